@@ -1,0 +1,111 @@
+package executors
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// CompositeExecutor asks its parts in order; the first that owns the tool
+// answers, and a call that nobody owns fails as ToolNotFound.
+type CompositeExecutor []Executor
+
+// Tools lists the tools of all parts in order. Where two parts have a tool of
+// the same name only the first is listed, since only it would answer.
+func (c CompositeExecutor) Tools() []Tool {
+	var all []Tool
+	seen := map[string]bool{}
+	for _, part := range c {
+		for _, t := range part.Tools() {
+			if !seen[t.Name] {
+				seen[t.Name] = true
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
+// Prepare asks the owner of the tool.
+func (c CompositeExecutor) Prepare(ctx context.Context, call *Call) (Card, error) {
+	owner, err := c.owner(call.Tool)
+	if err != nil {
+		return Card{}, err
+	}
+	return owner.Prepare(ctx, call)
+}
+
+// Execute runs the call at the owner of the tool.
+func (c CompositeExecutor) Execute(ctx context.Context, call *Call) (Result, error) {
+	owner, err := c.owner(call.Tool)
+	if err != nil {
+		return FailWith(err), nil
+	}
+	return owner.Execute(ctx, call)
+}
+
+func (c CompositeExecutor) owner(tool string) (Executor, error) {
+	for _, part := range c {
+		if _, ok := Find(part.Tools(), tool); ok {
+			return part, nil
+		}
+	}
+	return nil, NotFound(c.Tools(), tool)
+}
+
+// Find gives the tool of that name.
+func Find(tools []Tool, name string) (Tool, bool) {
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return tools[i], true
+}
+
+// NotFound is the failure of a call whose tool is not among tools.
+func NotFound(tools []Tool, name string) *Failure {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return Failuref(ToolNotFound, "no tool %q", name).Hint("Use one of: %s.", strings.Join(names, ", "))
+}
+
+// DynExecutor holds the composite that fits one session's client: for each kind
+// of work the executor at the client if it can, else the local one. Set
+// exchanges the composite while calls run; a running call keeps the one that it
+// began with. Whether a call needs the user's consent is not its business: it
+// delegates everything.
+type DynExecutor struct {
+	current atomic.Pointer[CompositeExecutor]
+}
+
+// NewDynExecutor holds the given parts in order.
+func NewDynExecutor(parts ...Executor) *DynExecutor {
+	d := &DynExecutor{}
+	d.Set(parts...)
+	return d
+}
+
+// Set exchanges the composite.
+func (d *DynExecutor) Set(parts ...Executor) {
+	c := CompositeExecutor(parts)
+	d.current.Store(&c)
+}
+
+// Tools lists the tools of the current composite.
+func (d *DynExecutor) Tools() []Tool { return d.current.Load().Tools() }
+
+// Prepare asks the current composite.
+func (d *DynExecutor) Prepare(ctx context.Context, call *Call) (Card, error) {
+	return d.current.Load().Prepare(ctx, call)
+}
+
+// Execute runs the call at the current composite.
+func (d *DynExecutor) Execute(ctx context.Context, call *Call) (Result, error) {
+	return d.current.Load().Execute(ctx, call)
+}
+
+func asFailure(err error) (*Failure, bool) { return errors.AsType[*Failure](err) }

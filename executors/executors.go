@@ -1,0 +1,233 @@
+// Package executors holds the contract of the tool system: what a tool is, what
+// a call of it carries, what comes back, and how links are put around it.
+//
+// Every tool and every link of the chain is an [Executor]. Nothing about a call
+// lives outside [Call] and [Result], so a link cannot lose a capability of what
+// it wraps. Start with [Executor], then [Chain].
+//
+// The package knows no tool and no link that needs a policy; those are its
+// sub-packages. It promises that a call nobody owns, or whose input does not fit
+// the tool's schema, fails with a text that the model can act on.
+//
+// Why is a failing tool not an error? Because a failure is for the model to act
+// on, and the turn goes on. An error ends the turn, so it is kept for a cancel
+// and for a broken store.
+package executors
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Executor answers calls of the tools that it owns. All methods may be called
+// concurrently.
+type Executor interface {
+	// Tools tells what may be offered to the model now.
+	Tools() []Tool
+	// Prepare tells what the call would do, without doing it. An error means
+	// that nothing can be told: wrong input, or a path outside the roots.
+	// Execute on the same call then fails with that text.
+	Prepare(ctx context.Context, call *Call) (Card, error)
+	// Execute runs the call. An error ends the turn; see the package doc.
+	Execute(ctx context.Context, call *Call) (Result, error)
+}
+
+// Middleware puts one link around the rest of the chain.
+type Middleware func(next Executor) Executor
+
+// Chain puts links around inner; the first link is outermost.
+func Chain(inner Executor, links ...Middleware) Executor {
+	for i := len(links) - 1; i >= 0; i-- {
+		inner = links[i](inner)
+	}
+	return inner
+}
+
+// Tool is one entry of the tool registry, as a model is told of it.
+type Tool struct {
+	Name        string          // the tool id: lower case, underscores
+	Description string          // Markdown, for the model
+	Schema      json.RawMessage // JSON Schema of the input, an object
+	Effect      Effect
+}
+
+// Effect says what running a tool can do outside of it. Modes, the cache, the
+// retry link and the audit log decide by it, never by the tool's name.
+type Effect uint8
+
+// The effects; a tool has one or more. Reads alone is a tool that changes
+// nothing.
+const (
+	Reads      Effect = 1 << iota // looks at files or processes
+	Mutates                       // may change files or processes
+	Network                       // may leave the machine
+	Idempotent                    // running it twice is running it once
+)
+
+// Has reports whether all effects of f are in e.
+func (e Effect) Has(f Effect) bool { return e&f == f }
+
+// ReadOnly reports whether the tool neither changes anything nor leaves the
+// machine.
+func (e Effect) ReadOnly() bool { return e&(Mutates|Network) == 0 }
+
+// Origin is who wants a call.
+type Origin uint8
+
+// The origins.
+const (
+	Model Origin = iota // a language model asked for it
+	User                // the user's own prompt spells it out
+	Agent               // the agent's own housekeeping
+)
+
+// String gives the origin's name as the audit log writes it.
+func (o Origin) String() string { return [...]string{"model", "user", "agent"}[o] }
+
+// Phase is when in a turn a call is made. It is set by who makes the call, never
+// inferred from the tool.
+type Phase uint8
+
+// The phases.
+const (
+	PhaseExecutor   Phase = iota // the model's answer asked for it
+	PhasePlanner                 // before the first model call of the turn
+	PhaseVerifier                // checks what the turn did
+	PhaseAutonomous              // internal operations, such as compressing the context
+)
+
+// String gives the phase's name as the audit log writes it.
+func (p Phase) String() string {
+	return [...]string{"executor", "planner", "verifier", "autonomous"}[p]
+}
+
+// Call is one request to run a tool, with all that a link may want to know.
+type Call struct {
+	ID      string          // UUID; the toolCallId of the protocol
+	Tool    string          // tool name
+	Input   json.RawMessage // a JSON object
+	Session string          // the ACP session id
+	Caller  string          // the session id; a sub-agent appends its own
+	Origin  Origin
+	Phase   Phase
+	Attempt int // 1 is the first
+
+	// Card is what Prepare told of the call. The permission link and the
+	// client's user judge the call by it.
+	Card Card
+	// Ask holds reasons to ask the user, added by gates. The permission link
+	// asks if there are any, even where it would remember an "always".
+	Ask []string
+	// Record holds facts for the audit line, written by the link that knows
+	// them. It is never nil in a call that came through the chain.
+	Record *Record
+	// Notify tells the client of progress. It is never nil in a call that came
+	// through the chain, and may be called from any goroutine until Execute
+	// returns.
+	Notify func(Event)
+}
+
+// Kind is the category of a call that the client shows, in the protocol's words:
+// https://agentclientprotocol.com/protocol/v1/tool-calls#creating
+type Kind string
+
+// The kinds.
+const (
+	KindRead       Kind = "read"
+	KindEdit       Kind = "edit"
+	KindDelete     Kind = "delete"
+	KindMove       Kind = "move"
+	KindSearch     Kind = "search"
+	KindExecute    Kind = "execute"
+	KindThink      Kind = "think"
+	KindFetch      Kind = "fetch"
+	KindSwitchMode Kind = "switch_mode"
+	KindOther      Kind = "other"
+)
+
+// Card is what a call would do: known before anybody is asked.
+type Card struct {
+	Title     string // one line for people; a command is shown whole
+	Kind      Kind   // empty means KindOther
+	Locations []Location
+	Paths     []string // absolute, cleaned, symlinks resolved: what rules are matched against; both ends of a move
+	Diffs     []Diff   // what a write or an edit would change
+	Command   string   // the script a shell would run; empty for other tools
+	Dir       string   // absolute; where Command would run
+}
+
+// Location is a place in a file that the client may follow.
+type Location struct {
+	Path string // absolute
+	Line int    // 1-based; 0 means the file as a whole
+}
+
+// Diff is a change of one file.
+type Diff struct {
+	Path string  // absolute
+	Old  *string // nil means that the file is new
+	New  string
+}
+
+// Image is a picture in a result.
+type Image struct {
+	MIME string // image/png, image/jpeg, image/gif or image/webp
+	Data []byte
+}
+
+// Content is one piece of what a client shows of a call: exactly one field is
+// set.
+type Content struct {
+	Diff     *Diff
+	Terminal string // terminal id at the client
+	Image    *Image
+}
+
+// Result is what a call came to.
+type Result struct {
+	Text      string   // what model and editor get: filtered, masked, bounded; UTF-8
+	Failed    bool     // the model should act on it; see the package doc
+	Category  Category // of the error taxonomy; empty for an ordinary exit code
+	Full      *Spool   // masked full text where Text holds less; nil means that Text is all
+	Raw       any      // rawOutput; masked and bounded like Text; marshals to JSON
+	Content   []Content
+	Locations []Location
+	// Done, if not nil, is called once after the final update was sent; it
+	// releases what the client still had to show, such as a terminal.
+	Done func()
+}
+
+// Status is a state of a call that links may announce.
+type Status string
+
+// The states between pending and the result.
+const (
+	InProgress Status = "in_progress"
+)
+
+// Event is progress of a call, for the client: exactly one field is set.
+type Event struct {
+	Status   Status // the call was allowed and starts
+	Terminal string // a terminal of the client runs it from now on; its id there
+	Output   []byte // more output of a command that runs here, as it came
+	Exit     *Exit  // the command that runs here ended
+}
+
+// Exit is how a command ended: one of its fields is set.
+type Exit struct {
+	Code   *int
+	Signal string // e.g. "SIGKILL"
+}
+
+// Record collects facts for the audit line of one call. The link that knows a
+// fact writes it; only one call uses a Record.
+type Record struct {
+	Decision string // allow, ask or deny
+	Rule     string // why: the rule, mode or default that decided
+	Answer   string // the option that the user chose, empty if not asked
+}
+
+// Spool is the masked full text of a result that was cut.
+type Spool struct {
+	Text string
+}

@@ -1,0 +1,110 @@
+package executors
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Category classifies a failure. It decides about retries, about the
+// parameter-reformat path and about reputation; the names are those of the
+// audit log and of the [tool_error] block.
+type Category string
+
+// The eleven categories, and the quota's own.
+const (
+	ToolNotFound         Category = "tool_not_found"
+	InvalidParameters    Category = "invalid_parameters"
+	TypeMismatch         Category = "type_mismatch"
+	PolicyBlocked        Category = "policy_blocked"
+	ConfirmationRequired Category = "confirmation_required"
+	PermanentFailure     Category = "permanent_failure"
+	Cancelled            Category = "cancelled"
+	RateLimited          Category = "rate_limited"
+	ServerError          Category = "server_error"
+	NetworkError         Category = "network_error"
+	Timeout              Category = "timeout"
+)
+
+// Infrastructure reports whether the failure lies outside the call, so that the
+// same call may succeed later.
+func (c Category) Infrastructure() bool {
+	switch c {
+	case RateLimited, ServerError, NetworkError, Timeout:
+		return true
+	}
+	return false
+}
+
+// Quality reports whether the model asked for something that cannot be run as
+// it was written.
+func (c Category) Quality() bool {
+	switch c {
+	case InvalidParameters, TypeMismatch, ToolNotFound:
+		return true
+	}
+	return false
+}
+
+// suggestion is the advice for failures whose message brings none of its own.
+var suggestion = map[Category]string{
+	ToolNotFound:         "Use one of the offered tools.",
+	InvalidParameters:    "Correct the named parameter and call the tool again.",
+	TypeMismatch:         "Give the named parameter the type that the schema asks for.",
+	PolicyBlocked:        "Do not retry this call; choose another way or ask the user.",
+	ConfirmationRequired: "Ask the user how to go on; do not retry this call unchanged.",
+	PermanentFailure:     "The same call will fail again; change it or choose another way.",
+	Cancelled:            "The user stopped this; wait for the next prompt.",
+	RateLimited:          "Wait before you call this again.",
+	ServerError:          "The other side failed; try again later.",
+	NetworkError:         "The network failed; try again later.",
+	Timeout:              "Let it do less at once, or run it with a longer limit.",
+}
+
+// Failure is a classified failure on its way to a Result: what Prepare returns,
+// and what helpers of a tool return to it.
+type Failure struct {
+	Category   Category
+	Message    string // what happened, one sentence, for the model
+	Suggestion string // what to do next; empty means the category's own advice
+}
+
+// Error gives the message alone.
+func (f *Failure) Error() string { return f.Message }
+
+// Failuref makes a Failure with a formatted message.
+func Failuref(c Category, format string, args ...any) *Failure {
+	return &Failure{Category: c, Message: fmt.Sprintf(format, args...)}
+}
+
+// Hint sets what to do next and returns f.
+func (f *Failure) Hint(format string, args ...any) *Failure {
+	f.Suggestion = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Result gives the failure as the model and the editor get it: the four lines
+// of a [tool_error] block.
+func (f *Failure) Result() Result {
+	s := f.Suggestion
+	if s == "" {
+		s = suggestion[f.Category]
+	}
+	oneLine := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace
+	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: %t",
+		f.Category, oneLine(f.Message), oneLine(s), f.Category.Infrastructure())
+	return Result{Text: text, Failed: true, Category: f.Category}
+}
+
+// Failf is Failuref and Result in one.
+func Failf(c Category, format string, args ...any) Result {
+	return Failuref(c, format, args...).Result()
+}
+
+// FailWith turns any error into a Result: a *Failure as it is, anything else as
+// a PermanentFailure.
+func FailWith(err error) Result {
+	if f, ok := asFailure(err); ok {
+		return f.Result()
+	}
+	return Failf(PermanentFailure, "%v", err)
+}

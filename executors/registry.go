@@ -1,0 +1,145 @@
+package executors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Func is one tool of a Registry, bound to its input type.
+type Func struct {
+	Tool
+	prepare func(ctx context.Context, call *Call) (Card, error)
+	execute func(ctx context.Context, call *Call) (Result, error)
+}
+
+// Bind makes a Func from a tool whose input is the struct In: its schema is
+// generated from In (the json tag names a member, omitempty makes it optional,
+// the jsonschema tag describes it). An input that does not decode into In fails
+// before prepare or execute see it.
+func Bind[In any](t Tool,
+	prepare func(ctx context.Context, call *Call, in In) (Card, error),
+	execute func(ctx context.Context, call *Call, in In) (Result, error),
+) Func {
+	t.Schema = SchemaOf[In]()
+	return Func{
+		Tool: t,
+		prepare: func(ctx context.Context, call *Call) (Card, error) {
+			in, err := decode[In](call)
+			if err != nil {
+				return Card{}, err
+			}
+			return prepare(ctx, call, in)
+		},
+		execute: func(ctx context.Context, call *Call) (Result, error) {
+			in, err := decode[In](call)
+			if err != nil {
+				return FailWith(err), nil
+			}
+			return execute(ctx, call, in)
+		},
+	}
+}
+
+// Registry is an Executor made of Funcs: the form in which a package of tools
+// offers them. It does not change after it was made.
+type Registry []Func
+
+// Tools lists the tools in order.
+func (r Registry) Tools() []Tool {
+	tools := make([]Tool, len(r))
+	for i, f := range r {
+		tools[i] = f.Tool
+	}
+	return tools
+}
+
+// Prepare asks the tool's own prepare function.
+func (r Registry) Prepare(ctx context.Context, call *Call) (Card, error) {
+	f, err := r.find(call.Tool)
+	if err != nil {
+		return Card{}, err
+	}
+	return f.prepare(ctx, call)
+}
+
+// Execute runs the tool's own execute function.
+func (r Registry) Execute(ctx context.Context, call *Call) (Result, error) {
+	f, err := r.find(call.Tool)
+	if err != nil {
+		return FailWith(err), nil
+	}
+	return f.execute(ctx, call)
+}
+
+func (r Registry) find(name string) (Func, error) {
+	for _, f := range r {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Func{}, NotFound(r.Tools(), name)
+}
+
+// schemas keeps generated schemas: reflection costs more than a session should
+// pay twice.
+var schemas sync.Map // reflect.Type -> json.RawMessage
+
+// SchemaOf generates the JSON Schema of T, an object with everything inline and
+// nothing that a model does not need.
+func SchemaOf[T any]() json.RawMessage {
+	t := reflect.TypeFor[T]()
+	if s, ok := schemas.Load(t); ok {
+		return s.(json.RawMessage)
+	}
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	s := r.ReflectFromType(t)
+	s.Version = ""
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("schema of %v: %v", t, err)) // a struct of ours that no schema can describe
+	}
+	schemas.Store(t, json.RawMessage(raw))
+	return raw
+}
+
+// decode reads the call's input. Errors name the member.
+func decode[In any](call *Call) (In, error) {
+	var in In
+	err := json.Unmarshal(call.Input, &in)
+	switch e := err.(type) {
+	case nil:
+		return in, nil
+	case *json.UnmarshalTypeError:
+		field := e.Field
+		if field == "" {
+			field = "input"
+		}
+		return in, Failuref(TypeMismatch, "%s: %s must be %s, got %s", call.Tool, field, jsonType(e.Type), e.Value)
+	default:
+		return in, Failuref(InvalidParameters, "%s: input is not a JSON object: %v", call.Tool, err)
+	}
+}
+
+// jsonType names a Go type as JSON Schema does.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	}
+	if strings.HasPrefix(t.Kind().String(), "float") {
+		return "number"
+	}
+	return "integer"
+}

@@ -1,0 +1,144 @@
+// Package llm is the language model as the turn loop sees it: messages in, a
+// stream of events out. Each provider is one [Model].
+//
+// Start with [Model]. It promises that a stream ends either with a Stop event
+// or with an error, never with silence; a provider's failure is a [*Error] that
+// names the provider, the status and what to do. It knows nothing of sessions,
+// tools or the protocol.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// Model is a language model at one provider. It may be used concurrently.
+type Model interface {
+	// Name is the model as the user picks it: "provider:model".
+	Name() string
+	// Window is the size of the context window in tokens; 0 means unknown.
+	Window() int
+	// Stream asks for the next answer. The sequence yields events until Stop,
+	// or one error and ends. It ends soon after ctx is done, with ctx's cause.
+	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
+}
+
+// Request is what a model answers to.
+type Request struct {
+	System   string    // stable over a session, so that the provider's cache holds
+	Messages []Message // user and assistant in turn; every tool call has its result in the next message
+	Tools    []Tool    // what may be called, in a stable order
+}
+
+// Tool is a tool as the model is told of it.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema, an object
+}
+
+// Role is whose message it is.
+type Role string
+
+// The roles. Results of tools are in messages of the user's role.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one message of the history; it marshals to JSON and back.
+type Message struct {
+	Role   Role    `json:"role"`
+	Blocks []Block `json:"blocks"`
+}
+
+// Block is one piece of a message: exactly one of its fields is set, except
+// that Opaque may stand alone or beside Thought.
+type Block struct {
+	Text    string      `json:"text,omitempty"`
+	Thought string      `json:"thought,omitempty"`
+	Opaque  *Opaque     `json:"opaque,omitempty"`
+	Image   *Image      `json:"image,omitempty"`
+	Call    *ToolCall   `json:"call,omitempty"`
+	Result  *ToolResult `json:"result,omitempty"`
+}
+
+// Opaque is what a provider wants back verbatim, such as a signed thought. Only
+// the provider that made it gets it back.
+type Opaque struct {
+	Provider string          `json:"provider"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// Image is a picture for a model that sees.
+type Image struct {
+	MIME string `json:"mime"`
+	Data []byte `json:"data"`
+}
+
+// ToolCall is a model's wish to run a tool.
+type ToolCall struct {
+	ID    string          `json:"id"`    // the provider's; unique in one answer
+	Name  string          `json:"name"`  // may be a tool that does not exist
+	Input json.RawMessage `json:"input"` // valid JSON; normally an object
+}
+
+// ToolResult answers the ToolCall of the same ID.
+type ToolResult struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// Event is a piece of an answer: exactly one field is set.
+type Event struct {
+	Text    string    // more of the answer, UTF-8, never half a character
+	Thought string    // more of the reasoning, likewise
+	Opaque  *Opaque   // belongs to the thoughts before it, which it ends
+	Call    *ToolCall // complete
+	Usage   *Usage    // so far; a later one replaces it
+	Stop    StopReason
+}
+
+// Usage counts tokens of one answer.
+type Usage struct {
+	Input      int // all input tokens, cached ones included
+	Output     int
+	CacheRead  int // of Input
+	CacheWrite int // of Input
+}
+
+// StopReason is why an answer ended.
+type StopReason string
+
+// The stop reasons.
+const (
+	StopEnd       StopReason = "end"        // nothing more to say
+	StopTools     StopReason = "tools"      // wants results of its tool calls
+	StopMaxTokens StopReason = "max_tokens" // cut off by the output limit
+	StopRefusal   StopReason = "refusal"    // the model declines
+)
+
+// Error is a provider's failure.
+type Error struct {
+	Provider string // as configured
+	Status   int    // HTTP status; 0 means none, such as a network failure
+	Message  string // what the provider said, one line, without secrets
+	Hint     string // what the user can do, one sentence
+	Auth     bool   // the key is missing or refused
+}
+
+// Error gives one sentence: provider, status, reason, what to do.
+func (e *Error) Error() string {
+	status := ""
+	if e.Status != 0 {
+		status = fmt.Sprintf(" answered %d", e.Status)
+	}
+	s := fmt.Sprintf("%s%s: %s", e.Provider, status, e.Message)
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
