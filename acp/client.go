@@ -1,0 +1,218 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Client is the other side of the connection: the editor. Its methods may be
+// called concurrently; those that call it fail with a [*ClientError] when it
+// refuses, and with ctx's cause when ctx ends first. Then the client is told by
+// $/cancel_request, and its late answer is ignored.
+type Client struct {
+	stream *stream
+	conn   *jsonrpc2.Conn
+	caps   atomic.Pointer[ClientCapabilities]
+
+	calling sync.Mutex // guards lastID and stream.call until jsonrpc2 has written it
+	lastID  uint64     // ids start at 1: some peers take null for 0
+}
+
+// Capabilities is what the client said in initialize; nothing before that.
+func (c *Client) Capabilities() ClientCapabilities {
+	if caps := c.caps.Load(); caps != nil {
+		return *caps
+	}
+	return ClientCapabilities{}
+}
+
+// notification is a frame that expects no answer.
+type notification struct {
+	JSONRPC string `json:"jsonrpc"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+type sessionNotification struct {
+	SessionID string        `json:"sessionId"`
+	Update    SessionUpdate `json:"update"`
+}
+
+// Update sends a session/update. It waits while the client is too far behind,
+// but not beyond ctx: the update itself is sent in any case.
+func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
+	c.stream.out.room(ctx)
+	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
+}
+
+// call makes a request and decodes its result into result.
+func (c *Client) call(ctx context.Context, method string, params, result any) error {
+	id, waiter, err := c.dispatch(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	var raw json.RawMessage
+	err = waiter.Wait(ctx, &raw)
+	var refused *jsonrpc2.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &refused):
+		return &ClientError{Method: method, Code: refused.Code, Message: refused.Message}
+	case ctx.Err() != nil:
+		_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
+		return context.Cause(ctx)
+	default: // jsonrpc2.ErrClosed
+		return ErrClosed
+	}
+	if string(raw) == "null" { // documented for results that are empty objects
+		raw = json.RawMessage("{}")
+	}
+	if err := json.Unmarshal(raw, result); err != nil {
+		return &ClientError{Method: method, Message: "malformed result: " + err.Error()}
+	}
+	return nil
+}
+
+// dispatch writes a request; see stream for why its payload goes by the side.
+func (c *Client) dispatch(ctx context.Context, method string, params any) (uint64, jsonrpc2.Waiter, error) {
+	if ctx.Err() != nil {
+		return 0, jsonrpc2.Waiter{}, context.Cause(ctx)
+	}
+	c.calling.Lock()
+	defer c.calling.Unlock()
+	c.lastID++
+	c.stream.call = message{JSONRPC: "2.0", ID: c.lastID, Method: method, Params: params}
+	w, err := c.conn.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: c.lastID}))
+	c.stream.call = nil
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		err = ErrClosed
+	}
+	return c.lastID, w, err
+}
+
+// RequestPermission asks the user. A cancelled outcome is no error here; see
+// [PermissionOutcome].
+func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
+	var r struct {
+		Outcome PermissionOutcome `json:"outcome"`
+	}
+	err := c.call(ctx, "session/request_permission", p, &r)
+	return r.Outcome, err
+}
+
+// ReadTextFile reads a whole file as the editor has it, unsaved changes
+// included.
+func (c *Client) ReadTextFile(ctx context.Context, sessionID, path string) (string, error) {
+	var r struct {
+		Content *string `json:"content"`
+	}
+	const method = "fs/read_text_file"
+	if err := c.call(ctx, method, fileRequest{SessionID: sessionID, Path: path}, &r); err != nil {
+		return "", err
+	}
+	if r.Content == nil {
+		return "", &ClientError{Method: method, Message: "malformed result: no content"}
+	}
+	return *r.Content, nil
+}
+
+// WriteTextFile writes a whole file through the editor's buffer, which creates
+// it if missing.
+func (c *Client) WriteTextFile(ctx context.Context, sessionID, path, content string) error {
+	return c.call(ctx, "fs/write_text_file", fileRequest{SessionID: sessionID, Path: path, Content: &content}, &struct{}{})
+}
+
+type fileRequest struct {
+	SessionID string  `json:"sessionId"`
+	Path      string  `json:"path"` // absolute
+	Content   *string `json:"content,omitempty"`
+}
+
+// Terminal is a terminal of the client. It must be released.
+type Terminal struct {
+	ID      string
+	client  *Client
+	session string
+}
+
+// CreateTerminal starts a command in a terminal of the client.
+func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*Terminal, error) {
+	const method = "terminal/create"
+	var r struct {
+		TerminalID string `json:"terminalId"`
+	}
+	// Given up half way, a terminal would run on with nobody to release it: so
+	// the answer is waited for a little longer than the turn lives.
+	created := make(chan error, 1)
+	grace, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() { created <- c.call(grace, method, p, &r) }()
+	t := &Terminal{client: c, session: p.SessionID}
+	select {
+	case err := <-created:
+		defer stop(nil)
+		if err == nil && r.TerminalID == "" {
+			err = &ClientError{Method: method, Message: "malformed result: no terminalId"}
+		}
+		t.ID = r.TerminalID
+		return t, err
+	case <-ctx.Done():
+		timer := time.AfterFunc(cleanup, func() { stop(context.Cause(ctx)) })
+		go func() {
+			defer timer.Stop()
+			defer stop(nil)
+			if err := <-created; err == nil && r.TerminalID != "" {
+				t.ID = r.TerminalID
+				t.Release()
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// cleanup is how long notices that clean up may take at the client.
+const cleanup = 2 * time.Second
+
+type terminalRequest struct {
+	SessionID  string `json:"sessionId"`
+	TerminalID string `json:"terminalId"`
+}
+
+// Output is what the terminal shows: the tail, if the limit cut it.
+func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
+	var r TerminalOutput
+	err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID}, &r)
+	return r, err
+}
+
+// Wait waits until the command has ended.
+func (t *Terminal) Wait(ctx context.Context) (ExitStatus, error) {
+	var r ExitStatus
+	err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{t.session, t.ID}, &r)
+	return r, err
+}
+
+// Kill ends the command; the output stays.
+func (t *Terminal) Kill(ctx context.Context) error {
+	return t.client.call(ctx, "terminal/kill", terminalRequest{t.session, t.ID}, &struct{}{})
+}
+
+// Release gives the terminal up, which kills a command that still runs. It
+// does not wait for the client's answer.
+func (t *Terminal) Release() {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanup)
+	_, waiter, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
+	if err != nil { // the client is gone, and its terminals with it
+		cancel()
+		return
+	}
+	go func() {
+		defer cancel()
+		_ = waiter.Wait(ctx, nil) // nothing could be done about a refusal
+	}()
+}

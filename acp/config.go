@@ -1,0 +1,56 @@
+package acp
+
+import "fmt"
+
+// Config is the table [acp].
+type Config struct {
+	// TerminalTimeoutSecs is how long a command may run in a terminal of the
+	// client, in seconds. Default 120; 0 means no limit.
+	TerminalTimeoutSecs int `toml:"terminal_timeout_secs"`
+	// MaxLineBytes is the longest line that is read as a frame, in bytes; a
+	// longer one is skipped. Default 64 MiB, from 1 KiB to 1 GiB.
+	MaxLineBytes int `toml:"max_line_bytes"`
+	// MaxQueueBytes is how much may wait to be written, in bytes, before
+	// session updates wait too. Default 4 MiB, from 1 KiB to 1 GiB.
+	MaxQueueBytes int `toml:"max_queue_bytes"`
+}
+
+// Defaults is the configuration that nobody changed.
+func Defaults() Config {
+	return Config{TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20}
+}
+
+// Validate tells what is wrong, by key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	check := func(key string, n, low, high int) {
+		if n < low || n > high {
+			wrong[key] = fmt.Sprintf("%d is not from %d to %d", n, low, high)
+		}
+	}
+	check("terminal_timeout_secs", c.TerminalTimeoutSecs, 0, 86400)
+	check("max_line_bytes", c.MaxLineBytes, 1<<10, 1<<30)
+	check("max_queue_bytes", c.MaxQueueBytes, 1<<10, 1<<30)
+	return wrong
+}
+
+// Tighten takes over a shorter terminal timeout of the repository's file. It
+// returns the keys that it left alone: the others are the connection's, which
+// serves more than one workspace.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	if has("terminal_timeout_secs") {
+		mine, theirs := c.TerminalTimeoutSecs, repo.TerminalTimeoutSecs
+		if theirs == mine || theirs > 0 && (mine == 0 || theirs < mine) {
+			c.TerminalTimeoutSecs = theirs
+		} else {
+			ignored = append(ignored, "terminal_timeout_secs")
+		}
+	}
+	for _, key := range []string{"max_line_bytes", "max_queue_bytes"} {
+		if has(key) {
+			ignored = append(ignored, key)
+		}
+	}
+	return c, ignored
+}

@@ -1,0 +1,88 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Error codes of ACP beyond JSON-RPC's own:
+// https://agentclientprotocol.com/protocol/v1/schema#errorcode
+const (
+	codeAuthRequired     = -32000
+	codeResourceNotFound = -32002
+	codeCancelled        = -32800
+)
+
+// What handlers return, and what it becomes on the wire.
+var (
+	// ErrUnknownSession is -32002.
+	ErrUnknownSession = errors.New("unknown session")
+	// ErrAuthRequired is -32000; wrap it with what the user has to do.
+	ErrAuthRequired = errors.New("authentication required")
+	// ErrTurnCancelled is the cause with which a turn is cancelled. A prompt
+	// that ends so is answered with StopCancelled, never with an error.
+	ErrTurnCancelled = errors.New("the turn was cancelled")
+	// ErrClosed is the cause with which everything ends when the client hangs up.
+	ErrClosed = errors.New("the client closed the connection")
+
+	errUnknownMethod = errors.New("method not found")
+	errCancelled     = errors.New("the request was cancelled")
+)
+
+// ParamsError is -32602: a member of the params is missing or wrong.
+type ParamsError struct {
+	Field  string // as on the wire, e.g. "cwd" or "prompt[0].type"
+	Reason string // e.g. "must be an absolute path"
+}
+
+// Error gives field and reason.
+func (e *ParamsError) Error() string { return e.Field + ": " + e.Reason }
+
+// paramsErrorf makes a ParamsError.
+func paramsErrorf(field, format string, args ...any) error {
+	return &ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+// ClientError is the client's refusal of one of our calls.
+type ClientError struct {
+	Method  string
+	Code    int64 // JSON-RPC; 0 means that the answer did not have the expected shape
+	Message string
+}
+
+// Error gives method, message and code.
+func (e *ClientError) Error() string {
+	return fmt.Sprintf("%s: %s (%d)", e.Method, e.Message, e.Code)
+}
+
+// Unsupported reports whether the client does not know the method.
+func (e *ClientError) Unsupported() bool { return e.Code == jsonrpc2.CodeMethodNotFound }
+
+// NotFound reports whether the client does not have the thing asked for.
+func (e *ClientError) NotFound() bool { return e.Code == codeResourceNotFound }
+
+// wireError is the only place where an error gets its code. Clients show
+// data.details if it is the only member, else the message.
+func wireError(err error) *jsonrpc2.Error {
+	e := &jsonrpc2.Error{Message: err.Error()}
+	var params *ParamsError
+	switch {
+	case errors.As(err, &params):
+		e.Code = jsonrpc2.CodeInvalidParams
+	case errors.Is(err, ErrUnknownSession):
+		e.Code = codeResourceNotFound
+	case errors.Is(err, ErrAuthRequired):
+		e.Code = codeAuthRequired
+	case errors.Is(err, errUnknownMethod):
+		e.Code = jsonrpc2.CodeMethodNotFound
+	case errors.Is(err, errCancelled), errors.Is(err, ErrTurnCancelled), errors.Is(err, ErrClosed), errors.Is(err, context.Canceled):
+		e.Code = codeCancelled
+	default:
+		e.Code = jsonrpc2.CodeInternalError
+		e.SetError(map[string]string{"details": e.Message})
+	}
+	return e
+}

@@ -1,0 +1,54 @@
+package acp
+
+// RequestPermissionRequest asks the user whether a tool call may run:
+// https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
+type RequestPermissionRequest struct {
+	SessionID string             `json:"sessionId"`
+	ToolCall  ToolCall           `json:"toolCall"`
+	Options   []PermissionOption `json:"options"`
+}
+
+// PermissionOption is one answer that the user may choose.
+type PermissionOption struct {
+	OptionID string `json:"optionId"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"` // allow_once, allow_always, reject_once or reject_always
+}
+
+// PermissionOutcome is the user's answer. OptionID is empty if the client had
+// none to give: "cancelled" means that the turn is cancelled, not that the user
+// rejects the call.
+type PermissionOutcome struct {
+	Outcome  string `json:"outcome"` // selected or cancelled
+	OptionID string `json:"optionId"`
+}
+
+// CreateTerminalRequest starts a command in the client's terminal.
+type CreateTerminalRequest struct {
+	SessionID       string        `json:"sessionId"`
+	Command         string        `json:"command"`
+	Args            []string      `json:"args,omitempty"`
+	Env             []EnvVariable `json:"env,omitempty"`
+	CWD             string        `json:"cwd,omitempty"`             // absolute
+	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept, of the tail
+}
+
+// EnvVariable is set for a command.
+type EnvVariable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// TerminalOutput is what a terminal shows.
+type TerminalOutput struct {
+	Output     string      `json:"output"`
+	Truncated  bool        `json:"truncated"`
+	ExitStatus *ExitStatus `json:"exitStatus"` // nil while the command runs
+}
+
+// ExitStatus is how a command ended; both nil means that the client does not
+// know.
+type ExitStatus struct {
+	ExitCode *int    `json:"exitCode"`
+	Signal   *string `json:"signal"`
+}

@@ -1,0 +1,81 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// PromptRequest is the user's prompt.
+type PromptRequest struct {
+	sessionRequest
+	Prompt []ContentBlock `json:"prompt"`
+}
+
+func (p *PromptRequest) validate() error {
+	if err := p.sessionRequest.validate(); err != nil {
+		return err
+	}
+	if p.Prompt == nil {
+		return paramsErrorf("prompt", "is required")
+	}
+	for i, b := range p.Prompt {
+		if err := b.validate(fmt.Sprintf("prompt[%d]", i)); err != nil {
+			return err
+		}
+	}
+	if blank(p.Prompt) {
+		return paramsErrorf("prompt", "is empty")
+	}
+	return nil
+}
+
+// StopReason is why a turn ended:
+// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
+type StopReason string
+
+// The stop reasons.
+const (
+	StopEndTurn         StopReason = "end_turn"
+	StopMaxTokens       StopReason = "max_tokens"
+	StopMaxTurnRequests StopReason = "max_turn_requests"
+	StopRefusal         StopReason = "refusal"
+	StopCancelled       StopReason = "cancelled"
+)
+
+// PromptResponse ends a turn.
+type PromptResponse struct {
+	StopReason StopReason `json:"stopReason"`
+}
+
+// prompt answers session/prompt: it runs one turn and returns its stop reason.
+//
+// The turn is reserved before prompt returns, so that a session/cancel in the
+// next frame finds it. A cancelled turn is a result, not an error:
+// https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
+func (s *Server) prompt(ctx context.Context, p PromptRequest) (func() (any, error), error) {
+	sess, err := s.find(p.sessionRequest)
+	if err != nil {
+		return nil, err
+	}
+	turn := sess.Begin(ctx)
+	return func() (any, error) {
+		reason, err := turn.Run(p.Prompt)
+		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
+			return PromptResponse{StopCancelled}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return PromptResponse{reason}, nil
+	}, nil
+}
+
+// cancel takes session/cancel. With nothing to cancel it has no effect.
+func (s *Server) cancel(_ context.Context, p sessionRequest) (func() (any, error), error) {
+	sess, err := s.find(p)
+	if err == nil {
+		sess.Cancel()
+	}
+	return nil, err
+}

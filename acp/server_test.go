@@ -1,0 +1,458 @@
+package acp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeSessions opens sessions whose turns do what turn says.
+type fakeSessions struct {
+	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
+
+	mu   sync.Mutex
+	open map[string]*fakeSession
+}
+
+type fakeSession struct {
+	owner  *fakeSessions
+	client *Client
+	mu     sync.Mutex
+	cancel []context.CancelCauseFunc
+	mode   string
+}
+
+func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (NewSessionResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open == nil {
+		f.open = map[string]*fakeSession{}
+	}
+	id := fmt.Sprintf("s%d", len(f.open)+1)
+	f.open[id] = &fakeSession{owner: f, client: c}
+	return NewSessionResponse{SessionID: id, Modes: SessionModeState{CurrentModeID: "code", AvailableModes: []SessionMode{{ID: "code", Name: "Code"}}}}, nil
+}
+
+func (f *fakeSessions) Find(id string) (Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s, ok := f.open[id]; ok {
+		return s, nil
+	}
+	return nil, ErrUnknownSession
+}
+
+type fakeTurn struct {
+	ctx context.Context
+	s   *fakeSession
+}
+
+func (s *fakeSession) Begin(ctx context.Context) Turn {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel = append(s.cancel, cancel)
+	return fakeTurn{ctx, s}
+}
+
+func (s *fakeSession) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.cancel {
+		c(ErrTurnCancelled)
+	}
+}
+func (s *fakeSession) SetMode(id string) error {
+	if id != "code" {
+		return &ParamsError{Field: "modeId", Reason: "unknown mode"}
+	}
+	return nil
+}
+func (s *fakeSession) Close(context.Context) error { return nil }
+
+func (t fakeTurn) Run(prompt []ContentBlock) (StopReason, error) {
+	if t.ctx.Err() != nil {
+		return "", context.Cause(t.ctx)
+	}
+	if t.s.owner.turn == nil {
+		return StopEndTurn, nil
+	}
+	return t.s.owner.turn(t.ctx, t.s.client, prompt)
+}
+
+func newServer(t testing.TB, sessions *fakeSessions) *Server {
+	cfg := Defaults()
+	return &Server{
+		Config: cfg, Agent: Implementation{Name: "zeph-acp", Version: "1"}, Sessions: sessions,
+		Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// wire is a client's end of a served connection.
+type wire struct {
+	t   testing.TB
+	in  *io.PipeWriter
+	out *bufio.Reader
+	end chan error
+}
+
+func serve(t testing.TB, s *Server) *wire {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	w := &wire{t: t, in: inW, out: bufio.NewReader(outR), end: make(chan error, 1)}
+	go func() {
+		w.end <- s.Serve(context.Background(), inR, outW)
+		outW.Close()
+	}()
+	t.Cleanup(func() { inW.Close(); io.Copy(io.Discard, w.out); <-w.end })
+	return w
+}
+
+func (w *wire) send(lines ...string) {
+	w.t.Helper()
+	if _, err := io.WriteString(w.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *wire) read() string {
+	w.t.Helper()
+	line, err := w.out.ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// canonical makes frames comparable.
+func canonical(t testing.TB, line string) any {
+	t.Helper()
+	var v any
+	d := json.NewDecoder(strings.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v: %q", err, line)
+	}
+	return v
+}
+
+const alive = `{"jsonrpc":"2.0","id":"alive","method":"authenticate","params":{"methodId":"api-key"}}`
+
+// Each line is answered as JSON-RPC and DESIGN 7 say, and the server lives on.
+func TestFrames(t *testing.T) {
+	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message a line is expected"}}`
+	invalid := func(why string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":%q}}`, why)
+	}
+	badID := invalid("id must be a string, an integer or null")
+	ok := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
+	auth := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"authenticate","params":{"methodId":"api-key"}}`
+	}
+	for name, tt := range map[string]struct{ line, want string }{
+		"not JSON":            {`{nope`, parse},
+		"two messages":        {alive + alive, parse},
+		"batch":               {`[` + alive + `]`, invalid("batches are not supported: send one message a line")},
+		"empty batch":         {`[]`, invalid("batches are not supported: send one message a line")},
+		"number":              {`42`, invalid("not a JSON-RPC message: an object is expected")},
+		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
+		"null":                {`null`, invalid(`jsonrpc must be "2.0"`)},
+		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("neither method nor result nor error")},
+		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid("method must be a string")},
+		"no version":          {`{"id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
+		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
+		"id null":             {auth("null"), ok("null")},
+		"id empty":            {auth(`""`), ok(`""`)},
+		"id zero":             {auth("0"), ok("0")},
+		"id negative":         {auth("-1"), ok("-1")},
+		"id beyond a double":  {auth("9007199254740993"), ok("9007199254740993")},
+		"id beyond an int64":  {auth("123456789012345678901234567890"), ok("123456789012345678901234567890")},
+		"id text":             {auth(`"1"`), ok(`"1"`)},
+		"id with an escape":   {auth(`"a\u003cb\n"`), ok(`"a<b\n"`)},
+		"id fraction":         {auth("1.5"), badID},
+		"id exponent":         {auth("1e3"), badID},
+		"id true":             {auth("true"), badID},
+		"id object":           {auth("{}"), badID},
+		"id array":            {auth("[]"), badID},
+		"blank":               {"  \n\r\n\t", ""},
+		"carriage return":     {auth("3") + "\r", ok("3")},
+		"byte order mark":     {"\xef\xbb\xbf" + auth("3"), ok("3")},
+		"invalid UTF-8 in id": {auth("\"\xff\""), ok("\"\uFFFD\"")},
+		"deep":                {strings.Repeat("[", 20000), parse},
+		"unknown method":      {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: foo/bar"}}`},
+		"unknown extension":   {`{"jsonrpc":"2.0","id":1,"method":"_x/y"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: _x/y"}}`},
+		"notification":        {`{"jsonrpc":"2.0","method":"foo/x"}`, ""},
+		"bad cancel":          {`{"jsonrpc":"2.0","method":"session/cancel","params":[]}`, ""},
+		"cancel of nothing":   {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"no"}}`, ""},
+		"cancel_request":      {`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}`, ""},
+		"bad cancel_request":  {`{"jsonrpc":"2.0","method":"$/cancel_request"}`, ""},
+		"response to nothing": {`{"jsonrpc":"2.0","id":77,"result":{}}`, ""},
+		"both result, error":  {`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, ""},
+		"error, id null":      {`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, ""},
+		"error, odd shape":    {`{"jsonrpc":"2.0","id":1,"error":"x"}`, ""},
+		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"params string":       {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":"x"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"field missing":       {`{"jsonrpc":"2.0","id":1,"method":"session/new"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"cwd: is required"}}`},
+		"field of wrong type": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"sessionId: must be a string, not number"}}`},
+		"relative directory":  {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","additionalDirectories":["x"]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"additionalDirectories[0]: must be an absolute path, got \"x\""}}`},
+		"unknown session":     {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":"hi"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"session no: unknown session"}}`},
+		"empty prompt":        {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":" \n"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt: is empty"}}`},
+		"unknown block":       {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"smell"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt[0].type: unknown type \"smell\""}}`},
+		"unknown auth method": {`{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"x"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"methodId: unknown method \"x\", there is \"api-key\""}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := serve(t, newServer(t, &fakeSessions{}))
+			w.send(tt.line)
+			if tt.want != "" {
+				if diff := cmp.Diff(canonical(t, tt.want), canonical(t, w.read())); diff != "" {
+					t.Errorf("answer to %.80q (-want +got)\n%s", tt.line, diff)
+				}
+			}
+			w.send(alive)
+			if diff := cmp.Diff(canonical(t, ok(`"alive"`)), canonical(t, w.read())); diff != "" {
+				t.Errorf("after %.80q the server is not alive (-want +got)\n%s", tt.line, diff)
+			}
+		})
+	}
+}
+
+func TestInitializeVersions(t *testing.T) {
+	for version, ok := range map[string]bool{
+		"0": true, "1": true, "2": true, "99": true, "65535": true,
+		`"1"`: false, "-1": false, "1.5": false, "70000": false, "null": false, "[]": false,
+	} {
+		w := serve(t, newServer(t, &fakeSessions{}))
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":` + version + `,"clientCapabilities":{"fs":"yes","terminal":1,"session":null,"auth":[]},"x":1}}`)
+		got := w.read()
+		if ok != strings.Contains(got, `"protocolVersion":1`) || ok == strings.Contains(got, `"code":-32602`) {
+			t.Errorf("protocolVersion %s: %s", version, got)
+		}
+	}
+}
+
+func TestLineTooLong(t *testing.T) {
+	s := newServer(t, &fakeSessions{})
+	s.Config.MaxLineBytes = 1 << 10
+	w := serve(t, s)
+	w.send(strings.Repeat("x", 200<<10), alive)
+	if got := w.read(); !strings.Contains(got, `"code":-32600`) || !strings.Contains(got, `"id":null`) {
+		t.Error(got)
+	}
+	if got := w.read(); !strings.Contains(got, `"alive"`) {
+		t.Error(got)
+	}
+}
+
+const (
+	open   = `{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"/w","mcpServers":null}}`
+	cancel = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1","reason":"x"}}`
+)
+
+func promptFrame(id string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hi"}]}}`
+}
+
+// A cancel in the same write always reaches the turn, even one whose model
+// answers at once.
+func TestCancelInTheNextFrame(t *testing.T) {
+	w := serve(t, newServer(t, &fakeSessions{}))
+	w.send(open)
+	w.read()
+	for i := range 200 {
+		w.send(promptFrame(fmt.Sprint(i)), cancel)
+		want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"cancelled"}}`, i)
+		if got := w.read(); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+	w.send(promptFrame("1"))
+	if got := w.read(); !strings.Contains(got, "end_turn") {
+		t.Error("a cancel reached the turn after the one it was meant for:", got)
+	}
+}
+
+// A request that the client never answers ends with the turn, and the client is
+// told; its late answer settles nothing.
+func TestCallCancelled(t *testing.T) {
+	asked := make(chan error, 2)
+	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+		_, err := c.ReadTextFile(ctx, "s1", "/w/<a>&b")
+		asked <- err
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return StopEndTurn, err
+	}}
+	w := serve(t, newServer(t, f))
+	w.send(open)
+	w.read()
+	w.send(promptFrame(`"1"`))
+	if got, want := w.read(), `{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/w/<a>&b"}}`; got != want {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+	// None of these is an answer to request 1.
+	w.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}`, `{"jsonrpc":"2.0","id":"1","result":{"content":"x"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`,
+		`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`, cancel)
+	if err := <-asked; !errors.Is(err, ErrTurnCancelled) {
+		t.Error(err)
+	}
+	if got, want := w.read(), `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := w.read(); !strings.Contains(got, `"cancelled"`) {
+		t.Error(got)
+	}
+	w.send(`{"jsonrpc":"2.0","id":1,"result":{"content":"late"}}`, promptFrame("2"))
+	w.read()
+	w.send(`{"jsonrpc":"2.0","id":2,"result":{"content":"now"}}`)
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+	if got := w.read(); !strings.Contains(got, `"end_turn"`) {
+		t.Error(got)
+	}
+}
+
+// A duplicate id is refused while the first request runs, which goes on.
+func TestDuplicateID(t *testing.T) {
+	release := make(chan struct{})
+	f := &fakeSessions{turn: func(context.Context, *Client, []ContentBlock) (StopReason, error) {
+		<-release
+		return StopEndTurn, nil
+	}}
+	w := serve(t, newServer(t, f))
+	w.send(open)
+	w.read()
+	w.send(promptFrame("7"), promptFrame("7"))
+	if got := w.read(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
+		t.Error(got)
+	}
+	close(release)
+	if got := w.read(); got != `{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}` {
+		t.Error(got)
+	}
+}
+
+// $/cancel_request distinguishes 1 from "1".
+func TestCancelRequest(t *testing.T) {
+	f := &fakeSessions{turn: func(ctx context.Context, _ *Client, _ []ContentBlock) (StopReason, error) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}}
+	w := serve(t, newServer(t, f))
+	w.send(open)
+	w.read()
+	w.send(promptFrame("1"), promptFrame(`"1"`), `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"1"}}`)
+	if got := w.read(); got != `{"jsonrpc":"2.0","id":"1","result":{"stopReason":"cancelled"}}` {
+		t.Error(got)
+	}
+	w.send(cancel)
+	if got := w.read(); got != `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}` {
+		t.Error(got)
+	}
+}
+
+// A panic in a handler answers -32603 and nothing more happens.
+func TestPanic(t *testing.T) {
+	f := &fakeSessions{turn: func(context.Context, *Client, []ContentBlock) (StopReason, error) { panic("boom") }}
+	w := serve(t, newServer(t, f))
+	w.send(open)
+	w.read()
+	w.send(promptFrame("1"))
+	if got := w.read(); !strings.Contains(got, "-32603") || !strings.Contains(got, "boom") {
+		t.Error(got)
+	}
+	w.send(alive)
+	if got := w.read(); !strings.Contains(got, "alive") {
+		t.Error(got)
+	}
+}
+
+// A client that does not read holds up its updates only: the turn can be
+// cancelled, and memory is bounded by the queue's limit.
+func TestSlowReader(t *testing.T) {
+	sent := make(chan int, 1)
+	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			_ = c.Update(ctx, "s1", MessageChunk{UpdateAgentMessage, TextBlock(strings.Repeat("x", 1000)), "m"})
+		}
+		sent <- n
+		return "", context.Cause(ctx)
+	}}
+	s := newServer(t, f)
+	s.Config.MaxQueueBytes = 64 << 10
+	w := serve(t, s)
+	w.send(open)
+	w.read()
+	w.send(promptFrame("1"))
+	for range 10 {
+		w.read()
+	}
+	w.send(cancel)
+	n := <-sent
+	if n > 200 {
+		t.Errorf("%d updates were queued for a client that does not read", n)
+	}
+	for range n - 10 {
+		w.read()
+	}
+	if got := w.read(); !strings.Contains(got, "cancelled") {
+		t.Error(got)
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	for _, s := range []string{alive, open, promptFrame("1"), cancel, `{"jsonrpc":"2.0","id":1,"error":{}}`, "[", "\xff"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := serve(t, newServer(t, &fakeSessions{}))
+		go w.send(string(data), alive)
+		for {
+			line := w.read()
+			canonical(t, line) // every line is JSON
+			if strings.Contains(line, `"alive"`) {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkRelay(b *testing.B) {
+	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+		for range b.N {
+			if err := c.Update(ctx, "s1", MessageChunk{UpdateAgentMessage, TextBlock("a token or two <b>"), "message-id"}); err != nil {
+				return "", err
+			}
+		}
+		return StopEndTurn, nil
+	}}
+	w := serve(b, newServer(b, f))
+	w.send(open)
+	w.read()
+	b.ReportAllocs()
+	w.send(promptFrame("1"))
+	for !strings.Contains(w.read(), "end_turn") {
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "chunks/s")
+}
+
+func BenchmarkRequest(b *testing.B) {
+	w := serve(b, newServer(b, &fakeSessions{}))
+	b.ReportAllocs()
+	for b.Loop() {
+		w.send(alive)
+		w.read()
+	}
+}

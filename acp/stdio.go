@@ -1,0 +1,253 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// stream is the ObjectStream under jsonrpc2: one line, one frame.
+//
+// jsonrpc2 only reads in order and matches responses to our calls. A payload
+// never passes through it, since it would decode it into maps, escape it for
+// HTML and lose the type of an id: a request's payload waits in frame for the
+// handler that the read goroutine calls next, and a call's payload waits in
+// call for the WriteObject that DispatchCall makes.
+//
+// What is not a frame is answered here, and reading goes on: jsonrpc2 would
+// close the connection.
+type stream struct {
+	in      *bufio.Reader
+	closer  io.Closer // of in; may be nil
+	maxLine int       // bytes, without the line's end
+	out     *writer
+	trace   func(Side, []byte)
+	idle    func() // called on the read goroutine before it may wait for the client
+	log     *slog.Logger
+
+	frame frame // the request that ReadObject returned last; of the read goroutine
+	call  any   // the request that WriteObject writes next; guarded by Client.calling
+}
+
+// frame is one request or notification as it came.
+type frame struct {
+	id     json.RawMessage // compact; nil means a notification
+	method string
+	params json.RawMessage // nil means none
+}
+
+// Side is who wrote a line of the wire.
+type Side string
+
+// The two sides.
+const (
+	ClientSide Side = "client"
+	AgentSide  Side = "agent"
+)
+
+// message is the envelope of every frame that we write.
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      any             `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *jsonrpc2.Error `json:"error,omitempty"`
+}
+
+var null = json.RawMessage("null")
+
+// WriteObject writes the call that Client.call prepared; jsonrpc2 writes nothing
+// else.
+func (s *stream) WriteObject(any) error {
+	return s.write(s.call)
+}
+
+// write encodes a frame and queues it. It never blocks on the client.
+func (s *stream) write(m any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // a diff full of < and & would grow sixfold
+	if err := enc.Encode(m); err != nil {
+		return err
+	}
+	return s.out.enqueue(b.Bytes())
+}
+
+// reply answers the request with that id. A failure to write is the
+// connection's end, which the reader sees too.
+func (s *stream) reply(id json.RawMessage, result any, err error) {
+	m := message{JSONRPC: "2.0", ID: id}
+	if err != nil {
+		m.Error = wireError(err)
+	} else {
+		m.Result = result
+	}
+	if err := s.write(m); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		// A result of ours that does not marshal must not leave the client waiting.
+		s.log.Error("write response", "err", err)
+		_ = s.write(message{JSONRPC: "2.0", ID: id, Error: wireError(err)})
+	}
+}
+
+// refuse answers a line that is no request.
+func (s *stream) refuse(code int64, text string) {
+	s.log.Warn("bad frame", "code", code, "err", text)
+	_ = s.write(message{JSONRPC: "2.0", ID: null, Error: &jsonrpc2.Error{Code: code, Message: text}})
+}
+
+// Close makes a blocked ReadObject return where the input can be closed.
+func (s *stream) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// ReadObject gives jsonrpc2 the next frame. Every error that it returns ends
+// the connection.
+func (s *stream) ReadObject(v any) error {
+	for {
+		line, err := s.readLine()
+		if err != nil && len(line) == 0 {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if s.trace != nil {
+			s.trace(ClientSide, line)
+		}
+		if stub := s.classify(line); stub != nil {
+			return json.Unmarshal(stub, v)
+		}
+	}
+}
+
+// readLine reads up to the next newline or the end of input. A line over the
+// limit is refused and skipped without being held.
+func (s *stream) readLine() ([]byte, error) {
+	if ahead, _ := s.in.Peek(s.in.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
+		s.idle()
+	}
+	var line []byte
+	tooLong := false
+	for {
+		part, err := s.in.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > s.maxLine+1; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if tooLong {
+			s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+strconv.Itoa(s.maxLine)+" bytes")
+			tooLong = false
+			if err == nil {
+				continue
+			}
+		}
+		return line, err
+	}
+}
+
+// classify sorts a line into request, notification and response. It returns
+// the small frame that jsonrpc2 dispatches by, or nil if the line was dealt
+// with.
+func (s *stream) classify(line []byte) []byte {
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(line) {
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	}
+	if !json.Valid(line) {
+		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message a line is expected")
+		return nil
+	}
+	var m struct {
+		JSONRPC json.RawMessage `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  json.RawMessage `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		Result  json.RawMessage `json:"result"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if line[0] == '[' {
+		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message a line")
+		return nil
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
+		return nil
+	}
+	if m.Method == nil && (m.Result != nil || m.Error != nil) {
+		return s.response(m.ID, m.Result, m.Error)
+	}
+	var version, method string
+	switch {
+	case json.Unmarshal(m.JSONRPC, &version) != nil || version != "2.0":
+		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
+	case m.Method == nil:
+		s.refuse(jsonrpc2.CodeInvalidRequest, "neither method nor result nor error")
+	case m.Method[0] != '"' || json.Unmarshal(m.Method, &method) != nil:
+		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
+	case !legalID(m.ID):
+		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, an integer or null")
+	default:
+		s.frame = frame{id: m.ID, method: method, params: m.Params}
+		return []byte(`{"jsonrpc":"2.0","method":""}`)
+	}
+	return nil
+}
+
+// legalID reports whether raw is a string, an integer, null or absent.
+func legalID(raw json.RawMessage) bool {
+	if raw == nil || raw[0] == '"' || string(raw) == "null" {
+		return true
+	}
+	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
+}
+
+// response gives jsonrpc2 the answer to one of our calls in a form that it
+// cannot stumble over. An answer that fits no call of ours is dropped: it is
+// never answered, or two peers could send each other errors for ever. An error
+// with a null id is none of ours; jsonrpc2 would take it for id 0.
+func (s *stream) response(id, result, fault json.RawMessage) []byte {
+	n, err := strconv.ParseUint(string(id), 10, 64)
+	hasResult, hasError := result != nil && string(result) != "null", fault != nil && string(fault) != "null"
+	if err != nil || hasResult && hasError {
+		s.log.Debug("dropped a response", "id", string(id))
+		return nil
+	}
+	if !hasError {
+		if result == nil {
+			result = null
+		}
+		return encodeStub(n, result, nil)
+	}
+	var e jsonrpc2.Error
+	if json.Unmarshal(fault, &e) != nil {
+		e = jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "malformed error: " + string(fault)}
+	}
+	return encodeStub(n, nil, &e)
+}
+
+func encodeStub(id uint64, result json.RawMessage, fault *jsonrpc2.Error) []byte {
+	m := message{JSONRPC: "2.0", ID: id, Error: fault}
+	if result != nil {
+		m.Result = result
+	}
+	b, err := json.Marshal(m)
+	if err != nil { // valid JSON went in
+		panic(err)
+	}
+	return b
+}
