@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Modes are the session modes, the one that allows least first.
+var modes = []string{"ask", "architect", "code", "auto"}
+
+// Config is the table [agent].
+type Config struct {
+	// MaxToolIterations is how often one turn may go from the model to its
+	// tools and back. Default 10, from 1 to 100.
+	MaxToolIterations int `toml:"max_tool_iterations"`
+	// ContextBudgetTokens is the size of the context that a turn may fill, in
+	// tokens. Default 0: the model's own window.
+	ContextBudgetTokens int `toml:"context_budget_tokens"`
+	// Mode is the mode in which a session begins: ask, architect, code or
+	// auto. Default code.
+	Mode string `toml:"mode"`
+}
+
+// Defaults is the configuration that nobody changed.
+func Defaults() Config {
+	return Config{MaxToolIterations: 10, Mode: "code"}
+}
+
+// Validate tells what is wrong, by key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.MaxToolIterations < 1 || c.MaxToolIterations > 100 {
+		wrong["max_tool_iterations"] = fmt.Sprintf("%d is not from 1 to 100", c.MaxToolIterations)
+	}
+	if c.ContextBudgetTokens < 0 {
+		wrong["context_budget_tokens"] = fmt.Sprintf("%d is less than 0", c.ContextBudgetTokens)
+	}
+	if !slices.Contains(modes, c.Mode) {
+		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(modes, ", "))
+	}
+	return wrong
+}
+
+// Tighten takes over what the repository's file sets lower, and a mode that
+// allows less. It returns the keys that it left alone. Both are valid.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	take := func(key string, tighter bool, set func()) {
+		switch {
+		case !has(key):
+		case tighter:
+			set()
+		default:
+			ignored = append(ignored, key)
+		}
+	}
+	take("max_tool_iterations", repo.MaxToolIterations <= c.MaxToolIterations,
+		func() { c.MaxToolIterations = repo.MaxToolIterations })
+	take("context_budget_tokens",
+		repo.ContextBudgetTokens == c.ContextBudgetTokens ||
+			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),
+		func() { c.ContextBudgetTokens = repo.ContextBudgetTokens })
+	take("mode", slices.Index(modes, repo.Mode) <= slices.Index(modes, c.Mode),
+		func() { c.Mode = repo.Mode })
+	return c, ignored
+}
