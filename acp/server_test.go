@@ -28,7 +28,6 @@ type fakeSession struct {
 	client *Client
 	mu     sync.Mutex
 	cancel []context.CancelCauseFunc
-	mode   string
 }
 
 func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (NewSessionResponse, error) {

@@ -115,6 +115,8 @@ type Call struct {
 	// Card is what Prepare told of the call. The permission link and the
 	// client's user judge the call by it.
 	Card Card
+	// Unfit is why Prepare could tell nothing; such a call only fails.
+	Unfit error
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
 	Ask []string

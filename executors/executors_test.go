@@ -1,0 +1,113 @@
+package executors
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type echoInput struct {
+	Text  string   `json:"text" jsonschema:"description=What to say."`
+	Times int      `json:"times,omitempty" jsonschema:"minimum=1"`
+	Loud  bool     `json:"loud,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
+}
+
+func echo(name string) Registry {
+	return Registry{Bind(Tool{Name: name, Description: "Says it.", Effect: Reads},
+		func(_ context.Context, _ *Call, in echoInput) (Card, error) { return Card{Title: "Echo " + in.Text}, nil },
+		func(_ context.Context, _ *Call, in echoInput) (Result, error) { return Result{Text: in.Text}, nil },
+	)}
+}
+
+func TestSchemaOf(t *testing.T) {
+	const want = `{"properties":{"text":{"type":"string","description":"What to say."},"times":{"type":"integer","minimum":1},"loud":{"type":"boolean"},"tags":{"items":{"type":"string"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]}`
+	if diff := cmp.Diff(want, string(SchemaOf[echoInput]())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Run as the turn loop does: prepare, then execute with what that told.
+func run(t *testing.T, e Executor, call *Call) (Card, Result) {
+	t.Helper()
+	card, err := e.Prepare(t.Context(), call)
+	call.Card, call.Unfit = card, err
+	res, err := e.Execute(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return card, res
+}
+
+func TestValidate(t *testing.T) {
+	chain := Chain(NewDynExecutor(echo("echo"), echo("echo"), echo("shout")), Validate)
+	for name, tt := range map[string]struct {
+		tool, input string
+		category    Category
+		names       string // what the text must name
+	}{
+		"fits":            {"echo", `{"text":"hi"}`, "", "hi"},
+		"second part":     {"shout", `{"text":"hi"}`, "", "hi"},
+		"missing":         {"echo", `{}`, InvalidParameters, `"text"`},
+		"wrong type":      {"echo", `{"text":5}`, TypeMismatch, `text`},
+		"wrong item type": {"echo", `{"text":"x","tags":[1]}`, InvalidParameters, `tags`},
+		"out of range":    {"echo", `{"text":"x","times":0}`, InvalidParameters, `times`},
+		"unknown field":   {"echo", `{"text":"x","loudness":1}`, InvalidParameters, `loudness`},
+		"array":           {"echo", `[1]`, InvalidParameters, `object`},
+		"null":            {"echo", `null`, InvalidParameters, `object`},
+		"unknown tool":    {"nope", `{}`, ToolNotFound, `echo, shout`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, res := run(t, chain, &Call{Tool: tt.tool, Input: json.RawMessage(tt.input)})
+			if res.Category != tt.category || res.Failed != (tt.category != "") || !strings.Contains(res.Text, tt.names) {
+				t.Errorf("got %q %q, want %q naming %s", res.Category, res.Text, tt.category, tt.names)
+			}
+		})
+	}
+}
+
+func TestFailureBlock(t *testing.T) {
+	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
+	want := Result{Text: "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: true", Failed: true, Category: RateLimited}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChainOrder(t *testing.T) {
+	var order []string
+	link := func(name string) Middleware {
+		return func(next Executor) Executor { return &noting{next, name, &order} }
+	}
+	if _, res := run(t, Chain(echo("echo"), link("a"), link("b")), &Call{Tool: "echo", Input: json.RawMessage(`{"text":"x"}`)}); res.Text != "x" {
+		t.Error(res)
+	}
+	if got := strings.Join(order, ""); got != "ab" {
+		t.Error(got)
+	}
+}
+
+type noting struct {
+	Executor
+	name  string
+	order *[]string
+}
+
+func (n *noting) Execute(ctx context.Context, call *Call) (Result, error) {
+	*n.order = append(*n.order, n.name)
+	return n.Executor.Execute(ctx, call)
+}
+
+func BenchmarkValidate(b *testing.B) {
+	chain := Chain(NewDynExecutor(echo("echo")), Validate)
+	call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi","times":3}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := chain.Prepare(b.Context(), call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package executors
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; comes with the MCP SDK and costs nothing at start
+)
+
+// Validate is the link that refuses calls whose tool does not exist or whose
+// input does not fit the tool's schema. It also fails calls of which Prepare
+// could tell nothing, so that no gate behind it judges an empty card.
+func Validate(next Executor) Executor {
+	return &validator{Executor: next, resolved: map[string]*jsonschema.Resolved{}}
+}
+
+type validator struct {
+	Executor
+
+	mu       sync.Mutex
+	resolved map[string]*jsonschema.Resolved // by the schema's text
+}
+
+func (v *validator) Prepare(ctx context.Context, call *Call) (Card, error) {
+	if err := v.check(call); err != nil {
+		return Card{}, err
+	}
+	return v.Executor.Prepare(ctx, call)
+}
+
+func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
+	if call.Unfit != nil {
+		return FailWith(call.Unfit), nil
+	}
+	return v.Executor.Execute(ctx, call)
+}
+
+func (v *validator) check(call *Call) error {
+	tools := v.Tools()
+	tool, ok := Find(tools, call.Tool)
+	if !ok {
+		return NotFound(tools, call.Tool)
+	}
+	var input map[string]any
+	if err := json.Unmarshal(call.Input, &input); err != nil || input == nil {
+		return Failuref(InvalidParameters, "%s: the input must be a JSON object, got %.80s", call.Tool, call.Input)
+	}
+	schema, err := v.schema(tool.Schema)
+	if err != nil {
+		return Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", call.Tool, err)
+	}
+	if err := schema.Validate(input); err != nil {
+		return unfit(tool, err)
+	}
+	return nil
+}
+
+// schema resolves a schema once: doing it for every call would cost more than
+// most tools.
+func (v *validator) schema(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r, ok := v.resolved[string(raw)]; ok {
+		return r, nil
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
+	}
+	r, err := s.Resolve(nil)
+	if err == nil {
+		v.resolved[string(raw)] = r
+	}
+	return r, err
+}
+
+// unfit words a validation error for the model: which field, and what of it.
+func unfit(tool Tool, err error) *Failure {
+	text := err.Error()
+	// "validating root: validating /properties/limit: type: ..." names the way
+	// through the schema; the model knows fields.
+	text = strings.TrimPrefix(text, "validating root: ")
+	category := InvalidParameters
+	if rest, ok := strings.CutPrefix(text, "validating /properties/"); ok {
+		text = rest
+		if _, what, ok := strings.Cut(rest, ": "); ok && strings.HasPrefix(what, "type:") {
+			category = TypeMismatch
+		}
+	}
+	return Failuref(category, "%s: %s", tool.Name, text)
+}
