@@ -1,0 +1,149 @@
+package llm
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// The provider types that a Provider can have.
+const (
+	TypeClaude = "claude" // Anthropic's Messages API, here or at a compatible address
+	TypeDirect = "direct" // see Direct
+	TypeScript = "script" // see Script
+)
+
+// types lists the types as an error names them.
+var types = []string{TypeClaude, TypeDirect, TypeScript}
+
+// Config is the table [llm].
+type Config struct {
+	// Providers are the language models to choose from; none means that the
+	// environment decides, see Select.
+	Providers []Provider `toml:"providers"`
+}
+
+// Provider is one [[llm.providers]].
+type Provider struct {
+	// Name is what the user picks it by, as "name" or "name:model"; unique, without
+	// colon and space. Empty means the type.
+	Name string `toml:"name"`
+	// Type is claude, direct or script.
+	Type string `toml:"type"`
+	// Model is the provider's name of the model, or the file of a script. Empty
+	// means DefaultClaude for claude; a script must have one.
+	Model string `toml:"model"`
+	// BaseURL is the address of the API, with or without "/v1". Empty means
+	// ANTHROPIC_BASE_URL, else the public one.
+	BaseURL string `toml:"base_url"`
+	// APIKeyEnv is the environment variable that holds the key. Empty means
+	// ANTHROPIC_API_KEY.
+	APIKeyEnv string `toml:"api_key_env"`
+	// MaxTokens bounds one answer, in tokens; 0 means 32,000, or less where the
+	// model allows less.
+	MaxTokens int `toml:"max_tokens"`
+	// ContextWindow is the size of the context window, in tokens; 0 means what is
+	// known of the model, else 200,000.
+	ContextWindow int `toml:"context_window"`
+	// ToolUse is how tools are offered: native or auto, which is the default and
+	// the same with all of these types.
+	ToolUse string `toml:"tool_use"`
+	// Default makes it the one that new sessions use; else that is the first.
+	Default bool `toml:"default"`
+}
+
+// Defaults has no providers.
+func Defaults() Config { return Config{} }
+
+// Tighten takes nothing over: a repository that could name a provider could
+// send the conversation anywhere.
+func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
+	if has("providers") {
+		return c, []string{"providers"}
+	}
+	return c, nil
+}
+
+var (
+	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	providerName = regexp.MustCompile(`^[^\s:]+$`)
+)
+
+// Validate gives what is wrong with each key, such as "providers[1].type".
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	names := map[string]bool{}
+	defaults := 0
+	for i, p := range c.Providers {
+		for key, what := range p.validate() {
+			wrong[fmt.Sprintf("providers[%d].%s", i, key)] = what
+		}
+		if names[p.name()] {
+			wrong[fmt.Sprintf("providers[%d].name", i)] = fmt.Sprintf("%q is the name of an earlier provider; names must differ", p.name())
+		}
+		names[p.name()] = true
+		if p.Default {
+			defaults++
+		}
+		if p.Default && defaults > 1 {
+			wrong[fmt.Sprintf("providers[%d].default", i)] = "an earlier provider is the default already; only one can be"
+		}
+	}
+	return wrong
+}
+
+func (p Provider) validate() map[string]string {
+	wrong := map[string]string{}
+	check := func(ok bool, key, format string, args ...any) {
+		if !ok {
+			wrong[key] = fmt.Sprintf(format, args...)
+		}
+	}
+	check(p.Name == "" || providerName.MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
+	switch p.Type {
+	case TypeClaude, TypeDirect:
+	case TypeScript:
+		check(p.Model != "", "model", "must name the script's file")
+	case "":
+		wrong["type"] = "is missing; the types are " + strings.Join(types, ", ")
+	default:
+		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, strings.Join(types, ", "))
+	}
+	if p.BaseURL != "" {
+		u, err := url.Parse(p.BaseURL)
+		check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "base_url",
+			"must be an address such as https://api.anthropic.com")
+	}
+	// The value is not shown: people put the key itself here.
+	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
+		"must be the name of an environment variable, not the key itself")
+	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
+	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)
+	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
+	check(p.ToolUse == "" || p.ToolUse == "native" || p.ToolUse == "auto", "tool_use", "must be native or auto, got %q", p.ToolUse)
+	return wrong
+}
+
+func (p Provider) name() string {
+	if p.Name == "" {
+		return p.Type
+	}
+	return p.Name
+}
+
+// model is the model that it has without anyone picking one.
+func (p Provider) model() string {
+	if p.Model == "" && p.Type == TypeClaude {
+		return DefaultClaude
+	}
+	return p.Model
+}
+
+// id is the Name of the provider's Model.
+func (p Provider) id() string {
+	if p.Type == TypeDirect {
+		return p.name()
+	}
+	return p.name() + ":" + p.model()
+}

@@ -1,0 +1,169 @@
+package llm
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode"
+)
+
+// connect tells in three lines how to connect a model.
+//
+//go:embed direct.md
+var connect string
+
+// Direct is the embedded model: no network, no key, no intelligence. It makes
+// the tool calls that the user's last prompt spells out, as "/TOOL …" lines or as
+// the fenced blocks of [TextCalls], one in each answer, and ends with a line that
+// sums up. If one of them cannot be read, none is made, since the others may
+// build on it. To any other prompt it answers how to connect a model.
+//
+// It keeps no state: where it stands in the prompt it sees from the results in
+// the history. Text in a message of the user always counts as a new prompt.
+type Direct struct {
+	Provider string // as configured; empty means "direct"
+}
+
+// Name is the provider alone, since there is no model to pick.
+func (d Direct) Name() string {
+	if d.Provider == "" {
+		return TypeDirect
+	}
+	return d.Provider
+}
+
+// Window is unknown: nothing is read but the last prompt.
+func (Direct) Window() int { return 0 }
+
+// Stream makes the next call of the last prompt, or sums up.
+func (Direct) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if ctx.Err() != nil {
+			yield(Event{}, context.Cause(ctx))
+			return
+		}
+		prompt, results := lastPrompt(req.Messages)
+		calls, answer := plan(prompt, req.Tools)
+		if answer == "" && len(results) < len(calls) {
+			c := calls[len(results)]
+			id := fmt.Sprintf("direct_%d", len(req.Messages)) // grows with the history
+			if yield(Event{Call: &ToolCall{ID: id, Name: c.Tool, Input: c.Input}}, nil) {
+				yield(Event{Stop: StopTools}, nil)
+			}
+			return
+		}
+		if answer == "" {
+			answer = summary(calls, results)
+		}
+		if yield(Event{Text: answer}, nil) {
+			yield(Event{Stop: StopEnd}, nil)
+		}
+	}
+}
+
+// lastPrompt gives the text of the user's last prompt and the results since.
+func lastPrompt(history []Message) (prompt string, results []*ToolResult) {
+	at := len(history)
+	for at > 0 && prompt == "" {
+		at--
+		if history[at].Role == User {
+			prompt = textOf(history[at])
+		}
+	}
+	for _, m := range history[min(at+1, len(history)):] {
+		for _, b := range m.Blocks {
+			if b.Result != nil {
+				results = append(results, b.Result)
+			}
+		}
+	}
+	return prompt, results
+}
+
+// textOf joins the text blocks of a message. Clients cut a line into blocks
+// where it mentions a file, so only a block that was cut from its neighbour
+// without a space between begins a new line.
+func textOf(m Message) string {
+	var b strings.Builder
+	for _, block := range m.Blocks {
+		if block.Text == "" {
+			continue
+		}
+		before := strings.TrimRightFunc(b.String(), unicode.IsSpace)
+		after := strings.TrimLeftFunc(block.Text, unicode.IsSpace)
+		if b.Len() > 0 && len(before) == b.Len() && len(after) == len(block.Text) {
+			b.WriteByte('\n')
+		}
+		b.WriteString(block.Text)
+	}
+	return b.String()
+}
+
+// plan reads the prompt: either calls to make, or the answer.
+func plan(prompt string, tools []Tool) (calls []TextCall, answer string) {
+	if Spells(prompt, tools) {
+		calls = slashCalls(prompt, tools)
+	} else {
+		calls = TextCalls(prompt)
+	}
+	var problems []string
+	for i, c := range calls {
+		if _, ok := find(tools, c.Tool); !ok && c.Problem == "" {
+			c.Problem = fmt.Sprintf("line %d: there is no tool %q. %s", c.Line, c.Tool, offered(tools))
+		}
+		if c.Problem != "" {
+			problems = append(problems, c.Problem)
+		}
+		calls[i] = c
+	}
+	switch {
+	case len(problems) > 0 && len(calls) == 1:
+		return nil, upperFirst(problems[0])
+	case len(problems) > 0:
+		return nil, "Nothing was run.\n\n" + strings.Join(problems, "\n\n")
+	case len(calls) > 0:
+		return calls, ""
+	}
+	answer = strings.TrimSpace(connect)
+	if name, _ := slash(strings.TrimSpace(prompt)); name != "" {
+		answer = fmt.Sprintf("There is no command /%s. %s\n\n%s", name, offered(tools), answer)
+	}
+	return nil, answer
+}
+
+// offered names the tools, in one line.
+func offered(tools []Tool) string {
+	if len(tools) == 0 {
+		return "No tools are offered here."
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = "/" + t.Name
+	}
+	return "The tools are " + strings.Join(names, ", ") + "."
+}
+
+// summary tells in a line how the calls ended.
+func summary(calls []TextCall, results []*ToolResult) string {
+	var failed []string
+	for i, c := range calls {
+		if results[i].Failed {
+			failed = append(failed, fmt.Sprintf("%d (%s)", i+1, c.Tool))
+		}
+	}
+	switch {
+	case len(calls) == 1 && len(failed) == 0:
+		return fmt.Sprintf("%s: done.", calls[0].Tool)
+	case len(calls) == 1:
+		return fmt.Sprintf("%s: failed.", calls[0].Tool)
+	case len(failed) == 0:
+		return fmt.Sprintf("%d calls, all done.", len(calls))
+	}
+	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, ", "))
+}
+
+func upperFirst(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,92 @@
+package llm
+
+import "slices"
+
+// Tombstone is the text of a result that stands in for one that never came.
+const Tombstone = "[cancelled]"
+
+// Repair gives the history in the form that providers insist on: the message
+// after one with tool calls begins with exactly one result for each of them, in
+// their order, and there are no other results. A missing result becomes a
+// Tombstone, a surplus one is dropped, and so is a message that is left empty.
+// A call is paired only with results before the next answer, since some
+// providers use an ID again in a later answer. Repairing twice changes nothing;
+// history itself is not changed.
+func Repair(history []Message) []Message {
+	out := make([]Message, 0, len(history)+1)
+	for len(history) > 0 {
+		m := history[0]
+		history = history[1:]
+		if m.Role != Assistant {
+			out = appendMessage(out, m.Role, only(m.Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil }))
+			continue
+		}
+		blocks := only(m.Blocks, func(b Block) bool { return b.Result == nil })
+		out = appendMessage(out, Assistant, blocks)
+		replies := history[:nextAnswer(history)]
+		if results := resultsOf(blocks, replies); len(results) > 0 {
+			// They belong into the message that follows, if there is one.
+			if len(replies) > 0 {
+				rest := only(replies[0].Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
+				results = append(results, rest...)
+				history = history[1:]
+			}
+			out = append(out, Message{Role: User, Blocks: results})
+		}
+	}
+	return out
+}
+
+// nextAnswer is the index of the next message of the assistant.
+func nextAnswer(history []Message) int {
+	if i := slices.IndexFunc(history, func(m Message) bool { return m.Role == Assistant }); i >= 0 {
+		return i
+	}
+	return len(history)
+}
+
+// resultsOf gives one result for each call in blocks. Two calls of the same ID
+// take the results of that ID in order.
+func resultsOf(blocks []Block, replies []Message) []Block {
+	found := map[string][]*ToolResult{}
+	for _, m := range replies {
+		for _, b := range m.Blocks {
+			if b.Result != nil {
+				found[b.Result.ID] = append(found[b.Result.ID], b.Result)
+			}
+		}
+	}
+	var results []Block
+	for _, b := range blocks {
+		if b.Call == nil {
+			continue
+		}
+		r := &ToolResult{ID: b.Call.ID, Text: Tombstone, Failed: true}
+		if have := found[b.Call.ID]; len(have) > 0 {
+			r, found[b.Call.ID] = have[0], have[1:]
+		}
+		results = append(results, Block{Result: r})
+	}
+	return results
+}
+
+// only gives the blocks that keep accepts, without copying if it is all.
+func only(blocks []Block, keep func(Block) bool) []Block {
+	if !slices.ContainsFunc(blocks, func(b Block) bool { return !keep(b) }) {
+		return blocks
+	}
+	var kept []Block
+	for _, b := range blocks {
+		if keep(b) {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+func appendMessage(out []Message, role Role, blocks []Block) []Message {
+	if len(blocks) == 0 {
+		return out
+	}
+	return append(out, Message{Role: role, Blocks: blocks})
+}

@@ -1,0 +1,282 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"sync"
+	"time"
+)
+
+// Script replays the answers of a model from JSONL, the deterministic model of
+// tests and fixtures. One line is one event, an object with one of these:
+//
+//	{"text": "…"}                                a piece of the answer
+//	{"thought": "…"}                             a piece of the reasoning
+//	{"tool": "bash", "input": {…}, "id": "c1"}   a tool call; input is {} and id is made up by default
+//	{"usage": {"input": 9, "output": 1, "cache_read": 0, "cache_write": 0}}
+//	{"delay_ms": 50}                             nothing for that long
+//	{"wait": "cancel"}                           nothing until the turn is cancelled
+//	{"error": "overloaded", "status": 529}       the provider fails; status is 0 by default
+//	{"stop": "max_tokens"}                       or end, tools, refusal
+//
+// A blank line ends a model call; wait, error and stop must be its last event.
+// A call without any of them stops with tools if it has a tool call, else with
+// end. Each Stream takes the next model call, in the order in which they begin,
+// whatever session they belong to.
+type Script struct {
+	// Provider and ContextWindow are as configured; "script" and 0 by default.
+	Provider      string
+	ContextWindow int
+	// Sleep waits for a delay; nil means that time really passes.
+	Sleep func(ctx context.Context, d time.Duration) error
+
+	name  string
+	calls [][]step
+
+	mu   sync.Mutex
+	next int // index into calls
+}
+
+// step is one line of a script: an event, or one of the others.
+type step struct {
+	event Event
+	fail  *Error
+	delay time.Duration
+	wait  bool
+}
+
+// LoadScript reads the script in a file.
+func LoadScript(path string) (*Script, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("script: %w", err)
+	}
+	defer f.Close()
+	return ParseScript(path, f)
+}
+
+// ParseScript reads a script; name stands in its errors, as "name:line: …".
+func ParseScript(name string, r io.Reader) (*Script, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("script %s: %w", name, err)
+	}
+	s := &Script{name: name}
+	var call []step
+	n, tools := 0, 0
+	for line := range bytes.Lines(text) {
+		n++
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			s.add(&call)
+			continue
+		}
+		if len(call) > 0 && call[len(call)-1].ends() {
+			return nil, fmt.Errorf("%s:%d: nothing can follow wait, error or stop; a blank line begins the next model call", name, n)
+		}
+		st, err := parseStep(line, &tools)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		call = append(call, st)
+	}
+	s.add(&call)
+	return s, nil
+}
+
+// add completes the call with its stop.
+func (s *Script) add(call *[]step) {
+	if len(*call) == 0 {
+		return
+	}
+	if !(*call)[len(*call)-1].ends() {
+		stop := StopEnd
+		for _, st := range *call {
+			if st.event.Call != nil {
+				stop = StopTools
+			}
+		}
+		*call = append(*call, step{event: Event{Stop: stop}})
+	}
+	s.calls = append(s.calls, *call)
+	*call = nil
+}
+
+func (st step) ends() bool { return st.wait || st.fail != nil || st.event.Stop != "" }
+
+// line is one line of a script as written.
+type line struct {
+	Text    string          `json:"text"`
+	Thought string          `json:"thought"`
+	Tool    string          `json:"tool"`
+	Input   json.RawMessage `json:"input"`
+	ID      string          `json:"id"`
+	Usage   *struct {
+		Input      int `json:"input"`
+		Output     int `json:"output"`
+		CacheRead  int `json:"cache_read"`
+		CacheWrite int `json:"cache_write"`
+	} `json:"usage"`
+	DelayMS *int       `json:"delay_ms"`
+	Wait    string     `json:"wait"`
+	Error   string     `json:"error"`
+	Status  int        `json:"status"`
+	Stop    StopReason `json:"stop"`
+}
+
+// parseStep reads one line; tools counts the tool calls so far.
+func parseStep(text []byte, tools *int) (step, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	var l line
+	if err := dec.Decode(&l); err != nil {
+		return step{}, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return step{}, errors.New("want one JSON object on a line")
+	}
+	if err := l.check(); err != nil {
+		return step{}, err
+	}
+	st := step{event: Event{Text: l.Text, Thought: l.Thought, Stop: l.Stop}, wait: l.Wait != ""}
+	switch {
+	case l.Tool != "":
+		*tools++
+		if l.ID == "" {
+			l.ID = fmt.Sprintf("call_%d", *tools)
+		}
+		if l.Input == nil {
+			l.Input = json.RawMessage("{}")
+		}
+		st.event.Call = &ToolCall{ID: l.ID, Name: l.Tool, Input: l.Input}
+	case l.Usage != nil:
+		st.event.Usage = &Usage{l.Usage.Input, l.Usage.Output, l.Usage.CacheRead, l.Usage.CacheWrite}
+	case l.DelayMS != nil:
+		st.delay = time.Duration(*l.DelayMS) * time.Millisecond
+	case l.Error != "":
+		st.fail = &Error{Status: l.Status, Message: l.Error, Auth: authStatus(l.Status)}
+	}
+	return st, nil
+}
+
+func (l line) check() error {
+	kinds := 0
+	for _, set := range []bool{l.Text != "", l.Thought != "", l.Tool != "", l.Usage != nil, l.DelayMS != nil, l.Wait != "", l.Error != "", l.Stop != ""} {
+		if set {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return errors.New("want exactly one of text, thought, tool, usage, delay_ms, wait, error and stop, not empty")
+	case l.Tool == "" && (l.Input != nil || l.ID != ""):
+		return errors.New("input and id belong to a tool")
+	case l.Error == "" && l.Status != 0:
+		return errors.New("status belongs to an error")
+	case l.DelayMS != nil && *l.DelayMS < 0:
+		return errors.New("delay_ms must not be negative")
+	case l.Wait != "" && l.Wait != "cancel":
+		return fmt.Errorf(`wait must be "cancel", not %q`, l.Wait)
+	}
+	switch l.Stop {
+	case "", StopEnd, StopTools, StopMaxTokens, StopRefusal:
+		return nil
+	}
+	return fmt.Errorf("stop must be end, tools, max_tokens or refusal, not %q", l.Stop)
+}
+
+// Name is "script:FILE".
+func (s *Script) Name() string { return s.provider() + ":" + s.name }
+
+// Window is the configured one.
+func (s *Script) Window() int { return s.ContextWindow }
+
+func (s *Script) provider() string {
+	if s.Provider == "" {
+		return TypeScript
+	}
+	return s.Provider
+}
+
+// Stream replays the next model call. When there is none left, it fails.
+func (s *Script) Stream(ctx context.Context, _ Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if ctx.Err() != nil { // a cancelled turn takes no call from the others
+			yield(Event{}, context.Cause(ctx))
+			return
+		}
+		steps, err := s.take()
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		for _, st := range steps {
+			if err := s.pause(ctx, st); err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if st.event != (Event{}) && !yield(st.event.clone(), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Script) take() ([]step, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == len(s.calls) {
+		return nil, &Error{Provider: s.provider(), Message: fmt.Sprintf("%s has no model call left after %d", s.name, len(s.calls)),
+			Hint: "add one to the script"}
+	}
+	s.next++
+	return s.calls[s.next-1], nil
+}
+
+// pause does what a step has to do before its event, if it has one.
+func (s *Script) pause(ctx context.Context, st step) error {
+	switch {
+	case st.wait:
+		<-ctx.Done()
+	case st.delay > 0 && s.Sleep != nil:
+		if err := s.Sleep(ctx, st.delay); err != nil && ctx.Err() == nil {
+			return err
+		}
+	case st.delay > 0:
+		t := time.NewTimer(st.delay)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case st.fail != nil:
+		fail := *st.fail
+		fail.Provider = s.provider()
+		return &fail
+	}
+	return nil
+}
+
+// clone keeps a receiver from changing the script.
+func (e Event) clone() Event {
+	if e.Call != nil {
+		c := *e.Call
+		c.Input = bytes.Clone(c.Input)
+		e.Call = &c
+	}
+	if e.Usage != nil {
+		u := *e.Usage
+		e.Usage = &u
+	}
+	return e
+}

@@ -1,0 +1,126 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	anthropicKey = "ANTHROPIC_API_KEY"
+	anthropicURL = "ANTHROPIC_BASE_URL"
+)
+
+// Select makes the model that the user wants. Want is "provider:model" or
+// "provider", where provider is a configured name, or one of the types; empty
+// means the default provider, else the first. With no provider configured it is
+// Claude if ANTHROPIC_API_KEY is set, else Direct.
+//
+// Nothing is connected. A key that is missing is no error here: [Ready] tells,
+// and so does the model's Stream. Getenv is asked again at each of them, so that
+// a key which comes later is seen.
+func Select(cfg Config, getenv func(string) string, want string) (Model, error) {
+	p, err := choose(available(cfg, getenv), want)
+	if err != nil {
+		return nil, err
+	}
+	switch p.Type {
+	case TypeClaude:
+		return newClaude(p, getenv), nil
+	case TypeScript:
+		s, err := LoadScript(p.model())
+		if err != nil {
+			return nil, err
+		}
+		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
+		return s, nil
+	case TypeDirect:
+		return Direct{Provider: p.name()}, nil
+	}
+	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(types, ", "))
+}
+
+// Names lists what Select takes, by the Name of each model, the default first.
+func Names(cfg Config, getenv func(string) string) []string {
+	var names []string
+	for _, p := range available(cfg, getenv) {
+		names = append(names, p.id())
+	}
+	return names
+}
+
+// Ready tells whether the model can be used: a model that lacks its key gives an
+// *Error with Auth.
+func Ready(m Model) error {
+	if r, ok := m.(interface{ Ready() error }); ok {
+		return r.Ready()
+	}
+	return nil
+}
+
+// available gives the configured providers, the default first, or what the
+// environment says.
+func available(cfg Config, getenv func(string) string) []Provider {
+	ps := slices.Clone(cfg.Providers)
+	slices.SortStableFunc(ps, func(a, b Provider) int {
+		switch {
+		case a.Default && !b.Default:
+			return -1
+		case b.Default && !a.Default:
+			return 1
+		}
+		return 0
+	})
+	if len(ps) > 0 {
+		return ps
+	}
+	if getenv(anthropicKey) != "" {
+		return []Provider{{Type: TypeClaude}}
+	}
+	return []Provider{{Type: TypeDirect}}
+}
+
+// choose finds the provider that want names: by its name, then by its type, then
+// as a type that needs no configuration.
+func choose(ps []Provider, want string) (Provider, error) {
+	if want == "" {
+		return ps[0], nil
+	}
+	name, model, hasModel := strings.Cut(want, ":")
+	i := slices.IndexFunc(ps, func(p Provider) bool { return p.name() == name })
+	if i < 0 {
+		i = slices.IndexFunc(ps, func(p Provider) bool { return p.Type == name })
+	}
+	var p Provider
+	switch {
+	case i >= 0:
+		p = ps[i]
+	case slices.Contains(types, name):
+		p = Provider{Type: name}
+	default:
+		return p, fmt.Errorf("no provider %q for model %q; want PROVIDER:MODEL, such as %s", name, want, known(ps))
+	}
+	switch {
+	case hasModel && model == "", p.Type == TypeScript && p.Model == "" && !hasModel:
+		return p, fmt.Errorf("model %q lacks the part after %q; want PROVIDER:MODEL", want, name)
+	case hasModel && p.Type == TypeDirect:
+		return p, fmt.Errorf("provider %q has no models to choose from; want %q alone", name, name)
+	case hasModel:
+		if model != p.model() {
+			p.ContextWindow = 0 // it was that of the configured model
+		}
+		p.Model = model
+	}
+	return p, nil
+}
+
+func known(ps []Provider) string {
+	ids := make([]string, len(ps))
+	for i, p := range ps {
+		ids[i] = p.id()
+	}
+	if !slices.ContainsFunc(ps, func(p Provider) bool { return p.Type == TypeClaude }) {
+		ids = append(ids, TypeClaude+":"+DefaultClaude)
+	}
+	return strings.Join(ids, ", ")
+}

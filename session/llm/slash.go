@@ -1,0 +1,183 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Spells reports whether a prompt is a command of the user, "/TOOL …" of one of
+// the tools, which [Direct] answers whatever model the session has.
+func Spells(prompt string, tools []Tool) bool {
+	name, _ := slash(strings.TrimSpace(prompt))
+	_, ok := find(tools, name)
+	return ok
+}
+
+// slash splits "/NAME rest"; name is empty if line is not of that form.
+func slash(line string) (name, rest string) {
+	line, ok := strings.CutPrefix(line, "/")
+	if !ok {
+		return "", ""
+	}
+	name = line
+	if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {
+		name, rest = line[:i], line[i:]
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "", "" // such as a path
+	}
+	return name, rest
+}
+
+func find(tools []Tool, name string) (Tool, bool) {
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return tools[i], true
+}
+
+// slashCalls reads a prompt that Spells accepts. Each line that begins with the
+// name of a tool begins a call; what follows up to the next such line belongs to
+// it, so that a command or a JSON object may take several lines.
+func slashCalls(prompt string, tools []Tool) []TextCall {
+	var calls []TextCall
+	var tool Tool
+	var rest strings.Builder
+	n, begin := 0, 0
+	flush := func() {
+		if begin > 0 {
+			calls = append(calls, slashCall(tool, strings.TrimSpace(rest.String()), begin))
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
+		n++
+		name, after := slash(strings.TrimLeftFunc(line, unicode.IsSpace))
+		if t, ok := find(tools, name); ok {
+			flush()
+			tool, begin = t, n
+			rest.Reset()
+			line = after
+		}
+		rest.WriteString(line)
+	}
+	flush()
+	return calls
+}
+
+func slashCall(t Tool, rest string, line int) TextCall {
+	call := TextCall{Line: line, Tool: t.Name}
+	s := schemaOf(t)
+	required := slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return !p.required })
+	switch {
+	case strings.HasPrefix(rest, "{"):
+		input, err := jsonObject(rest)
+		if err != nil {
+			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, s.usage(t))
+			return call
+		}
+		call.Input = input
+	case rest == "" && len(required) == 0:
+		call.Input = json.RawMessage("{}")
+	case rest != "" && len(required) == 1 && required[0].kind == "string":
+		call.Input = object(required[0].name, rest)
+	default:
+		call.Problem = s.usage(t)
+	}
+	return call
+}
+
+// schema is what usage needs of a tool's JSON Schema.
+type schema struct {
+	params []toolParam // in the schema's order
+}
+
+type toolParam struct {
+	name, kind, about string
+	required          bool
+}
+
+// schemaOf reads what it can; a schema that is no object of properties has none.
+func schemaOf(t Tool) schema {
+	var in struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if json.Unmarshal(t.Schema, &in) != nil {
+		return schema{}
+	}
+	var s schema
+	dec := json.NewDecoder(strings.NewReader(string(in.Properties)))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return schema{}
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var p struct {
+			Type        any    `json:"type"`
+			Description string `json:"description"`
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			break
+		}
+		_ = json.Unmarshal(raw, &p) // "true" is a legal schema that says nothing
+		kind, ok := p.Type.(string)
+		if !ok {
+			kind = "any"
+		}
+		s.params = append(s.params, toolParam{name.(string), kind, p.Description, slices.Contains(in.Required, name.(string))})
+	}
+	return s
+}
+
+// usage tells how to spell a call of the tool, for people.
+func (s schema) usage(t Tool) string {
+	var b strings.Builder
+	var members []string
+	for _, p := range s.params {
+		if p.required {
+			members = append(members, fmt.Sprintf("%q: %s", p.name, example(p.kind)))
+		}
+	}
+	fmt.Fprintf(&b, "Usage: /%s {%s}", t.Name, strings.Join(members, ", "))
+	if len(members) == 1 && strings.HasSuffix(members[0], `"…"`) {
+		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(strings.Split(members[0], `"`)[1]))
+	}
+	for _, p := range s.params {
+		note := p.kind
+		if !p.required {
+			note += ", optional"
+		}
+		fmt.Fprintf(&b, "\n  %s (%s)", p.name, note)
+		if p.about != "" {
+			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(p.about), " "))
+		}
+	}
+	return b.String()
+}
+
+// example is a value of a JSON Schema type, as usage shows it.
+func example(kind string) string {
+	switch kind {
+	case "string":
+		return `"…"`
+	case "integer", "number":
+		return "1"
+	case "boolean":
+		return "true"
+	case "array":
+		return "[…]"
+	case "object":
+		return "{…}"
+	}
+	return "…"
+}
