@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/base64"
 	"strings"
 )
 
@@ -64,4 +65,9 @@ func blank(blocks []ContentBlock) bool {
 		}
 	}
 	return true
+}
+
+// ImageBlock makes a block of a picture.
+func ImageBlock(mimeType string, data []byte) ContentBlock {
+	return ContentBlock{Type: "image", MIMEType: mimeType, Data: base64.StdEncoding.EncodeToString(data)}
 }

@@ -1,0 +1,191 @@
+// Package agent is the turn loop: model, tool calls, results, model again, until
+// the model has no more to ask for or a limit ends it.
+//
+// Start with [Agent.Turn]. It promises that everything a turn does is announced
+// to the client before and after, that every tool call in the history has its
+// result, that a failing tool never ends a turn, and that a turn which ends
+// without an error says something. It keeps no state between turns: history in,
+// history out.
+//
+// Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
+// the user's own call. It needs no model, and it goes through the same chain.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Agent runs the turns of one session. Its fields do not change once it runs.
+type Agent struct {
+	Config  Config
+	Session string // ACP session id
+	System  string // system prompt
+	Model   llm.Model
+	Chain   executors.Executor
+	Send    func(context.Context, acp.SessionUpdate) error
+	NewID   func() string // UUIDs, for tool calls and messages
+	// StreamTerminals says that the client has no terminals but shows those
+	// that an agent streams to it (_meta.terminal_output).
+	StreamTerminals bool
+	Log             *slog.Logger
+}
+
+// budget is the share of the context at which a turn stops, so that an answer
+// and its tool results still fit.
+const budgetPercent = 80
+
+// turn is one run of the loop.
+type turn struct {
+	*Agent
+	model   llm.Model
+	origin  executors.Origin
+	tools   []executors.Tool
+	offered []llm.Tool
+	history []llm.Message
+	message message // the message that chunks belong to
+	doom    doom
+	used    int // tokens that the provider counted up to history[:counted]
+	counted int
+	spoke   bool // the last answer had text
+}
+
+// Turn runs one prompt. It returns the history with the prompt and all that
+// came of it, also beside an error; the history is then one that every provider
+// takes. Errors: a *acp.ParamsError for a prompt that cannot fit, one that wraps
+// acp.ErrAuthRequired, ctx's cause after a cancel, else the provider's failure.
+func (a *Agent) Turn(ctx context.Context, history []llm.Message, prompt []acp.ContentBlock) ([]llm.Message, acp.StopReason, error) {
+	blocks := promptBlocks(prompt)
+	t := &turn{Agent: a, model: a.Model, tools: a.Chain.Tools(), history: history}
+	for _, tool := range t.tools {
+		t.offered = append(t.offered, llm.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
+	}
+	if llm.Spells(promptText(prompt), t.offered) {
+		t.model = llm.Direct{}
+	}
+	if _, ok := t.model.(llm.Direct); ok {
+		t.origin = executors.User
+	}
+	if err := t.fits(blocks); err != nil {
+		return history, "", err
+	}
+	t.history = append(t.history[:len(t.history):len(t.history)], llm.Message{Role: llm.User, Blocks: blocks})
+	reason, err := t.run(ctx)
+	var failed *llm.Error
+	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
+		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+	}
+	return llm.Repair(t.history), reason, err
+}
+
+// run goes round the loop.
+func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
+	for iteration := 0; ; iteration++ {
+		switch full, size := t.overBudget(); {
+		case full > 0:
+			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Start a new session to go on, or raise agent.context_budget_tokens.", full, size)
+		case iteration == t.Config.MaxToolIterations:
+			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %d rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", iteration)
+		}
+		answer, err := t.ask(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch answer.stop {
+		case llm.StopMaxTokens:
+			return acp.StopMaxTokens, nil
+		case llm.StopRefusal:
+			// The prompt and what followed is dropped from the history:
+			// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
+			t.history = t.history[:t.promptAt()]
+			return acp.StopRefusal, nil
+		}
+		if len(answer.calls) == 0 {
+			if !t.spoke { // some clients show an answer without text as still thinking
+				return t.stop(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
+			}
+			return acp.StopEndTurn, nil
+		}
+		output, err := t.runCalls(ctx, answer.calls)
+		if err != nil {
+			return "", err
+		}
+		if t.doom.repeats(output) {
+			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped: the last %d rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently.", doomLimit)
+		}
+	}
+}
+
+// stop ends the turn with a word to the user. The word is not the model's, so
+// it stays out of the history.
+func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, args ...any) (acp.StopReason, error) {
+	t.message.end()
+	return reason, t.say(ctx, acp.UpdateAgentMessage, fmt.Sprintf(format, args...))
+}
+
+// promptAt is the index of the message that began this turn.
+func (t *turn) promptAt() int {
+	for i := len(t.history) - 1; i >= 0; i-- {
+		m := t.history[i]
+		if m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) {
+			return i
+		}
+	}
+	return 0
+}
+
+// size is how many tokens the turn may fill; 0 means unknown.
+func (t *turn) size() int {
+	size := t.model.Window()
+	if b := t.Config.ContextBudgetTokens; b > 0 && (size == 0 || b < size) {
+		size = b
+	}
+	return size
+}
+
+// overBudget gives the tokens of the next request if they exceed the budget,
+// and the size that the budget is a share of.
+func (t *turn) overBudget() (full, size int) {
+	size = t.size()
+	if size == 0 {
+		return 0, 0
+	}
+	// What the provider counted is exact; only what came after is estimated.
+	n := t.used
+	if t.counted == 0 {
+		n = llm.Tokens(llm.Request{System: t.System, Tools: t.offered})
+	}
+	n += llm.Tokens(llm.Request{Messages: t.history[t.counted:]})
+	if n*100 > size*budgetPercent {
+		return n, size
+	}
+	return 0, size
+}
+
+// fits refuses a prompt that is larger than the model's window.
+func (t *turn) fits(blocks []llm.Block) error {
+	window := t.model.Window()
+	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
+	if window > 0 && n > window {
+		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf("takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
+	}
+	return nil
+}
+
+// promptText joins the text blocks of a prompt.
+func promptText(prompt []acp.ContentBlock) string {
+	var b strings.Builder
+	for _, p := range prompt {
+		if p.Type == "text" {
+			b.WriteString(*p.Text)
+		}
+	}
+	return b.String()
+}

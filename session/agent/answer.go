@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// answer is what the model said to one request, as far as the loop goes on it.
+type answer struct {
+	calls []llm.ToolCall
+	stop  llm.StopReason
+}
+
+// ask streams one answer of the model to the client and into the history. An
+// answer that breaks off leaves what was said before; see llm.Repair for its
+// calls.
+func (t *turn) ask(ctx context.Context) (answer, error) {
+	t.spoke = false
+	t.message.end()
+	var (
+		blocks []llm.Block
+		a      answer
+		fault  error
+		usage  *llm.Usage
+	)
+	req := llm.Request{System: t.System, Messages: t.history, Tools: t.offered}
+	for ev, err := range t.model.Stream(ctx, req) {
+		if fault = err; fault == nil {
+			fault = t.show(ctx, ev)
+		}
+		if fault != nil {
+			break
+		}
+		blocks = extend(blocks, ev)
+		switch {
+		case ev.Call != nil:
+			a.calls = append(a.calls, *ev.Call)
+		case ev.Usage != nil:
+			usage = ev.Usage
+		case ev.Stop != "":
+			a.stop = ev.Stop
+		}
+	}
+	if fault == nil && a.stop == "" {
+		fault = &llm.Error{Provider: t.model.Name(), Message: "the answer broke off", Hint: "try again"}
+	}
+	if fault != nil {
+		blocks = said(blocks)
+	}
+	if len(blocks) > 0 {
+		t.history = append(t.history, llm.Message{Role: llm.Assistant, Blocks: blocks})
+	}
+	if ctx.Err() != nil {
+		fault = context.Cause(ctx)
+	}
+	if fault != nil {
+		return a, fault
+	}
+	return a, t.count(ctx, usage)
+}
+
+// show sends an event to the client.
+func (t *turn) show(ctx context.Context, ev llm.Event) error {
+	switch {
+	case ev.Text != "":
+		t.spoke = true
+		return t.say(ctx, acp.UpdateAgentMessage, ev.Text)
+	case ev.Thought != "":
+		return t.say(ctx, acp.UpdateAgentThought, ev.Thought)
+	}
+	return nil
+}
+
+// count tells the client how full the context is.
+func (t *turn) count(ctx context.Context, u *llm.Usage) error {
+	if u == nil {
+		return nil
+	}
+	t.used, t.counted = u.Input+u.Output, len(t.history)
+	window := t.model.Window()
+	if window == 0 {
+		return nil // the update needs a size
+	}
+	return t.Send(ctx, acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(t.used, window), Size: window})
+}
+
+// message is the message that is being sent; its chunks share an id.
+type message struct {
+	kind, id string
+}
+
+// end makes the next chunk begin a new message.
+func (m *message) end() { *m = message{} }
+
+// say sends a chunk of a message or of a thought.
+func (t *turn) say(ctx context.Context, kind, text string) error {
+	if t.message.kind != kind {
+		t.message = message{kind, t.NewID()}
+	}
+	return t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text), MessageID: t.message.id})
+}
+
+// extend adds an event to the blocks of an answer; pieces of one text are
+// joined.
+func extend(blocks []llm.Block, ev llm.Event) []llm.Block {
+	last := &llm.Block{}
+	if n := len(blocks); n > 0 {
+		last = &blocks[n-1]
+	}
+	switch {
+	case ev.Text != "" && last.Text != "":
+		last.Text += ev.Text
+	case ev.Text != "":
+		return append(blocks, llm.Block{Text: ev.Text})
+	case ev.Thought != "" && last.Thought != "" && last.Opaque == nil:
+		last.Thought += ev.Thought
+	case ev.Thought != "":
+		return append(blocks, llm.Block{Thought: ev.Thought})
+	case ev.Opaque != nil && last.Thought != "" && last.Opaque == nil:
+		last.Opaque = ev.Opaque
+	case ev.Opaque != nil:
+		return append(blocks, llm.Block{Opaque: ev.Opaque})
+	case ev.Call != nil:
+		return append(blocks, llm.Block{Call: ev.Call})
+	}
+	return blocks
+}
+
+// said keeps the text of an answer that broke off: its calls were not run, and
+// its thoughts are of no use without the end.
+func said(blocks []llm.Block) []llm.Block {
+	var kept []llm.Block
+	for _, b := range blocks {
+		if b.Text != "" {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// cancelled reports whether err is ctx's own end.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Cause(ctx)) || errors.Is(err, ctx.Err()))
+}

@@ -1,0 +1,281 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// runCalls runs the calls of one answer and puts their results, in the model's
+// order, into the history as one message. Neighbours that only read run side by
+// side, anything else alone. It returns the outcome of the round, for the doom
+// loop. On an error the results so far are in the history.
+func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcome string, err error) {
+	t.message.end()
+	results := make([]*llm.ToolResult, len(calls))
+	for i := 0; i < len(calls) && err == nil; {
+		n := 1
+		if t.readOnly(calls[i]) {
+			for i+n < len(calls) && t.readOnly(calls[i+n]) {
+				n++
+			}
+		}
+		err = t.runGroup(ctx, calls[i:i+n], results[i:i+n])
+		i += n
+	}
+	var blocks []llm.Block
+	var b strings.Builder
+	for i, r := range results {
+		if r != nil {
+			blocks = append(blocks, llm.Block{Result: r})
+			b.WriteString(outcomeOf(calls[i], r.Text))
+		}
+	}
+	if len(blocks) > 0 {
+		t.history = append(t.history, llm.Message{Role: llm.User, Blocks: blocks})
+	}
+	return b.String(), err
+}
+
+func (t *turn) readOnly(c llm.ToolCall) bool {
+	tool, ok := executors.Find(t.tools, c.Name)
+	return ok && tool.Effect.ReadOnly()
+}
+
+// runGroup announces the calls in order and runs them side by side.
+func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult) error {
+	running := make([]*running, len(calls))
+	for i, c := range calls {
+		r, err := t.announce(ctx, c)
+		if err != nil {
+			for _, r := range running[:i] {
+				_, _ = r.finish(ctx, executors.Result{}, err)
+			}
+			return err
+		}
+		running[i] = r
+	}
+	errs := make([]error, len(calls))
+	var group sync.WaitGroup
+	for i, r := range running {
+		group.Go(func() {
+			var res executors.Result
+			res, errs[i] = r.run(ctx)
+			results[i] = &llm.ToolResult{ID: calls[i].ID, Text: res.Text, Failed: res.Failed}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// running is a tool call that the client knows of.
+type running struct {
+	*turn
+	call *executors.Call
+
+	mu       sync.Mutex
+	terminal string // to embed: of the client, or streamed to it
+	started  bool
+}
+
+// announce tells the client of a call, with all that Prepare can tell.
+func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
+	call := &executors.Call{
+		ID: t.NewID(), Tool: c.Name, Input: c.Input,
+		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: executors.PhaseExecutor, Attempt: 1,
+		Record: &executors.Record{},
+	}
+	r := &running{turn: t, call: call}
+	call.Notify = r.notify
+	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
+	if cancelled(ctx, call.Unfit) {
+		return nil, context.Cause(ctx)
+	}
+	card := call.Card
+	u := acp.ToolCall{
+		Update: acp.UpdateToolCall, ToolCallID: call.ID, Name: c.Name, Title: card.Title, Kind: string(card.Kind),
+		Status: acp.ToolPending, Locations: locations(card.Locations), RawInput: bounded(c.Input),
+	}
+	if u.Title == "" {
+		u.Title = c.Name
+	}
+	if u.Kind == "" {
+		u.Kind = string(executors.KindOther)
+	}
+	if t.StreamTerminals && card.Command != "" {
+		r.terminal = call.ID
+		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: card.Dir}}
+	}
+	u.Content = r.content(nil)
+	return r, t.Send(ctx, u)
+}
+
+// run executes the call and tells the client how it ended.
+func (r *running) run(ctx context.Context) (executors.Result, error) {
+	res, err := r.Chain.Execute(ctx, r.call)
+	return r.finish(ctx, res, err)
+}
+
+// finish tells the client how the call ended. An error ends the turn; the call
+// is then shown as failed.
+func (r *running) finish(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
+	if err != nil {
+		text := "[error] " + err.Error()
+		if cancelled(ctx, err) {
+			text = "[cancelled]"
+		}
+		res = executors.Result{Text: text, Failed: true, Category: executors.Cancelled, Done: res.Done}
+	}
+	res.Text = strings.ToValidUTF8(res.Text, "\uFFFD")
+	if res.Done != nil {
+		defer res.Done()
+	}
+	status := acp.ToolCompleted
+	if res.Failed {
+		status = acp.ToolFailed
+	}
+	sent := r.Send(ctx, acp.ToolCall{
+		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: status,
+		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: res.Raw,
+	})
+	return res, errors.Join(err, sent)
+}
+
+// notify passes progress on to the client. That the client cannot take it is
+// seen by the final update.
+func (r *running) notify(ev executors.Event) {
+	u := acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID}
+	r.mu.Lock()
+	switch {
+	case ev.Status == executors.InProgress && !r.started:
+		r.started = true
+		u.Status = acp.ToolInProgress
+	case ev.Terminal != "":
+		r.terminal = ev.Terminal
+		u.Content = r.contentLocked(nil)
+	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
+		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
+	case ev.Exit != nil && r.StreamTerminals && r.terminal != "":
+		exit := &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
+		if ev.Exit.Signal != "" {
+			exit.Signal = &ev.Exit.Signal
+		}
+		u.Meta = &acp.ToolMeta{Exit: exit}
+	default:
+		r.mu.Unlock()
+		return
+	}
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), slowClient)
+	defer cancel()
+	if err := r.Send(ctx, u); err != nil {
+		r.Log.Debug("progress", "call", r.call.ID, "err", err)
+	}
+}
+
+// slowClient is how long progress of a call waits for a client that does not
+// read, before it is queued all the same.
+const slowClient = time.Second
+
+func (r *running) content(res *executors.Result) []acp.ToolContent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.contentLocked(res)
+}
+
+// contentLocked is what the client shows of the call: the terminal first, then
+// diffs, then the text that the model gets too. Lists are replaced whole, so
+// each update carries all.
+func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
+	var out []acp.ToolContent
+	if r.terminal != "" {
+		out = append(out, acp.ToolContent{Type: "terminal", TerminalID: r.terminal})
+	}
+	diffs := r.call.Card.Diffs
+	var images []*executors.Image
+	if res != nil {
+		var own []executors.Diff
+		for _, c := range res.Content {
+			switch {
+			case c.Diff != nil:
+				own = append(own, *c.Diff)
+			case c.Image != nil:
+				images = append(images, c.Image)
+			}
+		}
+		if own != nil {
+			diffs = own // what really happened
+		}
+	}
+	for _, d := range diffs {
+		out = append(out, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
+	}
+	for _, i := range images {
+		b := acp.ImageBlock(i.MIME, i.Data)
+		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+	}
+	if res != nil && res.Text != "" {
+		b := acp.TextBlock(res.Text)
+		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+	}
+	return out
+}
+
+func locations(ls []executors.Location) []acp.ToolCallLocation {
+	var out []acp.ToolCallLocation
+	for _, l := range ls {
+		out = append(out, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
+	}
+	return out
+}
+
+// maxRawString is the longest string of a rawInput, in bytes: with the diff of
+// the same content the frame must stay under 1 MiB.
+const maxRawString = 64 << 10
+
+// bounded cuts long strings of a call's input, for display.
+func bounded(input json.RawMessage) json.RawMessage {
+	if len(input) <= maxRawString {
+		return input
+	}
+	var v any
+	if json.Unmarshal(input, &v) != nil {
+		return nil
+	}
+	out, err := json.Marshal(shorten(v))
+	if err != nil || len(out) > 4*maxRawString {
+		return nil
+	}
+	return out
+}
+
+func shorten(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) <= maxRawString {
+			return v
+		}
+		cut := maxRawString
+		for !utf8.RuneStart(v[cut]) {
+			cut--
+		}
+		return v[:cut] + "…"
+	case map[string]any:
+		for k := range v {
+			v[k] = shorten(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = shorten(v[i])
+		}
+	}
+	return v
+}
