@@ -1,0 +1,45 @@
+//go:build unix
+
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestOpenIrregular(t *testing.T) {
+	dir := tree(t)
+	r, err := New(dir)
+	must(t, err)
+	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
+	l, err := net.Listen("unix", filepath.Join(dir, "sock"))
+	must(t, err)
+	defer l.Close()
+	for name, want := range map[string]fs.FileMode{"fifo": fs.ModeNamedPipe, "sock": fs.ModeSocket} {
+		_, _, err := r.Open(filepath.Join(dir, name))
+		odd, ok := errors.AsType[*IrregularError](err)
+		if !ok || odd.Mode.Type() != want {
+			t.Errorf("Open(%s): %v", name, err)
+		}
+	}
+	// What took the place of a file after it was looked at does not block either.
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	defer root.Close()
+	for _, flag := range []int{os.O_RDONLY, os.O_WRONLY} {
+		if f, _, err := OpenIn(root, "fifo", flag); err == nil {
+			f.Close()
+			t.Errorf("OpenIn(fifo, %d) succeeded", flag)
+		}
+	}
+	devices, err := New("/dev")
+	must(t, err)
+	if _, _, err := devices.Open("/dev/null"); err == nil {
+		t.Error("opened a device")
+	}
+}

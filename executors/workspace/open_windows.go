@@ -1,0 +1,10 @@
+package workspace
+
+import "strings"
+
+// nonblock is nothing here: the file system has no FIFOs.
+const nonblock = 0
+
+// sameName ignores case, as the file system does; clients disagree on the case
+// of drive letters.
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,0 +1,125 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// OutsideError says that a path leads out of the roots.
+type OutsideError struct {
+	Path  string   // absolute, where the path really leads
+	Given string   // as it was written
+	Roots []string // the session's directories
+}
+
+// Error names the path, the roots and what to do.
+func (e *OutsideError) Error() string {
+	leads := ""
+	if filepath.Clean(e.Given) != e.Path {
+		leads = fmt.Sprintf(" (it leads to %s)", e.Path)
+	}
+	return fmt.Sprintf("%s%s is outside the session's directories %s; use a path inside them",
+		e.Given, leads, strings.Join(e.Roots, ", "))
+}
+
+// maxLinks bounds the symlinks that one path may go through, as Linux does
+// with 40 and package filepath with 255.
+const maxLinks = 255
+
+// Resolve turns a path as a model or a client writes it into an absolute path
+// without symlinks: "~" is the home directory, a relative path starts from the
+// cwd, "." and ".." are taken out first. The path need not exist; symlinks are
+// followed also where their target does not. A path that leads out of the roots
+// gets an *OutsideError.
+func (r *Roots) Resolve(path string) (string, error) {
+	switch {
+	case path == "":
+		return "", errors.New("the path is empty")
+	case strings.ContainsRune(path, 0):
+		return "", fmt.Errorf("the path %q contains a NUL", path)
+	}
+	abs, err := expandHome(path)
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(r.dirs[0], abs)
+	}
+	resolved, err := follow(filepath.Clean(abs))
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	if !r.Contains(resolved) {
+		return "", &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
+	}
+	return resolved, nil
+}
+
+// expandHome replaces a leading "~" that stands alone or before a separator.
+func expandHome(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("expand %s: %w", path, err)
+	}
+	return filepath.Join(home, rest), nil
+}
+
+// follow replaces every symlink in an absolute path. Unlike
+// filepath.EvalSymlinks it goes on where something is missing, so that a
+// dangling link shows where a file made through it would be.
+func follow(path string) (string, error) {
+	done, todo := splitRoot(path)
+	for links := 0; len(todo) > 0; {
+		name := todo[0]
+		todo = todo[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			done = filepath.Dir(done)
+			continue
+		}
+		next := filepath.Join(done, name)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			done = next
+			continue
+		case err != nil: // not knowing where it leads is not knowing that it stays inside
+			return "", cause(err)
+		case info.Mode()&fs.ModeSymlink == 0:
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", errors.New("too many symbolic links")
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", cause(err)
+		}
+		var head []string
+		if filepath.IsAbs(target) {
+			done, head = splitRoot(target)
+		} else {
+			head = strings.Split(filepath.ToSlash(target), "/")
+		}
+		todo = append(head, todo...)
+	}
+	return done, nil
+}
+
+// splitRoot cuts an absolute path into its root directory and the names below.
+func splitRoot(path string) (root string, names []string) {
+	volume := filepath.VolumeName(path)
+	return volume + string(filepath.Separator), strings.Split(filepath.ToSlash(path[len(volume):]), "/")
+}
