@@ -49,7 +49,8 @@ type ClaudeConfig struct {
 type Claude struct {
 	cfg     ClaudeConfig
 	model   claudeModel
-	silence time.Duration
+	silence time.Duration // see maxSilence
+	retries int           // see maxRetries
 	client  func() *anthropic.Client
 }
 
@@ -64,7 +65,7 @@ func NewClaude(cfg ClaudeConfig) *Claude {
 	if cfg.KeyEnv == "" {
 		cfg.KeyEnv = anthropicKey
 	}
-	c := &Claude{cfg: cfg, model: claudeModelOf(cfg.Model), silence: maxSilence}
+	c := &Claude{cfg: cfg, model: claudeModelOf(cfg.Model), silence: maxSilence, retries: maxRetries}
 	c.client = sync.OnceValue(c.connect)
 	return c
 }
@@ -113,7 +114,7 @@ func (c *Claude) connect() *anthropic.Client {
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),
 		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(maxRetries),
+		option.WithMaxRetries(c.retries),
 		option.WithMiddleware(boundRetryAfter),
 		// A redirect would send key and conversation to an address that nobody
 		// configured.

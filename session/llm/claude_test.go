@@ -193,6 +193,7 @@ func lost(w http.ResponseWriter, _ *http.Request) {
 func TestClaudeNetwork(t *testing.T) {
 	s := serve(t, lost)
 	m := s.model()
+	m.retries = 0 // the SDK waits between them
 	s.Close()
 	_, err := collect(m, t.Context(), hello())
 	got, ok := errors.AsType[*Error](err)

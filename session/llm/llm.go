@@ -1,10 +1,10 @@
 // Package llm is the language model as the turn loop sees it: messages in, a
 // stream of events out. Each provider is one [Model].
 //
-// Start with [Model]. It promises that a stream ends either with a Stop event
-// or with an error, never with silence; a provider's failure is a [*Error] that
-// names the provider, the status and what to do. It knows nothing of sessions,
-// tools or the protocol.
+// Start with [Model], and with [Select], which makes the one that the user wants.
+// It promises that a stream ends either with a Stop event or with an error, never
+// with silence; a provider's failure is a [*Error] that names the provider, the
+// status and what to do. It knows nothing of sessions, tools or the protocol.
 package llm
 
 import (
@@ -66,9 +66,9 @@ type Block struct {
 }
 
 // Opaque is what a provider wants back verbatim, such as a signed thought. Only
-// the provider that made it gets it back.
+// the model that made it gets it back; others could not read it.
 type Opaque struct {
-	Provider string          `json:"provider"`
+	Provider string          `json:"provider"` // Name of the model, "provider:model"
 	Data     json.RawMessage `json:"data"`
 }
 
@@ -82,7 +82,7 @@ type Image struct {
 type ToolCall struct {
 	ID    string          `json:"id"`    // the provider's; unique in one answer
 	Name  string          `json:"name"`  // may be a tool that does not exist
-	Input json.RawMessage `json:"input"` // valid JSON; normally an object
+	Input json.RawMessage `json:"input"` // valid JSON: an object, or a string with what the model wrote instead of one
 }
 
 // ToolResult answers the ToolCall of the same ID.

@@ -1,0 +1,131 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func tools() []Tool {
+	return []Tool{
+		{Name: "bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
+		{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
+		{Name: "write", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)},
+		{Name: "sleep", Schema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"integer"},"why":true},"required":["seconds"]}`)},
+		{Name: "list", Schema: json.RawMessage(`{}`)},
+	}
+}
+
+// converse runs Direct as the turn loop does; calls whose input has "bad" fail.
+func converse(t *testing.T, history []Message) (calls []string, answer string) {
+	t.Helper()
+	for range 20 {
+		events, err := collect(Direct{}, t.Context(), Request{Messages: history, Tools: tools()})
+		if err != nil || len(events) != 2 {
+			t.Fatalf("Stream: %v, %v", events, err)
+		}
+		if events[1].Stop == StopEnd {
+			return calls, events[0].Text
+		}
+		c := events[0].Call
+		calls = append(calls, c.Name+" "+string(c.Input))
+		history = append(history,
+			Message{Role: Assistant, Blocks: []Block{{Call: c}}},
+			Message{Role: User, Blocks: []Block{{Result: &ToolResult{ID: c.ID, Failed: strings.Contains(string(c.Input), "bad")}}}})
+	}
+	t.Fatal("no end")
+	return nil, ""
+}
+
+func TestDirect(t *testing.T) {
+	help := strings.TrimSpace(connect)
+	bashUsage := `Usage: /bash {"command": "…"}, or shorter /bash COMMAND
+  command (string): What to run.
+  background (boolean, optional)`
+	for name, tt := range map[string]struct {
+		prompt string
+		calls  []string
+		answer string
+	}{
+		"a command":      {"/bash go test ./... > \"x\"", []string{`bash {"command":"go test ./... > \"x\""}`}, "bash: done."},
+		"space before":   {" \n\t/read  a b.go \n", []string{`read {"path":"a b.go"}`}, "read: done."},
+		"CRLF":           {"/read a\r\n/read b\r\n", []string{`read {"path":"a"}`, `read {"path":"b"}`}, "2 calls, all done."},
+		"it fails":       {"/bash bad", []string{`bash {"command":"bad"}`}, "bash: failed."},
+		"several":        {"/bash a\n\n/read bad\n/bash b\n", []string{`bash {"command":"a"}`, `read {"path":"bad"}`, `bash {"command":"b"}`}, "3 calls, 1 failed: 2 (read)."},
+		"several lines":  {"/bash cat <<E\n/usr/bin\n/tmp\n```\nE\n/read a", []string{"bash {\"command\":\"cat <<E\\n/usr/bin\\n/tmp\\n```\\nE\"}", `read {"path":"a"}`}, "2 calls, all done."},
+		"JSON":           {"/write {\"path\":\n \"a\", \"content\": \"<\"}", []string{"write {\"path\":\n \"a\", \"content\": \"<\"}"}, "write: done."},
+		"nothing needed": {"/list", []string{`list {}`}, "list: done."},
+		"blocks":         {"First\n```bash\na\n```\nthen\n```tool_call\n{\"tool_id\":\"list\"}\n```", []string{`bash {"command":"a"}`, `list {}`}, "2 calls, all done."},
+
+		"usage":            {"/bash", nil, bashUsage},
+		"usage of two":     {"/write a", nil, "Usage: /write {\"path\": \"…\", \"content\": \"…\"}\n  path (string)\n  content (string)"},
+		"usage of number":  {"/sleep 3", nil, "Usage: /sleep {\"seconds\": 1}\n  seconds (integer)\n  why (any, optional)"},
+		"too much":         {"/list a", nil, "Usage: /list {}"},
+		"bad JSON":         {"/bash {\"command\": }", nil, "/bash: this is not valid JSON: invalid character '}' looking for beginning of value (line 1 of it)\n" + bashUsage},
+		"one is wrong":     {"/read a\n/bash {\n/read b", nil, "Nothing was run.\n\n/bash: the JSON object ends too early\n" + bashUsage},
+		"block is wrong":   {"```bash\nls", nil, "The bash block that begins in line 1 is never closed"},
+		"block's tool":     {"```scrape\n{}\n```", nil, `Line 1: there is no tool "web_scrape". The tools are /bash, /read, /write, /sleep, /list.`},
+		"block among good": {"```bash\nls\n```\n```scrape\n```", nil, "Nothing was run.\n\nthe scrape block in line 4 cannot be run: there is no JSON object"},
+
+		"a question":      {"what is this?", nil, help},
+		"nothing":         {"", nil, help},
+		"a path":          {"/usr/bin/env is where?", nil, help},
+		"in the middle":   {"please\n/bash ls", nil, help},
+		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list.\n\n" + help},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls, answer := converse(t, []Message{said(tt.prompt)})
+			if diff := cmp.Diff(tt.calls, calls); diff != "" || answer != tt.answer {
+				t.Errorf("answer %q, want %q; calls (-want +got)\n%s", answer, tt.answer, diff)
+			}
+		})
+	}
+	if lines := strings.Count(help, "\n") + 1; lines != 3 {
+		t.Errorf("how to connect takes %d lines, not 3", lines)
+	}
+}
+
+// Only the last prompt is run, whatever was before it.
+func TestDirectLastPrompt(t *testing.T) {
+	old := []Message{said("/bash old"),
+		{Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: "direct_1", Name: "bash", Input: json.RawMessage(`{}`)}}}}}
+	for name, last := range map[string]Message{
+		"after a cancelled turn": {Role: User, Blocks: []Block{{Result: &ToolResult{ID: "direct_1", Text: Tombstone}}, {Text: "/read a.go"}}},
+		"cut by the client":      {Role: User, Blocks: []Block{{Text: "/read "}, {Text: "a.go"}}},
+		"two blocks":             {Role: User, Blocks: []Block{{Text: "/read a.go"}, {Image: &Image{}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls, _ := converse(t, append(old[:2:2], last))
+			if diff := cmp.Diff([]string{`read {"path":"a.go"}`}, calls); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	if calls, _ := converse(t, []Message{{Role: User, Blocks: []Block{{Text: "/bash a"}, {Text: "/bash b"}}}}); len(calls) != 2 {
+		t.Errorf("two commands in two blocks: %v", calls)
+	}
+}
+
+func TestDirectCancelled(t *testing.T) {
+	cause := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if events, err := collect(Direct{}, ctx, Request{Messages: []Message{said("/list")}, Tools: tools()}); err != cause || events != nil {
+		t.Errorf("Stream: %v, %v", events, err)
+	}
+}
+
+func TestSpells(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"/bash": true, "/bash ls": true, "\n /bash\tls": true, "/list\n": true,
+		"": false, "/": false, "/ bash": false, "/bash/x": false, "/bashful": false, "bash ls": false, "//bash": false, "say /bash ls": false, "/help": false,
+	} {
+		if got := Spells(prompt, tools()); got != want {
+			t.Errorf("Spells(%q) = %t", prompt, got)
+		}
+	}
+}

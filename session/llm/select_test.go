@@ -1,0 +1,135 @@
+package llm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSelect(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "m.jsonl")
+	if err := os.WriteFile(script, []byte(`{"text": "a"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	some := Config{Providers: []Provider{
+		{Name: "work", Type: "claude", Model: "claude-opus-5-5", ContextWindow: 5, APIKeyEnv: "WORK"},
+		{Type: "direct"},
+		{Name: "replay", Type: "script", Model: script, Default: true},
+	}}
+	key := map[string]string{"ANTHROPIC_API_KEY": "k"}
+	for name, tt := range map[string]struct {
+		cfg    Config
+		env    map[string]string
+		want   string
+		model  string
+		window int
+		err    string
+	}{
+		"nothing":                {model: "direct"},
+		"key":                    {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
+		"key, another":           {env: key, want: "direct", model: "direct"},
+		"no key, claude":         {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
+		"a script":               {want: "script:" + script, model: "script:" + script},
+		"default":                {cfg: some, env: key, model: "replay:" + script},
+		"first":                  {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
+		"by name":                {cfg: some, want: "work", model: "work:claude-opus-5-5", window: 5},
+		"by name and model":      {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
+		"by name, another model": {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
+		"by type":                {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
+		"unknown":                {cfg: some, want: "gemini:x", err: `no provider "gemini" for model "gemini:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
+		"a model alone":          {want: "claude-opus-5", err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
+		"no model":               {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
+		"no file":                {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
+		"direct has none":        {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
+		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, direct, script`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			getenv := func(k string) string { return tt.env[k] }
+			m, err := Select(tt.cfg, getenv, tt.want)
+			if tt.err != "" || err != nil {
+				if err == nil || err.Error() != tt.err {
+					t.Fatalf("Select: %v\n   want: %s", err, tt.err)
+				}
+				return
+			}
+			if m.Name() != tt.model || m.Window() != tt.window {
+				t.Errorf("Select: %s, window %d", m.Name(), m.Window())
+			}
+		})
+	}
+	if _, err := Select(Config{}, os.Getenv, "script:/no/such/file"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no such script: %v", err)
+	}
+	getenv := func(k string) string { return key[k] }
+	if diff := cmp.Diff([]string{"replay:" + script, "work:claude-opus-5-5", "direct"}, Names(some, getenv)); diff != "" {
+		t.Errorf("Names (-want +got)\n%s", diff)
+	}
+	for _, name := range Names(some, getenv) {
+		if m, err := Select(some, getenv, name); err != nil || m.Name() != name {
+			t.Errorf("Select(%s): %v", name, err)
+		}
+	}
+}
+
+// The key and the address come from what Select was given, and nowhere else.
+func TestSelectEnvironment(t *testing.T) {
+	t.Setenv("ANTHROPIC_BASE_URL", "http://192.0.2.1/")
+	s := serve(t, sse(t, "text.sse"))
+	env := map[string]string{"ANTHROPIC_BASE_URL": s.URL}
+	m, err := Select(Config{Providers: []Provider{{Name: "a", Type: "claude"}}}, func(k string) string { return env[k] }, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := errors.AsType[*Error](Ready(m)); !ok || !e.Auth || e.Provider != "a" {
+		t.Errorf("Ready without a key: %v", Ready(m))
+	}
+	env["ANTHROPIC_API_KEY"] = "k"
+	if _, err := collect(m, t.Context(), hello()); err != nil || s.headers[0].Get("X-Api-Key") != "k" {
+		t.Errorf("Stream: %v", err)
+	}
+	if Ready(Direct{}) != nil {
+		t.Error("Direct needs no key")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	cfg := Config{Providers: []Provider{
+		{Name: "ok", Type: "claude", BaseURL: "http://127.0.0.1:80/v1", APIKeyEnv: "MY_KEY", MaxTokens: 5, ContextWindow: 6, ToolUse: "auto", Default: true},
+		{Name: "ok", Type: "direct"},
+		{Name: "a:b", Type: "openai", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "text", Default: true},
+		{Type: "script"},
+		{Name: "n", MaxTokens: 9, ContextWindow: 9},
+	}}
+	want := map[string]string{
+		"providers[1].name":           `"ok" is the name of an earlier provider; names must differ`,
+		"providers[2].name":           `must have no colon and no space, got "a:b"`,
+		"providers[2].type":           `"openai" is not known; the types are claude, direct, script`,
+		"providers[2].base_url":       "must be an address such as https://api.anthropic.com",
+		"providers[2].api_key_env":    "must be the name of an environment variable, not the key itself",
+		"providers[2].max_tokens":     "must be 0 or more tokens, got -1",
+		"providers[2].context_window": "must be 0 or more tokens, got -2",
+		"providers[2].tool_use":       `must be native or auto, got "text"`,
+		"providers[2].default":        "an earlier provider is the default already; only one can be",
+		"providers[3].model":          "must name the script's file",
+		"providers[4].type":           "is missing; the types are claude, direct, script",
+		"providers[4].max_tokens":     "must be less than context_window",
+	}
+	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if wrong := Defaults().Validate(); len(wrong) != 0 {
+		t.Errorf("defaults: %v", wrong)
+	}
+}
+
+func TestTighten(t *testing.T) {
+	own := Config{Providers: []Provider{{Type: "direct"}}}
+	evil := Config{Providers: []Provider{{Type: "claude", BaseURL: "https://evil.example"}}}
+	got, ignored := own.Tighten(evil, func(key string) bool { return key == "providers" })
+	if diff := cmp.Diff(own, got) + cmp.Diff([]string{"providers"}, ignored); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
