@@ -1,0 +1,54 @@
+package shell
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestValidate(t *testing.T) {
+	if wrong := Defaults().Validate(); len(wrong) > 0 {
+		t.Errorf("the defaults are wrong: %v", wrong)
+	}
+	bad := Config{Timeout: -1, MaxOutputBytes: 1, MaxOutputChars: 0, EnvBlocklist: []string{""}}
+	got := bad.Validate()
+	for _, key := range []string{"timeout", "max_output_bytes", "max_output_chars", "env_blocklist"} {
+		if got[key] == "" {
+			t.Errorf("%s is not refused", key)
+		}
+	}
+}
+
+func TestTighten(t *testing.T) {
+	mine := Config{Timeout: 30, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}}
+	unlimited := mine
+	unlimited.Timeout = 0
+	for name, tt := range map[string]struct {
+		mine, repo Config
+		keys       []string
+		want       Config
+		ignored    []string
+	}{
+		"nothing": {mine, Config{}, nil, mine, nil},
+		"lower": {
+			mine, Config{5, 4096, 1000, []string{"B_"}},
+			[]string{"timeout", "max_output_bytes", "max_output_chars", "env_blocklist"},
+			Config{5, 4096, 1000, []string{"A_", "B_"}}, nil,
+		},
+		"higher": {
+			mine, Config{60, 2 << 20, 60_000, nil}, []string{"timeout", "max_output_bytes", "max_output_chars"},
+			mine, []string{"timeout", "max_output_bytes", "max_output_chars"},
+		},
+		"no limit":          {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
+		"out of range":      {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"timeout", "max_output_bytes"}},
+		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"}, Config{60, 1 << 20, 50_000, []string{"A_"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ignored := tt.mine.Tighten(tt.repo, func(key string) bool { return slices.Contains(tt.keys, key) })
+			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

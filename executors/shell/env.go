@@ -1,0 +1,107 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// Env is environ without the variables that a command must not see: those named
+// like secrets, those of a provider, and those whose name starts with a prefix
+// of block. Names are compared without regard to case.
+func Env(environ, block []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		name, ok := variable(v)
+		return !ok || blocked(name, block)
+	})
+}
+
+// Blocked names the variables of environ that Env takes away. A runner that
+// cannot take variables out of an environment sets them to "".
+func Blocked(environ, block []string) []string {
+	var names []string
+	for _, v := range environ {
+		if name, ok := variable(v); ok && blocked(name, block) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Quiet gives the variables that keep programs from asking or paging, since
+// nobody could answer.
+func Quiet() []string {
+	return []string{
+		"TERM=dumb",
+		"PAGER=cat", "GIT_PAGER=cat",
+		"GIT_EDITOR=true", // git rebase --continue keeps the message
+		"GIT_TERMINAL_PROMPT=0",
+	}
+}
+
+// variable splits off the name. Names such as "=C:" are Windows' own.
+func variable(v string) (name string, ok bool) {
+	if v == "" {
+		return "", false
+	}
+	i := strings.IndexByte(v[1:], '=')
+	if i < 0 {
+		return "", false
+	}
+	return v[:i+1], true
+}
+
+func blocked(name string, block []string) bool {
+	name = strings.ToUpper(name)
+	starts := func(prefix string) bool {
+		return prefix != "" && strings.HasPrefix(name, strings.ToUpper(prefix))
+	}
+	return slices.ContainsFunc(providers, starts) || slices.ContainsFunc(block, starts) || secret(name)
+}
+
+// providers are prefixes of variables that configure this agent or a provider.
+var providers = []string{
+	"ZEPH_",
+	"ANTHROPIC_", "AWS_", "AZURE_", "CLAUDE_", "COHERE_", "DEEPSEEK_", "GCP_", "GEMINI_", "GOOGLE_", "GROQ_",
+	"HF_", "HUGGING", "MISTRAL_", "OLLAMA_", "OPENAI_", "OPENROUTER_", "PERPLEXITY_", "REPLICATE_", "TOGETHER_",
+	"XAI_",
+}
+
+// secret reports whether a name, in upper case, is one of a secret. It looks at
+// whole parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK
+// stays because AUTH counts only at the end.
+func secret(name string) bool {
+	switch name {
+	case "PWD", "OLDPWD": // directories; MYSQL_PWD is not
+		return false
+	case "DOCKER_AUTH_CONFIG": // not a path: the credentials themselves
+		return true
+	}
+	if strings.HasSuffix(name, "CONNECTION_STRING") {
+		return true
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
+	for i, part := range parts {
+		part = strings.TrimRight(part, "0123456789") // TOKEN2
+		switch part {
+		case "KEY", "KEYS", "PASS", "PWD", "PAT", "JWT", "CRED", "CREDS", "COOKIE", "BEARER", "AUTHORIZATION", "SSHPASS":
+			return true
+		case "AUTH":
+			if i == len(parts)-1 {
+				return true
+			}
+		}
+		for _, word := range []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSCODE", "CREDENTIAL"} {
+			if strings.Contains(part, word) {
+				return true
+			}
+		}
+		for _, end := range []string{"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY", "AUTHKEY", "MASTERKEY", "SIGNINGKEY", "ENCRYPTIONKEY"} {
+			if strings.HasSuffix(part, end) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Local runs commands as children of this process. Its zero value works.
+type Local struct {
+	Block []string // prefixes of variables that are withheld besides those of Env
+	Extra []string // NAME=value, set for every command
+}
+
+// Run runs the command with bash, or sh where there is no bash.
+func (l Local) Run(ctx context.Context, c Command) (Output, error) {
+	if ctx.Err() != nil {
+		return Output{}, context.Cause(ctx)
+	}
+	sh, err := lookShell()
+	if err != nil {
+		return Output{}, err
+	}
+	limit := c.Limit
+	if limit <= 0 {
+		limit = Defaults().MaxOutputBytes
+	}
+	prog := Program{
+		Path: sh, Args: Args(c.Line), Dir: c.Dir,
+		Env:  append(append(Env(os.Environ(), l.Block), Quiet()...), l.Extra...),
+		Head: limit / 2, Tail: limit - limit/2, Split: true,
+	}
+	if c.Notify != nil {
+		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
+	}
+	p, err := Start(prog)
+	if err != nil {
+		return Output{}, startFailure(err, c)
+	}
+	_, err = p.Wait(ctx)
+	p.Release()
+	if c.Notify != nil {
+		exit := p.exit
+		c.Notify(executors.Event{Exit: &exit})
+	}
+	return p.output(), err
+}
+
+// Args gives the arguments with which a shell runs the script.
+func Args(script string) []string {
+	if script != "" && (script[0] == '-' || script[0] == '+') {
+		script = " " + script // else the shell would take it for options
+	}
+	return []string{"-c", script}
+}
+
+func lookShell() (string, error) {
+	for _, name := range []string{"bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", executors.Failuref(executors.PermanentFailure, "no shell: neither bash nor sh is in PATH").
+		Hint("Do without bash, or ask the user to install it (on Windows: Git for Windows).")
+}
+
+// startFailure says why a shell did not start.
+func startFailure(err error, c Command) *executors.Failure {
+	if st, statErr := os.Stat(c.Dir); statErr != nil {
+		return executors.Failuref(executors.PermanentFailure, "the directory to run in cannot be used: %v", statErr).
+			Hint("Create it, or ask the user.")
+	} else if !st.IsDir() {
+		return executors.Failuref(executors.PermanentFailure, "%s is no directory to run in", c.Dir).Hint("Ask the user.")
+	}
+	if errors.Is(err, syscall.E2BIG) {
+		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", grouped(int64(len(c.Line)))).
+			Hint("Put the script into a file with write and run that.")
+	}
+	return asFailure(fmt.Errorf("start the shell: %w", err))
+}
+
+// asFailure gives err as a failure: PermanentFailure unless it is one already.
+func asFailure(err error) *executors.Failure {
+	if f, ok := errors.AsType[*executors.Failure](err); ok {
+		return f
+	}
+	return executors.Failuref(executors.PermanentFailure, "run the command: %v", err)
+}

@@ -1,0 +1,294 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+const (
+	grace     = 300 * time.Millisecond // from SIGTERM to SIGKILL
+	drainTime = 100 * time.Millisecond // for output that a daemon holds open
+)
+
+// Program is what Start runs.
+type Program struct {
+	Path string   // looked up in this process's PATH unless it has a separator
+	Args []string // without the program's name
+	Env  []string // NAME=value, the whole environment; PWD is set to Dir
+	Dir  string   // absolute path
+	// Head and Tail are how many bytes of output are kept of its beginning and
+	// of its end. An ACP terminal keeps the tail alone.
+	Head, Tail int
+	// Split keeps stdout and stderr apart as well. They then come through two
+	// pipes, and writes to both in the same instant can change places; without
+	// it the order is exact.
+	Split bool
+	// Live, if not nil, hears the first Head+Tail bytes of both streams as they
+	// come, in whole runes. It is called from one goroutine, may keep the bytes,
+	// and is not called after the process is done.
+	Live func([]byte)
+}
+
+// Process is a running or ended program. Its methods may be called concurrently.
+// The owner waits until it is done, or calls Release.
+type Process struct {
+	cmd    *exec.Cmd
+	exited chan struct{}  // the program itself ended
+	kill   chan struct{}  // closed: it shall end
+	once   sync.Once      // of kill
+	done   chan struct{}  // its session ended and its output is complete
+	live   *live          // nil if nobody listens
+	exit   executors.Exit // set before done is closed
+
+	runes [2]runes // of stdout and stderr; the reader's
+
+	mu     sync.Mutex
+	merged buffer
+	split  []*buffer // stdout and stderr, or none
+}
+
+// Start starts a program in a session of its own, with empty stdin.
+//
+// Neither exec.CommandContext nor its WaitDelay serve here: between the end of
+// the program and the end of its output, the rest of its session is stopped.
+func Start(prog Program) (*Process, error) {
+	cmd := exec.Command(prog.Path, prog.Args...)
+	cmd.Dir = prog.Dir
+	cmd.Env = slices.Concat(prog.Env, []string{"PWD=" + prog.Dir})
+	cmd.SysProcAttr = ownSession()
+	p := &Process{
+		cmd:    cmd,
+		exited: make(chan struct{}),
+		kill:   make(chan struct{}),
+		done:   make(chan struct{}),
+		merged: buffer{head: prog.Head, tail: prog.Tail},
+	}
+	streams := 1
+	if prog.Split {
+		streams = 2
+		p.split = []*buffer{{head: prog.Head, tail: prog.Tail}, {head: prog.Head, tail: prog.Tail}}
+	}
+	readers, writers, err := pipes(streams)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
+	read := watch(readers) // before anything can be written
+	started := make(chan error)
+	go p.hold(started)
+	err = <-started
+	closeAll(writers)
+	if err != nil {
+		read(context.Background(), p.read) // finds the end at once
+		closeAll(readers)
+		return nil, err
+	}
+	if prog.Live != nil {
+		p.live = startLive(prog.Head+prog.Tail, prog.Live)
+	}
+	go p.supervise(func(ctx context.Context) {
+		read(ctx, p.read)
+		closeAll(readers)
+	})
+	return p, nil
+}
+
+// hold starts the program and waits for it on one thread. Linux kills a child
+// with Pdeathsig when the thread that started it ends, so that thread must be
+// nobody else's until the child is gone.
+func (p *Process) hold(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.cmd.Wait() // how it ended is in ProcessState
+		close(p.exited)
+	}
+}
+
+// supervise sees the process to its end.
+func (p *Process) supervise(readAll func(context.Context)) {
+	var output sync.WaitGroup
+	reading, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	output.Go(func() { readAll(reading) })
+	select {
+	case <-p.exited:
+	case <-p.kill:
+	}
+	endSession(p.cmd.Process.Pid)
+	p.exit = executors.Exit{Signal: "SIGKILL"}
+	select {
+	case <-p.exited:
+		p.exit = exitOf(p.cmd.ProcessState)
+	case <-time.After(grace): // stuck in the kernel: not even SIGKILL ends it now
+	}
+	// All that could write is gone, so the pipes end by themselves unless a
+	// daemon holds them.
+	timer := time.AfterFunc(drainTime, giveUp)
+	output.Wait()
+	timer.Stop()
+	for i := range p.runes {
+		p.write(i, p.runes[i].end())
+	}
+	if p.live != nil {
+		p.live.close()
+	}
+	close(p.done)
+}
+
+// endSession stops what is left of the session that pid leads: first by asking.
+// The program may be gone already; its pid stays taken as long as its session has
+// members, and is not given out again at once when it has none.
+func endSession(pid int) {
+	if !signalSession(pid, 0) {
+		return
+	}
+	signalSession(pid, syscall.SIGTERM)
+	if gone(func() bool { return !signalSession(pid, 0) }) {
+		return
+	}
+	// Again and again, since a process may have forked while it was looked for.
+	gone(func() bool { return !signalSession(pid, syscall.SIGKILL) })
+}
+
+// gone polls until is reports true or the grace is over.
+func gone(is func() bool) bool {
+	over := time.After(grace)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-over:
+			return false
+		}
+	}
+	return true
+}
+
+// read takes a chunk of stream i: 0 is stdout or both, 1 is stderr.
+func (p *Process) read(i int, chunk []byte) { p.write(i, p.runes[i].next(chunk)) }
+
+func (p *Process) write(i int, text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.merged.write(text)
+	if p.split != nil {
+		p.split[i].write(text)
+	}
+	if p.live != nil {
+		p.live.write(text)
+	}
+}
+
+// Wait waits until the program and its session have ended and all output is
+// there. When ctx ends first it returns the cause of ctx, and the program runs
+// on.
+func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
+	select {
+	case <-p.done:
+		return p.exit, nil
+	default:
+	}
+	select {
+	case <-p.done:
+		return p.exit, nil
+	case <-ctx.Done():
+		return executors.Exit{}, context.Cause(ctx)
+	}
+}
+
+// Kill ends the program and its session, without waiting for it. Output and
+// Wait go on to work.
+func (p *Process) Kill() { p.once.Do(func() { close(p.kill) }) }
+
+// Release ends the program if it still runs, and waits for that.
+func (p *Process) Release() {
+	p.Kill()
+	<-p.done
+}
+
+// Output gives the end of what both streams wrote so far, whether more was
+// written than is kept, and how the program ended; nil while it runs.
+func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
+	select {
+	case <-p.done:
+		e := p.exit
+		exit = &e
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	head, tail, dropped := p.merged.parts()
+	return head + tail, dropped > 0, exit
+}
+
+// output gives all that a Runner tells of a process that is done.
+func (p *Process) output() Output {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := Output{ExitCode: p.exit.Code, Signal: p.exit.Signal}
+	var cut [3]bool
+	out.Text, cut[0] = p.merged.text()
+	out.Stdout, cut[1] = p.split[0].text()
+	out.Stderr, cut[2] = p.split[1].text()
+	out.Truncated = cut != [3]bool{}
+	return out
+}
+
+func pipes(n int) (readers, writers []*os.File, err error) {
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(readers)
+			closeAll(writers)
+			return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		}
+		readers, writers = append(readers, r), append(writers, w)
+	}
+	return readers, writers, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// readFunc reads files to their ends, or until ctx ends, and hands each chunk to
+// sink with the index of its file. The chunk is sink's until it returns.
+type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
+
+// readEach reads each file by itself.
+func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
+	defer context.AfterFunc(ctx, func() { closeAll(files) })()
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() {
+			buf := make([]byte, chunkSize)
+			for {
+				n, err := f.Read(buf)
+				if n > 0 {
+					sink(i, buf[:n])
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+const chunkSize = 64 << 10 // what a pipe holds on Linux

@@ -1,0 +1,21 @@
+//go:build unix && !linux
+
+package shell
+
+import (
+	"context"
+	"os"
+	"syscall"
+)
+
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// signalSession sends sig to the process group that the program leads, 0 to
+// none, and reports whether any process was alive. Other groups of the session
+// cannot be listed without cgo.
+func signalSession(pid int, sig syscall.Signal) bool { return syscall.Kill(-pid, sig) == nil }
+
+// watch prepares the reading of files.
+func watch(files []*os.File) readFunc {
+	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
+}

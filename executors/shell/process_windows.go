@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}
+
+// signalSession ends the program with all its children whatever the signal is,
+// since Windows has no way to ask. Children that the program left behind are not
+// found.
+func signalSession(pid int, sig syscall.Signal) bool {
+	h, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
+	if err != nil {
+		return false
+	}
+	defer syscall.CloseHandle(h)
+	if ev, err := syscall.WaitForSingleObject(h, 0); err != nil || ev == syscall.WAIT_OBJECT_0 {
+		return false
+	}
+	if sig != 0 {
+		exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(pid)).Run() // seen by the next look
+	}
+	return true
+}
+
+func exitOf(s *os.ProcessState) executors.Exit {
+	code := s.ExitCode()
+	return executors.Exit{Code: &code}
+}
+
+// watch prepares the reading of files.
+func watch(files []*os.File) readFunc {
+	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
+}

@@ -1,0 +1,262 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// answer is a Runner that gives back what it was told to.
+type answer struct {
+	out Output
+	err error
+	got *Command
+}
+
+func (a answer) Run(_ context.Context, c Command) (Output, error) {
+	if a.got != nil {
+		*a.got = c
+	}
+	return a.out, a.err
+}
+
+func bashCall(command string) *executors.Call {
+	in, _ := json.Marshal(map[string]string{"command": command})
+	return &executors.Call{Tool: Tool, Input: in, Session: "s1"}
+}
+
+func TestResult(t *testing.T) {
+	block := func(c executors.Category, f *executors.Failure) string { return f.Result().Text }
+	for name, tt := range map[string]struct {
+		out  Output
+		err  error
+		want executors.Result
+	}{
+		"output": {
+			out:  Output{Text: "hi\n", Stdout: "hi\n", ExitCode: new(0)},
+			want: executors.Result{Text: "hi\n", Raw: Envelope{Stdout: "hi\n", ExitCode: new(0)}},
+		},
+		"no output": {
+			out:  Output{ExitCode: new(0)},
+			want: executors.Result{Text: "(no output)", Raw: Envelope{ExitCode: new(0)}},
+		},
+		"exit code": {
+			out:  Output{Text: "bad", Stderr: "bad", ExitCode: new(3)},
+			want: executors.Result{Text: "bad\n[exit 3]", Failed: true, Raw: Envelope{Stderr: "bad", ExitCode: new(3)}},
+		},
+		"exit code without output": {
+			out:  Output{ExitCode: new(1)},
+			want: executors.Result{Text: "[exit 1]", Failed: true, Raw: Envelope{ExitCode: new(1)}},
+		},
+		"words of an error are not an error": {
+			out: Output{Text: "grep: No such file or directory\npermission denied\n", ExitCode: new(0)},
+			want: executors.Result{
+				Text: "grep: No such file or directory\npermission denied\n", Raw: Envelope{ExitCode: new(0)},
+			},
+		},
+		"signal": {
+			out:  Output{Text: "a\n", Signal: "SIGSEGV"},
+			want: executors.Result{Text: "a\n[killed by SIGSEGV]", Failed: true, Raw: Envelope{}},
+		},
+		"nobody knows": {
+			out:  Output{Text: "a\n"},
+			want: executors.Result{Text: "a\n[ended; exit code unknown]", Failed: true, Raw: Envelope{}},
+		},
+		"terminal": {
+			out: Output{Text: "x", Stdout: "x", ExitCode: new(0), Terminal: "t1"},
+			want: executors.Result{
+				Text: "x", Raw: Envelope{Stdout: "x", ExitCode: new(0)},
+				Content: []executors.Content{{Terminal: "t1"}},
+			},
+		},
+		"start failure of a category": {
+			err: executors.Failuref(executors.NetworkError, "gone").Hint("Wait."),
+			want: executors.Result{
+				Text:   block("", executors.Failuref(executors.NetworkError, "gone").Hint("Wait.")),
+				Failed: true, Category: executors.NetworkError, Raw: Envelope{},
+			},
+		},
+		"start failure": {
+			err: errors.New("boom"),
+			want: executors.Result{
+				Text:   block("", executors.Failuref(executors.PermanentFailure, "run the command: boom")),
+				Failed: true, Category: executors.PermanentFailure, Raw: Envelope{},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &Executor{Runner: answer{out: tt.out, err: tt.err}, Root: "/w"}
+			got, err := e.Execute(t.Context(), bashCall("x"))
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Errorf("%v, (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestClassifiedExitCodesKeepTheOutput(t *testing.T) {
+	for code, want := range map[int]executors.Category{126: executors.PolicyBlocked, 127: executors.PermanentFailure} {
+		e := &Executor{Runner: answer{out: Output{Text: "so far\n", ExitCode: new(code)}}}
+		got, err := e.Execute(t.Context(), bashCall("x"))
+		if err != nil || got.Category != want || !got.Failed {
+			t.Errorf("%d: %+v, %v", code, got, err)
+		}
+		if !strings.HasPrefix(got.Text, "[tool_error]\ncategory: "+string(want)) || !strings.HasSuffix(got.Text, "\nso far\n") {
+			t.Errorf("%d: text %q", code, got.Text)
+		}
+		if raw := got.Raw.(Envelope); *raw.ExitCode != code {
+			t.Errorf("%d: raw %+v", code, raw)
+		}
+	}
+}
+
+func TestEnvelopeNames(t *testing.T) {
+	got, err := json.Marshal(Envelope{Stdout: "a", Stderr: "b"})
+	if want := `{"stdout":"a","stderr":"b","exit_code":null,"truncated":false}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	long := strings.Repeat("0123456789\n", 10_000)
+	for name, out := range map[string]Output{
+		"lines":         {Text: long, Stdout: long, ExitCode: new(1)},
+		"one line":      {Text: strings.Repeat("é", 90_000), ExitCode: new(0)},
+		"both streams":  {Text: long + long, Stdout: long, Stderr: long, ExitCode: new(0)},
+		"cut before":    {Text: long, Stdout: long, ExitCode: new(127), Truncated: true},
+		"by a hair":     {Text: strings.Repeat("x", 50_001), ExitCode: new(0)},
+		"exit line":     {Text: strings.Repeat("x", 50_000), ExitCode: new(1)},
+		"short, missed": {Text: "x", ExitCode: new(0), Truncated: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := (&Executor{Runner: answer{out: out}}).Execute(t.Context(), bashCall("x"))
+			raw := got.Raw.(Envelope)
+			if n := utf8.RuneCountInString(got.Text); err != nil || n > 50_000 || !utf8.ValidString(got.Text) {
+				t.Errorf("%d runes, %v", n, err)
+			}
+			if n := utf8.RuneCountInString(raw.Stdout + raw.Stderr); n > 50_000 || !raw.Truncated {
+				t.Errorf("raw: %d runes, truncated %t", n, raw.Truncated)
+			}
+			if cut := strings.Contains(got.Text, " characters cut …]"); cut != (len(out.Text) > 50) {
+				t.Errorf("says that it was cut: %t", cut)
+			}
+			if out.ExitCode != nil && *out.ExitCode == 1 && !strings.HasSuffix(got.Text, "\n[exit 1]") {
+				t.Errorf("ends with %q", got.Text[len(got.Text)-20:])
+			}
+		})
+	}
+}
+
+func TestBoundKeepsWholeLinesAndCounts(t *testing.T) {
+	var all []string
+	for i := range 1000 {
+		all = append(all, fmt.Sprintf("line %d é", i))
+	}
+	s := strings.Join(all, "\n") + "\n"
+	got, cut := bound(s, 1000, false)
+	head, rest, _ := strings.Cut(got, "[… ")
+	count, tail, _ := strings.Cut(rest, " characters cut …]\n")
+	if !cut || !strings.HasPrefix(s, head) || !strings.HasSuffix(s, tail) || !strings.HasSuffix(head, "\n") || !strings.HasPrefix(tail, "line ") {
+		t.Fatalf("got %q", got)
+	}
+	missing := utf8.RuneCountInString(s) - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
+	if count != grouped(int64(missing)) {
+		t.Errorf("says %s, missing are %d", count, missing)
+	}
+}
+
+func TestInput(t *testing.T) {
+	e := &Executor{Runner: answer{}, Root: "/w"}
+	for in, want := range map[string]executors.Category{
+		`{}`:                    executors.InvalidParameters,
+		`{"command":" \n"}`:     executors.InvalidParameters,
+		`{"command":"a\u0000"}`: executors.InvalidParameters,
+		`{"command":["ls"]}`:    executors.TypeMismatch,
+		`[]`:                    executors.TypeMismatch,
+		`{`:                     executors.InvalidParameters,
+	} {
+		call := &executors.Call{Tool: Tool, Input: json.RawMessage(in)}
+		got, err := e.Execute(t.Context(), call)
+		if err != nil || got.Category != want {
+			t.Errorf("Execute(%s) = %+v, %v, want %s", in, got, err, want)
+		}
+		if _, err := e.Prepare(t.Context(), call); err == nil || executors.FailWith(err).Text != got.Text {
+			t.Errorf("Prepare(%s): %v, Execute says %s", in, err, got.Text)
+		}
+	}
+}
+
+func TestCard(t *testing.T) {
+	e := &Executor{Root: "/w"}
+	for command, title := range map[string]string{
+		"go test ./...":              "go test ./...",
+		"cd a\r\n\tls\n":             "cd a ⏎  ls",
+		"echo ok\rrm -rf x":          "echo ok<U+000D>rm -rf x",
+		"echo \x1b[8m; rm\u202egpj.": "echo <U+001B>[8m; rm<U+202E>gpj.",
+		strings.Repeat("é", 5000):    strings.Repeat("é", 5000),
+	} {
+		got, err := e.Prepare(t.Context(), bashCall(command))
+		want := executors.Card{Title: title, Kind: executors.KindExecute, Command: command, Dir: "/w"}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("Prepare(%q): %v, (-want +got)\n%s", command, err, diff)
+		}
+	}
+}
+
+func TestCommandForTheRunner(t *testing.T) {
+	var got Command
+	e := New(answer{got: &got}, "/w", Config{Timeout: 7, MaxOutputBytes: 5000})
+	if _, err := e.Execute(t.Context(), bashCall("ls")); err != nil {
+		t.Fatal(err)
+	}
+	if got.Line != "ls" || got.Dir != "/w" || got.Limit != 5000 || got.Session != "s1" || e.Timeout != 7*time.Second {
+		t.Errorf("got %+v, timeout %s", got, e.Timeout)
+	}
+}
+
+func TestCancelReleasesTheTerminal(t *testing.T) {
+	stop := errors.New("the user stopped it")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	released := 0
+	out := Output{Terminal: "t1", Release: func() { released++ }}
+	got, err := (&Executor{Runner: answer{out: out, err: stop}}).Execute(ctx, bashCall("x"))
+	if err != stop || released != 1 || got.Done != nil {
+		t.Errorf("got %+v, %v, released %d times", got, err, released)
+	}
+
+	got, err = (&Executor{Runner: answer{out: out}}).Execute(t.Context(), bashCall("x"))
+	if err != nil || got.Done == nil || released != 1 {
+		t.Fatalf("got %+v, %v, released %d times", got, err, released)
+	}
+	if got.Done(); released != 2 {
+		t.Error("Done does not release")
+	}
+}
+
+func TestTool(t *testing.T) {
+	tools := (&Executor{}).Tools()
+	if len(tools) != 1 || tools[0].Name != "bash" || tools[0].Effect.ReadOnly() || tools[0].Effect.Has(executors.Idempotent) {
+		t.Fatalf("got %+v", tools)
+	}
+	var schema struct {
+		Required   []string
+		Properties map[string]struct{ Type, Description string }
+	}
+	if err := json.Unmarshal(tools[0].Schema, &schema); err != nil || !cmp.Equal(schema.Required, []string{"command"}) {
+		t.Fatalf("schema %s: %v", tools[0].Schema, err)
+	}
+	for _, name := range []string{"command", "description"} {
+		if p := schema.Properties[name]; p.Type != "string" || p.Description == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
