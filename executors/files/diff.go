@@ -1,0 +1,134 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// maxDiff bounds what the diffs of one call take as JSON, in bytes: a call's
+// frame carries its input and more beside them and stays under 1 MiB.
+const maxDiff = 256 << 10
+
+// show makes the diffs for the client: the whole texts, or where these are
+// large the hunks around the change.
+func show(path string, old *string, new string) []executors.Diff {
+	whole := executors.Diff{Path: path, New: valid(new)}
+	size := jsonSize(whole.New)
+	if old != nil {
+		text := valid(*old)
+		whole.Old = &text
+		size += jsonSize(text)
+	}
+	if size <= maxDiff {
+		return []executors.Diff{whole}
+	}
+	if old == nil {
+		whole.New = cutJSON(whole.New, maxDiff)
+		return []executors.Diff{whole}
+	}
+	return hunks(path, *whole.Old, whole.New)
+}
+
+// hunks gives the changed places with some lines around them, as many as fit.
+func hunks(path, old, new string) []executors.Diff {
+	var all []executors.Diff
+	left := maxDiff
+	for _, h := range splitUnified(string(diff.Diff("a", []byte(old), "b", []byte(new)))) {
+		if size := jsonSize(h.old) + jsonSize(h.new); size > left {
+			h.old, h.new = cutJSON(h.old, left/2), cutJSON(h.new, left/2)
+		}
+		left -= jsonSize(h.old) + jsonSize(h.new)
+		all = append(all, executors.Diff{Path: path, Old: &h.old, New: h.new})
+		if left < 1<<10 { // too little to say anything more
+			break
+		}
+	}
+	return all
+}
+
+// hunk is one changed place, before and after.
+type hunk struct{ old, new string }
+
+// splitUnified reads a unified diff.
+func splitUnified(text string) []hunk {
+	var all []hunk
+	var old, new strings.Builder
+	end := func() {
+		if old.Len()+new.Len() > 0 {
+			all = append(all, hunk{old.String(), new.String()})
+		}
+		old.Reset()
+		new.Reset()
+	}
+	_, text, _ = strings.Cut(text, "\n@@") // after the names of the files
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines[1:] {
+		if i+2 < len(lines) && strings.HasPrefix(lines[i+2], `\`) { // "\ No newline at end of file"
+			line = strings.TrimSuffix(line, "\n")
+		}
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			end()
+		case strings.HasPrefix(line, " "):
+			old.WriteString(line[1:])
+			new.WriteString(line[1:])
+		case strings.HasPrefix(line, "-"):
+			old.WriteString(line[1:])
+		case strings.HasPrefix(line, "+"):
+			new.WriteString(line[1:])
+		}
+	}
+	end()
+	return all
+}
+
+// valid makes text fit for JSON; what a binary file held is not shown truly.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// jsonSize is how many bytes s takes as a JSON string.
+func jsonSize(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		n += escape(s[i])
+	}
+	return n
+}
+
+// escape is how many bytes more than one a byte takes in a JSON string.
+func escape(c byte) int {
+	switch {
+	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+		return 1
+	case c < ' ':
+		return 5
+	}
+	return 0
+}
+
+// cutJSON keeps as much of s as takes most bytes as JSON, and says what is
+// missing.
+func cutJSON(s string, most int) string {
+	n := 0
+	for i := range len(s) {
+		if n += 1 + escape(s[i]); n > most {
+			return cutText(s, max(0, i-64))
+		}
+	}
+	return s
+}
+
+// cutText keeps the first n bytes of s, and says what is missing.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s\n[… %d more bytes]\n", s[:n], len(s)-n)
+}

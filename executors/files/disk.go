@@ -1,0 +1,149 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// Disk is the FS of a client that has no buffers for us. It opens nothing but
+// regular files inside the roots, whatever happens to symlinks meanwhile.
+type Disk struct {
+	Roots    *workspace.Roots // required
+	MaxBytes int              // of a file to read; 0 means any size
+}
+
+// ReadFile reads a regular file of at most MaxBytes.
+func (d Disk) ReadFile(ctx context.Context, path string) (string, error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	f, info, err := d.Roots.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info.IsDir() {
+		return "", &workspace.IrregularError{Path: path, Mode: info.Mode()}
+	}
+	if d.MaxBytes > 0 && info.Size() > int64(d.MaxBytes) {
+		return "", d.tooLarge(path)
+	}
+	var text strings.Builder
+	text.Grow(int(info.Size()) + 1)
+	n, err := io.Copy(&text, d.limit(f)) // it may grow while it is read, and /proc has no sizes
+	switch {
+	case err != nil:
+		return "", err
+	case d.MaxBytes > 0 && n > int64(d.MaxBytes):
+		return "", d.tooLarge(path)
+	}
+	return text.String(), nil
+}
+
+func (d Disk) limit(r io.Reader) io.Reader {
+	if d.MaxBytes == 0 {
+		return r
+	}
+	return io.LimitReader(r, int64(d.MaxBytes)+1)
+}
+
+func (d Disk) tooLarge(path string) error {
+	return executors.Failuref(executors.PermanentFailure, "%s is larger than the limit of %d bytes",
+		oneLine(d.Roots.Rel(path)), d.MaxBytes).
+		Hint("Page through it with read, or work on it in bash.")
+}
+
+// WriteFile puts text in the place of the file in one step: a reader sees the
+// old content or the new one, also after a crash. Missing directories are
+// created.
+func (d Disk) WriteFile(ctx context.Context, path, text string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	root, name, err := d.Roots.At(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	before, err := writable(root, name)
+	if err != nil {
+		return err
+	}
+	parent := filepath.Dir(name)
+	if before == nil {
+		if err := root.MkdirAll(parent, 0o777); err != nil {
+			return err
+		}
+	}
+	temp := filepath.Join(parent, ".zeph-"+rand.Text()+".tmp")
+	if err := fill(root, temp, text, before); err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		root.Remove(temp)
+		return err
+	}
+	return nil
+}
+
+// writable tells what the regular file at name is, nil if there is none. A file
+// that may not be written is refused, although it could be replaced.
+func writable(root *os.Root, name string) (fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &workspace.IrregularError{Path: name, Mode: info.Mode()}
+	}
+	f, info, err := workspace.OpenIn(root, name, os.O_WRONLY)
+	if err != nil {
+		return nil, err
+	}
+	return info, f.Close()
+}
+
+// fill makes the file temp with text, and with mode and owner of before. On an
+// error no file is left.
+func fill(root *os.Root, temp, text string, before fs.FileInfo) (err error) {
+	mode := fs.FileMode(0o666)
+	if before != nil {
+		mode = 0o600 // until it has the mode of the file that it replaces
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			root.Remove(temp)
+		}
+	}()
+	if before != nil {
+		keepOwner(f, before)
+		if err := f.Chmod(before.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return f.Close()
+}

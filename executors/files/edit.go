@@ -1,0 +1,133 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type editInput struct {
+	Path       string `json:"path"`
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
+}
+
+// planEdit replaces exact text in a file.
+func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
+	c, err := t.newChange(in.Path, "Edit")
+	if err != nil {
+		return c, err
+	}
+	if c.old, err = t.current(ctx, c.target); err != nil {
+		return c, err
+	}
+	raw := ""
+	if c.old != nil {
+		raw = *c.old
+	} else if in.OldString != "" {
+		return c, t.missing(c.target)
+	}
+	if err := checkText(c.target, raw); err != nil {
+		return c, err
+	}
+	text, lines, err := applyEdit(raw, in, c.show)
+	if err != nil {
+		return c, err
+	}
+	if len(text) > t.cfg.MaxFileBytes {
+		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.show, len(text), t.cfg.MaxFileBytes)
+	}
+	c.text, c.line = text, lines[0]
+	switch {
+	case c.old == nil:
+		c.done = fmt.Sprintf("Created %s (%d bytes)", c.show, len(text))
+	default:
+		c.done = fmt.Sprintf("Edited %s: %s at %s", c.show, count(len(lines), "replacement"), lineList(lines))
+	}
+	return c, nil
+}
+
+// applyEdit gives raw with the edit made, and the 1-based lines where it was
+// made. Line endings and byte order mark take no part in the comparison.
+func applyEdit(raw string, in editInput, name string) (text string, lines []int, err error) {
+	d := parse(raw)
+	from := unixLines(strings.TrimPrefix(in.OldString, byteOrderMark))
+	to := unixLines(strings.TrimPrefix(in.NewString, byteOrderMark))
+	switch {
+	case from == to:
+		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string and new_string are the same").
+			Hint("Give the text to change and what it should become; line endings are kept as the file has them.")
+	case from == "" && d.text != "":
+		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string is empty, but %s is not", name).
+			Hint("Give the text to replace; to insert, give a line and the same line with the new ones; write replaces the whole file.")
+	}
+	offsets := occurrences(d.text, from)
+	switch {
+	case len(offsets) == 0:
+		return "", nil, notFound(d.text, from, to, name)
+	case !in.ReplaceAll && ambiguous(d.text, from, offsets):
+		where := lineNumbers(d.text, offsets)
+		if len(where) == 1 { // it overlaps itself
+			return "", nil, executors.Failuref(executors.InvalidParameters, "old_string matches in several ways from line %d of %s on", where[0], name).
+				Hint("Add surrounding text to old_string until it is unique.")
+		}
+		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string occurs %d times in %s: %s", len(offsets), name, lineList(where)).
+			Hint("Add surrounding lines to old_string until it is unique, or set replace_all to change every one.")
+	}
+	return d.replace(offsets, len(from), to).String(), lineNumbers(d.text, offsets), nil
+}
+
+// occurrences finds s in text from left to right, without overlap.
+func occurrences(text, s string) []int {
+	if s == "" { // an empty file
+		return []int{0}
+	}
+	var offsets []int
+	for at := 0; ; at += len(s) {
+		i := strings.Index(text[at:], s)
+		if i < 0 {
+			return offsets
+		}
+		at += i
+		offsets = append(offsets, at)
+	}
+}
+
+// ambiguous reports whether s could be meant at another place than offsets[0].
+func ambiguous(text, s string, offsets []int) bool {
+	return s != "" && strings.LastIndex(text, s) != offsets[0]
+}
+
+// lineNumbers gives the 1-based line of each offset.
+func lineNumbers(text string, offsets []int) []int {
+	lines := make([]int, len(offsets))
+	line, at := 1, 0
+	for i, off := range offsets {
+		line += strings.Count(text[at:off], "\n")
+		lines[i], at = line, off
+	}
+	return lines
+}
+
+// lineList names lines, the first ten of many.
+func lineList(lines []int) string {
+	const most = 10
+	lines = slices.Compact(slices.Clone(lines))
+	names := make([]string, 0, most)
+	for _, n := range lines[:min(len(lines), most)] {
+		names = append(names, strconv.Itoa(n))
+	}
+	list := strings.Join(names, ", ")
+	switch {
+	case len(lines) == 1:
+		return "line " + list
+	case len(lines) > most:
+		list += ", …"
+	}
+	return "lines " + list
+}

@@ -1,0 +1,202 @@
+// Package files offers the tools that read, change, find and search files:
+// read, write, edit, find_path, list_directory and grep.
+//
+// Start with [New]. Each tool is written once; only where the contents of files
+// live is an [FS]: [Disk] here, or the client's buffers. Names, kinds and sizes
+// of files always come from the disk.
+//
+// It promises that no tool looks or writes outside of the session's roots, that
+// a change keeps every byte that it did not mean to change (byte order mark,
+// line endings, a missing final newline), and that Prepare shows the change that
+// Execute makes; where the file changed in between, the result shows what really
+// happened. It does not decide who may do what: that is for the links around it.
+//
+// Why does Prepare give a Card beside its error? Because a call that cannot be
+// done, such as an edit of text that is not there, still names a path, and the
+// gates judge the call by it.
+package files
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// FS is where the contents of files live. Paths are those that
+// [workspace.Roots.Resolve] returns; both methods may be called concurrently.
+// An error that is an [*executors.Failure] reaches the model as it is.
+type FS interface {
+	// ReadFile gives the whole text as the user sees it, unsaved changes
+	// included. The error is fs.ErrNotExist where there is no file.
+	ReadFile(ctx context.Context, path string) (string, error)
+	// WriteFile makes text the whole content of the file. It creates missing
+	// parents and keeps the mode of a file that is there.
+	WriteFile(ctx context.Context, path, text string) error
+}
+
+var (
+	//go:embed read.md
+	readText string
+	//go:embed write.md
+	writeText string
+	//go:embed edit.md
+	editText string
+	//go:embed find_path.md
+	findText string
+	//go:embed list_directory.md
+	listText string
+	//go:embed grep.md
+	grepText string
+)
+
+// New gives the file tools of one session.
+func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
+	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
+	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walkBudget}
+	tool := func(name, text string, effect executors.Effect) executors.Tool {
+		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect}
+	}
+	return executors.Registry{
+		executors.Bind(tool("read", readText, look), t.prepareRead, t.read),
+		executors.Bind(tool("write", writeText, change), prepare(t.planWrite), execute(t, t.planWrite)),
+		executors.Bind(tool("edit", editText, change), prepare(t.planEdit), execute(t, t.planEdit)),
+		executors.Bind(tool("find_path", findText, look), t.prepareFind, t.find),
+		executors.Bind(tool("list_directory", listText, look), t.prepareList, t.list),
+		executors.Bind(tool("grep", grepText, look), t.prepareGrep, t.grep),
+	}
+}
+
+// tools are what the tools of one session share.
+type tools struct {
+	fs     FS
+	roots  *workspace.Roots
+	cfg    Config
+	budget int // entries that one walk may visit
+}
+
+// target is a path that a call names.
+type target struct {
+	abs    string // as Resolve returned it
+	show   string // for messages and titles: relative to the cwd where it can be, one line
+	client string // absolute, as the client spells it
+}
+
+func (t *tools) target(path string) (target, error) {
+	abs, err := t.roots.Resolve(path)
+	if err != nil {
+		if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
+			return target{}, outsideFailure(outside)
+		}
+		return target{}, executors.Failuref(executors.InvalidParameters, "path: %v", err)
+	}
+	return t.at(abs), nil
+}
+
+func (t *tools) at(abs string) target {
+	return target{abs: abs, show: oneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
+}
+
+func outsideFailure(e *workspace.OutsideError) *executors.Failure {
+	return executors.Failuref(executors.PolicyBlocked, "%v", e).
+		Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+}
+
+// load reads the content of tg through FS. Nothing but a regular file is asked
+// for. The error is one for explain.
+func (t *tools) load(ctx context.Context, tg target) (string, error) {
+	info, err := t.roots.Lstat(tg.abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it may still be a new buffer of the client
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", tg.show).
+			Hint("Use list_directory to see what is in it.")
+	case !info.Mode().IsRegular():
+		return "", &workspace.IrregularError{Path: tg.show, Mode: info.Mode()}
+	}
+	return t.fs.ReadFile(ctx, tg.abs)
+}
+
+// checkText refuses what is not UTF-8 text.
+func checkText(tg target, content string) error {
+	switch {
+	case strings.HasPrefix(content, "\xff\xfe"), strings.HasPrefix(content, "\xfe\xff"):
+		return executors.Failuref(executors.PermanentFailure, "%s is UTF-16 text, not UTF-8", tg.show).
+			Hint("Convert it in bash with iconv.")
+	case strings.IndexByte(content, 0) >= 0:
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%d bytes)", tg.show, len(content)).
+			Hint("Use a program that knows its format.")
+	case !utf8.ValidString(content):
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)", tg.show, len(content)).
+			Hint("If it is text in another encoding, convert it in bash with iconv.")
+	}
+	return nil
+}
+
+// explain turns an error of the disk or the client into a Failure that names
+// the file.
+func (t *tools) explain(err error, verb string, tg target) error {
+	if failure, ok := errors.AsType[*executors.Failure](err); ok {
+		return failure
+	}
+	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
+		return outsideFailure(outside)
+	}
+	if odd, ok := errors.AsType[*workspace.IrregularError](err); ok {
+		return executors.Failuref(executors.PermanentFailure, "%s is %s, not a text file", tg.show, workspace.Describe(odd.Mode))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.missing(tg)
+	}
+	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.show, reason(err))
+}
+
+// reason takes operation and path off an error of package os.
+func reason(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
+		return le.Err
+	}
+	return err
+}
+
+// fail makes a Result of err, except that a cancelled call ends with the
+// cancel's cause.
+func fail(ctx context.Context, err error) (executors.Result, error) {
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	return executors.FailWith(err), nil
+}
+
+// oneLine quotes a name that would not stay on one line.
+func oneLine(name string) string {
+	if strings.IndexFunc(name, unicode.IsControl) >= 0 || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// count says how many of a thing, such as "1 line" or "3 lines".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "ch") {
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,271 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// buffers is a client with unsaved text; what it does not hold is on disk. save,
+// if set, changes what is written.
+type buffers struct {
+	Disk
+	mu   sync.Mutex
+	text map[string]string
+	save func(string) string
+}
+
+func (b *buffers) ReadFile(ctx context.Context, path string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if text, ok := b.text[path]; ok {
+		return text, nil
+	}
+	return b.Disk.ReadFile(ctx, path)
+}
+
+func (b *buffers) WriteFile(_ context.Context, path, text string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.save != nil {
+		text = b.save(text)
+	}
+	b.text[path] = text
+	return nil
+}
+
+// bench is a session's tools on a fresh directory.
+type bench struct {
+	executors.Registry
+	t   testing.TB
+	dir string
+	buf *buffers // nil: the tools work on disk
+}
+
+// newBench makes the files (name, content) below a fresh directory; a content
+// that starts with "-> " makes a symlink, a name that ends in "/" a directory.
+func newBench(t testing.TB, files map[string]string) *bench {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	dir = filepath.Join(dir, "w")
+	must(t, os.Mkdir(dir, 0o755))
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		if target, ok := strings.CutPrefix(content, "-> "); ok {
+			must(t, os.Symlink(target, path))
+		} else if strings.HasSuffix(name, "/") {
+			must(t, os.MkdirAll(path, 0o755))
+		} else {
+			must(t, os.WriteFile(path, []byte(content), 0o644))
+		}
+	}
+	b := &bench{t: t, dir: dir}
+	return b.with(Defaults())
+}
+
+func (b *bench) with(cfg Config) *bench {
+	b.t.Helper()
+	roots, err := workspace.New(b.dir)
+	must(b.t, err)
+	b.Registry = New(Disk{Roots: roots, MaxBytes: cfg.MaxFileBytes}, roots, cfg)
+	return b
+}
+
+// buffered puts a client's buffers in the place of the disk.
+func (b *bench) buffered(text map[string]string) *bench {
+	b.t.Helper()
+	roots, err := workspace.New(b.dir)
+	must(b.t, err)
+	b.buf = &buffers{Disk: Disk{Roots: roots}, text: map[string]string{}}
+	for name, content := range text {
+		b.buf.text[filepath.Join(b.dir, name)] = content
+	}
+	b.Registry = New(b.buf, roots, Defaults())
+	return b
+}
+
+// run prepares and executes a call as a client sees it.
+func (b *bench) run(tool string, input any) executors.Result {
+	b.t.Helper()
+	call := b.call(tool, input)
+	card, err := b.Prepare(b.t.Context(), call)
+	call.Card = card
+	res, execErr := b.Execute(b.t.Context(), call)
+	if execErr != nil {
+		b.t.Fatalf("%s %s: %v", tool, call.Input, execErr)
+	}
+	if err != nil && (!res.Failed || executors.FailWith(err).Text != res.Text) {
+		b.t.Errorf("%s %s: Prepare says %v, Execute says %s", tool, call.Input, err, res.Text)
+	}
+	return res
+}
+
+func (b *bench) call(tool string, input any) *executors.Call {
+	b.t.Helper()
+	raw, err := json.Marshal(input)
+	must(b.t, err)
+	return &executors.Call{Tool: tool, Input: raw}
+}
+
+func (b *bench) content(name string) string {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, name))
+	must(b.t, err)
+	return string(text)
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantFailure checks category and parts of the text.
+func wantFailure(t *testing.T, res executors.Result, category executors.Category, parts ...string) {
+	t.Helper()
+	if !res.Failed || res.Category != category {
+		t.Errorf("want a failure of category %s, got\n%s", category, res.Text)
+	}
+	for _, part := range parts {
+		if !strings.Contains(res.Text, part) {
+			t.Errorf("no %q in\n%s", part, res.Text)
+		}
+	}
+}
+
+type in map[string]any
+
+func TestCatalogue(t *testing.T) {
+	total := 0
+	for _, tool := range newBench(t, nil).Tools() {
+		size := len(tool.Description) + len(tool.Schema)
+		total += size
+		if len(tool.Description) > 300 || !json.Valid(tool.Schema) {
+			t.Errorf("%s: description of %d bytes, schema %s", tool.Name, len(tool.Description), tool.Schema)
+		}
+		reads := tool.Effect == executors.Reads|executors.Idempotent
+		mutates := tool.Effect == executors.Reads|executors.Mutates
+		if writes := tool.Name == "write" || tool.Name == "edit"; writes != mutates || writes == reads {
+			t.Errorf("%s has the effect %b", tool.Name, tool.Effect)
+		}
+	}
+	if total > 2800 { // of the 6 KiB of all tools
+		t.Errorf("the file tools take %d bytes of the prompt", total)
+	}
+}
+
+func TestCards(t *testing.T) {
+	b := newBench(t, map[string]string{"src/a.go": "a\nb\n", "link": "-> src"})
+	for _, tt := range []struct {
+		tool  string
+		input in
+		want  executors.Card // without diffs
+	}{
+		{"read", in{"path": "src/a.go", "offset": 1}, executors.Card{Title: "Read src/a.go", Kind: executors.KindRead,
+			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 2}}, Paths: []string{b.path("src/a.go")}}},
+		{"read", in{"path": "link/a.go"}, executors.Card{Title: "Read src/a.go", Kind: executors.KindRead,
+			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 1}}, Paths: []string{b.path("src/a.go")}}},
+		{"write", in{"path": "new/b.go", "content": "x"}, executors.Card{Title: "Write new/b.go", Kind: executors.KindEdit,
+			Locations: []executors.Location{{Path: b.path("new/b.go")}}, Paths: []string{b.path("new/b.go")}}},
+		{"edit", in{"path": "src/a.go", "old_string": "b", "new_string": "c"}, executors.Card{Title: "Edit src/a.go", Kind: executors.KindEdit,
+			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 2}}, Paths: []string{b.path("src/a.go")}}},
+		{"list_directory", in{}, executors.Card{Title: "List .", Kind: executors.KindRead, Paths: []string{b.dir}}},
+		{"find_path", in{"pattern": "src/*.go"}, executors.Card{Title: "Find src/*.go", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
+		{"grep", in{"pattern": "x", "path": "src"}, executors.Card{Title: "Search x in src", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
+	} {
+		card, err := b.Prepare(t.Context(), b.call(tt.tool, tt.input))
+		card.Diffs = nil
+		if got, want := fmt.Sprintf("%+v", card), fmt.Sprintf("%+v", tt.want); got != want || err != nil {
+			t.Errorf("%s %v: %v\n got %s\nwant %s", tt.tool, tt.input, err, got, want)
+		}
+	}
+}
+
+// The card of a call that cannot be done still names its path.
+func TestCardBesideError(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "x"})
+	card, err := b.Prepare(t.Context(), b.call("edit", in{"path": "a", "old_string": "y", "new_string": "z"}))
+	if err == nil || len(card.Paths) != 1 || card.Paths[0] != b.path("a") || card.Diffs != nil {
+		t.Errorf("card %+v, error %v", card, err)
+	}
+}
+
+func TestOutside(t *testing.T) {
+	b := newBench(t, map[string]string{"dir": "-> ..", "file": "-> ../secret", "dangling": "-> ../new"})
+	must(t, os.WriteFile(filepath.Join(b.dir, "../secret"), []byte("secret"), 0o600))
+	for _, path := range []string{"../secret", "/etc/passwd", "file", "dir/secret", "dangling", "~root/../../x", ".."} {
+		for tool, input := range map[string]in{
+			"read": {}, "write": {"content": "x"}, "edit": {"old_string": "secret", "new_string": "x"},
+			"list_directory": {}, "find_path": {"pattern": "*"}, "grep": {"pattern": "secret"},
+		} {
+			if path == "~root/../../x" && tool != "read" {
+				continue
+			}
+			input["path"] = path
+			wantFailure(t, b.run(tool, input), executors.PolicyBlocked, "outside the session's directories")
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(b.dir, "../new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("something was written outside")
+	}
+	for _, pattern := range []string{"dir/*", "/etc/*", "~/*"} {
+		wantFailure(t, b.run("find_path", in{"pattern": pattern}), executors.PolicyBlocked)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "x"})
+	cause := errors.New("the user stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for tool, input := range map[string]in{
+		"read": {"path": "a"}, "write": {"path": "a", "content": "y"}, "edit": {"path": "a", "old_string": "x", "new_string": "y"},
+		"list_directory": {}, "find_path": {"pattern": "*"}, "grep": {"pattern": "x"},
+	} {
+		if res, err := b.Execute(ctx, b.call(tool, input)); !errors.Is(err, cause) {
+			t.Errorf("%s: %+v, %v", tool, res, err)
+		}
+	}
+	if b.content("a") != "x" {
+		t.Error("a cancelled call wrote")
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if wrong := Defaults().Validate(); len(wrong) != 0 {
+		t.Errorf("the defaults are wrong: %v", wrong)
+	}
+	if wrong := (Config{MaxReadChars: 10}).Validate(); len(wrong) != 6 {
+		t.Errorf("want every key wrong, got %v", wrong)
+	}
+	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5}
+	got, ignored := Defaults().Tighten(repo, func(key string) bool { return key != "max_entries" && key != "max_read_chars" && key != "max_file_bytes" })
+	want := Defaults()
+	want.MaxReadLines = 10
+	if got != want || strings.Join(ignored, " ") != "max_results max_matches" {
+		t.Errorf("Tighten = %+v, ignored %v", got, ignored)
+	}
+}
+
+// rootsOf gives the disk of the bench.
+func rootsOf(b *bench) Disk {
+	b.t.Helper()
+	roots, err := workspace.New(b.dir)
+	must(b.t, err)
+	return Disk{Roots: roots}
+}

@@ -1,0 +1,170 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type findInput struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path,omitempty"`
+}
+
+// search is where find_path starts and what it looks for there.
+type search struct {
+	target
+	pattern string // against paths relative to the target
+	implied bool   // the start comes from the pattern, so it need not exist
+}
+
+func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) (executors.Card, error) {
+	s, err := t.planFind(in)
+	if s.abs == "" {
+		return executors.Card{}, err
+	}
+	return executors.Card{Title: "Find " + oneLine(in.Pattern), Kind: executors.KindSearch, Paths: []string{s.abs}}, err
+}
+
+// planFind takes the directories that a pattern begins with as the start, so
+// that a directory which is asked for by name is searched even if it is ignored.
+func (t *tools) planFind(in findInput) (search, error) {
+	dir := in.Path
+	if dir == "" {
+		dir = "."
+	}
+	pattern := strings.TrimSuffix(in.Pattern, "/")
+	pattern, fromHome := strings.CutPrefix(pattern, "~/")
+	switch {
+	case fromHome:
+		dir = "~"
+	case filepath.IsAbs(pattern):
+		dir = filepath.VolumeName(pattern) + string(filepath.Separator)
+		pattern = strings.TrimPrefix(filepath.ToSlash(pattern[len(filepath.VolumeName(pattern)):]), "/")
+	case !strings.Contains(strings.TrimPrefix(pattern, "./"), "/") && !strings.HasPrefix(pattern, "./"):
+		pattern = "**/" + pattern
+	}
+	if err := checkPattern(in.Pattern, pattern); err != nil {
+		return search{}, err
+	}
+	base, pattern := doublestar.SplitPattern(path.Clean(pattern))
+	tg, err := t.target(filepath.Join(dir, filepath.FromSlash(unescape(base))))
+	return search{target: tg, pattern: pattern, implied: base != "."}, err
+}
+
+// checkPattern refuses what can match nothing. in is the pattern as it was
+// given.
+func checkPattern(in, pattern string) error {
+	switch {
+	case strings.Trim(in, "/") == "":
+		return executors.Failuref(executors.InvalidParameters, "the pattern is empty").
+			Hint("Give a glob such as *.go or src/**/*.ts.")
+	case slices.Contains(strings.Split(pattern, "/"), ".."):
+		return executors.Failuref(executors.InvalidParameters, "the pattern %q contains ..", in).
+			Hint("Give the directory to start from as path instead.")
+	case !doublestar.ValidatePattern(pattern):
+		return executors.Failuref(executors.InvalidParameters, "the pattern %q is not a valid glob", in).
+			Hint("Close each [ and {, and write \\[ for a bracket in a name.")
+	}
+	return nil
+}
+
+// unescape takes the backslashes out of the literal part of a pattern.
+func unescape(base string) string {
+	var b strings.Builder
+	for i := 0; i < len(base); i++ {
+		if base[i] == '\\' && i+1 < len(base) {
+			i++
+		}
+		b.WriteByte(base[i])
+	}
+	return b.String()
+}
+
+func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (executors.Result, error) {
+	s, err := t.planFind(in)
+	if err != nil {
+		return fail(ctx, err)
+	}
+	if err := t.checkStart(in.Path); err != nil {
+		return fail(ctx, err)
+	}
+	dirsOnly := strings.HasSuffix(in.Pattern, "/")
+	var found []string
+	w, err := t.walk(ctx, s.target, func(e entry) error {
+		if dirsOnly && !e.IsDir() || !doublestar.MatchUnvalidated(s.pattern, e.path) || !t.inside(s.target, e) {
+			return nil
+		}
+		name := t.join(s.target, e.path)
+		if e.IsDir() {
+			name += "/"
+		}
+		found = append(found, oneLine(name))
+		return nil
+	})
+	if s.implied && (errors.Is(err, fs.ErrNotExist) || !t.isDirectory(s.target)) {
+		w, err = &walker{}, nil
+	}
+	if err != nil {
+		return fail(ctx, t.explain(err, "search", s.target))
+	}
+	if len(found) == 0 {
+		return executors.Result{Text: fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), w.notes())}, nil
+	}
+	slices.Sort(found)
+	text := strings.Join(found[:min(len(found), t.cfg.MaxResults)], "\n")
+	if len(found) > t.cfg.MaxResults {
+		text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", t.cfg.MaxResults, len(found))
+	}
+	return executors.Result{Text: text + w.notes()}, nil
+}
+
+// checkStart makes sure that the directory which a call names is one.
+func (t *tools) checkStart(name string) error {
+	tg, err := t.directory(name)
+	if err != nil {
+		return err
+	}
+	info, err := t.roots.Lstat(tg.abs)
+	if err != nil {
+		return t.explain(err, "search", tg)
+	}
+	if !info.IsDir() {
+		return executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
+			Hint("Give the directory to search in as path.")
+	}
+	return nil
+}
+
+func (t *tools) isDirectory(tg target) bool {
+	info, err := t.roots.Lstat(tg.abs)
+	return err == nil && info.IsDir()
+}
+
+// inside reports whether e may be told of: a symlink only if it does not lead
+// out of the roots.
+func (t *tools) inside(start target, e entry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	_, err := t.roots.Resolve(filepath.Join(start.abs, filepath.FromSlash(e.path)))
+	return err == nil
+}
+
+// join names what a walk found, as the tools show paths.
+func (t *tools) join(start target, name string) string {
+	dir := t.roots.Rel(start.abs)
+	if dir == "." {
+		return name
+	}
+	return strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/" + name
+}

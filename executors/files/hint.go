@@ -1,0 +1,150 @@
+package files
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// notFound explains why old is not in text, as well as it can be told: with the
+// text that comes closest, quoted so that every space shows.
+func notFound(text, old, new, name string) *executors.Failure {
+	const again = "Read the file again and copy old_string from it exactly, without line numbers."
+	failure := func(format string, args ...any) *executors.Failure {
+		f := executors.Failuref(executors.InvalidParameters, format, args...)
+		f.Message = "old_string is not in " + name + f.Message
+		return f.Hint(again)
+	}
+	if text == "" {
+		return failure(", which is empty")
+	}
+	if plain := lineNumber.ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
+		return failure(": it contains the line numbers of read's output")
+	}
+	if at := strings.Index(text, new); len(strings.TrimSpace(new)) > 3 && at >= 0 {
+		return failure(", but new_string is, at line %d: the edit may be done already", lineNumbers(text, []int{at})[0])
+	}
+	lines := strings.Split(text, "\n")
+	want := strings.Split(strings.Trim(old, "\n"), "\n")
+	if at, same := closestBlock(lines, want); same == len(want) {
+		return failure(": only whitespace or quotes differ at line %d, which has %s", at+1, quoteLines(lines[at:at+len(want)]))
+	} else if same > 0 {
+		return failure(": the closest is at line %d, which has %s", at+1, quoteLines(lines[at:min(len(lines), at+len(want))]))
+	}
+	if at, ok := closestLine(lines, want); ok {
+		return failure(": the closest is line %d, which has %s", at+1, quoteLines(lines[at:at+1]))
+	}
+	return failure(", nor anything like it")
+}
+
+// lineNumber is what read puts before each line.
+var lineNumber = regexp.MustCompile(`(?m)^ *[0-9]+\t`)
+
+// closestBlock finds where the most of want's lines stand in lines, at the
+// distance that they have in want, when whitespace does not count.
+func closestBlock(lines, want []string) (at, same int) {
+	places := map[string][]int{} // where in want a line stands
+	for i, w := range want {
+		if w = squeeze(w); len(w) > 1 { // a lone brace says nothing
+			places[w] = append(places[w], i)
+		}
+	}
+	scores := map[int]int{}
+	for i, line := range lines {
+		for _, j := range places[squeeze(line)] {
+			if start := i - j; start >= 0 {
+				scores[start]++
+				if n := scores[start]; n > same || n == same && start < at {
+					at, same = start, n
+				}
+			}
+		}
+	}
+	if same > 0 && blockEqual(lines, want, at) {
+		return at, len(want)
+	}
+	return at, min(same, len(want)-1)
+}
+
+func blockEqual(lines, want []string, at int) bool {
+	if at+len(want) > len(lines) {
+		return false
+	}
+	for i, w := range want {
+		if squeeze(lines[at+i]) != squeeze(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// squeeze takes out what is easily mistaken: whitespace of any kind, and the
+// shape of quotes and dashes.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), r == '\u200b', r == '\ufeff':
+			return -1
+		case r < unicode.MaxASCII:
+			return r
+		case strings.ContainsRune("‘’‚′", r):
+			return '\''
+		case strings.ContainsRune("“”„″", r):
+			return '"'
+		case strings.ContainsRune("‐‑‒–—−", r):
+			return '-'
+		}
+		return r
+	}, s)
+}
+
+// closestLine finds the line most like the longest line of want, by the pairs of
+// bytes that they share.
+func closestLine(lines, want []string) (at int, ok bool) {
+	var longest string
+	for _, w := range want {
+		if w = squeeze(w); len(w) > len(longest) {
+			longest = w
+		}
+	}
+	const most = 200 // bytes compared: enough to recognise a line
+	pairs := func(s string) int { return max(0, min(len(s), most)-1) }
+	stock := map[[2]byte]int{}
+	for i := range pairs(longest) {
+		stock[[2]byte{longest[i], longest[i+1]}]++
+	}
+	best := 0.5 // less than half in common is no likeness
+	left := make(map[[2]byte]int, len(stock))
+	for i, line := range lines {
+		s := squeeze(line[:min(len(line), 2*most)])
+		if pairs(s) == 0 {
+			continue
+		}
+		clear(left)
+		shared := 0
+		for j := range pairs(s) {
+			p := [2]byte{s[j], s[j+1]}
+			if n, seen := stock[p]; seen && left[p] < n {
+				left[p]++
+				shared++
+			}
+		}
+		if score := 2 * float64(shared) / float64(pairs(s)+pairs(longest)); score > best {
+			at, best, ok = i, score, true
+		}
+	}
+	return at, ok
+}
+
+// quoteLines shows lines as one quoted string, cut where it becomes long.
+func quoteLines(lines []string) string {
+	const most = 400
+	s := strings.Join(lines, "\n")
+	if len(s) > most {
+		return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + " …"
+	}
+	return strconv.Quote(s)
+}

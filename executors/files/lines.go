@@ -1,0 +1,179 @@
+package files
+
+import "strings"
+
+const byteOrderMark = "\uFEFF"
+
+// document is the text of a file in the form in which it is edited: without
+// byte order mark, every line ending "\n". What was taken off is kept, so that
+// String gives back each byte.
+type document struct {
+	bom  bool
+	text string
+	crlf []bool // for each "\n" in text, whether it stands for "\r\n"; nil means that none does
+}
+
+// parse takes a file's text apart.
+func parse(raw string) document {
+	text, bom := strings.CutPrefix(raw, byteOrderMark)
+	if !strings.Contains(text, "\r\n") {
+		return document{bom: bom, text: text}
+	}
+	d := document{bom: bom, text: unixLines(text)}
+	d.crlf = make([]bool, 0, strings.Count(text, "\n"))
+	for i := 0; i < len(text); i++ {
+		n := strings.IndexByte(text[i:], '\n')
+		if n < 0 {
+			break
+		}
+		i += n
+		d.crlf = append(d.crlf, i > 0 && text[i-1] == '\r')
+	}
+	return d
+}
+
+// unixLines makes every line ending "\n".
+func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// String gives the text as it belongs into the file.
+func (d document) String() string {
+	var b strings.Builder
+	b.Grow(len(d.text) + len(d.crlf) + len(byteOrderMark))
+	if d.bom {
+		b.WriteString(byteOrderMark)
+	}
+	rest := d.text
+	for _, crlf := range d.crlf {
+		n := strings.IndexByte(rest, '\n')
+		b.WriteString(rest[:n])
+		if crlf {
+			b.WriteByte('\r')
+		}
+		b.WriteByte('\n')
+		rest = rest[n+1:]
+	}
+	b.WriteString(rest)
+	return b.String()
+}
+
+// mostlyCRLF reports whether a new line should end in "\r\n".
+func (d document) mostlyCRLF() bool {
+	n := 0
+	for _, crlf := range d.crlf {
+		if crlf {
+			n++
+		}
+	}
+	return 2*n > len(d.crlf)
+}
+
+// replace puts text for the n bytes at each offset (in ascending order, without
+// overlap). Lines that occur in the old and in the new text keep their endings;
+// new ones end like the lines that they replace.
+func (d document) replace(offsets []int, n int, text string) document {
+	var b strings.Builder
+	b.Grow(len(d.text) + len(offsets)*max(0, len(text)-n))
+	out := document{bom: d.bom}
+	ends, at, usual := d.crlf, 0, d.mostlyCRLF()
+	for _, off := range offsets {
+		before, old := d.text[at:off], d.text[off:off+n]
+		b.WriteString(before)
+		b.WriteString(text)
+		if d.crlf != nil {
+			kept, cut := strings.Count(before, "\n"), strings.Count(old, "\n")
+			near := usual
+			if kept+cut < len(ends) {
+				near = ends[kept+cut] // of the line that the old text ends in
+			}
+			out.crlf = append(out.crlf, ends[:kept]...)
+			out.crlf = append(out.crlf, endings(old, ends[kept:kept+cut], text, near)...)
+			ends = ends[kept+cut:]
+		}
+		at = off + n
+	}
+	b.WriteString(d.text[at:])
+	out.text = b.String()
+	out.crlf = append(out.crlf, ends...)
+	return out
+}
+
+// endings chooses an ending for each line of text, which takes the place of old,
+// whose lines have the endings ends; near is for an old text without any.
+func endings(old string, ends []bool, text string, near bool) []bool {
+	from, to := endedLines(old), endedLines(text)
+	out := make([]bool, len(to))
+	if len(from) == 0 {
+		for i := range out {
+			out[i] = near
+		}
+		return out
+	}
+	next := 0 // the first old line that is not yet accounted for
+	pairs := append(common(from, to), [2]int{len(from), len(to)})
+	done := 0
+	for _, p := range pairs {
+		for i := done; i < p[1]; i++ {
+			out[i] = ends[max(0, min(next+i-done, max(next, p[0])-1))]
+		}
+		if p[1] < len(to) {
+			out[p[1]] = ends[p[0]]
+		}
+		next, done = p[0]+1, p[1]+1
+	}
+	return out
+}
+
+// endedLines are the lines of s that end in "\n".
+func endedLines(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	return lines[:len(lines)-1]
+}
+
+// maxCommon bounds the table that common fills.
+const maxCommon = 1 << 20
+
+// common gives the pairs of indexes of a longest common subsequence of a and b.
+// Where they are too long for that, only lines equal from both ends are paired.
+func common(a, b []string) [][2]int {
+	var head, tail [][2]int
+	for len(head) < min(len(a), len(b)) && a[len(head)] == b[len(head)] {
+		head = append(head, [2]int{len(head), len(head)})
+	}
+	skip, m, n := len(head), len(a), len(b)
+	for m > skip && n > skip && a[m-1] == b[n-1] {
+		m, n = m-1, n-1
+		tail = append([][2]int{{m, n}}, tail...)
+	}
+	if (m-skip)*(n-skip) <= maxCommon {
+		head = append(head, subsequence(a[skip:m], b[skip:n], skip)...)
+	}
+	return append(head, tail...)
+}
+
+// subsequence is common by dynamic programming, with shift added to each index.
+func subsequence(a, b []string, shift int) [][2]int {
+	width := len(b) + 1
+	length := make([]int, (len(a)+1)*width) // of the best for a[i:], b[j:]
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				length[i*width+j] = length[(i+1)*width+j+1] + 1
+			} else {
+				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+			}
+		}
+	}
+	var pairs [][2]int
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			pairs = append(pairs, [2]int{i + shift, j + shift})
+			i, j = i+1, j+1
+		case length[(i+1)*width+j] >= length[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}

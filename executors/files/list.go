@@ -1,0 +1,93 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type listInput struct {
+	Path string `json:"path,omitempty"`
+}
+
+func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
+	tg, err := t.directory(in.Path)
+	if err != nil {
+		return executors.Card{}, err
+	}
+	return executors.Card{Title: "List " + tg.show, Kind: executors.KindRead, Paths: []string{tg.abs}}, nil
+}
+
+// list names what is in a directory: directories, files, symlinks, the rest.
+func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (executors.Result, error) {
+	tg, err := t.directory(in.Path)
+	if err != nil {
+		return fail(ctx, err)
+	}
+	f, info, err := t.roots.Open(tg.abs)
+	if err != nil {
+		return fail(ctx, t.explain(err, "list", tg))
+	}
+	defer f.Close()
+	if !info.IsDir() {
+		return fail(ctx, executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
+			Hint("Use read for files."))
+	}
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return fail(ctx, t.explain(err, "list", tg))
+	}
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	return executors.Result{Text: listing(tg.show, entries, t.cfg.MaxEntries)}, nil
+}
+
+// directory is target with the cwd as default.
+func (t *tools) directory(path string) (target, error) {
+	if path == "" {
+		path = "."
+	}
+	return t.target(path)
+}
+
+// groups are the kinds of entries in the order in which they are listed.
+var groups = [...]string{"[dir]  ", "[file] ", "[symlink] ", "[other] "}
+
+func group(mode fs.FileMode) int {
+	switch {
+	case mode.IsDir():
+		return 0
+	case mode.IsRegular():
+		return 1
+	case mode&fs.ModeSymlink != 0:
+		return 2
+	}
+	return 3
+}
+
+// listing gives one line an entry, and says how many of more than most are left
+// out.
+func listing(name string, entries []fs.DirEntry, most int) string {
+	if len(entries) == 0 {
+		return "Empty directory: " + name
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return cmp.Or(group(a.Type())-group(b.Type()), strings.Compare(a.Name(), b.Name()))
+	})
+	var b strings.Builder
+	for _, e := range entries[:min(len(entries), most)] {
+		b.WriteString(groups[group(e.Type())])
+		b.WriteString(oneLine(e.Name()))
+		b.WriteByte('\n')
+	}
+	if len(entries) > most {
+		fmt.Fprintf(&b, "[the first %d of %d entries; find_path with a pattern shows others]\n", most, len(entries))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,165 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+const (
+	noteRoom = 200  // characters that a pager's note may take
+	maxLine  = 2000 // characters of one line that are shown
+	// keepLine is how many bytes of a line are looked at; maxLine characters
+	// fit into it.
+	keepLine = maxLine * utf8.UTFMax
+)
+
+// pager numbers the lines of one page of a text.
+type pager struct {
+	name  string
+	skip  int // lines before the page
+	limit int // lines of the page
+	room  int // characters of the page
+
+	out   strings.Builder
+	seen  int  // lines read so far
+	shown int  // of these in the page
+	total int  // lines of the text; 0 means unknown
+	more  bool // lines follow the page
+}
+
+// count notes how many lines the whole text has.
+func (p *pager) count(text string) {
+	p.total = strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		p.total++
+	}
+}
+
+// read takes the page out of r. It stops after the page, so that the time for a
+// page does not depend on what follows it.
+func (p *pager) read(ctx context.Context, r io.Reader) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var line []byte
+	for {
+		if p.seen%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var size int
+		var err error
+		line, size, err = nextLine(ctx, in, line[:0])
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p.seen == 0 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+			line, size = line[len(byteOrderMark):], size-len(byteOrderMark)
+		}
+		if p.seen++; p.seen <= p.skip {
+			continue
+		}
+		if p.shown == p.limit {
+			p.more = true
+			return nil
+		}
+		if bytes.IndexByte(line, 0) >= 0 || size <= keepLine && !utf8.Valid(line) {
+			return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (line %d)", p.name, p.seen)
+		}
+		if !p.add(line, size) {
+			p.more = true
+			return nil
+		}
+	}
+}
+
+// nextLine reads a line without its ending and appends at most keepLine bytes of
+// it to line; size is what it really has. io.EOF comes alone.
+func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, size int, err error) {
+	var end []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part[:min(len(part), keepLine+2-len(line))]...)
+		size += len(part)
+		end = append(end, part[max(0, len(part)-2):]...)
+		end = end[max(0, len(end)-2):]
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if ctx.Err() != nil {
+				return line, size, context.Cause(ctx)
+			}
+			continue
+		case err == io.EOF && size == 0:
+			return line, 0, io.EOF
+		case err != nil && err != io.EOF:
+			return line, size, err
+		}
+		break
+	}
+	switch {
+	case bytes.HasSuffix(end, []byte("\r\n")):
+		size -= 2
+	case bytes.HasSuffix(end, []byte("\n")):
+		size--
+	}
+	return line[:min(len(line), size, keepLine)], size, nil
+}
+
+// add puts one line into the page, if it fits. The first always does.
+func (p *pager) add(line []byte, size int) bool {
+	shown, note := line, ""
+	if size > maxLine && utf8.RuneCount(line) > maxLine || size > len(line) {
+		cut := 0
+		for range maxLine {
+			_, n := utf8.DecodeRune(line[cut:])
+			cut += n
+		}
+		shown, note = line[:cut], fmt.Sprintf(" [… %d more bytes in this line]", size-cut)
+	}
+	chars := max(4, digits(p.seen)) + 1 + utf8.RuneCount(shown) + len(note) + 1
+	if chars > p.room && p.shown > 0 {
+		return false
+	}
+	p.room -= chars
+	p.shown++
+	fmt.Fprintf(&p.out, "%4d\t%s%s\n", p.seen, shown, note)
+	return true
+}
+
+func digits(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}
+
+// String gives the page, and in brackets what it leaves out and how to get it.
+func (p *pager) String() string {
+	if p.seen == 0 {
+		return fmt.Sprintf("[%s is empty]", p.name)
+	}
+	if p.shown == 0 {
+		return fmt.Sprintf("[no lines after line %d: %s ends at line %d]", p.skip, p.name, p.seen)
+	}
+	first, last := p.skip+1, p.skip+p.shown
+	of := ""
+	if p.total > 0 {
+		of = fmt.Sprintf(" of %d", p.total)
+	}
+	switch {
+	case p.more:
+		fmt.Fprintf(&p.out, "[lines %d-%d%s; go on with offset %d]", first, last, of, last)
+	case p.skip > 0:
+		fmt.Fprintf(&p.out, "[lines %d-%d%s; the file ends here]", first, last, of)
+	}
+	return strings.TrimSuffix(p.out.String(), "\n")
+}

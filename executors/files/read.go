@@ -1,0 +1,74 @@
+package files
+
+import (
+	"context"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type readInput struct {
+	Path   string `json:"path"`
+	Offset int    `json:"offset,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+}
+
+func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
+	tg, err := t.target(in.Path)
+	if err != nil {
+		return executors.Card{}, err
+	}
+	card := executors.Card{
+		Title:     "Read " + tg.show,
+		Kind:      executors.KindRead,
+		Locations: []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}},
+		Paths:     []string{tg.abs},
+	}
+	if in.Offset < 0 || in.Limit < 0 {
+		return card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
+	}
+	return card, nil
+}
+
+func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (executors.Result, error) {
+	card, err := t.prepareRead(ctx, call, in)
+	if err != nil {
+		return fail(ctx, err)
+	}
+	tg, err := t.target(in.Path)
+	if err != nil {
+		return fail(ctx, err)
+	}
+	limit := t.cfg.MaxReadLines
+	if in.Limit > 0 {
+		limit = min(limit, in.Limit)
+	}
+	p := pager{name: tg.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
+	if err := t.page(ctx, tg, &p); err != nil {
+		return fail(ctx, t.explain(err, "read", tg))
+	}
+	return executors.Result{Text: p.String(), Locations: card.Locations}, nil
+}
+
+// page fills p from the file at tg: from FS, or where it is too large for the
+// memory from the disk, line by line.
+func (t *tools) page(ctx context.Context, tg target, p *pager) error {
+	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() && info.Size() > int64(t.cfg.MaxFileBytes) {
+		f, _, err := t.roots.Open(tg.abs)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return p.read(ctx, f)
+	}
+	text, err := t.load(ctx, tg)
+	if err != nil {
+		return err
+	}
+	if err := checkText(tg, text); err != nil {
+		return err
+	}
+	text = strings.TrimPrefix(text, byteOrderMark)
+	p.count(text)
+	return p.read(ctx, strings.NewReader(text))
+}

@@ -1,0 +1,153 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+func TestRead(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"f": "one\ntwo\nthree", "crlf": "a\r\nb\r\n", "bom": "\uFEFFa\n", "empty": "", "onlybom": "\uFEFF", "blank": "\n", "uni": "größe 🙂\n",
+	})
+	for _, tt := range []struct {
+		input in
+		want  string
+	}{
+		{in{"path": "f"}, "   1\tone\n   2\ttwo\n   3\tthree"},
+		{in{"path": "f", "limit": 2}, "   1\tone\n   2\ttwo\n[lines 1-2 of 3; go on with offset 2]"},
+		{in{"path": "f", "offset": 1, "limit": 1}, "   2\ttwo\n[lines 2-2 of 3; go on with offset 2]"},
+		{in{"path": "f", "offset": 2}, "   3\tthree\n[lines 3-3 of 3; the file ends here]"},
+		{in{"path": "f", "offset": 3}, "[no lines after line 3: f ends at line 3]"},
+		{in{"path": "f", "offset": 99}, "[no lines after line 99: f ends at line 3]"},
+		{in{"path": "crlf"}, "   1\ta\n   2\tb"},
+		{in{"path": "bom"}, "   1\ta"},
+		{in{"path": "empty"}, "[empty is empty]"},
+		{in{"path": "onlybom"}, "[onlybom is empty]"},
+		{in{"path": "blank"}, "   1\t"},
+		{in{"path": "uni"}, "   1\tgröße 🙂"},
+		{in{"path": "./f", "limit": 1}, "   1\tone\n[lines 1-1 of 3; go on with offset 1]"},
+	} {
+		if res := b.run("read", tt.input); res.Text != tt.want || res.Failed {
+			t.Errorf("read %v:\n got %q\nwant %q", tt.input, res.Text, tt.want)
+		}
+	}
+}
+
+func TestReadFails(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"dir/": "", "bin": "a\x00b", "latin": "caf\xe9", "utf16": "\xff\xfea\x00", "b.txt": "", "src/main.go": "", "README.md": "", "link": "-> gone",
+	})
+	read := func(path string) executors.Result { return b.run("read", in{"path": path}) }
+	wantFailure(t, read("dir"), executors.PermanentFailure, "dir is a directory", "list_directory")
+	wantFailure(t, read("bin"), executors.PermanentFailure, "bin is a binary file")
+	wantFailure(t, read("latin"), executors.PermanentFailure, "not UTF-8")
+	wantFailure(t, read("utf16"), executors.PermanentFailure, "UTF-16")
+	wantFailure(t, read("a.txt"), executors.PermanentFailure, "no such file: a.txt (did you mean b.txt?)")
+	wantFailure(t, read("readme.md"), executors.PermanentFailure, "did you mean README.md?")
+	wantFailure(t, read("scr/mian.go"), executors.PermanentFailure, "did you mean src/main.go?")
+	wantFailure(t, read("src/completely-else"), executors.PermanentFailure, "no such file", "what is in src with list_directory")
+	wantFailure(t, read("nowhere/near/this"), executors.PermanentFailure, "no such file: nowhere/near/this")
+	wantFailure(t, read("link"), executors.PermanentFailure, "no such file")
+	wantFailure(t, read("b.txt/x"), executors.PermanentFailure, "b.txt/x")
+	wantFailure(t, read(""), executors.InvalidParameters, "empty")
+	wantFailure(t, b.run("read", in{"path": "b.txt", "offset": -1}), executors.InvalidParameters, "negative")
+	wantFailure(t, b.run("read", in{"path": "b.txt", "limit": "x"}), executors.TypeMismatch, "limit")
+}
+
+// Pages put together are the file, however it is cut, also when it is too large
+// for the memory.
+func TestReadPages(t *testing.T) {
+	var text strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&text, "line %d %s\r\n", i+1, strings.Repeat("ü", i%90))
+	}
+	for name, size := range map[string]int{"memory": 10 << 20, "disk": 1000} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, map[string]string{"f": text.String()})
+			cfg := Defaults()
+			cfg.MaxFileBytes = size
+			b.with(cfg)
+			var got strings.Builder
+			for offset, pages := 0, 0; ; pages++ {
+				res := b.run("read", in{"path": "f", "offset": offset})
+				if n := utf8.RuneCountInString(res.Text); n > cfg.MaxReadChars {
+					t.Fatalf("a page of %d characters", n)
+				}
+				body, note, _ := strings.Cut(res.Text, "\n[lines ")
+				for line := range strings.SplitSeq(body, "\n") {
+					_, line, _ = strings.Cut(line, "\t")
+					got.WriteString(line + "\r\n")
+				}
+				_, next, more := strings.Cut(note, "go on with offset ")
+				if !more {
+					break
+				}
+				if _, err := fmt.Sscanf(next, "%d", &offset); err != nil || pages > 100 {
+					t.Fatalf("note %q", note)
+				}
+			}
+			if got.String() != text.String() {
+				t.Error("the pages are not the file")
+			}
+		})
+	}
+}
+
+func TestReadLongLine(t *testing.T) {
+	line := strings.Repeat("🙂", 100_000)
+	for _, text := range []string{line, "a\n" + line + "\r\nb\n"} {
+		b := newBench(t, map[string]string{"f": text})
+		res := b.run("read", in{"path": "f"})
+		note := fmt.Sprintf("🙂 [… %d more bytes in this line]", 4*(100_000-maxLine))
+		if !strings.Contains(res.Text, note) || strings.Count(res.Text, "🙂") != maxLine || !utf8.ValidString(res.Text) {
+			t.Errorf("want the note %q in a text of %d bytes", note, len(res.Text))
+		}
+	}
+	exact := strings.Repeat("x", maxLine)
+	if res := newBench(t, map[string]string{"f": exact + "\n"}).run("read", in{"path": "f"}); res.Text != "   1\t"+exact {
+		t.Errorf("a line of just the limit is cut: %q", res.Text[len(res.Text)-60:])
+	}
+}
+
+func TestReadOfClientOnlyFile(t *testing.T) {
+	b := newBench(t, nil).buffered(map[string]string{"new": "only in the editor\n"})
+	if res := b.run("read", in{"path": "new"}); res.Text != "   1\tonly in the editor" {
+		t.Error(res.Text)
+	}
+}
+
+func TestList(t *testing.T) {
+	b := newBench(t, map[string]string{"b/": "", "a/": "", "z.txt": "", ".hidden": "", "link": "-> a", "out": "-> ../..", "empty/": "", "new\nline": ""})
+	want := "[dir]  a\n[dir]  b\n[dir]  empty\n[file] .hidden\n[file] \"new\\nline\"\n[file] z.txt\n[symlink] link\n[symlink] out"
+	for _, input := range []in{{}, {"path": "."}, {"path": b.dir}} {
+		if res := b.run("list_directory", input); res.Text != want {
+			t.Errorf("got %q, want %q", res.Text, want)
+		}
+	}
+	if res := b.run("list_directory", in{"path": "empty"}); res.Text != "Empty directory: empty" {
+		t.Error(res.Text)
+	}
+	wantFailure(t, b.run("list_directory", in{"path": "z.txt"}), executors.PermanentFailure, "not a directory")
+	wantFailure(t, b.run("list_directory", in{"path": "emptyy"}), executors.PermanentFailure, "did you mean empty?")
+	cfg := Defaults()
+	cfg.MaxEntries = 2
+	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.Text, "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
+		t.Error(res.Text)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog\n", 20_000)
+	w := newBench(b, map[string]string{"f": text})
+	call := w.call("read", in{"path": "f", "offset": 10_000})
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, err := w.Execute(b.Context(), call); err != nil || res.Failed {
+			b.Fatal(res.Text, err)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+func TestFind(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"a.go": "", "src/b.go": "", "src/deep/c.go": "", "src/deep/c_test.go": "", "src-x/d.go": "", ".github/ci.yml": "", "README.md": "",
+		".git/config": "", "src/.git/x.go": "", ".gitignore": "build/\n*.log\n!keep.log\n", "build/out.go": "", "x.log": "", "keep.log": "",
+		"in": "-> src", "outlink.go": "-> ../secret.go", "gone.go": "-> nowhere", "we[ird].go": "", "sp ace/ü.go": "",
+	})
+	for _, tt := range []struct {
+		input in
+		want  string // separated by spaces, "," for a space in a name
+	}{
+		{in{"pattern": "*.go"}, "a.go gone.go sp,ace/ü.go src-x/d.go src/b.go src/deep/c.go src/deep/c_test.go we[ird].go"},
+		{in{"pattern": "**/*.go", "path": "src"}, "src/b.go src/deep/c.go src/deep/c_test.go"},
+		{in{"pattern": "src/*.go"}, "src/b.go"},
+		{in{"pattern": "./*.go"}, "a.go gone.go we[ird].go"},
+		{in{"pattern": "src/**/*_test.go"}, "src/deep/c_test.go"},
+		{in{"pattern": "*.{md,yml}"}, ".github/ci.yml README.md"},
+		{in{"pattern": "we\\[*"}, "we[ird].go"},
+		{in{"pattern": "deep"}, "src/deep/"},
+		{in{"pattern": "src/*/"}, "src/deep/"},
+		{in{"pattern": "src/deep/c.go"}, "src/deep/c.go"},
+		{in{"pattern": "*.log"}, "keep.log"},
+		{in{"pattern": "build/*"}, "build/out.go"}, // asked for by name
+		{in{"pattern": "*.go", "path": "build"}, "build/out.go"},
+		{in{"pattern": "in/*.go"}, "src/b.go"},
+		{in{"pattern": b.dir + "/src/*.go"}, "src/b.go"},
+		{in{"pattern": "*.go", "path": b.dir + "/src/deep"}, "src/deep/c.go src/deep/c_test.go"},
+		{in{"pattern": "ü.*"}, "sp,ace/ü.go"},
+	} {
+		res := b.run("find_path", tt.input)
+		got := strings.ReplaceAll(strings.ReplaceAll(res.Text, " ", ","), "\n", " ")
+		if got != tt.want || res.Failed {
+			t.Errorf("find_path %v:\n got %s\nwant %s", tt.input, got, tt.want)
+		}
+	}
+	for _, pattern := range []string{"*.rs", "nowhere/*.go", "a.go/*"} {
+		if res := b.run("find_path", in{"pattern": pattern}); res.Text != "No files matching: "+pattern || res.Failed {
+			t.Error(res.Text)
+		}
+	}
+	wantFailure(t, b.run("find_path", in{"pattern": "../*.go"}), executors.InvalidParameters, "..", "as path")
+	wantFailure(t, b.run("find_path", in{"pattern": "src/[a"}), executors.InvalidParameters, "not a valid glob")
+	wantFailure(t, b.run("find_path", in{"pattern": ""}), executors.InvalidParameters, "empty")
+	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "scr"}), executors.PermanentFailure, "did you mean src?")
+	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "a.go"}), executors.PermanentFailure, "not a directory")
+	cfg := Defaults()
+	cfg.MaxResults = 2
+	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.Text != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or give a path]" {
+		t.Error(res.Text)
+	}
+}
+
+func TestGrep(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"a.go": "package a\n\nfunc Foo() {}\nfunc bar() {}\n", "dir/b.go": "// foo\r\nfoo\r\n", "dir/c.txt": "foo\nx\ny\nfoo\nz\nfoo",
+		"bin": "foo\x00", ".gitignore": "ignored\n", "ignored": "foo", "latin": "foo caf\xe9\n", "bom": "\uFEFFbegin\n", "link.go": "-> a.go",
+		"long": strings.Repeat("ä", 500) + "needle" + strings.Repeat("ö", 500) + "\n",
+	})
+	for _, tt := range []struct {
+		input in
+		want  string
+	}{
+		{in{"pattern": "foo"}, "dir/b.go:1: // foo\ndir/b.go:2: foo\ndir/c.txt:1: foo\ndir/c.txt:4: foo\ndir/c.txt:6: foo\nlatin:1: foo caf\uFFFD"},
+		{in{"pattern": "foo", "include": "*.go"}, "dir/b.go:1: // foo\ndir/b.go:2: foo"},
+		{in{"pattern": "foo", "include": "dir/*.{go,rs}"}, "dir/b.go:1: // foo\ndir/b.go:2: foo"},
+		{in{"pattern": "FOO", "case_sensitive": false, "include": "*.go"}, "a.go:3: func Foo() {}\ndir/b.go:1: // foo\ndir/b.go:2: foo"},
+		{in{"pattern": "^foo$", "path": "dir"}, "dir/b.go:2: foo\ndir/c.txt:1: foo\ndir/c.txt:4: foo\ndir/c.txt:6: foo"},
+		{in{"pattern": `\Afoo\z`, "path": "dir/b.go"}, "dir/b.go:2: foo"},
+		{in{"pattern": "^begin"}, "bom:1: begin"},
+		{in{"pattern": "foo", "path": "dir/c.txt", "context": 1}, "dir/c.txt:1: foo\ndir/c.txt-2- x\ndir/c.txt-3- y\ndir/c.txt:4: foo\ndir/c.txt-5- z\ndir/c.txt:6: foo"},
+		{in{"pattern": "Foo|^x", "context": 1, "include": "*.{go,txt}"}, "a.go-2- \na.go:3: func Foo() {}\na.go-4- func bar() {}\n--\ndir/c.txt-1- foo\ndir/c.txt:2: x\ndir/c.txt-3- y"},
+		{in{"pattern": `[^a]foo`, "path": "dir/b.go"}, "dir/b.go:1: // foo"}, // not over the end of a line
+		{in{"pattern": `^$`, "path": "a.go"}, "a.go:2: "},
+		{in{"pattern": "foo", "path": "ignored"}, "ignored:1: foo"},
+		{in{"pattern": "absent"}, "No matches for: absent"},
+		{in{"pattern": `a\nb`}, "No matches for: a\\nb\n[a match never goes over the end of a line]"},
+	} {
+		if res := b.run("grep", tt.input); res.Text != tt.want || res.Failed {
+			t.Errorf("grep %v:\n got %q\nwant %q", tt.input, res.Text, tt.want)
+		}
+	}
+	res := b.run("grep", in{"pattern": "needle"})
+	if len(res.Text) > maxMatchLine+50 || !strings.Contains(res.Text, "ääneedleöö") || strings.Contains(res.Text, "\uFFFD") {
+		t.Errorf("long line: %q", res.Text)
+	}
+	wantFailure(t, b.run("grep", in{"pattern": "(?=a)"}), executors.InvalidParameters, "not a valid regex", "lookaround")
+	wantFailure(t, b.run("grep", in{"pattern": ""}), executors.InvalidParameters, "empty")
+	wantFailure(t, b.run("grep", in{"pattern": "x", "include": "[a"}), executors.InvalidParameters, "include")
+	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "dri"}), executors.PermanentFailure, "did you mean dir?")
+	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "bin"}), executors.PermanentFailure, "binary")
+}
+
+func TestGrepLimits(t *testing.T) {
+	b := newBench(t, map[string]string{"a": strings.Repeat("hit\n", 100), "big": strings.Repeat("x", 300)})
+	if res := b.run("grep", in{"pattern": "hit"}); strings.Count(res.Text, "\n") != 99 || strings.Contains(res.Text, "[") {
+		t.Errorf("exactly as many as are shown: %q", res.Text[len(res.Text)-90:])
+	}
+	cfg := Defaults()
+	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
+	b.with(cfg)
+	if res := b.run("grep", in{"pattern": "hit"}); res.Text != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or give a path or include]" {
+		t.Error(res.Text)
+	}
+	cfg.MaxFileBytes = 200
+	if res := b.with(cfg).run("grep", in{"pattern": "nothing"}); res.Text != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
+		t.Error(res.Text)
+	}
+	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "big"}), executors.PermanentFailure, "larger than the limit")
+}
+
+func TestWalkBudget(t *testing.T) {
+	b := newBench(t, nil)
+	for i := range 10 {
+		must(t, os.WriteFile(b.path(fmt.Sprintf("f%d", i)), nil, 0o644))
+	}
+	disk := newTools(b)
+	disk.budget = 5
+	res, err := disk.find(t.Context(), nil, findInput{Pattern: "f*"})
+	if err != nil || !strings.HasPrefix(res.Text, "f0\nf1\nf2\nf3\nf4\n[stopped after very many files") {
+		t.Errorf("%s, %v", res.Text, err)
+	}
+}
+
+func TestIgnore(t *testing.T) {
+	for _, tt := range []struct {
+		file, match, keep string // space-separated paths; a directory ends in "/"
+	}{
+		{"*.log", "a.log d/b.log d.log/", "a.logs log"},
+		{"/top", "top", "d/top"},
+		{"build/", "build/ d/build/", "build d/build"},
+		{"doc/*.txt", "doc/a.txt", "doc/s/a.txt x/doc/a.txt"},
+		{"**/foo", "foo a/foo a/b/foo", "foox"},
+		{"a/**", "a/x a/x/y", "a/ b/a/x"},
+		{"a/**/b", "a/b a/x/b a/x/y/b", "a/xb"},
+		{"*.o\n!keep.o", "x.o", "keep.o d/keep.o"},
+		{"!x\nx", "x", ""},
+		{"# comment\n\n\\#hash\n\\!bang", "#hash !bang", "comment"},
+		{"trail   ", "trail", ""},
+		{"esc\\ ", "esc ", "esc"},
+		{"{a,b}", "{a,b}", "a b"},
+		{"[ab].c", "a.c b.c", "c.c"},
+		{"[!ab].c", "c.c", "a.c"},
+		{"a?c", "abc", "ac a/c"},
+		{"[bad", "", "bad [bad"},
+		{"crlf\r\n*.x\r\n", "crlf a.x", ""},
+		{"*", "a d/ d/x", ""},
+		{"/", "", "a"},
+		{"\uFEFFx", "x", ""},
+	} {
+		ign := &ignore{rules: parseRules(tt.file)}
+		check := func(paths string, want bool) {
+			split := strings.Fields(paths)
+			if strings.HasPrefix(tt.file, "esc") {
+				split = []string{paths}
+			}
+			for _, p := range split {
+				name, dir := strings.CutSuffix(p, "/")
+				if got := ign.match(name, dir); got != want {
+					t.Errorf("%q, path %q: ignored %t", tt.file, p, got)
+				}
+			}
+		}
+		check(tt.match, true)
+		check(tt.keep, false)
+	}
+}
+
+func TestNestedIgnore(t *testing.T) {
+	b := newBench(t, map[string]string{
+		".gitignore": "*.tmp\nsub/x\n", "a.tmp": "", "sub/.gitignore": "!b.tmp\n/only\n", "sub/b.tmp": "", "sub/c.tmp": "", "sub/x": "", "sub/only": "", "sub/d/only": "",
+	})
+	want := "sub/\nsub/.gitignore\nsub/b.tmp\nsub/d/\nsub/d/only"
+	if res := b.run("find_path", in{"pattern": "sub/**"}); "sub/\n"+res.Text != want {
+		t.Errorf("got %q", res.Text)
+	}
+	if res := b.run("find_path", in{"pattern": "*"}); res.Text != ".gitignore\n"+want {
+		t.Errorf("got %q", res.Text)
+	}
+}
+
+func FuzzIgnore(f *testing.F) {
+	f.Add("*.log\n!a\n/b/\n[x\n{a\n\\", "a/b/c.log")
+	f.Fuzz(func(t *testing.T, file, name string) {
+		ign := &ignore{rules: parseRules(file)}
+		ign.match(name, true)
+	})
+}
+
+func newTools(b *bench) *tools {
+	b.t.Helper()
+	disk := rootsOf(b)
+	return &tools{fs: disk, roots: disk.Roots, cfg: Defaults(), budget: walkBudget}
+}
+
+// generated makes a tree of n files of some lines each.
+func generated(b *testing.B, n int) *bench {
+	w := newBench(b, nil)
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog\n", 50)
+	for i := range n {
+		dir := w.path(fmt.Sprintf("d%02d/e%02d", i%50, i/50%20))
+		must(b, os.MkdirAll(dir, 0o755))
+		must(b, os.WriteFile(fmt.Sprintf("%s/f%d.go", dir, i), []byte(text), 0o644))
+	}
+	must(b, os.WriteFile(w.path("needle.go"), []byte("needle\n"), 0o644))
+	must(b, os.WriteFile(w.path(".gitignore"), []byte("*.log\n/build/\nnode_modules/\n*.py[co]\n"), 0o644))
+	return w
+}
+
+func BenchmarkGrep(b *testing.B) {
+	w := generated(b, 5000)
+	for name, pattern := range map[string]string{"literal": "needle", "prefix": `need[a-z]+`, "free": `n[e]+dl\w`} {
+		b.Run(name, func(b *testing.B) {
+			call := w.call("grep", in{"pattern": pattern})
+			b.ReportAllocs()
+			for b.Loop() {
+				if res, err := w.Execute(b.Context(), call); err != nil || res.Text != "needle.go:1: needle" {
+					b.Fatal(res.Text, err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	w := generated(b, 5000)
+	call := w.call("find_path", in{"pattern": "needle.*"})
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, err := w.Execute(b.Context(), call); err != nil || res.Text != "needle.go" {
+			b.Fatal(res.Text, err)
+		}
+	}
+}

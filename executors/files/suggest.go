@@ -1,0 +1,111 @@
+package files
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// missing is the failure of a path where nothing is. It names the path that was
+// probably meant.
+func (t *tools) missing(tg target) *executors.Failure {
+	dir, names := t.existing(tg.abs)
+	if meant, ok := t.meant(dir, names); ok {
+		return executors.Failuref(executors.PermanentFailure, "no such file: %s (did you mean %s?)", tg.show, t.at(meant).show).
+			Hint("Use the path that exists, or find_path to search for the name.")
+	}
+	return executors.Failuref(executors.PermanentFailure, "no such file: %s", tg.show).
+		Hint("See what is in %s with list_directory, or search for the name with find_path.", t.at(dir).show)
+}
+
+// existing cuts abs into the deepest directory that is there and the names
+// below it.
+func (t *tools) existing(abs string) (dir string, names []string) {
+	dir = abs
+	for {
+		parent := filepath.Dir(dir)
+		if !t.roots.Contains(parent) || parent == dir {
+			return dir, names
+		}
+		names = append([]string{filepath.Base(dir)}, names...)
+		dir = parent
+		if info, err := t.roots.Lstat(dir); err == nil && info.IsDir() {
+			return dir, names
+		}
+	}
+}
+
+// meant goes down from dir by the names most like names.
+func (t *tools) meant(dir string, names []string) (string, bool) {
+	for i, name := range names {
+		entries := t.entries(dir)
+		near := nearest(name, entries, i < len(names)-1)
+		if near == "" {
+			return "", false
+		}
+		dir = filepath.Join(dir, near)
+	}
+	return dir, len(names) > 0
+}
+
+// entries lists a directory as far as a suggestion needs it.
+func (t *tools) entries(dir string) []fs.DirEntry {
+	f, info, err := t.roots.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if !info.IsDir() {
+		return nil
+	}
+	const most = 10_000
+	entries, _ := f.ReadDir(most) // what was read before an error will do
+	return entries
+}
+
+// nearest picks the entry whose name is most like name; "" if none is. dirs
+// means that only directories count.
+func nearest(name string, entries []fs.DirEntry, dirs bool) string {
+	limit := (len([]rune(name)) + 2) / 3
+	best, least := "", limit+1
+	for _, e := range entries {
+		switch d := distance(strings.ToLower(name), strings.ToLower(e.Name()), limit); {
+		case dirs && !e.IsDir():
+		case e.Name() == name:
+			return name
+		case d < least, d == least && best != "" && e.Name() < best:
+			best, least = e.Name(), d
+		}
+	}
+	return best
+}
+
+// distance is the number of characters to insert, remove, exchange or swap with
+// their neighbour to make b of a; more than limit is not counted out.
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if d := len(x) - len(y); d > limit || -d > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}

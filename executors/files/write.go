@@ -1,0 +1,69 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// planWrite replaces the whole content. A file that is there keeps its byte
+// order mark and its line endings.
+func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
+	c, err := t.newChange(in.Path, "Write")
+	if err != nil {
+		return c, err
+	}
+	if len(in.Content) > t.cfg.MaxFileBytes {
+		return c, executors.Failuref(executors.InvalidParameters, "content has %d bytes, over the limit of %d", len(in.Content), t.cfg.MaxFileBytes).
+			Hint("Write it in several files.")
+	}
+	if c.old, err = t.current(ctx, c.target); err != nil {
+		return c, err
+	}
+	c.text = in.Content
+	how := "created"
+	if c.old != nil {
+		c.text = adopt(*c.old, in.Content)
+		how = "overwritten"
+	}
+	c.done = fmt.Sprintf("Wrote %d bytes to %s (%s)", len(c.text), c.show, how)
+	return c, nil
+}
+
+// newChange starts the change of a file that need not exist.
+func (t *tools) newChange(path, verb string) (change, error) {
+	tg, err := t.target(path)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{target: tg, title: verb + " " + tg.show}
+	if strings.HasSuffix(path, "/") {
+		return c, executors.Failuref(executors.InvalidParameters, "path: %q names a directory", path).
+			Hint("Name the file in it.")
+	}
+	return c, nil
+}
+
+// adopt gives content the byte order mark of old, and its "\r\n" unless content
+// itself says what its lines end in.
+func adopt(old, content string) string {
+	if !utf8.ValidString(old) || strings.IndexByte(old, 0) >= 0 {
+		return content // a binary has no lines
+	}
+	d := parse(old)
+	if d.mostlyCRLF() && !strings.Contains(content, "\r\n") {
+		content = strings.ReplaceAll(content, "\n", "\r\n")
+	}
+	if d.bom && !strings.HasPrefix(content, byteOrderMark) {
+		content = byteOrderMark + content
+	}
+	return content
+}
