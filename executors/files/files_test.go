@@ -254,7 +254,9 @@ func TestConfig(t *testing.T) {
 		t.Errorf("want every key wrong, got %v", wrong)
 	}
 	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5}
-	got, ignored := Defaults().Tighten(repo, func(key string) bool { return key != "max_entries" && key != "max_read_chars" && key != "max_file_bytes" })
+	got, ignored := Defaults().Tighten(repo, func(key string) bool {
+		return key != "max_entries" && key != "max_read_chars" && key != "max_file_bytes"
+	})
 	want := Defaults()
 	want.MaxReadLines = 10
 	if got != want || strings.Join(ignored, " ") != "max_results max_matches" {
@@ -268,4 +270,22 @@ func rootsOf(b *bench) Disk {
 	roots, err := workspace.New(b.dir)
 	must(b.t, err)
 	return Disk{Roots: roots}
+}
+
+// A client that opened the project through a symlink knows its files by that
+// name; rules are matched against the real one.
+func TestLinkedCwd(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "x\n"})
+	link := filepath.Join(b.dir, "../link")
+	must(t, os.Symlink("w", link))
+	roots, err := workspace.New(link)
+	must(t, err)
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	for _, path := range []string{"a", filepath.Join(link, "a"), b.path("a")} {
+		card, err := b.Prepare(t.Context(), b.call("edit", in{"path": path, "old_string": "x", "new_string": "y"}))
+		want := filepath.Join(link, "a")
+		if err != nil || card.Title != "Edit a" || card.Paths[0] != b.path("a") || card.Locations[0].Path != want || card.Diffs[0].Path != want {
+			t.Errorf("%s: %+v, %v", path, card, err)
+		}
+	}
 }
