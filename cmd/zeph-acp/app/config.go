@@ -1,0 +1,129 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Config is all configuration. Each package owns its part; here they are put
+// together, and nothing else is.
+type Config struct {
+	Agent agent.Config `toml:"agent"`
+	LLM   llm.Config   `toml:"llm"`
+	Tools Tools        `toml:"tools"`
+	ACP   acp.Config   `toml:"acp"`
+	Log   LogConfig    `toml:"log"`
+}
+
+// Tools is the table [tools].
+type Tools struct {
+	Shell        Shell        `toml:"shell"`
+	File         files.Config `toml:"file"`
+	PolicyConfig              // [[tools.permissions.TOOL]]
+}
+
+// Shell is the table [tools.shell]: how commands run, and which may.
+type Shell struct {
+	shell.Config
+	ShellRules
+}
+
+// Defaults is the configuration that nobody changed.
+func Defaults() Config {
+	return Config{
+		Agent: agent.Defaults(),
+		LLM:   llm.Defaults(),
+		Tools: Tools{
+			File:  files.Defaults(),
+			Shell: Shell{shell.Defaults(), ShellRules{AllowNetwork: true}},
+		},
+		ACP: acp.Defaults(),
+		Log: LogConfig{Level: "error"},
+	}
+}
+
+// section is the part of the configuration that one package owns.
+type section struct {
+	path     string // of its table
+	validate func(*Config) map[string]string
+	tighten  func(c, repo *Config, has func(key string) bool) (ignored []string)
+}
+
+// sections lists the parts of Config. A key of a section's table that its
+// tighten doesn't ask for is not taken from a workspace.
+func sections() []section {
+	return []section{
+		part("agent", func(c *Config) *agent.Config { return &c.Agent }),
+		part("llm", func(c *Config) *llm.Config { return &c.LLM }),
+		part("tools", func(c *Config) *PolicyConfig { return &c.Tools.PolicyConfig }),
+		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
+		part("tools.shell", func(c *Config) *ShellRules { return &c.Tools.Shell.ShellRules }),
+		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
+		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
+		part("log", func(c *Config) *LogConfig { return &c.Log }),
+	}
+}
+
+// settings is what a package's Config must be.
+type settings[T any] interface {
+	Validate() map[string]string
+	Tighten(repo T, has func(key string) bool) (T, []string)
+}
+
+// part makes the section of the Config that of finds.
+func part[T settings[T]](path string, of func(*Config) *T) section {
+	return section{
+		path:     path,
+		validate: func(c *Config) map[string]string { return (*of(c)).Validate() },
+		tighten: func(c, repo *Config, has func(string) bool) (ignored []string) {
+			*of(c), ignored = (*of(c)).Tighten(*of(repo), has)
+			return ignored
+		},
+	}
+}
+
+// validate gives what is wrong with the values of c, by path.
+func (c *Config) validate() map[string]string {
+	wrong := map[string]string{}
+	for _, s := range sections() {
+		for key, text := range s.validate(c) {
+			wrong[s.path+"."+key] = text
+		}
+	}
+	return wrong
+}
+
+// LogConfig is the table [log].
+type LogConfig struct {
+	// Level is what is logged to stderr: debug, info, warn or error. Default
+	// error, since some editors show every line as an error.
+	Level string `toml:"level"`
+	// File is a file that the log goes to as well, warnings always included;
+	// ~/ is the home directory. Default empty: none.
+	File string `toml:"file"`
+}
+
+// logLevels are the names of the levels, the one that logs most first.
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+// Validate tells what is wrong, by key.
+func (c LogConfig) Validate() map[string]string {
+	wrong := map[string]string{}
+	if !slices.Contains(logLevels, c.Level) {
+		wrong["level"] = fmt.Sprintf("%q is not one of %s", c.Level, strings.Join(logLevels, ", "))
+	}
+	if strings.ContainsRune(c.File, 0) {
+		wrong["file"] = "a file name has no NUL"
+	}
+	return wrong
+}
+
+// Tighten takes nothing over: the log is the process's.
+func (c LogConfig) Tighten(LogConfig, func(string) bool) (LogConfig, []string) { return c, nil }

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What Show prints is a configuration that loads, and loads as the same one.
+func TestShow(t *testing.T) {
+	for name, file := range map[string]string{
+		"defaults": "",
+		"some": `[log]
+file = "a\\b \"c\" \u0007 \u007f é 🙂"
+[[llm.providers]]
+name = "one"
+type = "claude"
+[[llm.providers]]
+type = "direct"
+default = true
+[[tools.permissions."my tool"]]
+pattern = "cargo *"
+action = "allow"
+[tools.shell]
+blocked_commands = ["a", 'b"c']
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := load(t, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := l.Show(&b); err != nil {
+				t.Fatal(err)
+			}
+			again, err := load(t, b.String())
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, b.String())
+			}
+			if diff := cmp.Diff(l.Config, again.Config, nilIsEmpty); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%s", diff, b.String())
+			}
+		})
+	}
+}
+
+func TestShowOrigins(t *testing.T) {
+	file := write(t, t.TempDir(), "config.toml", "[agent]\nmode = 'ask'\n\n[[llm.providers]]\ntype = 'claude'\nbase_url = 'https://user:secret@example.org/v1?key=secret'\n")
+	l, err := Load(Options{
+		File:    file,
+		Flags:   map[string]string{"log.level": "debug"},
+		Environ: []string{"HOME=/", "ZEPH_AGENT_MAX_TOOL_ITERATIONS=3"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := l.Show(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := "\n" + b.String()
+	for _, want := range []string{
+		"\nmode = \"ask\" # " + printable(file) + ":2\n",
+		"\nmax_tool_iterations = 3 # ZEPH_AGENT_MAX_TOOL_ITERATIONS\n",
+		"\ncontext_budget_tokens = 0 # default\n",
+		"\nlevel = \"debug\" # command line\n",
+		"\n[[llm.providers]]\n",
+		"\ntype = \"claude\" # " + printable(file) + ":5\n",
+		"\nbase_url = \"https://xxxxx@example.org/v1?xxxxx\" # ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "secret") {
+		t.Errorf("a secret is shown:\n%s", got)
+	}
+}
+
+func TestNewLogger(t *testing.T) {
+	for level, want := range map[string]struct{ stderr, file string }{
+		"error": {"E", "WE"},
+		"warn":  {"WE", "WE"},
+		"info":  {"IWE", "IWE"},
+		"debug": {"DIWE", "DIWE"},
+	} {
+		t.Run(level, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "new", "zeph.log")
+			var stderr strings.Builder
+			log, closeFile, err := NewLogger(LogConfig{Level: level, File: file}, &stderr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log.Debug("D")
+			log.Info("I")
+			log.Warn("W")
+			log.Error("E")
+			if err := closeFile(); err != nil {
+				t.Fatal(err)
+			}
+			inFile, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := messages(stderr.String()); got != want.stderr {
+				t.Errorf("stderr has %s, want %s", got, want.stderr)
+			}
+			if got := messages(string(inFile)); got != want.file {
+				t.Errorf("the file has %s, want %s", got, want.file)
+			}
+			if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v, %v", info.Mode(), err)
+			}
+		})
+	}
+	if _, _, err := NewLogger(LogConfig{Level: "error", File: t.TempDir()}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "log.file") {
+		t.Errorf("a directory as the log file: %v", err)
+	}
+}
+
+// messages joins what was logged.
+func messages(log string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		_, msg, _ := strings.Cut(strings.TrimSpace(line), "msg=")
+		b.WriteString(msg)
+	}
+	return b.String()
+}

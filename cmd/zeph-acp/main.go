@@ -1,0 +1,135 @@
+// Command zeph-acp is a coding agent that lives inside an editor and speaks the
+// Agent Client Protocol on stdin and stdout.
+//
+// Each subcommand has its file. Commands return errors; only main exits. A
+// failure is one line on stderr, "zeph-acp: cause", and a status: 0 when all
+// went well, 1 for a failure, 2 for a wrong command line.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+)
+
+func main() {
+	root := newRoot()
+	root.SetArgs(os.Args[1:])
+	os.Exit(status(root.Execute(), os.Stderr))
+}
+
+// Exit statuses.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// exit is an error that asks for a status of its own. Without a cause nothing is
+// printed: the command has said all there is to say.
+type exit struct {
+	code  int
+	cause error
+}
+
+func (e *exit) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.cause.Error()
+}
+
+func (e *exit) Unwrap() error { return e.cause }
+
+// usage is an error of the command line: what is wrong, and a hint.
+func usage(format string, args ...any) error {
+	return &exit{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// status tells the person of err and gives the exit status.
+func status(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	code := exitFailure
+	if e, ok := errors.AsType[*exit](err); ok {
+		code = e.code
+		if e.cause == nil {
+			return code
+		}
+	}
+	fmt.Fprintf(stderr, "zeph-acp: %s\n", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+	return code
+}
+
+// flags are the global flags.
+type flags struct {
+	config   string // file
+	logLevel string
+	logFile  string
+	record   string // file that serve writes every frame to
+}
+
+// load reads the configuration as the global flags say.
+func (f *flags) load(cmd *cobra.Command) (*app.Loaded, error) {
+	o := app.Options{File: f.config, Flags: map[string]string{}}
+	if cmd.Flags().Changed("log-level") {
+		o.Flags["log.level"] = f.logLevel
+	}
+	if cmd.Flags().Changed("log-file") {
+		o.Flags["log.file"] = f.logFile
+	}
+	return app.Load(o)
+}
+
+// newRoot builds the command tree. It does no I/O, since every start pays for
+// it.
+func newRoot() *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "zeph-acp",
+		Short: "A coding agent for editors that speak the Agent Client Protocol",
+		Args:  noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage("want a command: try %q", cmd.Name()+" --help")
+		},
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w: try %q", err, cmd.CommandPath()+" --help")
+	})
+	p := root.PersistentFlags()
+	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
+	p.StringVar(&f.logLevel, "log-level", "", "log to stderr from `LEVEL` on: debug, info, warn or error")
+	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
+	p.StringVar(&f.record, "record", "", "with serve: write every frame to `FILE`")
+	root.AddCommand(newConfig(f), newTools(app.Catalogue), newVersion())
+	return root
+}
+
+// noCommand refuses arguments of a command that only has subcommands.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usage("unknown command %q: did you mean %q?", args[0], near[0])
+	}
+	return usage("unknown command %q: try %q", args[0], cmd.CommandPath()+" --help")
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"zeph-acp": main})
+}
+
+// TestScript runs the commands as a person does; each file of testdata/script
+// tells what it shows.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits N COMMAND... runs the command, which must exit with that status.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	status := "0"
+	if coded, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
+		status = fmt.Sprint(coded.ExitCode())
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if status != args[0] {
+		ts.Fatalf("%s: exit status %s, want %s", strings.Join(args[1:], " "), status, args[0])
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		code   int
+		stderr string
+	}{
+		"none":      {nil, 0, ""},
+		"failure":   {errors.New("opening x: gone\n"), 1, "zeph-acp: opening x: gone\n"},
+		"two lines": {errors.New("a\nb"), 1, "zeph-acp: a b\n"},
+		"usage":     {usage("want %s", "x"), 2, "zeph-acp: want x\n"},
+		"said":      {&exit{code: 3}, 3, ""},
+		"wrapped":   {fmt.Errorf("run: %w", &exit{3, errors.New("refused")}), 3, "zeph-acp: run: refused\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if code := status(tt.err, &b); code != tt.code || b.String() != tt.stderr {
+				t.Errorf("status %d, %q; want %d, %q", code, b.String(), tt.code, tt.stderr)
+			}
+		})
+	}
+}
+
+// BenchmarkRoot is the command tree's part of every start.
+func BenchmarkRoot(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		newRoot()
+	}
+}

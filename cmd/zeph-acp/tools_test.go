@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+func TestTools(t *testing.T) {
+	catalogue := func() []executors.Tool {
+		return []executors.Tool{
+			{Name: "read", Description: "Reads a file.\n\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Effect: executors.Reads | executors.Idempotent},
+			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads},
+		}
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"text": {nil, "read       Reads a file.\nfind_path  Finds <paths>.\n"},
+		"json": {[]string{"--json"}, `[
+  {
+    "name": "read",
+    "description": "Reads a file.\n\nMore.",
+    "effects": [
+      "reads",
+      "idempotent"
+    ],
+    "schema": {
+      "type": "object"
+    }
+  },
+  {
+    "name": "find_path",
+    "description": "Finds <paths>.",
+    "effects": [
+      "reads"
+    ],
+    "schema": {}
+  }
+]
+`},
+		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
+			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads.\n\n```json\n{}\n```\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := newTools(catalogue)
+			var b strings.Builder
+			cmd.SetOut(&b)
+			cmd.SetArgs(append([]string{}, tt.args...))
+			if err := cmd.Execute(); err != nil || b.String() != tt.want {
+				t.Errorf("%v\n%s", err, b.String())
+			}
+		})
+	}
+}
