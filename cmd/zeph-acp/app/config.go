@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -24,15 +25,15 @@ type Config struct {
 
 // Tools is the table [tools].
 type Tools struct {
-	Shell        Shell        `toml:"shell"`
-	File         files.Config `toml:"file"`
-	PolicyConfig              // [[tools.permissions.TOOL]]
+	Shell         Shell        `toml:"shell"`
+	File          files.Config `toml:"file"`
+	policy.Config              // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which may.
 type Shell struct {
 	shell.Config
-	ShellRules
+	policy.ShellRules
 }
 
 // Defaults is the configuration that nobody changed.
@@ -41,8 +42,9 @@ func Defaults() Config {
 		Agent: agent.Defaults(),
 		LLM:   llm.Defaults(),
 		Tools: Tools{
-			File:  files.Defaults(),
-			Shell: Shell{shell.Defaults(), ShellRules{AllowNetwork: true}},
+			File:   files.Defaults(),
+			Config: policy.Defaults(),
+			Shell:  Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
 		ACP: acp.Defaults(),
 		Log: LogConfig{Level: "error"},
@@ -62,9 +64,9 @@ func sections() []section {
 	return []section{
 		part("agent", func(c *Config) *agent.Config { return &c.Agent }),
 		part("llm", func(c *Config) *llm.Config { return &c.LLM }),
-		part("tools", func(c *Config) *PolicyConfig { return &c.Tools.PolicyConfig }),
+		part("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
 		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
-		part("tools.shell", func(c *Config) *ShellRules { return &c.Tools.Shell.ShellRules }),
+		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
 		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),

@@ -246,9 +246,9 @@ func didYouMean(key string, known []field) string {
 	return ""
 }
 
-// dotted appends a key to a path.
+// dotted appends a key to a path, as it is: so do the packages in what their
+// Validate and Tighten give.
 func dotted(above, key string) string {
-	key = (*path)(nil).to(key).String()
 	if above == "" {
 		return key
 	}
@@ -285,26 +285,32 @@ func (d *decoder) mistaken(path string) bool {
 	return slices.ContainsFunc(d.mistakes, func(m Mistake) bool { return within(m.Key, path) })
 }
 
-// drop takes the elements out of the slices in v whose paths are broken.
-func drop(v reflect.Value, path string, broken func(path string) bool) {
+// drop takes the elements with mistakes out of the slices in v. It notes in moved
+// where an element was that is now at another index.
+func (d *decoder) drop(v reflect.Value, path string, moved map[string]string) {
 	switch {
 	case v.Kind() == reflect.Struct:
 		for _, f := range fieldsOf(v.Type()) {
-			drop(v.FieldByIndex(f.index), dotted(path, f.key), broken)
+			d.drop(v.FieldByIndex(f.index), dotted(path, f.key), moved)
 		}
 	case v.Kind() == reflect.Map:
 		for it := v.MapRange(); it.Next(); {
 			elem := reflect.New(v.Type().Elem()).Elem()
 			elem.Set(it.Value())
-			drop(elem, dotted(path, it.Key().String()), broken)
+			d.drop(elem, dotted(path, it.Key().String()), moved)
 			v.SetMapIndex(it.Key(), elem)
 		}
 	case v.Kind() == reflect.Slice:
 		kept := reflect.MakeSlice(v.Type(), 0, v.Len())
 		for i := range v.Len() {
-			if !broken(fmt.Sprintf("%s[%d]", path, i)) {
-				kept = reflect.Append(kept, v.Index(i))
+			old := fmt.Sprintf("%s[%d]", path, i)
+			if d.mistaken(old) {
+				continue
 			}
+			if kept.Len() < i {
+				moved[fmt.Sprintf("%s[%d]", path, kept.Len())] = old
+			}
+			kept = reflect.Append(kept, v.Index(i))
 		}
 		v.Set(kept)
 	}

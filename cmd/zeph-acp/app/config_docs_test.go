@@ -27,7 +27,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Defaults(), l.Config, nilIsEmpty); diff != "" {
+	if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
 		t.Errorf("defaults (-code +docs)\n%s", diff)
 	}
 	for _, path := range overridable(reflect.TypeFor[Config](), "") {

@@ -86,9 +86,6 @@ func quoteKey(key string) string {
 	if r := []rune(key); len(r) > limit {
 		key = string(r[:limit]) + "…"
 	}
-	if strings.Contains(key, `"`) && printable(key) == key {
-		return "`" + key + "`" // a quoted part is readable only without a second quoting
-	}
 	return fmt.Sprintf("%q", key)
 }
 

@@ -64,7 +64,7 @@ func (s *shower) below(v reflect.Value, header, path string) {
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, key := range keys {
-			s.below(v.MapIndex(key), dotted(header, key.String()), dotted(path, key.String()))
+			s.below(v.MapIndex(key), header+"."+bareOrQuoted(key.String()), dotted(path, key.String()))
 		}
 		if len(keys) == 0 {
 			fmt.Fprintf(&s.b, "\n# [%s]: none # %s\n", header, s.from(path))
@@ -74,7 +74,7 @@ func (s *shower) below(v reflect.Value, header, path string) {
 
 // key writes one line.
 func (s *shower) key(key string, v reflect.Value, path string) {
-	fmt.Fprintf(&s.b, "%s = %s # %s\n", dotted("", key), literal(v), s.from(path))
+	fmt.Fprintf(&s.b, "%s = %s # %s\n", bareOrQuoted(key), literal(v), s.from(path))
 }
 
 func (s *shower) from(path string) string {

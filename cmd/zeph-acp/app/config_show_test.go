@@ -42,7 +42,7 @@ blocked_commands = ["a", 'b"c']
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, b.String())
 			}
-			if diff := cmp.Diff(l.Config, again.Config, nilIsEmpty); diff != "" {
+			if diff := cmp.Diff(l.Config, again.Config, equalConfigs...); diff != "" {
 				t.Errorf("(-want +got)\n%s\n%s", diff, b.String())
 			}
 		})

@@ -191,7 +191,7 @@ func TestKeys(t *testing.T) {
 				check(f.typ, dotted(path, f.key))
 			}
 			for i := range typ.NumField() {
-				if f := typ.Field(i); !f.Anonymous && f.Tag.Get("toml") == "" {
+				if f := typ.Field(i); f.IsExported() && !f.Anonymous && f.Tag.Get("toml") == "" {
 					t.Errorf("%s: field %s has no toml tag", path, f.Name)
 				}
 			}

@@ -337,19 +337,23 @@ func (p *path) at(index int) *path { return &path{up: p, index: index, elem: tru
 // bare matches a key that needs no quotes.
 var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
+// bareOrQuoted writes a key as TOML.
+func bareOrQuoted(key string) string {
+	if bare.MatchString(key) {
+		return key
+	}
+	return quote(key)
+}
+
 // String writes the path as a dotted key with indexes.
 func (p *path) String() string {
 	var parts []string
 	for ; p != nil; p = p.up {
-		switch {
-		case p.elem:
+		if p.elem {
 			parts = append(parts, fmt.Sprintf("[%d]", p.index))
 			continue
-		case bare.MatchString(p.key):
-			parts = append(parts, p.key)
-		default:
-			parts = append(parts, fmt.Sprintf("%q", p.key))
 		}
+		parts = append(parts, bareOrQuoted(p.key))
 		if p.up != nil {
 			parts = append(parts, ".")
 		}

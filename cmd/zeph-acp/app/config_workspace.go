@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,12 +44,14 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 		return cfg, []string{d.mistakes.in(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
 	}
 	// A wrong element of an array is left out, so that it takes no others along.
-	drop(v, "", d.mistaken)
+	moved := map[string]string{}
+	d.drop(v, "", moved)
 	for i := range d.mistakes {
 		d.mistakes[i].Text = oneLine(d.mistakes[i].Text) + " (ignored)"
 	}
 	result, ignored := merge(cfg, repo, d)
 	for _, key := range ignored {
+		key = cmp.Or(moved[key], key)
 		d.mistakes = append(d.mistakes, Mistake{Line: d.lineOf(key), Key: key, Text: "not taken over: a workspace may only tighten"})
 	}
 	if len(result.validate()) > 0 {

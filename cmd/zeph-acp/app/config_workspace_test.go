@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/policy"
 )
 
 func TestTighten(t *testing.T) {
@@ -56,7 +58,7 @@ func TestTighten(t *testing.T) {
 			want := base
 			tt.want(&want)
 			got, warns := Tighten(base, dir)
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, equalConfigs...); diff != "" {
 				t.Errorf("config (-want +got)\n%s", diff)
 			}
 			for i := range warns {
@@ -66,6 +68,60 @@ func TestTighten(t *testing.T) {
 				t.Errorf("warnings (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A wrong rule takes no other rule along, and a rule that allows is not taken.
+func TestTightenRules(t *testing.T) {
+	base := Defaults()
+	base.Tools.Permissions = map[string][]policy.Rule{"bash": {{Pattern: "go *", Action: policy.Allow}}}
+	dir := t.TempDir()
+	file := write(t, dir, workspaceFile, `[[tools.permissions.bash]]
+pattern = "rm *"
+action = "deny"
+[[tools.permissions.bash]]
+patern = "one *"
+action = "deny"
+[[tools.permissions.bash]]
+pattern = "two *"
+action = "denny"
+[[tools.permissions.bash]]
+pattern = "three *"
+action = "allow"
+[[tools.permissions."my tool"]]
+pattern = "four *"
+action = "ask"
+[[tools.permissions."my tool"]]
+pattern = ""
+action = "ask"
+[tools.shell]
+env_blocklist = ["A_", 1, "B_"]
+`)
+	got, warns := Tighten(base, dir)
+	if diff := cmp.Diff(base.Tools.Permissions, got.Tools.Permissions); diff != "" {
+		t.Errorf("the user's rules (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"A_", "B_"}, got.Tools.Shell.EnvBlocklist); diff != "" {
+		t.Errorf("env_blocklist (-want +got)\n%s", diff)
+	}
+	rules := fmt.Sprintf("%+v", got.Tools.Config) // policy keeps them to itself
+	for pattern, taken := range map[string]bool{"rm": true, "one": false, "two": false, "three": false, "four": true} {
+		if strings.Contains(rules, pattern+" *") != taken {
+			t.Errorf("%s: taken %v, want %v, in %s", pattern, !taken, taken, rules)
+		}
+	}
+	for i := range warns {
+		warns[i], _, _ = strings.Cut(strings.TrimPrefix(warns[i], file+":"), `": `)
+	}
+	want := []string{
+		`5: key "tools.permissions.bash[1].patern`,
+		`9: key "tools.permissions.bash[2].action`,
+		`10: key "tools.permissions.bash[3]`,
+		`17: key "tools.permissions.my tool[1].pattern`,
+		`20: key "tools.shell.env_blocklist[1]`,
+	}
+	if diff := cmp.Diff(want, warns); diff != "" {
+		t.Errorf("warnings (-want +got)\n%s", diff)
 	}
 }
 
