@@ -25,8 +25,8 @@ type Executor interface {
 	// Tools tells what may be offered to the model now.
 	Tools() []Tool
 	// Prepare tells what the call would do, without doing it. An error means
-	// that nothing can be told: wrong input, or a path outside the roots.
-	// Execute on the same call then fails with that text.
+	// that it cannot be done: wrong input, a path outside the roots, a text to
+	// replace that is not there. The card beside it tells what is known.
 	Prepare(ctx context.Context, call *Call) (Card, error)
 	// Execute runs the call. An error ends the turn; see the package doc.
 	Execute(ctx context.Context, call *Call) (Result, error)
@@ -115,7 +115,9 @@ type Call struct {
 	// Card is what Prepare told of the call. The permission link and the
 	// client's user judge the call by it.
 	Card Card
-	// Unfit is why Prepare could tell nothing; such a call only fails.
+	// Unfit is why Prepare failed. Such a call cannot run; the permission link
+	// fails it with this, after the gates that may have to deny it without a
+	// word of what the files hold.
 	Unfit error
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".

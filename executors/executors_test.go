@@ -18,7 +18,9 @@ type echoInput struct {
 
 func echo(name string) Registry {
 	return Registry{Bind(Tool{Name: name, Description: "Says it.", Effect: Reads},
-		func(_ context.Context, _ *Call, in echoInput) (Card, error) { return Card{Title: "Echo " + in.Text}, nil },
+		func(_ context.Context, _ *Call, in echoInput) (Card, error) {
+			return Card{Title: "Echo " + in.Text}, nil
+		},
 		func(_ context.Context, _ *Call, in echoInput) (Result, error) { return Result{Text: in.Text}, nil },
 	)}
 }
@@ -99,6 +101,14 @@ type noting struct {
 func (n *noting) Execute(ctx context.Context, call *Call) (Result, error) {
 	*n.order = append(*n.order, n.name)
 	return n.Executor.Execute(ctx, call)
+}
+
+func TestShownInput(t *testing.T) {
+	long, _ := json.Marshal(map[string]any{"path": "a", "content": strings.Repeat("é", 1<<20)})
+	got := (&Call{Input: long}).ShownInput()
+	if len(got) > 2*maxShown || !json.Valid(got) || !strings.Contains(string(got), `"path":"a"`) {
+		t.Errorf("%d bytes", len(got))
+	}
 }
 
 func BenchmarkValidate(b *testing.B) {

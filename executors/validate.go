@@ -10,8 +10,8 @@ import (
 )
 
 // Validate is the link that refuses calls whose tool does not exist or whose
-// input does not fit the tool's schema. It also fails calls of which Prepare
-// could tell nothing, so that no gate behind it judges an empty card.
+// input does not fit the tool's schema, so that no gate behind it judges an
+// empty card.
 func Validate(next Executor) Executor {
 	return &validator{Executor: next, resolved: map[string]*jsonschema.Resolved{}}
 }
@@ -31,8 +31,8 @@ func (v *validator) Prepare(ctx context.Context, call *Call) (Card, error) {
 }
 
 func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
-	if call.Unfit != nil {
-		return FailWith(call.Unfit), nil
+	if err := v.check(call); err != nil {
+		return FailWith(err), nil
 	}
 	return v.Executor.Execute(ctx, call)
 }

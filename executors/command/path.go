@@ -54,7 +54,10 @@ func (c *Command) Paths() []Path {
 	ended := false
 	for i, a := range c.Args() {
 		switch {
-		case !a.Literal: // named by Script.Dynamic or judged by who allows
+		case !a.Literal:
+			if known && !strings.HasPrefix(a.Text, "-") {
+				out = append(out, Path{Text: a.Text, Sure: true})
+			}
 		case a.Text == "--" && !ended:
 			ended = true
 		case strings.HasPrefix(a.Text, "-") && !ended:

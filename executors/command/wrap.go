@@ -173,8 +173,7 @@ func (w *walker) shellScript(c *Command, in *stdin) {
 			w.shellInput(c, in)
 			return
 		case a[0:min(1, len(a))] == "-" || a[0:min(1, len(a))] == "+":
-		default:
-			w.dynamic("%s runs the script %s", c.Program(), a)
+		default: // a script in a file is a program like any other
 			return
 		}
 	}

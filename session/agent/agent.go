@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -62,16 +61,19 @@ type turn struct {
 // takes. Errors: a *acp.ParamsError for a prompt that cannot fit, one that wraps
 // acp.ErrAuthRequired, ctx's cause after a cancel, else the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, prompt []acp.ContentBlock) ([]llm.Message, acp.StopReason, error) {
-	blocks := promptBlocks(prompt)
 	t := &turn{Agent: a, model: a.Model, tools: a.Chain.Tools(), history: history}
 	for _, tool := range t.tools {
 		t.offered = append(t.offered, llm.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
 	}
-	if llm.Spells(promptText(prompt), t.offered) {
+	typed := typedText(prompt)
+	if llm.Spells(typed, t.offered) {
 		t.model = llm.Direct{}
 	}
+	blocks := promptBlocks(prompt)
 	if _, ok := t.model.(llm.Direct); ok {
-		t.origin = executors.User
+		// Only what the user typed is a call of the user's, not what is in an
+		// attached file.
+		t.origin, blocks = executors.User, []llm.Block{{Text: typed}}
 	}
 	if err := t.fits(blocks); err != nil {
 		return history, "", err
@@ -91,7 +93,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		switch full, size := t.overBudget(); {
 		case full > 0:
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Start a new session to go on, or raise agent.context_budget_tokens.", full, size)
-		case iteration == t.Config.MaxToolIterations:
+		case iteration == t.Config.MaxToolIterations && t.origin == executors.Model:
 			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %d rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", iteration)
 		}
 		answer, err := t.ask(ctx)
@@ -117,7 +119,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		if err != nil {
 			return "", err
 		}
-		if t.doom.repeats(output) {
+		if t.doom.repeats(output) && t.origin == executors.Model {
 			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped: the last %d rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently.", doomLimit)
 		}
 	}
@@ -177,15 +179,4 @@ func (t *turn) fits(blocks []llm.Block) error {
 		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf("takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
 	}
 	return nil
-}
-
-// promptText joins the text blocks of a prompt.
-func promptText(prompt []acp.ContentBlock) string {
-	var b strings.Builder
-	for _, p := range prompt {
-		if p.Type == "text" {
-			b.WriteString(*p.Text)
-		}
-	}
-	return b.String()
 }

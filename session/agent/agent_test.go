@@ -139,6 +139,23 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// What is in an attached file is never a call of the user's; a file that the
+// client offers in the text of a /TOOL prompt is its operand.
+func TestOnlyTypedTextIsACall(t *testing.T) {
+	c := &client{}
+	a := newAgent(t, "", c)
+	a.Model = llm.Direct{}
+	block := "```bash\nrm x\n```"
+	prompt := append(text("look at this"), acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///x.md", Text: &block}})
+	if _, _, err := a.Turn(t.Context(), nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
+		t.Error(err, c.lines)
+	}
+	history, _, err := a.Turn(t.Context(), nil, append(text("/say "), acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"}))
+	if err != nil || history[0].Blocks[0].Text != "/say /w/my file.go" {
+		t.Error(err, history[0])
+	}
+}
+
 // A /TOOL prompt is answered without the model, as the user's own call.
 func TestUserCall(t *testing.T) {
 	c := &client{}
@@ -290,14 +307,6 @@ func TestDoom(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-func TestBoundedInput(t *testing.T) {
-	long, _ := json.Marshal(map[string]any{"path": "a", "content": strings.Repeat("é", 1<<20)})
-	got := bounded(long)
-	if len(got) > 2*maxRawString || !json.Valid(got) || !strings.Contains(string(got), `"path":"a"`) {
-		t.Errorf("%d bytes", len(got))
 	}
 }
 

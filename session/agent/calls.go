@@ -2,12 +2,10 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -102,7 +100,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	card := call.Card
 	u := acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Name: c.Name, Title: card.Title, Kind: string(card.Kind),
-		Status: acp.ToolPending, Locations: locations(card.Locations), RawInput: bounded(c.Input),
+		Status: acp.ToolPending, Locations: locations(card.Locations), RawInput: call.ShownInput(),
 	}
 	if u.Title == "" {
 		u.Title = c.Name
@@ -235,47 +233,4 @@ func locations(ls []executors.Location) []acp.ToolCallLocation {
 		out = append(out, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
 	}
 	return out
-}
-
-// maxRawString is the longest string of a rawInput, in bytes: with the diff of
-// the same content the frame must stay under 1 MiB.
-const maxRawString = 64 << 10
-
-// bounded cuts long strings of a call's input, for display.
-func bounded(input json.RawMessage) json.RawMessage {
-	if len(input) <= maxRawString {
-		return input
-	}
-	var v any
-	if json.Unmarshal(input, &v) != nil {
-		return nil
-	}
-	out, err := json.Marshal(shorten(v))
-	if err != nil || len(out) > 4*maxRawString {
-		return nil
-	}
-	return out
-}
-
-func shorten(v any) any {
-	switch v := v.(type) {
-	case string:
-		if len(v) <= maxRawString {
-			return v
-		}
-		cut := maxRawString
-		for !utf8.RuneStart(v[cut]) {
-			cut--
-		}
-		return v[:cut] + "…"
-	case map[string]any:
-		for k := range v {
-			v[k] = shorten(v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = shorten(v[i])
-		}
-	}
-	return v
 }

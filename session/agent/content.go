@@ -3,6 +3,10 @@ package agent
 import (
 	"encoding/base64"
 	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -29,7 +33,7 @@ func promptBlock(p acp.ContentBlock) string {
 		if name == "" {
 			name = p.URI
 		}
-		return fmt.Sprintf("[The user refers to %q: %s]", name, p.URI)
+		return fmt.Sprintf("[The user refers to %q: %s]", name, linkTarget(p.URI))
 	case "resource":
 		if p.Resource.Text != nil {
 			return fmt.Sprintf("[The user attached %s]\n%s", p.Resource.URI, *p.Resource.Text)
@@ -38,4 +42,32 @@ func promptBlock(p acp.ContentBlock) string {
 			p.Resource.URI, base64.StdEncoding.DecodedLen(len(*p.Resource.Blob)))
 	}
 	return ""
+}
+
+// typedText is what the user typed: the text, with the paths or addresses of the
+// files that the client offered in its place.
+func typedText(prompt []acp.ContentBlock) string {
+	var b strings.Builder
+	for _, p := range prompt {
+		switch p.Type {
+		case "text":
+			b.WriteString(*p.Text)
+		case "resource_link":
+			b.WriteString(linkTarget(p.URI))
+		}
+	}
+	return b.String()
+}
+
+// linkTarget is the path of a file's URI, any other URI as it is.
+func linkTarget(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+		return uri
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/") // file:///C:/x
+	}
+	return filepath.FromSlash(path)
 }

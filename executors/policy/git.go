@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// gitPrograms are the settings by which a repository makes git run a program, or
+// take settings from elsewhere.
+var gitPrograms = regexp.MustCompile(`(?im)^\s*(\[\s*include|(\[[^\]]*\]\s*)?(external|command|textconv|clean|smudge|process|fsmonitor|hookspath|pager|editor|program|sshcommand|askpass|helper|worktree)\s*=)`)
+
+// gitRunsNothing reports whether git, asked in one of these directories for what
+// it knows, starts no program of the repository's choice. A repository's
+// configuration is not part of a clone, but whatever unpacked or wrote this
+// directory may have made it; the user's own configuration is the user's.
+func gitRunsNothing(dirs []string) bool {
+	for _, dir := range dirs {
+		config, ok := gitConfig(dir)
+		if !ok || gitPrograms.MatchString(config) {
+			return false
+		}
+	}
+	return len(dirs) > 0
+}
+
+// gitConfig reads the configuration of the repository that dir is in, empty if
+// it is in none; false if that cannot be told.
+func gitConfig(dir string) (string, bool) {
+	for {
+		git := filepath.Join(dir, ".git")
+		if info, err := os.Lstat(git); err == nil {
+			if !info.IsDir() { // of a worktree or a submodule: it is elsewhere
+				return "", false
+			}
+			return readConfig(filepath.Join(git, "config"))
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", true
+		}
+		dir = parent
+	}
+}
+
+func readConfig(path string) (string, bool) {
+	info, err := os.Lstat(path)
+	if os.IsNotExist(err) {
+		return "", true
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	const limit = 256 << 10
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	return string(data), err == nil && len(data) <= limit
+}

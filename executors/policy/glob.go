@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// globs keeps compiled patterns: they are few, and matched for every call.
+var globs sync.Map // string -> *regexp.Regexp
+
+// glob compiles a pattern of a Rule.
+func glob(pattern string) (*regexp.Regexp, error) {
+	if re, ok := globs.Load(pattern); ok {
+		return re.(*regexp.Regexp), nil
+	}
+	var b strings.Builder
+	b.WriteString(`(?is)^`)
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '*':
+			b.WriteString(`.*`)
+		case '?':
+			b.WriteString(`.`)
+		case '[':
+			end := strings.IndexByte(pattern[i+1:], ']')
+			if end < 1 {
+				b.WriteString(`\[`)
+				continue
+			}
+			set := pattern[i+1 : i+1+end]
+			if set[0] == '!' {
+				set = "^" + set[1:]
+			}
+			b.WriteString("[" + strings.ReplaceAll(set, `\`, `\\`) + "]")
+			i += end + 1
+		default:
+			end := strings.IndexAny(pattern[i:], "*?[")
+			if end < 0 {
+				end = len(pattern) - i
+			}
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+end]))
+			i += end - 1
+		}
+	}
+	b.WriteString(`$`)
+	re, err := regexp.Compile(b.String())
+	if err != nil {
+		return nil, fmt.Errorf("not a pattern: %q", pattern)
+	}
+	globs.Store(pattern, re)
+	return re, nil
+}
+
+// firstMatch gives the first rule one of whose patterns matches text. A pattern
+// that does not compile matches everything that it could deny or ask about, and
+// allows nothing.
+func firstMatch(list []Rule, text string, spell func(pattern string) []string) (Rule, bool) {
+	for _, r := range list {
+		for _, p := range spell(r.Pattern) {
+			re, err := glob(p)
+			if err != nil && r.Action != Allow || err == nil && re.MatchString(text) {
+				return r, true
+			}
+		}
+	}
+	return Rule{}, false
+}
+
+// asWritten spells a pattern for commands.
+func asWritten(pattern string) []string { return []string{pattern} }
+
+// forPaths spells a pattern for absolute paths.
+func forPaths(roots []string, home string) func(string) []string {
+	return func(pattern string) []string {
+		switch {
+		case strings.HasPrefix(pattern, "~/") && home != "":
+			return []string{filepath.Join(home, pattern[2:])}
+		case filepath.IsAbs(pattern) || strings.HasPrefix(pattern, "*"):
+			return []string{pattern}
+		}
+		out := []string{pattern}
+		for _, r := range roots {
+			out = append(out, filepath.Join(r, pattern))
+		}
+		return out
+	}
+}

@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Approver asks the user about a call. It returns the ID of the option that was
+// chosen, or ctx's cause if the turn ends first; any other error means that
+// nobody could be asked.
+type Approver interface {
+	Approve(ctx context.Context, call *executors.Call, options []Option) (string, error)
+}
+
+// Option is one answer that the user may choose.
+type Option struct {
+	ID   string
+	Kind string // allow_once, allow_always, reject_once or reject_always
+	Name string
+}
+
+// The IDs of the options; each is also the option's kind, and no two have the
+// same kind, since some clients tell them apart by that.
+const (
+	allowOnce    = "allow_once"
+	allowAlways  = "allow_always"
+	rejectOnce   = "reject_once"
+	rejectAlways = "reject_always"
+)
+
+// Permission is the link that decides and asks. It is made for one session.
+type Permission struct {
+	Config   Config
+	Shell    ShellRules
+	Roots    Workspace
+	Home     string        // absolute; empty means unknown
+	Mode     func() string // the session's mode now
+	Approver Approver      // nil means that nobody can be asked
+	// Remembered holds the user's answers for good.
+	Remembered *Remembered
+
+	asking chan struct{} // has room for one: questions come one after the other
+}
+
+// Middleware puts the link into a chain.
+func (p *Permission) Middleware(next executors.Executor) executors.Executor {
+	p.asking = make(chan struct{}, 1)
+	return permitted{next, p}
+}
+
+type permitted struct {
+	next executors.Executor
+	*Permission
+}
+
+// Tools hides what could only be denied.
+func (p permitted) Tools() []executors.Tool {
+	var shown []executors.Tool
+	for _, t := range p.next.Tools() {
+		if !deniesAll(rules(p.Config.Permissions, t.Name)) && !deniesAll(rules(p.Config.repository, t.Name)) {
+			shown = append(shown, t)
+		}
+	}
+	return shown
+}
+
+// deniesAll reports whether the rules deny whatever a call would do.
+func deniesAll(rules []Rule) bool {
+	for _, r := range rules {
+		if r.Action != Deny {
+			return false
+		}
+		if strings.Trim(r.Pattern, "*") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	return p.next.Prepare(ctx, call)
+}
+
+func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	tool, ok := executors.Find(p.Tools(), call.Tool)
+	if !ok {
+		return executors.FailWith(executors.NotFound(p.Tools(), call.Tool)), nil
+	}
+	d := p.decide(call, tool)
+	if d.action == Ask && call.Unfit == nil {
+		var err error
+		if d, err = p.settle(ctx, call, tool); err != nil {
+			return executors.Result{}, err
+		}
+	}
+	call.Record.Decision, call.Record.Rule = string(d.action), d.why
+	switch {
+	case d.action == Deny:
+		return executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why).Result(), nil
+	case call.Unfit != nil: // it could not run, so nobody was asked
+		return executors.FailWith(call.Unfit), nil
+	case d.action == Ask:
+		return p.unanswered(call, d), nil
+	}
+	call.Notify(executors.Event{Status: executors.InProgress})
+	return p.next.Execute(ctx, call)
+}
+
+// settle asks the user, unless an earlier answer settles it. Its decision is
+// Allow, Deny, or Ask where nobody answered.
+func (p permitted) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return decision{}, context.Cause(ctx)
+	}
+	d := p.decide(call, tool) // mode and answers may have changed while others were asked
+	if d.action != Ask {
+		return d, nil
+	}
+	switch p.Remembered.Answer(d.keys) {
+	case Deny:
+		d.verdict = verdict{Deny, "the user rejected this for good"}
+		return d, nil
+	case Allow:
+		if len(call.Ask) == 0 {
+			d.verdict = verdict{Allow, "the user allowed this for good"}
+			return d, nil
+		}
+	}
+	if p.Approver == nil {
+		return d, nil
+	}
+	answer, err := p.Approver.Approve(ctx, call, options(d))
+	if ctx.Err() != nil {
+		return d, context.Cause(ctx)
+	}
+	call.Record.Answer = answer
+	if err != nil {
+		return d, nil
+	}
+	switch answer {
+	case allowOnce, allowAlways:
+		d.verdict = verdict{Allow, "the user allowed it"}
+	case rejectOnce, rejectAlways:
+		d.verdict = verdict{Deny, "the user rejected it"}
+	}
+	if len(d.keys) > 0 {
+		switch answer {
+		case allowAlways:
+			p.Remembered.Set(d.keys, Allow)
+		case rejectAlways:
+			p.Remembered.Set(d.keys, Deny)
+		}
+	}
+	return d, nil
+}
+
+// options gives the answers to choose from. Where nothing could be remembered
+// the user is not offered it.
+func options(d decision) []Option {
+	all := []Option{{allowOnce, allowOnce, "Allow once"}}
+	if len(d.keys) > 0 {
+		all = append(all, Option{allowAlways, allowAlways, "Always allow " + d.covers})
+	}
+	all = append(all, Option{rejectOnce, rejectOnce, "Reject"})
+	if len(d.keys) > 0 {
+		all = append(all, Option{rejectAlways, rejectAlways, "Always reject " + d.covers})
+	}
+	return all
+}
+
+// unanswered is the result of a call about which nobody could be asked.
+func (p permitted) unanswered(call *executors.Call, d decision) executors.Result {
+	pattern := call.Card.Command
+	if pattern == "" && len(call.Card.Paths) > 0 {
+		pattern = call.Card.Paths[0]
+	}
+	if pattern == "" {
+		pattern = "*"
+	}
+	return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why).
+		Hint(`Tell the user how to allow it: answer the question, run headless with --yes, or add to config.toml: [[tools.permissions.%s]] pattern = %s action = "allow"`, call.Tool, fmt.Sprintf("%q", pattern)).Result()
+}

@@ -1,0 +1,69 @@
+package ideproxy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+)
+
+// Approver asks the user of the client; it is a policy.Approver.
+type Approver struct {
+	Client  *acp.Client
+	Session string
+}
+
+// Approve sends the question with all that the user needs to judge the call:
+// several clients show nothing else.
+func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
+	p := acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: question(call)}
+	for _, o := range options {
+		p.Options = append(p.Options, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
+	}
+	outcome, err := a.Client.RequestPermission(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if outcome.Outcome != "selected" {
+		return "", fmt.Errorf("the client answered %q", outcome.Outcome)
+	}
+	return outcome.OptionID, nil
+}
+
+// question describes the call: the command or the diff, and the reasons that
+// gates gave.
+func question(call *executors.Call) acp.ToolCall {
+	q := acp.ToolCall{
+		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
+		Status: acp.ToolPending, RawInput: call.ShownInput(),
+	}
+	text := func(s string) {
+		b := acp.TextBlock(s)
+		q.Content = append(q.Content, acp.ToolContent{Type: "content", Content: &b})
+	}
+	for _, l := range call.Card.Locations {
+		q.Locations = append(q.Locations, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
+	}
+	for _, d := range call.Card.Diffs {
+		q.Content = append(q.Content, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
+	}
+	if call.Card.Command != "" {
+		text(fenced(call.Card.Command))
+	}
+	for _, why := range call.Ask {
+		text("Asked because " + why + ".")
+	}
+	return q
+}
+
+// fenced shows a command as it is, whatever Markdown it would be.
+func fenced(command string) string {
+	fence := "```"
+	for strings.Contains(command, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + command + "\n" + fence
+}

@@ -1,0 +1,118 @@
+package ideproxy
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// FS reads and writes through the buffers of the client; it is a files.FS.
+type FS struct {
+	Client  *acp.Client
+	Session string
+	Roots   *workspace.Roots
+	// Disk is where the client says that it has no buffer for a file, and where
+	// it cannot do one of the two.
+	Disk        files.FS
+	Read, Write bool // what the client can do; at least one
+}
+
+// ReadFile gives the editor's text of the file.
+func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
+	if !f.Read {
+		return f.Disk.ReadFile(ctx, path)
+	}
+	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
+	if notMine(err) {
+		return f.Disk.ReadFile(ctx, path)
+	}
+	if err != nil {
+		return "", refusal(err, "read", path)
+	}
+	if text == "" { // some clients answer so for a file that does not exist
+		if _, err := f.Roots.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return "", fs.ErrNotExist
+		}
+	}
+	return text, nil
+}
+
+// WriteFile writes through the editor. A client that can only read keeps its
+// unsaved changes: where its text differs from the disk, writing is refused.
+func (f *FS) WriteFile(ctx context.Context, path, text string) error {
+	if !f.Write {
+		if err := f.unsaved(ctx, path); err != nil {
+			return err
+		}
+		return f.Disk.WriteFile(ctx, path, text)
+	}
+	if err := f.mkParents(path); err != nil {
+		return err
+	}
+	err := f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
+	if notMine(err) {
+		return f.Disk.WriteFile(ctx, path, text)
+	}
+	if err != nil {
+		return refusal(err, "write", path)
+	}
+	return nil
+}
+
+// mkParents creates the directories that a new file needs: the protocol lets a
+// client create the file, not its parents.
+func (f *FS) mkParents(path string) error {
+	root, name, err := f.Roots.At(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.MkdirAll(filepath.Dir(name), 0o777)
+}
+
+// unsaved fails if the editor has another text than the disk.
+func (f *FS) unsaved(ctx context.Context, path string) error {
+	disk, err := f.Disk.ReadFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		disk, err = "", nil
+	}
+	if err != nil {
+		return err
+	}
+	buffer, err := f.ReadFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		buffer, err = "", nil
+	}
+	if err != nil {
+		return err
+	}
+	if buffer != disk {
+		return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and takes no writes", f.Roots.Rel(path)).
+			Hint("Ask the user to save the file, then try again.")
+	}
+	return nil
+}
+
+// notMine reports whether the client does not know the method or the file, so
+// that the disk is meant: any other error is a refusal.
+func notMine(err error) bool {
+	refused, ok := errors.AsType[*acp.ClientError](err)
+	return ok && (refused.Unsupported() || refused.NotFound())
+}
+
+// refusal words an answer of the client for the model; a cancel stays what it
+// is.
+func refusal(err error, verb, path string) error {
+	refused, ok := errors.AsType[*acp.ClientError](err)
+	if !ok {
+		return err
+	}
+	return executors.Failuref(executors.PermanentFailure, "the editor refused to %s %s: %s", verb, path, refused.Message).
+		Hint("Ask the user; do not go around the editor.")
+}

@@ -1,0 +1,137 @@
+// Package ideproxy is the editor as the place of effect: [Terminal] runs
+// commands in its terminals, [FS] reads and writes through its buffers,
+// [Approver] asks its user.
+//
+// Each is made for one session and used only as far as the client said that it
+// can. The package promises that every terminal is released, that a client
+// which does not know a method after all costs nothing but a local execution,
+// and that any other refusal of the client is a refusal: the work is then not
+// done behind its back.
+package ideproxy
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+)
+
+// Terminal runs commands in terminals of the client; it is a shell.Runner.
+type Terminal struct {
+	Client *acp.Client
+	// Local runs the command where the client has no terminals after all.
+	Local shell.Runner
+	Block []string // prefixes of variables that are withheld besides those of shell.Env
+	Extra []string // NAME=value, set for every command
+}
+
+// settle is how long a killed command may take to write its last.
+const settle = time.Second
+
+// Run runs one command. After a timeout its output so far comes with the error;
+// after a cancel nothing is waited for, and Release ends the command.
+func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, error) {
+	limit := cmd.Limit
+	if limit <= 0 {
+		limit = shell.Defaults().MaxOutputBytes
+	}
+	term, err := t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
+		SessionID: cmd.Session, Command: shellName(), Args: shell.Args(cmd.Line), CWD: cmd.Dir,
+		Env: t.env(), OutputByteLimit: limit,
+	})
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
+		if refused.Unsupported() {
+			return t.Local.Run(ctx, cmd)
+		}
+		return shell.Output{}, executors.Failuref(executors.PermanentFailure, "the editor did not start the command: %s", refused.Message).
+			Hint("Ask the user whether the editor's terminal works.")
+	}
+	if err != nil {
+		return shell.Output{}, err
+	}
+	if cmd.Notify != nil {
+		cmd.Notify(executors.Event{Terminal: term.ID})
+	}
+	out := shell.Output{Terminal: term.ID, Release: term.Release}
+	status, err := term.Wait(ctx)
+	switch {
+	case ctx.Err() == nil:
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		err = context.Cause(ctx)
+		status = stop(ctx, term)
+	default:
+		return out, context.Cause(ctx)
+	}
+	collect(ctx, term, status, &out)
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
+		if out.ExitCode != nil || out.Signal != "" { // the output told
+			return out, nil
+		}
+		err = executors.Failuref(executors.PermanentFailure, "the editor could not tell how the command ended: %s", refused.Message)
+	}
+	return out, err
+}
+
+// stop kills a command that ran out of time.
+func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
+	defer cancel()
+	_ = term.Kill(ctx)          // it may have ended by itself meanwhile
+	status, _ := term.Wait(ctx) // what is not known is not said
+	return status
+}
+
+// collect reads the output, also that of a command that was stopped.
+func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), settle)
+		defer cancel()
+	}
+	shown, err := term.Output(ctx)
+	if err != nil {
+		out.Text = "[the editor did not give the output: " + err.Error() + "]"
+	} else {
+		out.Text, out.Truncated = shown.Output, shown.Truncated
+	}
+	out.Stdout = out.Text // a terminal has one stream
+	if status.ExitCode == nil && status.Signal == nil && shown.ExitStatus != nil {
+		status = *shown.ExitStatus
+	}
+	out.ExitCode = status.ExitCode
+	if status.Signal != nil {
+		out.Signal = *status.Signal
+	}
+}
+
+// env sets what a local command gets, and empties what it must not see: the
+// protocol cannot take variables away.
+func (t *Terminal) env() []acp.EnvVariable {
+	var env []acp.EnvVariable
+	for _, name := range shell.Blocked(os.Environ(), t.Block) {
+		env = append(env, acp.EnvVariable{Name: name})
+	}
+	for _, list := range [][]string{shell.Quiet(), t.Extra} {
+		for _, v := range list {
+			name, value, _ := strings.Cut(v, "=")
+			env = append(env, acp.EnvVariable{Name: name, Value: value})
+		}
+	}
+	return env
+}
+
+// shellName is the shell that the editor starts, which runs on this machine.
+func shellName() string {
+	if _, err := exec.LookPath("bash"); err != nil {
+		if _, err := exec.LookPath("sh"); err == nil {
+			return "sh"
+		}
+	}
+	return "bash"
+}
