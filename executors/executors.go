@@ -196,8 +196,9 @@ type Result struct {
 	Raw       any      // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content
 	Locations []Location
-	// Done, if not nil, is called once after the final update was sent; it
-	// releases what the client still had to show, such as a terminal.
+	// Done, if not nil, is called once after the final update was sent, also
+	// where it comes beside an error; it releases what the client still had to
+	// show, such as a terminal.
 	Done func()
 }
 

@@ -144,11 +144,8 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 	out, err := e.Runner.Run(cmdCtx, Command{
 		Line: in.Command, Dir: e.Root, Limit: e.Bytes, Session: call.Session, Notify: call.Notify,
 	})
-	if ctx.Err() != nil { // the turn was cancelled: nobody will call Done
-		if out.Release != nil {
-			out.Release()
-		}
-		return executors.Result{}, context.Cause(ctx)
+	if ctx.Err() != nil { // the turn was cancelled
+		return executors.Result{Done: out.Release}, context.Cause(ctx)
 	}
 	if err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", e.Timeout).
