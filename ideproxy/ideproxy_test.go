@@ -1,0 +1,351 @@
+package ideproxy
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// editor answers our calls: result is JSON, or an error object if it begins with
+// "!", or "" for no answer at all.
+type editor struct {
+	answer func(method string, params json.RawMessage) string
+
+	mu    sync.Mutex
+	calls []string // methods, as they came
+	seen  chan string
+}
+
+func (e *editor) methods() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.calls)
+}
+
+// catcher hands the connection's client to the test.
+type catcher chan *acp.Client
+
+func (c catcher) New(_ context.Context, client *acp.Client, _ acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	c <- client
+	return acp.NewSessionResponse{SessionID: "s1"}, nil
+}
+func (catcher) Find(string) (acp.Session, error) { return nil, acp.ErrUnknownSession }
+
+// connect serves an editor and gives our side of the connection.
+func connect(t *testing.T, e *editor) *acp.Client {
+	t.Helper()
+	e.seen = make(chan string, 100)
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	got := make(catcher, 1)
+	s := &acp.Server{Config: acp.Defaults(), Sessions: got, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler)}
+	done := make(chan struct{})
+	go func() { defer close(done); s.Serve(context.Background(), inR, outW); outW.Close() }()
+	go func() {
+		lines := bufio.NewReader(outR)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var m struct {
+				ID     json.RawMessage
+				Method string
+				Params json.RawMessage
+			}
+			if json.Unmarshal(line, &m) != nil || m.Method == "" {
+				continue
+			}
+			e.mu.Lock()
+			e.calls = append(e.calls, m.Method)
+			e.mu.Unlock()
+			e.seen <- m.Method
+			if m.ID == nil {
+				continue
+			}
+			switch a := e.answer(m.Method, m.Params); {
+			case a == "":
+			case a[0] == '!':
+				fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", m.ID, a[1:])
+			default:
+				fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, a)
+			}
+		}
+	}()
+	t.Cleanup(func() { inW.Close(); <-done })
+	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`)
+	return <-got
+}
+
+const (
+	unknownMethod = `!{"code":-32601,"message":"no such method"}`
+	notFound      = `!{"code":-32002,"message":"not in this project"}`
+	refused       = `!{"code":-32603,"message":"disk full"}`
+)
+
+func setup(t *testing.T, answer func(method string, params json.RawMessage) string, read, write bool) (*FS, string) {
+	t.Helper()
+	dir := t.TempDir()
+	roots, err := workspace.New(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := connect(t, &editor{answer: answer})
+	return &FS{Client: client, Session: "s1", Roots: roots, Disk: files.Disk{Roots: roots}, Read: read, Write: write}, roots.Cwd()
+}
+
+func always(answer string) func(string, json.RawMessage) string {
+	return func(string, json.RawMessage) string { return answer }
+}
+
+func TestReadFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		read   bool
+		answer string
+		file   string
+		want   string
+		err    string
+	}{
+		"the buffer":                {true, `{"content":"unsaved"}`, "a", "unsaved", ""},
+		"cannot read":               {false, refused, "a", "on disk", ""},
+		"knows no such method":      {true, unknownMethod, "a", "on disk", ""},
+		"does not have the file":    {true, notFound, "a", "on disk", ""},
+		"refuses":                   {true, refused, "a", "", "disk full"},
+		"malformed answer":          {true, `{"content":5}`, "a", "", "malformed"},
+		"no content":                {true, `{}`, "a", "", "no content"},
+		"empty for a missing file":  {true, `{"content":""}`, "gone", "", fs.ErrNotExist.Error()},
+		"empty for an empty buffer": {true, `{"content":""}`, "a", "", ""},
+		"a buffer without a file":   {true, `{"content":"new"}`, "gone", "new", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, dir := setup(t, always(tt.answer), tt.read, true)
+			if err := os.WriteFile(filepath.Join(dir, "a"), []byte("on disk"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.ReadFile(t.Context(), filepath.Join(dir, tt.file))
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		read, write bool
+		answer      map[string]string
+		disk        string // what the file holds after
+		err         string
+	}{
+		"through the editor":      {true, true, map[string]string{"fs/write_text_file": `null`}, "on disk", ""},
+		"knows no such method":    {true, true, map[string]string{"fs/write_text_file": unknownMethod}, "new", ""},
+		"not its file":            {true, true, map[string]string{"fs/write_text_file": notFound}, "new", ""},
+		"refuses":                 {true, true, map[string]string{"fs/write_text_file": refused}, "on disk", "disk full"},
+		"reads only, saved":       {true, false, map[string]string{"fs/read_text_file": `{"content":"on disk"}`}, "new", ""},
+		"reads only, unsaved":     {true, false, map[string]string{"fs/read_text_file": `{"content":"typed"}`}, "on disk", "unsaved changes"},
+		"reads only, not its own": {true, false, map[string]string{"fs/read_text_file": notFound}, "new", ""},
+		"writes only":             {false, true, map[string]string{"fs/write_text_file": `{}`}, "on disk", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, dir := setup(t, func(m string, _ json.RawMessage) string { return tt.answer[m] }, tt.read, tt.write)
+			path := filepath.Join(dir, "a")
+			if err := os.WriteFile(path, []byte("on disk"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := f.WriteFile(t.Context(), path, "new")
+			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Error(err)
+			}
+			if got, _ := os.ReadFile(path); string(got) != tt.disk {
+				t.Errorf("the disk holds %q, want %q", got, tt.disk)
+			}
+		})
+	}
+	f, dir := setup(t, always(`{}`), true, true)
+	if err := f.WriteFile(t.Context(), filepath.Join(dir, "new", "sub", "a"), "x"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new", "sub")); err != nil {
+		t.Error("the parents of a new file are missing:", err)
+	}
+}
+
+// local notes that a command ran here.
+type local struct{ lines []string }
+
+func (l *local) Run(_ context.Context, c shell.Command) (shell.Output, error) {
+	l.lines = append(l.lines, c.Line)
+	zero := 0
+	return shell.Output{Text: "here", ExitCode: &zero}, nil
+}
+
+func TestTerminal(t *testing.T) {
+	t.Setenv("MY_API_KEY", "secret")
+	const created, done = `{"terminalId":"t1"}`, `{"exitCode":3,"signal":null}`
+	for name, tt := range map[string]struct {
+		answers map[string]string
+		want    shell.Output
+		local   bool
+		err     string
+		calls   string
+	}{
+		"exit code": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": done, "terminal/output": `{"output":"hi\n","truncated":true}`},
+			shell.Output{Text: "hi\n", Stdout: "hi\n", Truncated: true, Terminal: "t1", ExitCode: new(3)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
+		"signal": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": `{"exitCode":null,"signal":"SIGKILL"}`, "terminal/output": `{"output":"","truncated":false}`},
+			shell.Output{Terminal: "t1", Signal: "SIGKILL"}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
+		"the output knows how it ended": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false,"exitStatus":{"exitCode":0}}`},
+			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(0)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
+		"nobody knows how it ended": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false}`},
+			shell.Output{Text: "x", Stdout: "x", Terminal: "t1"}, false, "could not tell", "terminal/create terminal/wait_for_exit terminal/output"},
+		"no terminals after all": {map[string]string{"terminal/create": unknownMethod}, shell.Output{Text: "here", ExitCode: new(0)}, true, "", "terminal/create"},
+		"refuses":                {map[string]string{"terminal/create": refused}, shell.Output{}, false, "disk full", "terminal/create"},
+		"no id":                  {map[string]string{"terminal/create": `{}`}, shell.Output{}, false, "did not start", "terminal/create"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var params json.RawMessage
+			e := &editor{answer: func(m string, p json.RawMessage) string {
+				if m == "terminal/create" {
+					params = p
+				}
+				return tt.answers[m]
+			}}
+			here := &local{}
+			term := &Terminal{Client: connect(t, e), Local: here, Extra: []string{"A=b=c"}}
+			var shown []string
+			out, err := term.Run(t.Context(), shell.Command{Line: "-x", Dir: "/w", Limit: 9, Session: "s1", Notify: func(ev executors.Event) { shown = append(shown, ev.Terminal) }})
+			out.Release = nil
+			got, want := fmt.Sprintf("%+v", plain(out)), fmt.Sprintf("%+v", plain(tt.want))
+			if got != want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("got %s, %v\nwant %s", got, err, want)
+			}
+			if calls := strings.Join(e.methods(), " "); calls != tt.calls || (len(here.lines) > 0) != tt.local {
+				t.Errorf("calls %s, local %q", calls, here.lines)
+			}
+			if tt.want.Terminal != "" && !slices.Equal(shown, []string{"t1"}) {
+				t.Errorf("shown %q", shown)
+			}
+			for _, want := range []string{`"args":["-c"," -x"]`, `"cwd":"/w"`, `"outputByteLimit":9`, `{"name":"MY_API_KEY","value":""}`, `{"name":"A","value":"b=c"}`} {
+				if !strings.Contains(string(params), want) {
+					t.Errorf("%s lacks %s", params, want)
+				}
+			}
+		})
+	}
+}
+
+// plain makes outputs comparable in print.
+func plain(o shell.Output) any {
+	code := "none"
+	if o.ExitCode != nil {
+		code = fmt.Sprint(*o.ExitCode)
+	}
+	o.ExitCode = nil
+	return []any{o, code}
+}
+
+// A command that runs out of time is killed, its output kept; one whose turn is
+// cancelled is left at once and ended by Release.
+func TestTerminalStops(t *testing.T) {
+	waits := func(m string, _ json.RawMessage) string {
+		return map[string]string{"terminal/create": `{"terminalId":"t1"}`, "terminal/kill": `{}`, "terminal/output": `{"output":"so far","truncated":false}`}[m]
+	}
+	e := &editor{answer: waits}
+	term := &Terminal{Client: connect(t, e)}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	out, err := term.Run(ctx, shell.Command{Line: "x", Dir: "/w", Session: "s1"})
+	if !errors.Is(err, context.DeadlineExceeded) || out.Text != "so far" || !slices.Contains(e.methods(), "terminal/kill") {
+		t.Errorf("%+v, %v, %q", out, err, e.methods())
+	}
+
+	e = &editor{answer: waits}
+	term = &Terminal{Client: connect(t, e)}
+	stop := errors.New("the user stopped it")
+	cause, end := context.WithCancelCause(t.Context())
+	go func() {
+		for m := range e.seen {
+			if m == "terminal/wait_for_exit" {
+				end(stop)
+				return
+			}
+		}
+	}()
+	out, err = term.Run(cause, shell.Command{Line: "x", Dir: "/w", Session: "s1"})
+	if !errors.Is(err, stop) || out.Release == nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	out.Release()
+	for m := range e.seen {
+		if m == "terminal/release" {
+			break
+		}
+	}
+}
+
+// A terminal that the client makes after the turn was cancelled is released.
+func TestLateTerminal(t *testing.T) {
+	hold := make(chan struct{})
+	e := &editor{answer: func(m string, _ json.RawMessage) string {
+		if m == "terminal/create" {
+			<-hold
+			return `{"terminalId":"t1"}`
+		}
+		return `{}`
+	}}
+	term := &Terminal{Client: connect(t, e)}
+	stop := errors.New("the user stopped it")
+	ctx, end := context.WithCancelCause(t.Context())
+	go func() { <-e.seen; end(stop) }()
+	if _, err := term.Run(ctx, shell.Command{Line: "x", Dir: "/w", Session: "s1"}); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	close(hold)
+	if m := <-e.seen; m != "terminal/release" {
+		t.Error(m)
+	}
+}
+
+func TestApprove(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"outcome":{"outcome":"selected","optionId":"allow_once"}}`: "allow_once",
+		`{"outcome":{"outcome":"cancelled"}}`:                        "",
+		`{"outcome":{"outcome":"odd","optionId":"allow_once"}}`:      "",
+		`{"outcome":"selected"}`:                                     "",
+		`{}`:                                                         "",
+		unknownMethod:                                                "",
+		`!{"code":-32800,"message":"cancelled"}`:                     "",
+	} {
+		var asked string
+		a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(_ string, p json.RawMessage) string { asked = string(p); return answer }})}
+		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
+			Card: executors.Card{Title: "make", Kind: executors.KindExecute, Command: "make"}}
+		got, err := a.Approve(t.Context(), call, []policy.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", answer, got, err)
+		}
+		for _, part := range []string{`"toolCallId":"c1"`, `"kind":"execute"`, `"rawInput":{"command":"make"}`, "it is Monday", "```sh\\nmake\\n```"} {
+			if !strings.Contains(asked, part) {
+				t.Errorf("%s lacks %s", asked, part)
+			}
+		}
+	}
+}
