@@ -92,12 +92,10 @@ func (f *flags) load(cmd *cobra.Command) (*app.Loaded, error) {
 func newRoot() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
-		Use:   "zeph-acp",
-		Short: "A coding agent for editors that speak the Agent Client Protocol",
-		Args:  noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("want a command: try %q", cmd.Name()+" --help")
-		},
+		Use:               "zeph-acp",
+		Short:             "A coding agent for editors that speak the Agent Client Protocol",
+		Args:              noCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -110,7 +108,7 @@ func newRoot() *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "", "log to stderr from `LEVEL` on: debug, info, warn or error")
 	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
 	p.StringVar(&f.record, "record", "", "with serve: write every frame to `FILE`")
-	root.AddCommand(newConfig(f), newTools(app.Catalogue), newVersion())
+	root.AddCommand(newServe(f), newConfig(f), newReplay(f), newTools(app.Catalogue), newVersion())
 	return root
 }
 

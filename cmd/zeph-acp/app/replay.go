@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// scriptWindow is the context window of a fixture's model, in tokens.
+const scriptWindow = 100_000
+
+// Replay starts a fresh server for a fixture, with a workspace and a
+// configuration of its own, and lets play (fixtures.Play, or one that rewrites)
+// be its client. Only the fixture's config.toml counts; where that names no
+// provider, the model is model.jsonl, else Direct. A provider of type script
+// whose model is "model.jsonl" gets the fixture's.
+//
+// The process's environment still reaches the commands that a fixture runs; see
+// [Isolate].
+func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixture, fixtures.Conn) error) (err error) {
+	dir, err := os.MkdirTemp("", "zeph-replay-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	w := fixtures.Workspace(filepath.Join(dir, "w"))
+	cfg, err := unpack(f, dir, w)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	a := New(cfg, slog.New(slog.DiscardHandler))
+	a.Model, a.Getenv = "", func(string) string { return "" }
+
+	in, clientOut := io.Pipe()
+	clientIn, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		err := a.Server().Serve(ctx, in, out)
+		_ = out.CloseWithError(err) // the client reads to the end
+		served <- err
+	}()
+	err = play(f, fixtures.Conn{In: clientOut, Out: clientIn, Workspace: w})
+	return errors.Join(err, <-served)
+}
+
+// unpack writes a fixture's files below dir and gives its configuration.
+func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (Config, error) {
+	files := map[string][]byte{
+		"config.toml": []byte(w.Real(string(f.Config))),
+		"model.jsonl": []byte(w.Real(string(f.Model))),
+	}
+	for name, data := range f.Files {
+		files["w/"+name] = data
+	}
+	if err := os.Mkdir(string(w), 0o700); err != nil {
+		return Config{}, err
+	}
+	for name, data := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := MakeDir(filepath.Dir(path)); err != nil {
+			return Config{}, err
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return Config{}, err
+		}
+	}
+	l, err := Load(Options{File: filepath.Join(dir, "config.toml"), Environ: []string{"ZEPH_HOME=" + dir}})
+	if err != nil {
+		return Config{}, err
+	}
+	model := filepath.Join(dir, "model.jsonl")
+	for i, p := range l.Config.LLM.Providers {
+		if p.Type == llm.TypeScript && p.Model == "model.jsonl" {
+			l.Config.LLM.Providers[i].Model = model
+		}
+	}
+	if len(l.Config.LLM.Providers) == 0 {
+		p := llm.Provider{Type: llm.TypeDirect}
+		if f.Model != nil {
+			p = llm.Provider{Type: llm.TypeScript, Model: model, ContextWindow: scriptWindow}
+		}
+		l.Config.LLM.Providers = []llm.Provider{p}
+	}
+	return l.Config, nil
+}
+
+// needed are the variables without which programs do not run.
+var needed = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
+
+// Isolate takes everything out of this process's environment that programs can
+// run without, so that neither keys nor settings of the user reach a fixture.
+// restore puts it back.
+func Isolate() (restore func()) {
+	var taken [][2]string
+	for _, e := range os.Environ() {
+		name, value, _ := strings.Cut(e, "=")
+		if name != "" && !slices.Contains(needed, strings.ToUpper(name)) && os.Unsetenv(name) == nil {
+			taken = append(taken, [2]string{name, value})
+		}
+	}
+	return func() {
+		for _, e := range taken {
+			_ = os.Setenv(e[0], e[1]) // it was there before
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+)
+
+// newReplay plays fixtures, each against a fresh server. The global flags say
+// nothing here: a fixture brings its own configuration.
+func newReplay(*flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay FIXTURE...",
+		Short: "Play recorded fixtures against a fresh server and show the first difference of each",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("want a fixture: try %q", cmd.CommandPath()+" --help")
+			}
+			app.Isolate()
+			failed := false
+			for _, file := range args {
+				name, err := replay(cmd, file)
+				if err != nil {
+					failed = true
+					fmt.Fprintln(cmd.OutOrStdout(), err)
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "ok %s\n", name)
+			}
+			if failed {
+				return &exit{code: exitFailure}
+			}
+			return nil
+		},
+	}
+}
+
+func replay(cmd *cobra.Command, file string) (name string, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	f, err := fixtures.Parse(file, data)
+	if err != nil {
+		return "", err
+	}
+	return f.Name, app.Replay(cmd.Context(), f, fixtures.Play)
+}

@@ -1,0 +1,180 @@
+// Package fixtures reads, plays and records transcripts of the protocol.
+//
+// A fixture is a txtar file: a preamble in prose, what the server needs
+// (config.toml, files below w/, model.jsonl), and frames.jsonl, the frames of
+// client and agent as they were on the wire. [Parse] reads one, [Play] plays the
+// client's part against a server and compares what the agent writes, [Rewrite]
+// brings the agent's part up to date, and [Recorder] makes one from a live
+// connection. docs/fixtures.md describes the format.
+//
+// The package promises that a fixture which plays says all that the agent wrote:
+// a frame too many, too few or in the wrong place, and a member that nobody
+// wrote down, are differences. It starts no server and knows nothing of ours.
+package fixtures
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+// Fixture is a parsed fixture. "/w" stands for the workspace in its Config, its
+// Model and its frames.
+type Fixture struct {
+	Name     string            // of the file, without directory and .txtar
+	Preamble string            // what is checked, and why
+	Config   []byte            // config.toml; nil if there is none
+	Model    []byte            // model.jsonl; nil if there is none
+	Files    map[string][]byte // of the workspace, by slash-separated path in it
+
+	steps   []step
+	archive *txtar.Archive
+}
+
+// The sides of the wire.
+const (
+	client = "client"
+	agent  = "agent"
+)
+
+// step is one line of frames.jsonl.
+type step struct {
+	line   int    // in frames.jsonl, 1-based
+	text   string // as written
+	side   string
+	frames []json.RawMessage // agent: one, or several in any order; none stands for what is not recorded yet
+	send   []byte            // client: the frame
+	exact  bool              // client: send is not looked into
+	spaced bool              // a blank line stands before it
+}
+
+// Parse reads a fixture. Its errors name file and line.
+func Parse(file string, data []byte) (*Fixture, error) {
+	ar := txtar.Parse(data)
+	f := &Fixture{
+		Name: strings.TrimSuffix(filepath.Base(file), ".txtar"), Preamble: strings.TrimSpace(string(ar.Comment)),
+		Files: map[string][]byte{}, archive: ar,
+	}
+	if f.Preamble == "" {
+		return nil, fmt.Errorf("%s: no preamble: say what is checked, and why", file)
+	}
+	seen := map[string]bool{}
+	for _, part := range ar.Files {
+		if seen[part.Name] {
+			return nil, fmt.Errorf("%s: %s is there twice", file, part.Name)
+		}
+		seen[part.Name] = true
+		var err error
+		switch name, inside := strings.CutPrefix(part.Name, "w/"); {
+		case inside && path.Clean(name) == name && filepath.IsLocal(name):
+			f.Files[name] = part.Data
+		case part.Name == "config.toml":
+			f.Config = part.Data
+		case part.Name == "model.jsonl":
+			f.Model = part.Data
+		case part.Name == "frames.jsonl":
+			f.steps, err = parseSteps(part.Data)
+		default:
+			err = errors.New("unknown name: want config.toml, model.jsonl, frames.jsonl or a file below w/")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", file, part.Name, err)
+		}
+	}
+	if len(f.steps) == 0 {
+		return nil, fmt.Errorf("%s: no frames.jsonl, or nothing in it", file)
+	}
+	return f, nil
+}
+
+func parseSteps(data []byte) ([]step, error) {
+	var steps []step
+	n, spaced := 0, false
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			spaced = true
+			continue
+		}
+		s, err := parseStep(line)
+		if err != nil {
+			return nil, fmt.Errorf("%d: %w", n, err)
+		}
+		s.line, s.text, s.spaced = n, string(line), spaced
+		steps, spaced = append(steps, s), false
+	}
+	return steps, nil
+}
+
+func parseStep(line []byte) (step, error) {
+	var l struct {
+		Client json.RawMessage `json:"client"`
+		Bytes  []byte          `json:"client_base64"`
+		Agent  json.RawMessage `json:"agent"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil || dec.More() {
+		return step{}, fmt.Errorf(`want {"client": FRAME} or {"agent": FRAME}: %w`, err)
+	}
+	switch {
+	case l.Bytes != nil:
+		return step{side: client, send: l.Bytes, exact: true}, nil
+	case len(l.Client) > 0 && l.Client[0] == '"':
+		var text string
+		err := json.Unmarshal(l.Client, &text)
+		return step{side: client, send: []byte(text), exact: true}, err
+	case len(l.Client) > 0 && l.Client[0] == '{':
+		return step{side: client, send: l.Client}, nil
+	case l.Client != nil:
+		return step{}, errors.New("client: want a frame, or a string that is sent as it is")
+	case string(l.Agent) == "null":
+		return step{side: agent}, nil
+	case len(l.Agent) > 0 && l.Agent[0] == '[':
+		s := step{side: agent}
+		err := json.Unmarshal(l.Agent, &s.frames)
+		return s, err
+	case len(l.Agent) > 0 && l.Agent[0] == '{':
+		return step{side: agent, frames: []json.RawMessage{l.Agent}}, nil
+	}
+	return step{}, errors.New("agent: want a frame, or an array of frames that come in any order")
+}
+
+// initializes reports whether the fixture sends initialize itself.
+func (f *Fixture) initializes() bool {
+	for _, s := range f.steps {
+		if s.side == client && envelopeOf(s.send).Method == "initialize" {
+			return true
+		}
+	}
+	return false
+}
+
+// sideLine writes a frame as a line of frames.jsonl. Exact is for what must stay
+// byte by byte.
+func sideLine(side string, frame []byte, exact bool) string {
+	text := string(frame)
+	if exact {
+		text = quoted(text)
+		if back := ""; json.Unmarshal([]byte(text), &back) != nil || back != string(frame) {
+			return fmt.Sprintf("{%q: %q}", side+"_base64", base64.StdEncoding.EncodeToString(frame))
+		}
+	}
+	return fmt.Sprintf("%-10s %s}", fmt.Sprintf("{%q:", side), text)
+}
+
+// quoted is s as JSON, without escapes for HTML.
+func quoted(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}

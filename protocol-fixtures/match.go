@@ -1,0 +1,188 @@
+package fixtures
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bindings are the values of the names of a fixture, as JSON values decoded with
+// UseNumber.
+type Bindings map[string]any
+
+// Difference is the first place at which a frame is not as written.
+type Difference struct {
+	Path string // into the frame: params.update.status; empty for the frame itself
+	Want string // JSON, or "nothing"
+	Got  string
+}
+
+// Error gives place, want and got, a line each.
+func (d *Difference) Error() string {
+	return fmt.Sprintf("at %s\n\twant %s\n\tgot  %s", d.Path, d.Want, d.Got)
+}
+
+const nothing = "nothing"
+
+var (
+	nameWhole  = regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`)
+	nameInside = regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`)
+)
+
+// Match compares a frame with what a fixture says of it. In want, the string
+// "$ANY" stands for any value, "$NAME" for the value that NAME is bound to, which
+// is what it meets first, and ${NAME} inside of a longer string for the text that
+// NAME was bound to before. All else must be equal, and got may have no more.
+// Where the two differ, bindings are left as they were.
+func Match(want, got []byte, b Bindings) *Difference {
+	w, err := decode(want)
+	if err != nil {
+		return &Difference{"the fixture", "JSON", err.Error()}
+	}
+	g, err := decode(got)
+	if err != nil {
+		return &Difference{"the frame", "JSON", strconv.Quote(string(got))}
+	}
+	tried := maps.Clone(b)
+	if tried == nil {
+		tried = Bindings{}
+	}
+	if d := match("", w, g, tried); d != nil {
+		return d
+	}
+	maps.Copy(b, tried)
+	return nil
+}
+
+func decode(text []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}
+
+func match(path string, want, got any, b Bindings) *Difference {
+	switch w := want.(type) {
+	case string:
+		if w == "$ANY" {
+			return nil
+		}
+		if nameWhole.MatchString(w) {
+			bound, ok := b[w[1:]]
+			if !ok {
+				b[w[1:]] = got
+				return nil
+			}
+			return same(path, bound, got, w)
+		}
+		return same(path, b.expand(w), got, "")
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		return matchMembers(path, w, g, b)
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			break
+		}
+		for i := range min(len(w), len(g)) {
+			if d := match(fmt.Sprintf("%s[%d]", path, i), w[i], g[i], b); d != nil {
+				return d
+			}
+		}
+		switch n := len(w); {
+		case n < len(g):
+			return &Difference{fmt.Sprintf("%s[%d]", path, n), nothing, show(g[n])}
+		case n > len(g):
+			return &Difference{fmt.Sprintf("%s[%d]", path, len(g)), show(w[len(g)]), nothing}
+		}
+		return nil
+	}
+	return same(path, want, got, "")
+}
+
+func matchMembers(path string, want, got map[string]any, b Bindings) *Difference {
+	keys := slices.Sorted(maps.Keys(want))
+	for _, k := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[k]; !ok {
+			keys = append(keys, k) // after those that are to be there: they tell more
+		}
+	}
+	for _, k := range keys {
+		at := strings.TrimPrefix(path+"."+k, ".")
+		w, wanted := want[k]
+		g, there := got[k]
+		switch {
+		case !there:
+			return &Difference{at, show(w), nothing}
+		case !wanted:
+			return &Difference{at, nothing, show(g)}
+		}
+		if d := match(at, w, g, b); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// same compares values without names; name is what the fixture calls want.
+func same(path string, want, got any, name string) *Difference {
+	w, g := show(want), show(got)
+	if w == g {
+		return nil
+	}
+	if name != "" {
+		w += ", which is " + name
+	}
+	return &Difference{path, w, g}
+}
+
+// show is v as JSON; members are sorted, so equal values look the same.
+func show(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// expand replaces ${NAME} where NAME is bound to a string. Anything else is
+// text, such as a variable of a shell.
+func (b Bindings) expand(s string) string {
+	return nameInside.ReplaceAllStringFunc(s, func(m string) string {
+		if v, ok := b[m[2:len(m)-1]].(string); ok {
+			return v
+		}
+		return m
+	})
+}
+
+// fill replaces the names in a frame by their values.
+func (b Bindings) fill(frame []byte) ([]byte, error) {
+	unbound := ""
+	filled := mapStrings(frame, func(_, s string) string {
+		v, ok := b[strings.TrimPrefix(s, "$")]
+		switch {
+		case !nameWhole.MatchString(s):
+			return quoted(b.expand(s))
+		case ok:
+			return show(v)
+		}
+		unbound = s
+		return quoted(s)
+	})
+	if unbound != "" {
+		return filled, fmt.Errorf("%s is not bound: no frame of the agent before this one has it", unbound)
+	}
+	return filled, nil
+}

@@ -1,0 +1,145 @@
+package fixtures
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// node is a JSON value that keeps the order of its members, so that a frame is
+// sent and recorded as it was.
+type node struct {
+	open    byte   // '{', '[', or 0 for any other value
+	raw     string // JSON of any other value
+	members []member
+	items   []*node
+	kept    bool // strings leaves it alone
+}
+
+type member struct {
+	key   string
+	value *node
+}
+
+// parseNode reads one JSON value.
+func parseNode(text []byte) (*node, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	n, err := readNode(dec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	return n, nil
+}
+
+func readNode(dec *json.Decoder) (*node, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := t.(json.Delim)
+	if !ok {
+		return &node{raw: show(t)}, nil
+	}
+	n := &node{open: byte(delim)}
+	for dec.More() {
+		key := ""
+		if n.open == '{' {
+			k, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			key = fmt.Sprint(k)
+		}
+		v, err := readNode(dec)
+		if err != nil {
+			return nil, err
+		}
+		if n.open == '{' {
+			n.members = append(n.members, member{key, v})
+		} else {
+			n.items = append(n.items, v)
+		}
+	}
+	_, err = dec.Token() // the closing one
+	return n, err
+}
+
+// String is the value as compact JSON.
+func (n *node) String() string {
+	var b strings.Builder
+	n.write(&b)
+	return b.String()
+}
+
+func (n *node) write(b *strings.Builder) {
+	if n.open == 0 {
+		b.WriteString(n.raw)
+		return
+	}
+	b.WriteByte(n.open)
+	for i, m := range n.members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quoted(m.key) + ":")
+		m.value.write(b)
+	}
+	for i, v := range n.items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		v.write(b)
+	}
+	b.WriteByte(n.open + 2) // '}' and ']' come two after '{' and '['
+}
+
+// text is the value of a string.
+func (n *node) text() (string, bool) {
+	if n.open != 0 || n.raw[0] != '"' {
+		return "", false
+	}
+	var s string
+	err := json.Unmarshal([]byte(n.raw), &s)
+	return s, err == nil
+}
+
+// member gives the member of that name, nil if there is none.
+func (n *node) member(key string) *node {
+	for _, m := range n.members {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// strings puts what f gives, which is JSON, in the place of each string. key is
+// the name of the member that it, or the array around it, belongs to.
+func (n *node) strings(key string, f func(key, s string) string) {
+	if s, ok := n.text(); n.open == 0 && ok && !n.kept {
+		n.raw = f(key, s)
+	}
+	for _, m := range n.members {
+		m.value.strings(m.key, f)
+	}
+	for _, v := range n.items {
+		v.strings(key, f)
+	}
+}
+
+// mapStrings is strings for a frame; what is not JSON stays.
+func mapStrings(frame []byte, f func(key, s string) string) []byte {
+	n, err := parseNode(frame)
+	if err != nil {
+		return frame
+	}
+	n.strings("", f)
+	return []byte(n.String())
+}

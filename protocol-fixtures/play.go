@@ -1,0 +1,301 @@
+package fixtures
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Conn is a server that was just started.
+type Conn struct {
+	In        io.WriteCloser // its stdin; closed by Play and Rewrite
+	Out       io.Reader      // its stdout; read to its end
+	Workspace Workspace
+	// Trace, if not nil, sees every line of both sides as it was on the wire.
+	// What it returns fails the play.
+	Trace func(side string, line []byte) error
+}
+
+// patience is how long a frame may take. It is a net, not a measure: no fixture
+// waits for it unless it fails.
+const patience = 10 * time.Second
+
+// initialize is what a client sends that can do everything.
+const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","params":{"protocolVersion":1,` +
+	`"clientInfo":{"name":"fixture","version":"1"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,` +
+	`"auth":{"terminal":true},"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},` +
+	`"_meta":{"terminal_output":true}}}}`
+
+// Play plays a fixture: it sends a line of the client once all lines of the
+// agent that stand before it have come. The error is the first difference.
+//
+// The agent's frames come in the order in which they are written, but for two
+// cases: between two lines of the client, frames of different sessions pass each
+// other; and frames written as one array come in any order. After the last line
+// the input is closed, and nothing may follow.
+func Play(f *Fixture, c Conn) error {
+	p := newPlayer(c)
+	err := p.play(f)
+	return errors.Join(err, p.end(err == nil))
+}
+
+func (p *player) play(f *Fixture) error {
+	if !f.initializes() {
+		if err := p.initialize(); err != nil {
+			return err
+		}
+	}
+	for _, run := range runs(f.steps) {
+		at, err := run[0], error(nil)
+		if at.side == client {
+			err = p.send(at)
+		} else {
+			at, err = p.expect(run)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, at.line, err)
+		}
+	}
+	return nil
+}
+
+// runs puts the lines of the agent between two lines of the client together.
+func runs(steps []step) [][]step {
+	var all [][]step
+	for i, s := range steps {
+		if s.side == agent && i > 0 && steps[i-1].side == agent {
+			last := &all[len(all)-1]
+			*last = append(*last, s)
+			continue
+		}
+		all = append(all, []step{s})
+	}
+	return all
+}
+
+// player is one connection.
+type player struct {
+	Conn
+	lines    chan []byte // of the agent; closed at the end
+	readErr  error       // set before lines is closed
+	bindings Bindings
+	asked    map[string]string // the session of each request of the client, by id
+	called   map[string]string // and of the agent
+}
+
+func newPlayer(c Conn) *player {
+	p := &player{Conn: c, lines: make(chan []byte), bindings: Bindings{}, asked: map[string]string{}, called: map[string]string{}}
+	go func() {
+		defer close(p.lines)
+		r := bufio.NewReader(c.Out)
+		for {
+			line, err := r.ReadBytes('\n')
+			if len(line) > 0 {
+				p.lines <- bytes.TrimSuffix(line, []byte("\n"))
+			}
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					p.readErr = err
+				}
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// end closes the input and takes what still comes; in a play that went well
+// this is nothing.
+func (p *player) end(well bool) error {
+	err := p.In.Close()
+	var more [][]byte
+	for line := range p.lines {
+		if p.Trace != nil {
+			err = errors.Join(err, p.Trace(agent, line))
+		}
+		more = append(more, line)
+	}
+	switch {
+	case !well:
+		return nil
+	case len(more) > 0:
+		return fmt.Errorf("after the last line the agent wrote\n\t%s", p.Workspace.Written(string(bytes.Join(more, []byte("\n\t")))))
+	}
+	return errors.Join(err, p.readErr)
+}
+
+func (p *player) initialize() error {
+	if err := p.write([]byte(initialize)); err != nil {
+		return err
+	}
+	line, err := p.read(patience)
+	if err == nil && envelopeOf(line).Result == nil {
+		err = fmt.Errorf("got %s", line)
+	}
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	return nil
+}
+
+// send writes a line of the client.
+func (p *player) send(s step) error {
+	line := s.send
+	if !s.exact {
+		var err error
+		if line, err = p.bindings.fill(line); err != nil {
+			return err
+		}
+		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Real(s)) })
+	}
+	if e := envelopeOf(line); e.Method != "" && e.ID != nil {
+		p.asked[string(e.ID)] = e.Params.SessionID
+	}
+	return p.write(line)
+}
+
+func (p *player) write(line []byte) error {
+	if p.Trace != nil {
+		if err := p.Trace(client, line); err != nil {
+			return err
+		}
+	}
+	_, err := p.In.Write(append(bytes.Clone(line), '\n'))
+	return err
+}
+
+// errSilent is what read gives when nothing came in time.
+var errSilent = errors.New("the agent writes nothing")
+
+// read takes the next line of the agent, with /w for the workspace.
+func (p *player) read(wait time.Duration) ([]byte, error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			return nil, errors.Join(errors.New("the agent ended the connection"), p.readErr)
+		}
+		if p.Trace != nil {
+			if err := p.Trace(agent, line); err != nil {
+				return nil, fmt.Errorf("%w\n\tin   %s", err, line)
+			}
+		}
+		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Written(s)) })
+		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
+			p.called[string(e.ID)] = e.Params.SessionID
+		}
+		return line, nil
+	case <-timer.C:
+		return nil, errSilent
+	}
+}
+
+// expect takes the frames that a run of the agent's lines says. On an error it
+// tells the line that it is about.
+func (p *player) expect(steps []step) (step, error) {
+	pending := make([]step, 0, len(steps))
+	for _, s := range steps {
+		if len(s.frames) == 0 {
+			return s, errors.New("not recorded yet: run with -update")
+		}
+		s.frames = append([]json.RawMessage(nil), s.frames...)
+		pending = append(pending, s)
+	}
+	for len(pending) > 0 {
+		got, err := p.read(patience)
+		if err != nil {
+			return pending[0], fmt.Errorf("%w\n\twant %s", err, pending[0].text)
+		}
+		i := p.turn(pending, got)
+		if i < 0 {
+			return pending[len(pending)-1], fmt.Errorf("unexpected frame\n\tgot  %s", got)
+		}
+		if err := p.take(&pending[i], got); err != nil {
+			return pending[i], fmt.Errorf("%w\n\tin   %s", err, got)
+		}
+		if len(pending[i].frames) == 0 {
+			pending = append(pending[:i], pending[i+1:]...)
+		}
+	}
+	return step{}, nil
+}
+
+// turn gives the line whose turn it is for a frame: the first that is not
+// another session's. -1 means none.
+func (p *player) turn(pending []step, got []byte) int {
+	session := p.session(got)
+	for i, s := range pending {
+		if len(s.frames) > 1 || session == "" {
+			return i
+		}
+		if want := p.session(s.frames[0]); want == "" || want == session {
+			return i
+		}
+	}
+	return -1
+}
+
+// session is the session of an agent's frame, empty if it has none or its name
+// is not bound yet: such a frame passes no other.
+func (p *player) session(frame []byte) string {
+	filled, _ := p.bindings.fill(frame) // what it binds itself stays a name
+	e := envelopeOf(filled)
+	switch {
+	case e.Method == "":
+		return p.asked[string(e.ID)]
+	case e.Method == "$/cancel_request":
+		return p.called[string(e.Params.RequestID)]
+	case strings.HasPrefix(e.Params.SessionID, "$"):
+		return ""
+	}
+	return e.Params.SessionID
+}
+
+// take strikes a frame off a line.
+func (p *player) take(s *step, got []byte) error {
+	var first *Difference
+	for i, want := range s.frames {
+		d := Match(want, got, p.bindings)
+		if d == nil {
+			s.frames = append(s.frames[:i], s.frames[i+1:]...)
+			return nil
+		}
+		if first == nil {
+			first = d
+		}
+	}
+	if n := len(s.frames); n > 1 {
+		return fmt.Errorf("none of the %d frames of this line; of the first it differs\n%w", n, first)
+	}
+	return first
+}
+
+// envelope is what a player needs to know of a frame.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Params struct {
+		SessionID string          `json:"sessionId"`
+		RequestID json.RawMessage `json:"requestId"`
+		CWD       string          `json:"cwd"`
+		Update    struct {
+			Kind       string `json:"sessionUpdate"`
+			ToolCallID string `json:"toolCallId"`
+			Status     string `json:"status"`
+		} `json:"update"`
+	} `json:"params"`
+}
+
+// envelopeOf reads what it can of a line, which may be anything.
+func envelopeOf(line []byte) envelope {
+	var e envelope
+	_ = json.Unmarshal(line, &e)
+	return e
+}

@@ -1,0 +1,76 @@
+package fixtures
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Recorder writes what happens on a connection as a fixture, to be cut to the
+// point. The working directory of the first session becomes /w, and UUIDs of the
+// agent get names as with [Rewrite], so that the recording can be played. Its
+// methods may be called concurrently.
+type Recorder struct {
+	mu        sync.Mutex
+	w         io.Writer
+	err       error
+	began     bool
+	names     *names
+	workspace Workspace
+}
+
+// NewRecorder writes to w, a line of a frame at once. Nothing is written before
+// the first frame.
+func NewRecorder(w io.Writer) *Recorder {
+	return &Recorder{w: w, names: newNames()}
+}
+
+const recorded = `Recorded from a live connection. Cut it to the point, and say here what is
+checked and why. Write model.jsonl by what the agent says below.
+
+-- frames.jsonl --
+`
+
+// Trace writes one line of the wire; side is "client" or "agent".
+func (r *Recorder) Trace(side string, line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := r.line(side, line)
+	if !r.began {
+		text, r.began = recorded+text, true
+	}
+	if _, err := io.WriteString(r.w, text+"\n"); err != nil && r.err == nil {
+		r.err = fmt.Errorf("record: %w", err)
+	}
+}
+
+// Err is the first error of writing.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *Recorder) line(side string, line []byte) string {
+	if side == client && r.workspace == "" {
+		r.workspace = Workspace(envelopeOf(line).Params.CWD)
+	}
+	n, err := parseNode(line)
+	if err != nil || n.open != '{' {
+		return sideLine(side, line, true)
+	}
+	ambiguous := false
+	n.strings("", func(key, s string) string {
+		ambiguous = ambiguous || nameWhole.MatchString(s)
+		s = r.workspace.Written(s)
+		if side == client && r.names.of[s] == "" {
+			return quoted(s) // the client's own ids are not ours to name
+		}
+		return r.names.put(key, s)
+	})
+	if ambiguous && side == client { // it would be taken for a name
+		return sideLine(side, line, true)
+	}
+	return sideLine(side, bytes.TrimSpace([]byte(n.String())), false)
+}

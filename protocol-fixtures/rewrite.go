@@ -1,0 +1,188 @@
+package fixtures
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// silence is after how long without a frame the agent is taken to wait for the
+// client. Only Rewrite goes by it.
+const silence = 400 * time.Millisecond
+
+// Rewrite plays the client's part of a fixture and gives the file with what the
+// agent writes now in the place of its lines. Where the agent's part is not
+// known yet, a line {"agent": null} says that the client waits for it. Names
+// keep what they stand for; UUIDs without a name get one: $S for sessions, $M1
+// for messages, $T1 for tool calls, $U1 for others. "$ANY" stays where it is.
+//
+// A golden file records what is, not what ought to be: read the difference.
+func Rewrite(f *Fixture, c Conn) ([]byte, error) {
+	p := newPlayer(c)
+	lines, err := p.rewrite(f)
+	if endErr := p.end(err == nil); endErr != nil || err != nil {
+		return nil, errors.Join(err, endErr)
+	}
+	out := *f.archive
+	out.Files = append([]txtar.File(nil), f.archive.Files...)
+	for i := range out.Files {
+		if out.Files[i].Name == "frames.jsonl" {
+			out.Files[i].Data = lines
+		}
+	}
+	return txtar.Format(&out), nil
+}
+
+func (p *player) rewrite(f *Fixture) ([]byte, error) {
+	if !f.initializes() {
+		if err := p.initialize(); err != nil {
+			return nil, err
+		}
+	}
+	var out bytes.Buffer
+	n := newNames()
+	for _, run := range runs(f.steps) {
+		if run[0].spaced {
+			out.WriteByte('\n')
+		}
+		if run[0].side == client {
+			if err := p.send(run[0]); err != nil {
+				return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, run[0].line, err)
+			}
+			out.WriteString(run[0].text + "\n")
+			continue
+		}
+		if err := p.renew(&out, run, n); err != nil {
+			return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, run[0].line, err)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// renew writes a run of the agent's lines as they are now. Frames that came
+// where an array stands stay in it.
+func (p *player) renew(out *bytes.Buffer, run []step, n *names) error {
+	var groups [][]string
+	home := map[int]int{} // of a line of the run: the index of its group
+	old := wanted(run)
+	for wait := patience; ; wait = silence {
+		got, err := p.read(wait)
+		if errors.Is(err, errSilent) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		from := -1
+		var text string
+		if i := similar(old, got); i >= 0 {
+			from = old[i].line
+			text, err = p.line(n, old[i].frame, got)
+			old = append(old[:i], old[i+1:]...)
+		} else {
+			text, err = p.line(n, nil, got)
+		}
+		if err != nil {
+			return err
+		}
+		if i, ok := home[from]; ok {
+			groups[i] = append(groups[i], text)
+			continue
+		}
+		if from >= 0 && len(run[from].frames) > 1 {
+			home[from] = len(groups)
+		}
+		groups = append(groups, []string{text})
+	}
+	for _, g := range groups {
+		if len(g) == 1 {
+			fmt.Fprintf(out, "{\"agent\":  %s}\n", g[0])
+		} else {
+			fmt.Fprintf(out, "{\"agent\":  [%s]}\n", strings.Join(g, ", "))
+		}
+	}
+	return nil
+}
+
+// want is a frame of the agent that a fixture has.
+type want struct {
+	line  int // index in its run
+	frame []byte
+}
+
+func wanted(run []step) []want {
+	var all []want
+	for i, s := range run {
+		for _, f := range s.frames {
+			all = append(all, want{i, f})
+		}
+	}
+	return all
+}
+
+// similar finds the frame that got is the new form of, -1 if there is none.
+func similar(old []want, got []byte) int {
+	kind := func(frame []byte) string {
+		e := envelopeOf(frame)
+		if e.Method == "" {
+			return string(e.ID)
+		}
+		return e.Method + " " + e.Params.Update.Kind + " " + e.Params.Update.Status
+	}
+	for i, o := range old {
+		if kind(o.frame) == kind(got) {
+			return i
+		}
+	}
+	return -1
+}
+
+// line writes a frame as a fixture has it: with the names of the line before,
+// with those of the values that are known, and with new ones for what else
+// differs from run to run.
+func (p *player) line(n *names, before, got []byte) (string, error) {
+	tree, err := parseNode(got)
+	if err != nil {
+		return "", err
+	}
+	if before != nil {
+		old, err := parseNode(before)
+		if err != nil {
+			return "", err
+		}
+		tree.adopt(n, old)
+	}
+	tree.strings("", n.put)
+	named := tree.String()
+	if d := Match([]byte(named), got, p.bindings); d != nil {
+		return "", fmt.Errorf("the names do not fit: %w", d)
+	}
+	return named, nil
+}
+
+// adopt takes over the names that a line had for the values in the same places,
+// and keeps "$ANY".
+func (n *node) adopt(names *names, old *node) {
+	name, isText := old.text()
+	value, valueIsText := n.text()
+	switch {
+	case isText && name == "$ANY":
+		*n = node{raw: old.raw, kept: true}
+	case isText && valueIsText && nameWhole.MatchString(name):
+		names.set(name[1:], value)
+	case isText && nameWhole.MatchString(name): // such as the id of a request
+		*n = node{raw: old.raw, kept: true}
+	}
+	for _, m := range n.members {
+		if o := old.member(m.key); o != nil {
+			m.value.adopt(names, o)
+		}
+	}
+	for i := range min(len(n.items), len(old.items)) {
+		n.items[i].adopt(names, old.items[i])
+	}
+}

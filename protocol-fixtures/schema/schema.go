@@ -1,0 +1,153 @@
+// Package schema holds frames against the JSON Schemas of the protocol. It is
+// for tests only: nothing that is shipped may import it.
+//
+// [Load] finds the schemas, [Validator.Frame] checks the frames of one
+// connection. A frame of the agent must be valid by every edition of the
+// protocol that is at hand: the one inside the module coder/acp-go-sdk, and each
+// *.json in the directory that ACP_SCHEMA_DIR names. An edition that does not
+// know the kind of a frame says nothing about it if the client asked for that
+// kind by a capability; else it is a fault.
+//
+// The module's edition is two files: what schema.json does not know is judged by
+// schema.unstable.json, which has what became stable since.
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const module = "github.com/coder/acp-go-sdk"
+
+// Load gives a validator for one connection. The schemas are read once a
+// process; t fails where they are not to be found.
+func Load(t testing.TB) *Validator {
+	t.Helper()
+	all, err := editions()
+	if err != nil {
+		t.Fatalf("schemas of the protocol: %v", err)
+	}
+	return &Validator{editions: all, asked: map[string]string{}, capabilities: map[string]any{}}
+}
+
+var editions = sync.OnceValues(func() ([]edition, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list -m %s: %w", module, err)
+	}
+	dir := filepath.Join(strings.TrimSpace(string(out)), "schema")
+	sdk, err := readEdition(filepath.Join(dir, "schema.json"), filepath.Join(dir, "schema.unstable.json"))
+	if err != nil {
+		return nil, err
+	}
+	all := []edition{sdk}
+	if more := os.Getenv("ACP_SCHEMA_DIR"); more != "" {
+		files, err := filepath.Glob(filepath.Join(more, "*.json"))
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("ACP_SCHEMA_DIR: no *.json in %s", more)
+		}
+		for _, file := range files {
+			if strings.HasPrefix(filepath.Base(file), "meta.") {
+				continue // names of methods
+			}
+			e, err := readEdition(file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, e)
+		}
+	}
+	return all, nil
+})
+
+// edition is the protocol at one time: the first file that knows a kind of
+// frame judges it.
+type edition []*file
+
+// file is one schema.
+type file struct {
+	name    string
+	types   map[string]*jsonschema.Schema // by "METHOD Request", "METHOD Response", "METHOD Notification"; and "Error"
+	updates map[string]bool               // kinds of session/update
+}
+
+func readEdition(paths ...string) (edition, error) {
+	var e edition
+	for _, path := range paths {
+		f, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		e = append(e, f)
+	}
+	return e, nil
+}
+
+func readFile(path string) (*file, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Defs map[string]struct {
+			Method string `json:"x-method"`
+			OneOf  []struct {
+				Properties struct {
+					Kind struct {
+						Const string `json:"const"`
+					} `json:"sessionUpdate"`
+				} `json:"properties"`
+			} `json:"oneOf"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	tree, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c := jsonschema.NewCompiler()
+	const url = "acp:///schema.json"
+	if err := c.AddResource(url, tree); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f := &file{name: filepath.Base(path), types: map[string]*jsonschema.Schema{}, updates: map[string]bool{}}
+	for def, d := range doc.Defs {
+		key := ""
+		for _, suffix := range []string{"Request", "Response", "Notification"} {
+			if d.Method != "" && strings.HasSuffix(def, suffix) {
+				key = d.Method + " " + suffix
+			}
+		}
+		if def == "Error" {
+			key = def
+		}
+		if key == "" {
+			continue
+		}
+		if f.types[key], err = c.Compile(url + "#/$defs/" + def); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, def, err)
+		}
+	}
+	for _, u := range doc.Defs["SessionUpdate"].OneOf {
+		f.updates[u.Properties.Kind.Const] = true
+	}
+	if f.types["Error"] == nil || len(f.updates) == 0 {
+		return nil, fmt.Errorf("%s: not a schema of the protocol", path)
+	}
+	return f, nil
+}
+
+// knows reports whether the file has a type for a frame.
+func (f *file) knows(k kind) bool {
+	return f.types[k.key] != nil && (k.update == "" || f.updates[k.update])
+}

@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Validator checks the frames of one connection, in their order on each side.
+// It may be used concurrently.
+type Validator struct {
+	editions []edition
+
+	mu           sync.Mutex
+	asked        map[string]string // methods of the client's requests that are not answered, by the id's JSON
+	capabilities map[string]any    // of the client
+}
+
+// kind is what decides how a frame is checked.
+type kind struct {
+	key    string // as in file.types
+	update string // of a session/update
+}
+
+// gates are the client capabilities that ask for kinds of updates which only
+// newer editions know.
+var gates = map[string][]string{
+	"notice":                   {"session", "notices"},
+	"compaction_update":        {"session", "compaction"},
+	"compaction_summary_chunk": {"session", "compaction"},
+}
+
+// frame is a line of the wire.
+type frame struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  *string         `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// Frame checks a line of the agent. A line of the client, which may be anything,
+// is only noted. side is "client" or "agent".
+func (v *Validator) Frame(side string, line []byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if side == "client" {
+		v.note(line)
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields() // an envelope has no others
+	var f frame
+	if err := dec.Decode(&f); err != nil {
+		return fmt.Errorf("schema: not a frame: %w", err)
+	}
+	if f.JSONRPC != "2.0" {
+		return errors.New(`schema: jsonrpc is not "2.0"`)
+	}
+	if f.Method == nil {
+		return v.response(f)
+	}
+	k := kind{key: *f.Method + " Notification"}
+	if f.ID != nil {
+		k.key = *f.Method + " Request"
+	}
+	if f.Result != nil || f.Error != nil {
+		return errors.New("schema: a request with a result or an error")
+	}
+	if *f.Method == "session/update" {
+		var p struct {
+			Update struct {
+				Kind string `json:"sessionUpdate"`
+			} `json:"update"`
+		}
+		if err := json.Unmarshal(f.Params, &p); err != nil {
+			return fmt.Errorf("schema: %w", err)
+		}
+		k.update = p.Update.Kind
+	}
+	return v.check(k, f.Params)
+}
+
+// note keeps what later frames of the agent are judged by.
+func (v *Validator) note(line []byte) {
+	var f frame
+	_ = json.Unmarshal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), &f) // of a malformed frame what can be read
+	if f.Method == nil || f.ID == nil {
+		return
+	}
+	v.asked[string(f.ID)] = *f.Method
+	if *f.Method == "initialize" {
+		var p struct {
+			Capabilities map[string]any `json:"clientCapabilities"`
+		}
+		_ = json.Unmarshal(f.Params, &p)
+		v.capabilities = p.Capabilities
+	}
+}
+
+func (v *Validator) response(f frame) error {
+	if f.ID == nil || (f.Result == nil) == (f.Error == nil) {
+		return errors.New("schema: a response needs an id, and either a result or an error")
+	}
+	id := string(f.ID)
+	if id == "null" && f.Error != nil { // the answer to a line that is no request
+		return v.check(kind{key: "Error"}, f.Error)
+	}
+	method, ok := v.asked[id]
+	delete(v.asked, id)
+	switch {
+	case !ok:
+		return fmt.Errorf("schema: a response to %s, which is no open request of the client", id)
+	case f.Error != nil:
+		return v.check(kind{key: "Error"}, f.Error)
+	}
+	return v.check(kind{key: method + " Response"}, f.Result)
+}
+
+// check validates data by every edition.
+func (v *Validator) check(k kind, data []byte) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	for _, e := range v.editions {
+		i := slices.IndexFunc(e, func(f *file) bool { return f.knows(k) })
+		if i < 0 && !v.wanted(k) {
+			return fmt.Errorf("schema: %s knows no %s, and the client did not ask for it", e[0].name, strings.TrimSpace(k.key+" "+k.update))
+		}
+		if i < 0 {
+			continue
+		}
+		if err := e[i].types[k.key].Validate(doc); err != nil {
+			return fmt.Errorf("schema: %s, by %s: %w", k.key, e[i].name, err)
+		}
+	}
+	return nil
+}
+
+// wanted reports whether the client asked for a kind of update.
+func (v *Validator) wanted(k kind) bool {
+	path, gated := gates[k.update]
+	at := any(v.capabilities)
+	for _, key := range path {
+		m, _ := at.(map[string]any)
+		at = m[key]
+	}
+	_, asked := at.(map[string]any)
+	return gated && asked
+}

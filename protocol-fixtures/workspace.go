@@ -1,0 +1,32 @@
+package fixtures
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Workspace is what "/w" stands for: an absolute path without symlinks.
+type Workspace string
+
+// written is "/w" where it can only be a path: not the end of a longer one, nor
+// the beginning of another name.
+var written = regexp.MustCompile(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`)
+
+// Real replaces /w by the real directory.
+func (w Workspace) Real(text string) string {
+	// A character that ends one match may begin the next: "/w:/w".
+	for range 2 {
+		text = written.ReplaceAllStringFunc(text, func(m string) string {
+			return strings.Replace(m, "/w", string(w), 1)
+		})
+	}
+	return text
+}
+
+// Written replaces the real directory by /w.
+func (w Workspace) Written(text string) string {
+	if w == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, string(w), "/w")
+}
