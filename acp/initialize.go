@@ -129,10 +129,10 @@ var authAPIKey = AuthMethod{
 
 // initialize answers with our version whatever the client's is, as the protocol
 // demands, and may be called again.
-func (s *Server) initialize(_ context.Context, p InitializeRequest) (func() (any, error), error) {
+func (s *Server) initialize(_ context.Context, p InitializeRequest) (work, error) {
 	caps := p.ClientCapabilities
 	s.client.caps.Store(&caps)
-	return func() (any, error) {
+	return work{run: func() (any, error) {
 		return InitializeResponse{
 			ProtocolVersion: Version,
 			AgentCapabilities: AgentCapabilities{
@@ -142,7 +142,7 @@ func (s *Server) initialize(_ context.Context, p InitializeRequest) (func() (any
 			AuthMethods: []AuthMethod{authAPIKey},
 			AgentInfo:   s.Agent,
 		}, nil
-	}, nil
+	}}, nil
 }
 
 type authenticateRequest struct {
@@ -160,11 +160,11 @@ func (p *authenticateRequest) validate() error {
 }
 
 // authenticate succeeds when there is something to work with.
-func (s *Server) authenticate(context.Context, authenticateRequest) (func() (any, error), error) {
-	return func() (any, error) {
+func (s *Server) authenticate(context.Context, authenticateRequest) (work, error) {
+	return work{run: func() (any, error) {
 		if err := s.Ready(); err != nil {
 			return nil, fmt.Errorf("authenticate: %w", err)
 		}
 		return struct{}{}, nil
-	}, nil
+	}}, nil
 }

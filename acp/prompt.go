@@ -53,13 +53,13 @@ type PromptResponse struct {
 // The turn is reserved before prompt returns, so that a session/cancel in the
 // next frame finds it. A cancelled turn is a result, not an error:
 // https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
-func (s *Server) prompt(ctx context.Context, p PromptRequest) (func() (any, error), error) {
+func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return nil, err
+		return work{}, err
 	}
 	turn := sess.Begin(ctx)
-	return func() (any, error) {
+	return work{sent: turn.End, run: func() (any, error) {
 		reason, err := turn.Run(p.Prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
 			return PromptResponse{StopCancelled}, nil
@@ -68,14 +68,14 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (func() (any, erro
 			return nil, err
 		}
 		return PromptResponse{reason}, nil
-	}, nil
+	}}, nil
 }
 
 // cancel takes session/cancel. With nothing to cancel it has no effect.
-func (s *Server) cancel(_ context.Context, p sessionRequest) (func() (any, error), error) {
+func (s *Server) cancel(_ context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err == nil {
 		sess.Cancel()
 	}
-	return nil, err
+	return work{}, err
 }

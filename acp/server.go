@@ -67,9 +67,15 @@ type Server struct {
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
 }
 
-// handler is the first half of a method: it decodes and reserves. work is the
-// second half; nil means that result is an empty object.
-type handler func(s *Server, ctx context.Context, params json.RawMessage) (work func() (any, error), err error)
+// handler is the first half of a method: it decodes and reserves, and gives the
+// second half.
+type handler func(s *Server, ctx context.Context, params json.RawMessage) (work, error)
+
+// work is the second half of a method.
+type work struct {
+	run  func() (any, error) // nil means that the result is an empty object
+	sent func()              // called when the response is written; may be nil
+}
 
 // handlers is the whole surface; anything else is -32601.
 var handlers = map[string]handler{
@@ -172,18 +178,21 @@ func (s *Server) handle(ctx context.Context, f frame) {
 		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
-	work, err := s.firstHalf(h, ctx, f)
-	if err != nil || work == nil {
+	w, err := s.firstHalf(h, ctx, f)
+	if err != nil || w.run == nil {
 		end()
 		reply(struct{}{}, err)
 		return
 	}
 	s.waiting = append(s.waiting, func() {
-		result, err := s.secondHalf(work, f.method)
+		result, err := s.secondHalf(w.run, f.method)
 		// The id is free before the answer is out: the client may use it again
 		// as soon as it reads the answer.
 		end()
 		reply(result, err)
+		if w.sent != nil {
+			w.sent()
+		}
 	})
 }
 
@@ -192,9 +201,9 @@ func (s *Server) handle(ctx context.Context, f frame) {
 func (s *Server) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, work := range s.waiting {
+	for _, second := range s.waiting {
 		if !s.ending {
-			s.work.Go(work)
+			s.work.Go(second)
 		}
 	}
 	s.waiting = s.waiting[:0]
@@ -222,14 +231,14 @@ func (s *Server) begin(ctx context.Context, f frame) (_ context.Context, end fun
 	}, nil
 }
 
-func (s *Server) firstHalf(h handler, ctx context.Context, f frame) (work func() (any, error), err error) {
+func (s *Server) firstHalf(h handler, ctx context.Context, f frame) (w work, err error) {
 	defer s.recovered(f.method, &err)
 	return h(s, ctx, f.params)
 }
 
-func (s *Server) secondHalf(work func() (any, error), method string) (result any, err error) {
+func (s *Server) secondHalf(run func() (any, error), method string) (result any, err error) {
 	defer s.recovered(method, &err)
-	return work()
+	return run()
 }
 
 // recovered turns a panic into an error: the server lives on.
@@ -242,14 +251,14 @@ func (s *Server) recovered(method string, err *error) {
 
 // typed makes a handler from one with decoded params. Absent and null params
 // are an empty object, since some clients leave out what they need not say.
-func typed[P any](h func(*Server, context.Context, P) (func() (any, error), error)) handler {
-	return func(s *Server, ctx context.Context, raw json.RawMessage) (func() (any, error), error) {
+func typed[P any](h func(*Server, context.Context, P) (work, error)) handler {
+	return func(s *Server, ctx context.Context, raw json.RawMessage) (work, error) {
 		if len(raw) == 0 || string(raw) == "null" {
 			raw = json.RawMessage("{}")
 		}
 		var p P
 		if err := decodeParams(raw, &p); err != nil {
-			return nil, err
+			return work{}, err
 		}
 		return h(s, ctx, p)
 	}
@@ -300,12 +309,12 @@ func jsonType(t reflect.Type) string {
 // session/cancel; other requests with -32800.
 func (s *Server) cancelRequest(_ context.Context, p struct {
 	RequestID json.RawMessage `json:"requestId"`
-}) (func() (any, error), error) {
+}) (work, error) {
 	s.mu.Lock()
 	cancel := s.inFlight[string(p.RequestID)]
 	s.mu.Unlock()
 	if cancel != nil {
 		cancel(fmt.Errorf("%w: %w", errCancelled, ErrTurnCancelled))
 	}
-	return nil, nil
+	return work{}, nil
 }

@@ -78,6 +78,8 @@ func (s *fakeSession) SetMode(id string) error {
 }
 func (s *fakeSession) Close(context.Context) error { return nil }
 
+func (t fakeTurn) End() {}
+
 func (t fakeTurn) Run(prompt []ContentBlock) (StopReason, error) {
 	if t.ctx.Err() != nil {
 		return "", context.Cause(t.ctx)

@@ -19,8 +19,8 @@ type Sessions interface {
 // Session is an open session. Begin, Cancel and SetMode are called on the read
 // goroutine and do not block.
 type Session interface {
-	// Begin takes a place in the session's queue of turns. The turn must be
-	// run, which gives the place back.
+	// Begin takes a place in the session's queue of turns, which End of the
+	// turn gives back.
 	Begin(ctx context.Context) Turn
 	// Cancel ends the running turn and the queued ones with ErrTurnCancelled;
 	// it has no effect on later ones.
@@ -28,7 +28,8 @@ type Session interface {
 	// SetMode changes the mode for the calls that follow; a *ParamsError if
 	// there is no such mode.
 	SetMode(id string) error
-	// Close cancels, waits for the turns to end and forgets the session.
+	// Close cancels, waits for the turns to give back their places and forgets
+	// the session.
 	Close(ctx context.Context) error
 }
 
@@ -37,6 +38,9 @@ type Turn interface {
 	// Run waits for its place, runs the prompt and sends all its updates. It
 	// returns ErrTurnCancelled if the turn was cancelled.
 	Run(prompt []ContentBlock) (StopReason, error)
+	// End gives the place back. It is called once, when the response is written:
+	// nothing of the next turn may be written before that.
+	End()
 }
 
 // NewSessionRequest opens a session:
@@ -118,8 +122,8 @@ type SessionMode struct {
 
 // newSession answers session/new. No update of the session goes out before the
 // response: some clients hang on one, others drop it.
-func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (func() (any, error), error) {
-	return func() (any, error) { return s.Sessions.New(ctx, s.client, p) }, nil
+func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (work, error) {
+	return work{run: func() (any, error) { return s.Sessions.New(ctx, s.client, p) }}, nil
 }
 
 // sessionRequest is the params of methods that name a session.
@@ -156,21 +160,21 @@ func (p *setModeRequest) validate() error {
 }
 
 // setMode answers session/set_mode, in frame order, also during a turn.
-func (s *Server) setMode(_ context.Context, p setModeRequest) (func() (any, error), error) {
+func (s *Server) setMode(_ context.Context, p setModeRequest) (work, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return nil, err
+		return work{}, err
 	}
-	return nil, sess.SetMode(*p.ModeID)
+	return work{}, sess.SetMode(*p.ModeID)
 }
 
 // closeSession answers session/close. The cancel comes in frame order; the
 // response after the prompt's.
-func (s *Server) closeSession(ctx context.Context, p sessionRequest) (func() (any, error), error) {
+func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err != nil {
-		return nil, err
+		return work{}, err
 	}
 	sess.Cancel()
-	return func() (any, error) { return struct{}{}, sess.Close(ctx) }, nil
+	return work{run: func() (any, error) { return struct{}{}, sess.Close(ctx) }}, nil
 }

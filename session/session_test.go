@@ -63,6 +63,7 @@ func start(ctx context.Context, s acp.Session, prompt string) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
 		reason, err := t.Run([]acp.ContentBlock{acp.TextBlock(prompt)})
+		t.End()
 		done <- outcome{reason, err}
 	}()
 	return done

@@ -12,7 +12,7 @@ type turn struct {
 	ctx     context.Context // a turn is begun on one goroutine and run on another
 	cancel  context.CancelCauseFunc
 	before  *turn         // nil for the first
-	done    chan struct{} // closed when this turn and all before it have ended
+	done    chan struct{} // closed when this turn and all before it have given back their places
 }
 
 // Begin takes a place at the end of the queue.
@@ -35,7 +35,6 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		case <-t.ctx.Done():
 		}
 	}
-	defer t.end()
 	if t.ctx.Err() != nil {
 		return "", context.Cause(t.ctx)
 	}
@@ -48,9 +47,9 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	return reason, err
 }
 
-// end gives the place up. A turn that was cancelled in the queue is answered at
+// End gives the place back. A turn that was cancelled in the queue is answered at
 // once, but the one after it still waits for the one before it.
-func (t *turn) end() {
+func (t *turn) End() {
 	t.session.mu.Lock()
 	delete(t.session.turns, t)
 	t.session.mu.Unlock()
