@@ -49,6 +49,7 @@ type Tool struct {
 	Description string          // Markdown, for the model
 	Schema      json.RawMessage // JSON Schema of the input, an object
 	Effect      Effect
+	Kind        Kind // of its calls, for a call whose card cannot tell
 }
 
 // Effect says what running a tool can do outside of it. Modes, the cache, the

@@ -35,10 +35,12 @@ func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (exe
 			return executors.Card{}, err
 		}
 		card := executors.Card{
-			Title:     c.title,
-			Kind:      executors.KindEdit,
-			Locations: []executors.Location{{Path: c.client, Line: c.line}},
-			Paths:     []string{c.abs},
+			Title: c.title,
+			Kind:  executors.KindEdit,
+			Paths: []string{c.abs},
+		}
+		if c.old != nil { // a client opens what is located, and a new file is not there yet
+			card.Locations = []executors.Location{{Path: c.client, Line: c.line}}
 		}
 		switch {
 		case ctx.Err() != nil:

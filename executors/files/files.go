@@ -63,16 +63,16 @@ var (
 func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walkBudget}
-	tool := func(name, text string, effect executors.Effect) executors.Tool {
-		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect}
+	tool := func(name, text string, effect executors.Effect, kind executors.Kind) executors.Tool {
+		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: kind}
 	}
 	return executors.Registry{
-		executors.Bind(tool("read", readText, look), t.prepareRead, t.read),
-		executors.Bind(tool("write", writeText, change), prepare(t.planWrite), execute(t, t.planWrite)),
-		executors.Bind(tool("edit", editText, change), prepare(t.planEdit), execute(t, t.planEdit)),
-		executors.Bind(tool("find_path", findText, look), t.prepareFind, t.find),
-		executors.Bind(tool("list_directory", listText, look), t.prepareList, t.list),
-		executors.Bind(tool("grep", grepText, look), t.prepareGrep, t.grep),
+		executors.Bind(tool("read", readText, look, executors.KindRead), t.prepareRead, t.read),
+		executors.Bind(tool("write", writeText, change, executors.KindEdit), prepare(t.planWrite), execute(t, t.planWrite)),
+		executors.Bind(tool("edit", editText, change, executors.KindEdit), prepare(t.planEdit), execute(t, t.planEdit)),
+		executors.Bind(tool("find_path", findText, look, executors.KindSearch), t.prepareFind, t.find),
+		executors.Bind(tool("list_directory", listText, look, executors.KindRead), t.prepareList, t.list),
+		executors.Bind(tool("grep", grepText, look, executors.KindSearch), t.prepareGrep, t.grep),
 	}
 }
 

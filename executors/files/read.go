@@ -19,10 +19,12 @@ func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) 
 		return executors.Card{}, err
 	}
 	card := executors.Card{
-		Title:     "Read " + tg.show,
-		Kind:      executors.KindRead,
-		Locations: []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}},
-		Paths:     []string{tg.abs},
+		Title: "Read " + tg.show,
+		Kind:  executors.KindRead,
+		Paths: []string{tg.abs},
+	}
+	if _, err := t.roots.Lstat(tg.abs); err == nil { // a client opens what is located
+		card.Locations = []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}}
 	}
 	if in.Offset < 0 || in.Limit < 0 {
 		return card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)

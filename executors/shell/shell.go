@@ -107,6 +107,7 @@ func (e *Executor) registry() executors.Registry {
 		Name:        Tool,
 		Description: description,
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
+		Kind:        executors.KindExecute,
 	}, e.prepare, e.execute)}
 }
 

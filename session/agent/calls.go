@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -106,7 +107,8 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		u.Title = c.Name
 	}
 	if u.Kind == "" {
-		u.Kind = string(executors.KindOther)
+		tool, _ := executors.Find(t.tools, c.Name)
+		u.Kind = string(cmp.Or(tool.Kind, executors.KindOther))
 	}
 	if t.StreamTerminals && card.Command != "" {
 		r.terminal = call.ID
