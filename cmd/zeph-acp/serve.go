@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+)
+
+func newServe(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve ACP on stdin and stdout until stdin ends",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+	}
+}
+
+// serve runs the agent for the editor that started this process. Stdout belongs
+// to the protocol alone.
+func serve(cmd *cobra.Command, f *flags) error {
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	for _, w := range l.Warnings {
+		log.Warn(w)
+	}
+	server := app.New(l.Config, log).Server()
+	if f.record != "" {
+		stop, err := record(server, f.record)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		fmt.Fprintln(os.Stderr, `zeph-acp: this is a server for editors and now waits for JSON on stdin; in a terminal try: zeph-acp run "/bash go version"`)
+	}
+
+	ctx, stop := stopOnSignal(context.Background())
+	defer stop()
+	if err := server.Serve(ctx, os.Stdin, os.Stdout); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
+		return &exit{code: 128 + int(got)}
+	}
+	return nil
+}
+
+// signalled is the cause of a context that a signal ended.
+type signalled syscall.Signal
+
+func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
+
+// stopOnSignal ends the context at the first SIGINT or SIGTERM; at the second
+// the process ends at once. A broken pipe is left to whoever writes: without
+// this the runtime would end the process with children still running.
+func stopOnSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for stopping := false; ; {
+			select {
+			case s := <-signals:
+				n, ok := s.(syscall.Signal)
+				if !ok || n == syscall.SIGPIPE {
+					continue
+				}
+				if stopping {
+					os.Exit(128 + int(n))
+				}
+				stopping = true
+				cancel(signalled(n))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}
+
+// record writes every frame of the server into a fixture.
+func record(server *acp.Server, path string) (stop func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	r := fixtures.NewRecorder(f)
+	server.Trace = func(side acp.Side, line []byte) { r.Trace(string(side), line) }
+	return func() {
+		if err := errors.Join(r.Err(), f.Close()); err != nil {
+			server.Log.Error("record", "err", err)
+		}
+	}, nil
+}
