@@ -1,0 +1,238 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// stubborn is a command that ignores SIGTERM, forks, leaves the pids of both
+// processes in the file pids, and runs until it is killed.
+const stubborn = `trap "" TERM; sleep 300 & echo $$ $! > pids.new; mv pids.new pids; wait; wait; sleep 300`
+
+// stubbornPIDs waits for the command to run and gives its processes.
+func (a *agent) stubbornPIDs() []int {
+	a.t.Helper()
+	var text string
+	eventually(a.t, patience, "the command to start", func() bool {
+		b, err := os.ReadFile(filepath.Join(a.dir, "pids"))
+		text = string(b)
+		return err == nil
+	})
+	var pids []int
+	for _, field := range strings.Fields(text) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			a.t.Fatalf("pids: %q", text)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// gone waits until none of the processes is left.
+func (a *agent) gone(pids []int) {
+	a.t.Helper()
+	for _, pid := range pids {
+		eventually(a.t, promptly, fmt.Sprintf("the end of child %d", pid), func() bool { return !alive(pid) })
+	}
+}
+
+// TestCancel cancels a turn wherever it can wait. The answer must come at once
+// and be a result, no child may be left, no update may follow, and the next
+// prompt must work and know of the one before.
+func TestCancel(t *testing.T) {
+	readIt := answer(call("c1", "read", map[string]any{"path": "a.txt"}))
+	writeIt := answer(call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
+	runIt := answer(call("c1", "bash", map[string]any{"command": stubborn}))
+	for name, tt := range map[string]struct {
+		first reply  // nil: the model sends a little and goes silent
+		wait  string // the client's method that never answers
+		runs  bool   // a command runs, and must be dead after
+		caps  sdk.ClientCapabilities
+	}{
+		"model":            {caps: canAll()},
+		"permission":       {first: writeIt, wait: "session/request_permission", caps: canAll()},
+		"fs read":          {first: readIt, wait: "fs/read_text_file", caps: canAll()},
+		"fs write":         {first: writeIt, wait: "fs/write_text_file", caps: canAll()},
+		"terminal create":  {first: runIt, wait: "terminal/create", caps: canAll()},
+		"terminal wait":    {first: runIt, runs: true, caps: canAll()},
+		"local command":    {first: runIt, runs: true},
+		"local permission": {first: runIt, wait: "session/request_permission"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waiting := make(chan struct{}, 1)
+			silent := make(chan struct{})
+			first := tt.first
+			if first == nil {
+				first = hang(silent, say("I begin to"))
+			}
+			p := newProvider(t, first)
+			e := (&ide{caps: tt.caps, before: func(ctx context.Context, method string) error {
+				if method != tt.wait {
+					return nil
+				}
+				waiting <- struct{}{}
+				<-ctx.Done() // $/cancel_request
+				return ctx.Err()
+			}}).begin(t, start{env: p.env()})
+			e.file("a.txt", "old\n")
+			s := e.session()
+			done := e.begun(s, "the first prompt")
+			var pids []int
+			switch {
+			case tt.wait != "":
+				within(t, patience, tt.wait, waiting)
+			case tt.runs:
+				pids = e.stubbornPIDs()
+			default:
+				within(t, patience, "the model's first words", silent)
+				e.await("what the model said so far", func(f frame) bool { return strings.Contains(f.line, `" to"`) })
+			}
+			e.cancel(s)
+			if got := within(t, promptly, "answer to the cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
+				t.Fatalf("%q, %v", got.reason, got.err)
+			}
+			e.gone(pids)
+			e.checkFinal(s)
+			if tt.wait == "session/request_permission" || tt.wait == "fs/write_text_file" {
+				if got := e.content("a.txt"); got != "old\n" {
+					t.Errorf("the file holds %q", got)
+				}
+			}
+			before := len(p.requests())
+			p.then(answer(say("I remember.")))
+			e.prompt(s, "the second prompt")
+			if body := p.requests()[before]; !strings.Contains(body, "the first prompt") || !strings.Contains(body, "the second prompt") {
+				t.Errorf("the model does not know what came before the cancel:\n%s", body)
+			}
+			if !strings.HasSuffix(e.text(s), "I remember.") {
+				t.Errorf("the agent said %q", e.text(s))
+			}
+		})
+	}
+}
+
+// checkFinal proves that every tool call of a session has its last status.
+func (e *ide) checkFinal(s sdk.SessionId) {
+	e.t.Helper()
+	open := map[sdk.ToolCallId]bool{}
+	for _, u := range e.seen(s) {
+		if u.ToolCall != nil {
+			open[u.ToolCall.ToolCallId] = true
+		}
+	}
+	for _, r := range e.results(s) {
+		delete(open, r.ToolCallId)
+	}
+	if len(open) > 0 {
+		e.t.Errorf("tool calls without an end: %v", open)
+	}
+}
+
+// TestCancelQueued cancels while prompts wait: one cancel answers all of them,
+// and the next prompt runs.
+func TestCancelQueued(t *testing.T) {
+	silent := make(chan struct{})
+	p := newProvider(t, hang(silent))
+	e := (&ide{}).begin(t, start{env: p.env()})
+	s := e.session()
+	running := e.begun(s, "running")
+	within(t, patience, "the model", silent)
+	queued := []<-chan outcome{e.begun(s, "queued"), e.begun(s, "queued too")}
+	e.alive() // behind them on the wire
+	e.cancel(s)
+	for _, done := range append(queued, running) {
+		if got := within(t, promptly, "answer to a cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
+			t.Errorf("%q, %v", got.reason, got.err)
+		}
+	}
+	if n := len(p.requests()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	p.then(answer(say("Here.")))
+	e.prompt(s, "next")
+}
+
+// TestCancelRequest ends a prompt by $/cancel_request.
+func TestCancelRequest(t *testing.T) {
+	silent := make(chan struct{})
+	p := newProvider(t, hang(silent))
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	a.request(`1`, "session/prompt", promptParams(s, "hi"))
+	within(t, patience, "the model", silent)
+	a.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"1"}}` + "\n") // not the number
+	a.alive()
+	a.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}` + "\n")
+	a.cancelled(`1`)
+}
+
+// cancelled waits for a prompt's answer, which must be that it was cancelled.
+func (a *agent) cancelled(id string) {
+	a.t.Helper()
+	f := a.answer(id)
+	var r struct{ StopReason string }
+	if err := json.Unmarshal(f.Result, &r); err != nil || r.StopReason != "cancelled" {
+		a.t.Fatalf("prompt %s: %s", id, f.line)
+	}
+}
+
+// TestCancelInTheNextFrame sends each prompt with its session/cancel right
+// behind. The prompt never wins, not even with a model that answers at once.
+func TestCancelInTheNextFrame(t *testing.T) {
+	const prompts = 200
+	pair := func(s string, id int) (prompt, cancel string) {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`+"\n", id, promptParams(s, "/bash echo hi")),
+			fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", s)
+	}
+	t.Run("each pair in one write", func(t *testing.T) {
+		t.Parallel()
+		a := launch(t, start{})
+		a.initialize()
+		s := a.open()
+		for id := range prompts {
+			prompt, cancel := pair(s, id)
+			a.send(prompt + cancel)
+			a.cancelled(strconv.Itoa(id))
+		}
+	})
+	t.Run("all in one write", func(t *testing.T) {
+		t.Parallel()
+		a := launch(t, start{})
+		a.initialize()
+		s := a.open()
+		var all strings.Builder
+		for id := range prompts {
+			prompt, cancel := pair(s, id)
+			all.WriteString(prompt + cancel)
+		}
+		a.send(all.String())
+		for id := range prompts {
+			a.cancelled(strconv.Itoa(id))
+		}
+	})
+	t.Run("separate writes, a slow model", func(t *testing.T) {
+		t.Parallel()
+		p := newProvider(t)
+		p.choose = func(modelRequest) reply { return hang(make(chan struct{}), say("slow")) }
+		a := launch(t, start{env: p.env()})
+		a.initialize()
+		s := a.open()
+		for id := range prompts {
+			_, cancel := pair(s, id)
+			a.request(strconv.Itoa(id), "session/prompt", promptParams(s, "take your time"))
+			a.send(cancel)
+			a.cancelled(strconv.Itoa(id))
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"testing"
+)
+
+// binary is the built command.
+var binary string
+
+const command = "github.com/zeph-acp/zeph-acp/cmd/zeph-acp"
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "zeph-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "zeph-acp")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	args := []string{"build", "-o", binary}
+	if raceEnabled() {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, command)...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build %s: %v\n%s", command, err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// raceEnabled reports whether this test was built with -race.
+func raceEnabled() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}

@@ -1,0 +1,257 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// codeOf gives the JSON-RPC error that answered a request of the SDK.
+func codeOf(err error) *sdk.RequestError {
+	if e, ok := errors.AsType[*sdk.RequestError](err); ok {
+		return e
+	}
+	return &sdk.RequestError{Message: fmt.Sprint(err)}
+}
+
+// TestParallelSessions runs two turns at once: the model answers neither before
+// it was asked by both.
+func TestParallelSessions(t *testing.T) {
+	p := newProvider(t)
+	both := make(chan struct{}, 2)
+	met := make(chan struct{})
+	p.choose = func(r modelRequest) reply {
+		both <- struct{}{}
+		if len(both) == 2 {
+			close(met)
+		}
+		within(t, patience, "request of the other session", met)
+		return answer(say("You said " + r.last() + "."))
+	}
+	e := (&ide{caps: canAll()}).begin(t, start{env: p.env()})
+	one, two := e.session(), e.session()
+	a, b := e.begun(one, "one"), e.begun(two, "two")
+	for _, done := range []<-chan outcome{a, b} {
+		if got := within(t, patience, "the turn's end", done); got.err != nil || got.reason != sdk.StopReasonEndTurn {
+			t.Fatalf("%q, %v", got.reason, got.err)
+		}
+	}
+	if e.text(one) != "You said one." || e.text(two) != "You said two." {
+		t.Errorf("the sessions got %q and %q", e.text(one), e.text(two))
+	}
+}
+
+// TestCancelOne cancels one of two turns.
+func TestCancelOne(t *testing.T) {
+	silent, goOn := make(chan struct{}), make(chan struct{})
+	p := newProvider(t)
+	p.choose = func(r modelRequest) reply {
+		if r.last() == "silent" {
+			return hang(silent)
+		}
+		<-goOn
+		return answer(say("Still here."))
+	}
+	e := (&ide{}).begin(t, start{env: p.env()})
+	one, two := e.session(), e.session()
+	a, b := e.begun(one, "silent"), e.begun(two, "go on")
+	within(t, patience, "the model", silent)
+	e.cancel(one)
+	if got := within(t, promptly, "answer to the cancelled prompt", a); got.reason != sdk.StopReasonCancelled {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+	close(goOn)
+	if got := within(t, patience, "the other turn's end", b); got.reason != sdk.StopReasonEndTurn {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+}
+
+// TestQueue sends prompts while one runs: first in, first out, and each one sees
+// the ones before.
+func TestQueue(t *testing.T) {
+	goOn := make(chan struct{})
+	p := newProvider(t)
+	p.choose = func(r modelRequest) reply {
+		<-goOn
+		return answer(say("<" + r.last() + ">"))
+	}
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	for _, id := range []string{"1", "2", "3"} {
+		a.request(id, "session/prompt", promptParams(s, "prompt "+id))
+	}
+	a.alive()
+	close(goOn)
+	a.answer("3")
+	var order []string
+	for _, f := range a.sent() {
+		if f.Result != nil && len(f.ID) == 1 {
+			order = append(order, string(f.ID))
+		}
+	}
+	if !slices.Equal(order, []string{"1", "2", "3"}) {
+		t.Errorf("answered in the order %q", order)
+	}
+	if n := len(p.requests()); n != 3 {
+		t.Fatalf("the model was asked %d times", n)
+	}
+	for n := range 3 {
+		var said []string
+		for _, m := range p.request(n).Messages {
+			for _, b := range m.Content {
+				said = append(said, b.Text)
+			}
+		}
+		want := []string{"prompt 1", "<prompt 1>", "prompt 2", "<prompt 2>", "prompt 3"}[:2*n+1]
+		if !slices.Equal(said, want) {
+			t.Errorf("request %d tells of %q, want %q", n, said, want)
+		}
+	}
+}
+
+// TestModes writes a file in each mode.
+func TestModes(t *testing.T) {
+	write := func(n int) []reply {
+		return []reply{
+			answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),
+			answer(say("Done.")),
+		}
+	}
+	for mode, want := range map[sdk.SessionModeId]struct {
+		written bool
+		asked   int
+	}{
+		"ask":       {false, 0},
+		"architect": {false, 0},
+		"code":      {true, 1},
+		"auto":      {true, 0},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, write(1)...)
+			e := (&ide{}).begin(t, start{env: p.env()})
+			s := e.session()
+			if _, err := e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: s, ModeId: mode}); err != nil {
+				t.Fatal(err)
+			}
+			e.prompt(s, "write")
+			matches, _ := filepath.Glob(filepath.Join(e.dir, "f1"))
+			if (len(matches) == 1) != want.written || len(e.questions()) != want.asked {
+				t.Errorf("written %q, asked %d times", matches, len(e.questions()))
+			}
+		})
+	}
+	e := (&ide{}).begin(t, start{})
+	_, err := e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: e.session(), ModeId: "yolo"})
+	if f := codeOf(err); f.Code != -32602 || !strings.Contains(f.Message, "yolo") {
+		t.Errorf("unknown mode: %v", err)
+	}
+}
+
+// TestPermission gives every answer that a client can give.
+func TestPermission(t *testing.T) {
+	edit := func(n int) reply {
+		return answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
+	}
+	for kind, want := range map[sdk.PermissionOptionKind]struct {
+		asked int
+		disk  string
+	}{
+		sdk.PermissionOptionKindAllowOnce:    {2, "2\n"},
+		sdk.PermissionOptionKindAllowAlways:  {1, "2\n"},
+		sdk.PermissionOptionKindRejectOnce:   {2, "0\n"},
+		sdk.PermissionOptionKindRejectAlways: {1, "0\n"},
+		"":                                   {2, "0\n"}, // outcome cancelled, with the turn going on
+		"fail":                               {2, "0\n"}, // an error
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, edit(1), edit(2), answer(say("Done.")))
+			e := &ide{permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return kind }}
+			e.before = func(_ context.Context, method string) error {
+				if kind == "fail" {
+					return &sdk.RequestError{Code: -32603, Message: "no dialog"}
+				}
+				return nil
+			}
+			e.begin(t, start{env: p.env()})
+			e.file("f", "0\n")
+			s := e.session()
+			e.prompt(s, "write")
+			if got := e.content("f"); got != want.disk || len(e.questions()) != want.asked {
+				t.Errorf("the disk holds %q, asked %d times", got, len(e.questions()))
+			}
+			for _, r := range e.results(s) {
+				if (*r.Status == sdk.ToolCallStatusCompleted) != (want.disk == "2\n") {
+					t.Errorf("tool call ended %s", *r.Status)
+				}
+			}
+			q := e.questions()[0].ToolCall
+			if q.Title == nil || q.RawInput == nil || len(q.Content) == 0 || q.Status == nil || *q.Status != sdk.ToolCallStatusPending {
+				t.Errorf("the question does not tell what is asked: %+v", q)
+			}
+		})
+	}
+}
+
+// TestClose closes a session in the middle of a turn: the prompt is answered
+// first, and then there is no such session.
+func TestClose(t *testing.T) {
+	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": stubborn})))
+	a := (&ide{}).begin(t, start{env: p.env()})
+	s := a.session()
+	done := a.begun(s, "run")
+	pids := a.stubbornPIDs()
+	if _, err := a.conn.CloseSession(t.Context(), sdk.CloseSessionRequest{SessionId: s}); err != nil {
+		t.Fatalf("session/close: %v", err)
+	}
+	if got := within(t, promptly, "answer to the prompt", done); got.reason != sdk.StopReasonCancelled {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+	var order []string
+	for _, f := range a.sent() {
+		if f.Result != nil {
+			order = append(order, strings.TrimSpace(string(f.Result)))
+		}
+	}
+	if got := order[len(order)-2:]; !strings.Contains(got[0], "cancelled") || got[1] != "{}" {
+		t.Errorf("answers in the order %q", got)
+	}
+	a.gone(pids)
+	got := within(t, patience, "answer", a.begun(s, "again"))
+	if f := codeOf(got.err); f.Code != -32002 || !strings.Contains(f.Message, string(s)) {
+		t.Errorf("prompt in a closed session: %v", got.err)
+	}
+}
+
+// TestFirstFrames proves that nothing of a session is sent before the answer
+// that names it, and that 100 sessions have 100 ids.
+func TestFirstFrames(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	seen := map[string]bool{}
+	for range 100 {
+		seen[a.open()] = true
+	}
+	if len(seen) != 100 {
+		t.Errorf("%d different ids", len(seen))
+	}
+	named := map[string]bool{}
+	for _, f := range a.sent() {
+		var r struct{ SessionID string }
+		_ = json.Unmarshal(f.Result, &r)
+		named[r.SessionID] = true
+		var p struct{ SessionID string }
+		if f.Method == "session/update" && json.Unmarshal(f.Params, &p) == nil && !named[p.SessionID] {
+			t.Errorf("an update before the session is named: %s", f.line)
+		}
+	}
+}
