@@ -52,7 +52,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 		fmt.Fprintln(os.Stderr, `zeph-acp: this is a server for editors and now waits for JSON on stdin; in a terminal try: zeph-acp run "/bash go version"`)
 	}
 
-	ctx, stop := stopOnSignal(context.Background())
+	ctx, stop := stopOnSignal(context.Background(), func() {})
 	defer stop()
 	if err := server.Serve(ctx, os.Stdin, os.Stdout); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("write to the client: %w", err)
@@ -68,23 +68,27 @@ type signalled syscall.Signal
 
 func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
 
-// stopOnSignal ends the context at the first SIGINT or SIGTERM; at the second
-// the process ends at once. A broken pipe is left to whoever writes: without
-// this the runtime would end the process with children still running.
-func stopOnSignal(ctx context.Context) (context.Context, func()) {
+// stopOnSignal ends the context at the first SIGINT, SIGTERM or SIGHUP. At the
+// second the process ends, after abort. A broken pipe is left to whoever writes:
+// without this the runtime would end the process with children still running.
+func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	ignored := make(chan os.Signal, 1) // of its own, so that it takes no room
+	signal.Notify(ignored, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
-		for stopping := false; ; {
+		stopping := false
+		for {
 			select {
 			case s := <-signals:
-				n, ok := s.(syscall.Signal)
-				if !ok || n == syscall.SIGPIPE {
-					continue
-				}
+				n, _ := s.(syscall.Signal)
 				if stopping {
+					abort()
 					os.Exit(128 + int(n))
 				}
 				stopping = true
@@ -94,7 +98,7 @@ func stopOnSignal(ctx context.Context) (context.Context, func()) {
 			}
 		}
 	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+	return ctx, func() { signal.Stop(signals); signal.Stop(ignored); close(done); cancel(nil) }
 }
 
 // record writes every frame of the server into a fixture.

@@ -1,0 +1,144 @@
+package headless
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// cleaner takes out of a stream of text what would drive a terminal: escape
+// sequences, control characters, and characters that change the direction of
+// text. What is left is text, \n, \t and \r. The zero value is at the beginning
+// of a stream, which may be cut into pieces anywhere between runes.
+type cleaner struct {
+	state state
+	held  int // runes swallowed by an unfinished string
+}
+
+// state is where in an escape sequence the stream is:
+// https://vt100.net/emu/dec_ansi_parser
+type state uint8
+
+const (
+	ground       state = iota
+	escape             // after ESC
+	csi                // after ESC [
+	controlText        // in an OSC, DCS, SOS, PM or APC string
+	controlText2       // in one, after ESC
+)
+
+// maxControlText is how long a string may be, in runes. One that is never ended
+// must not swallow the rest of the output.
+const maxControlText = 4096
+
+// clean gives what is left of the next piece.
+func (c *cleaner) clean(text string) string {
+	if c.state == ground && plain(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range text {
+		if c.next(r) && shown(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether nothing has to be taken out.
+func plain(text string) bool {
+	for _, r := range text {
+		if !shown(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// shown reports whether a rune may go to a terminal by itself.
+func shown(r rune) bool {
+	switch r {
+	case '\n', '\t', '\r':
+		return true
+	}
+	return !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r)
+}
+
+// next takes a rune and reports whether it lies outside of sequences.
+func (c *cleaner) next(r rune) (text bool) {
+	switch c.state {
+	case escape:
+		switch {
+		case r == '[':
+			c.state = csi
+		case strings.ContainsRune("]PX^_", r):
+			c.state, c.held = controlText, 0
+		case r >= 0x20 && r <= 0x2f: // more to come
+		case r >= 0x30 && r <= 0x7e:
+			c.state = ground
+		default:
+			return c.restart(r)
+		}
+		return false
+	case csi:
+		switch {
+		case r >= 0x20 && r <= 0x3f:
+		case r >= 0x40 && r <= 0x7e:
+			c.state = ground
+		default:
+			return c.restart(r)
+		}
+		return false
+	case controlText, controlText2:
+		c.held++
+		switch {
+		case c.state == controlText2 && r == '\\', r == '\a', r == '\u009c', r == '\x18', r == '\x1a':
+			c.state = ground
+		case c.state == controlText2: // ESC ends the string, whatever follows
+			c.state = escape
+			return c.next(r)
+		case r == '\x1b':
+			c.state = controlText2
+		case r == '\n', c.held > maxControlText:
+			return c.restart(r)
+		}
+		return false
+	}
+	return c.restart(r)
+}
+
+// restart takes a rune that is part of no sequence that began before it.
+func (c *cleaner) restart(r rune) (text bool) {
+	c.state = ground
+	switch r {
+	case '\x1b':
+		c.state = escape
+	case '\u009b':
+		c.state = csi
+	case '\u0090', '\u0098', '\u009d', '\u009e', '\u009f':
+		c.state, c.held = controlText, 0
+	default:
+		return true
+	}
+	return false
+}
+
+// label shows a text in one line, with nothing taken out: what the user judges a
+// call by must not look like something else.
+func label(text string) string {
+	return strings.ReplaceAll(visible(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")), "\n", " ⏎ ")
+}
+
+// visible spells out what a terminal would not show as it is. \n and \t stay.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if shown(r) && r != '\r' {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}

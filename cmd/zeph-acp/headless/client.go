@@ -1,0 +1,181 @@
+package headless
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// lines is the ObjectStream of the client's end: one line, one frame. Its peer
+// is our own agent, which is trusted with the length of a line.
+type lines struct {
+	in  *bufio.Reader
+	out io.WriteCloser
+	raw []byte // the line that ReadObject read last; of the read goroutine
+}
+
+// ReadObject reads the next frame. jsonrpc2 does not keep params as they were
+// written, so the line stays at hand.
+func (l *lines) ReadObject(v any) error {
+	line, err := l.in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	l.raw = line
+	return json.Unmarshal(line, v)
+}
+
+// WriteObject writes a frame with its newline in one Write.
+func (l *lines) WriteObject(v any) error { return json.NewEncoder(l.out).Encode(v) }
+
+// Close hangs up.
+func (l *lines) Close() error { return l.out.Close() }
+
+type discard struct{}
+
+func (discard) Printf(string, ...any) {}
+
+// client answers the agent; it is the jsonrpc2 handler of a turn.
+type client struct {
+	*Turn
+	stream    *lines
+	cancelled <-chan struct{} // closed: the user cancelled the turn
+	work      sync.WaitGroup  // requests that are being answered
+
+	mu       sync.Mutex
+	inFlight map[jsonrpc2.ID]context.CancelFunc
+}
+
+// method answers one request.
+type method func(c *client, ctx context.Context, params json.RawMessage) (any, error)
+
+// methods is what an agent may ask of us.
+var methods = map[string]method{
+	"fs/read_text_file":          typed((*client).readTextFile),
+	"fs/write_text_file":         typed((*client).writeTextFile),
+	"terminal/create":            typed((*client).createTerminal),
+	"terminal/output":            typed((*client).terminalOutput),
+	"terminal/wait_for_exit":     typed((*client).waitForExit),
+	"terminal/kill":              typed((*client).killTerminal),
+	"terminal/release":           typed((*client).releaseTerminal),
+	"session/request_permission": typed((*client).requestPermission),
+}
+
+// typed makes a method from one with decoded params.
+func typed[P any](h func(*client, context.Context, P) (any, error)) method {
+	return func(c *client, ctx context.Context, raw json.RawMessage) (any, error) {
+		var p P
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return nil, refusal(jsonrpc2.CodeInvalidParams, "%v", err)
+		}
+		return h(c, ctx, p)
+	}
+}
+
+// refusal is an error answer.
+func refusal(code int64, format string, args ...any) *jsonrpc2.Error {
+	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Error codes of ACP: https://agentclientprotocol.com/protocol/v1/schema#errorcode
+const (
+	codeNotFound  = -32002
+	codeCancelled = -32800
+)
+
+// Handle runs on the read goroutine: updates are shown in the order of the
+// frames, requests are answered beside them.
+func (c *client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	var frame struct {
+		Params json.RawMessage `json:"params"`
+	}
+	_ = json.Unmarshal(c.stream.raw, &frame) // jsonrpc2 has just done it
+	switch {
+	case !req.Notif:
+		ctx, cancel := context.WithCancel(ctx)
+		c.mu.Lock()
+		c.inFlight[req.ID] = cancel
+		c.mu.Unlock()
+		c.work.Go(func() {
+			defer c.end(req.ID)
+			c.answer(ctx, conn, req, frame.Params)
+		})
+	case req.Method == "session/update":
+		c.View.Update(frame.Params)
+	case req.Method == "$/cancel_request":
+		var p struct {
+			RequestID jsonrpc2.ID `json:"requestId"`
+		}
+		if json.Unmarshal(frame.Params, &p) == nil {
+			c.end(p.RequestID)
+		}
+	}
+}
+
+// end cancels a request that is still being answered.
+func (c *client) end(id jsonrpc2.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.inFlight[id]; cancel != nil {
+		cancel()
+		delete(c.inFlight, id)
+	}
+}
+
+// answer answers one request. That the answer cannot be written means that the
+// agent is gone.
+func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
+	h, ok := methods[req.Method]
+	if !ok {
+		_ = conn.ReplyWithError(ctx, req.ID, refusal(jsonrpc2.CodeMethodNotFound, "method not found: %s", req.Method))
+		return
+	}
+	result, err := h(c, ctx, params)
+	refused, ok := errors.AsType[*jsonrpc2.Error](err)
+	switch {
+	case err == nil:
+		_ = conn.Reply(ctx, req.ID, result)
+	case ok:
+		_ = conn.ReplyWithError(ctx, req.ID, refused)
+	case ctx.Err() != nil:
+		_ = conn.ReplyWithError(ctx, req.ID, refusal(codeCancelled, "the request was cancelled"))
+	default:
+		_ = conn.ReplyWithError(ctx, req.ID, refusal(jsonrpc2.CodeInternalError, "%v", err))
+	}
+}
+
+// requestPermission asks the user. Who cancels the turn answers the open
+// questions with it, as the protocol demands.
+func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionRequest) (any, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-c.cancelled:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	id, err := c.Approver.Approve(ctx, p)
+	outcome := map[string]string{"outcome": "selected", "optionId": id}
+	if ctx.Err() != nil {
+		outcome, err = map[string]string{"outcome": "cancelled"}, nil
+	}
+	return map[string]any{"outcome": outcome}, err
+}
+
+func mustBeAbsolute(name, path string) error {
+	if !filepath.IsAbs(path) {
+		return refusal(jsonrpc2.CodeInvalidParams, "%s: must be an absolute path, got %q", name, path)
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+package headless
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// flush forgets what was typed but not read.
+func flush(terminal *os.File) {
+	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH) // no terminal: nothing was typed
+}

@@ -1,0 +1,99 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// maxFile is the largest file that there is a buffer for, in bytes: its text has
+// to fit in a frame.
+const maxFile = 8 << 20
+
+type readTextFileRequest struct {
+	Path  string `json:"path"`
+	Line  *int   `json:"line"`  // 1-based
+	Limit *int   `json:"limit"` // lines
+}
+
+// readTextFile gives the text of a file. Nobody types into our buffers, so they
+// are what is on disk. There is no buffer for what is no text, or is too large.
+func (c *client) readTextFile(ctx context.Context, p readTextFileRequest) (any, error) {
+	disk, path, err := buffer(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := disk.ReadFile(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, err
+	case err != nil:
+		return nil, refusal(codeNotFound, "%v", err)
+	case !utf8.ValidString(text):
+		return nil, refusal(codeNotFound, "%s is not UTF-8 text", p.Path)
+	}
+	return map[string]string{"content": part(text, p.Line, p.Limit)}, nil
+}
+
+// part cuts lines out of text.
+func part(text string, line, limit *int) string {
+	if line != nil {
+		for n := 1; n < *line && text != ""; n++ {
+			_, text, _ = strings.Cut(text, "\n")
+		}
+	}
+	if limit == nil {
+		return text
+	}
+	end := 0
+	for n := 0; n < *limit && end < len(text); n++ {
+		if i := strings.IndexByte(text[end:], '\n'); i >= 0 {
+			end += i + 1
+		} else {
+			end = len(text)
+		}
+	}
+	return text[:end]
+}
+
+type writeTextFileRequest struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// writeTextFile puts the text in the place of the file in one step.
+func (c *client) writeTextFile(ctx context.Context, p writeTextFileRequest) (any, error) {
+	disk, path, err := buffer(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	return struct{}{}, disk.WriteFile(ctx, path, p.Content)
+}
+
+// buffer gives the access to one file wherever it is: an editor opens any file,
+// and what the agent may open is the agent's to judge.
+func buffer(path string) (disk files.Disk, resolved string, err error) {
+	if err := mustBeAbsolute("path", path); err != nil {
+		return files.Disk{}, "", err
+	}
+	resolved, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) { // a new file
+		var dir string
+		dir, err = filepath.EvalSymlinks(filepath.Dir(path))
+		resolved = filepath.Join(dir, filepath.Base(path))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return files.Disk{}, "", refusal(codeNotFound, "%v", err)
+	}
+	if err != nil {
+		return files.Disk{}, "", err
+	}
+	roots, err := workspace.New(filepath.Dir(resolved))
+	return files.Disk{Roots: roots, MaxBytes: maxFile}, resolved, err
+}

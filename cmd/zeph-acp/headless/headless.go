@@ -1,0 +1,156 @@
+// Package headless is the editor that "zeph-acp run" plays: a real ACP client
+// with buffers, terminals and a user, over a real pipe, for one turn.
+//
+// Start with a [Turn], give it a [View], which shows the turn to somebody, and
+// an [Approver], which answers permission requests, and Run it. The package
+// promises that no process it started is left behind, and that what it prints
+// cannot drive the user's terminal. The agent learns nothing of it that it would
+// not learn of another client.
+package headless
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// Turn is one prompt in a session of its own. All fields but Mode are required.
+type Turn struct {
+	Server   *acp.Server // fresh; Run serves it
+	Dir      string      // absolute path; the session's cwd
+	Mode     string      // empty means the configured one
+	Prompt   string
+	View     View
+	Approver Approver
+
+	terminals terminals
+}
+
+// View shows a turn. Its methods are called concurrently.
+type View interface {
+	// Update shows a session/update, whose params these are.
+	Update(params json.RawMessage)
+	// Output shows what a terminal wrote, in whole runes.
+	Output(terminal string, text []byte)
+	// End shows how the turn ended: with a stop reason, or without one. Nothing
+	// comes after.
+	End(stop acp.StopReason, err error)
+}
+
+// Approver answers permission requests. It returns the id of the chosen option,
+// ctx's error if the question is no longer of interest, or an error which says
+// that nobody could be asked.
+type Approver interface {
+	Approve(ctx context.Context, p acp.RequestPermissionRequest) (optionID string, err error)
+}
+
+// ModeError says that the session has no such mode.
+type ModeError struct {
+	Mode  string
+	Known []string
+}
+
+// Error names the modes that there are.
+func (e *ModeError) Error() string {
+	return fmt.Sprintf("unknown mode %q: want %s", e.Mode, strings.Join(e.Known, ", "))
+}
+
+// Run starts the server, runs the turn and stops everything that was started.
+// When ctx ends, the turn is cancelled as an editor does it, and Run waits for
+// the agent's answer.
+//
+// Its error is a *jsonrpc2.Error if the agent answered with one, a *ModeError,
+// or ctx's cause if ctx ended before there was a turn.
+func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
+	agentIn, toAgent := io.Pipe()
+	fromAgent, agentOut := io.Pipe()
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		// The client hangs up in any case, so the server needs no context.
+		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
+	})
+	c := &client{Turn: t, cancelled: ctx.Done(), inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
+	stream := &lines{in: bufio.NewReader(fromAgent), out: toAgent}
+	c.stream = stream
+	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
+
+	stop, err := turn(ctx, conn, t)
+	_ = toAgent.Close() // what an editor does to end its agent
+	serving.Wait()
+	<-conn.DisconnectNotify() // all that the agent wrote is read
+	c.work.Wait()
+	t.terminals.close()
+	t.View.End(stop, err)
+	return stop, err
+}
+
+// Abort ends all processes of the turn at once, and returns when they are gone.
+// It is for a user who does not want to wait for Run any longer.
+func (t *Turn) Abort() { t.terminals.close() }
+
+// turn is what an editor says from the start to the end of one prompt.
+func turn(ctx context.Context, conn *jsonrpc2.Conn, t *Turn) (acp.StopReason, error) {
+	call := func(method string, params, result any) error {
+		err := conn.Call(ctx, method, params, result)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	if err := call("initialize", map[string]any{
+		"protocolVersion":    acp.Version,
+		"clientCapabilities": acp.ClientCapabilities{ReadTextFile: true, WriteTextFile: true, Terminal: true},
+		"clientInfo":         acp.Implementation{Name: "zeph-acp-run", Version: t.Server.Agent.Version},
+	}, nil); err != nil {
+		return "", err
+	}
+	var session acp.NewSessionResponse
+	if err := call("session/new", map[string]any{"cwd": t.Dir, "mcpServers": []string{}}, &session); err != nil {
+		return "", err
+	}
+	if t.Mode != "" {
+		if err := known(t.Mode, session.Modes.AvailableModes); err != nil {
+			return "", err
+		}
+		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": t.Mode}, nil); err != nil {
+			return "", err
+		}
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	answer, err := conn.DispatchCall(ctx, "session/prompt", map[string]any{
+		"sessionId": session.SessionID, "prompt": []acp.ContentBlock{acp.TextBlock(t.Prompt)},
+	})
+	if err != nil {
+		return "", err
+	}
+	// From here on the turn is the agent's to end.
+	background := context.WithoutCancel(ctx)
+	defer context.AfterFunc(ctx, func() {
+		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session.SessionID})
+	})()
+	var response acp.PromptResponse
+	err = answer.Wait(background, &response)
+	return response.StopReason, err
+}
+
+func known(mode string, modes []acp.SessionMode) error {
+	var ids []string
+	for _, m := range modes {
+		ids = append(ids, m.ID)
+	}
+	if slices.Contains(ids, mode) {
+		return nil
+	}
+	return &ModeError{Mode: mode, Known: ids}
+}

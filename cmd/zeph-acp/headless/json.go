@@ -1,0 +1,47 @@
+package headless
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// JSON is a View for programs: a line for the params of each session/update, and
+// a last one for the prompt's result or error.
+type JSON struct {
+	W io.Writer // what it does with errors is its affair
+
+	mu sync.Mutex
+}
+
+// Update prints the params as the agent wrote them.
+func (j *JSON) Update(params json.RawMessage) { j.line(params) }
+
+// Output prints nothing: the agent's updates have it in the end.
+func (j *JSON) Output(string, []byte) {}
+
+// End prints {"stopReason": …}, or an error object of JSON-RPC.
+func (j *JSON) End(stop acp.StopReason, err error) {
+	var last any = acp.PromptResponse{StopReason: stop}
+	if err != nil {
+		refused, ok := errors.AsType[*jsonrpc2.Error](err)
+		if !ok {
+			refused = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: err.Error()}
+		}
+		last = refused
+	}
+	if text, err := json.Marshal(last); err == nil {
+		j.line(text)
+	}
+}
+
+func (j *JSON) line(text []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, _ = j.W.Write(append(text[:len(text):len(text)], '\n'))
+}

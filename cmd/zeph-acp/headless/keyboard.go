@@ -1,0 +1,74 @@
+package headless
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"sync"
+)
+
+// Keyboard reads lines that a person types. A line counts for the question that
+// was on the screen when it was typed, never for a later one.
+type Keyboard struct {
+	in    *os.File
+	lines chan typedLine
+	start sync.Once
+
+	mu       sync.Mutex
+	question int
+}
+
+// typedLine is one line, and the question that it was typed at.
+type typedLine struct {
+	text     string
+	question int
+	err      error
+}
+
+// NewKeyboard makes a Keyboard of a terminal. Nothing is read before the first
+// question.
+func NewKeyboard(in *os.File) *Keyboard {
+	return &Keyboard{in: in, lines: make(chan typedLine)}
+}
+
+// begin starts a question: what was typed before is forgotten.
+func (k *Keyboard) begin() (question int) {
+	flush(k.in)
+	k.mu.Lock()
+	k.question++
+	question = k.question
+	k.mu.Unlock()
+	k.start.Do(func() { go k.read() })
+	return question
+}
+
+// read reads until the input ends. It cannot be stopped: nothing interrupts the
+// read of a terminal.
+func (k *Keyboard) read() {
+	in := bufio.NewReader(k.in)
+	for {
+		text, err := in.ReadString('\n')
+		k.mu.Lock()
+		l := typedLine{text, k.question, err}
+		k.mu.Unlock()
+		k.lines <- l
+		if err != nil && err != io.EOF { // a terminal may go on after Ctrl-D
+			return
+		}
+	}
+}
+
+// line gives the next line for a question. An end of input is io.EOF.
+func (k *Keyboard) line(ctx context.Context, question int) (string, error) {
+	for {
+		select {
+		case l := <-k.lines:
+			if l.question == question {
+				return l.text, l.err
+			}
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}

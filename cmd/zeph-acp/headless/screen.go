@@ -1,0 +1,292 @@
+package headless
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// Screen shows a turn to a person: the text as it streams, a card for every tool
+// call. Cards of calls that run side by side do not mix: one has the screen, the
+// others gather what they have to show until it is their turn. Make it with
+// NewScreen.
+type Screen struct {
+	w        io.Writer
+	terminal bool // colours, and lines that are written again
+
+	mu        sync.Mutex
+	block     string  // what was printed last: a kind of update, or "" for nothing
+	mid       bool    // the cursor is inside a line
+	message   message // of agent_message_chunk and agent_thought_chunk
+	cards     []*card // those that have not ended; the first has the screen
+	terminals map[string]*output
+}
+
+// NewScreen makes a Screen that prints to w. On a terminal it may use escape
+// sequences. What w does with errors is w's affair.
+func NewScreen(w io.Writer, terminal bool) *Screen {
+	return &Screen{w: w, terminal: terminal, terminals: map[string]*output{}}
+}
+
+// message is the message that streams.
+type message struct {
+	id      string
+	clean   cleaner
+	gutter  gutter
+	newline string // held back: a message that ends with them leaves no gap
+}
+
+// output is what a terminal wrote.
+type output struct {
+	clean cleaner
+	card  *card  // nil until an update says whose it is
+	early string // what was written before
+}
+
+// Update shows a session/update. Kinds that it does not know are not shown.
+func (s *Screen) Update(params json.RawMessage) {
+	var p struct {
+		Update json.RawMessage `json:"update"`
+	}
+	var kind struct {
+		Update string `json:"sessionUpdate"`
+	}
+	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch kind.Update {
+	case acp.UpdateAgentMessage, acp.UpdateAgentThought:
+		var m acp.MessageChunk
+		if json.Unmarshal(p.Update, &m) == nil && m.Content.Text != nil {
+			s.chunk(m)
+		}
+	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
+		var t acp.ToolCall
+		if json.Unmarshal(p.Update, &t) == nil {
+			s.toolCall(t)
+		}
+	}
+}
+
+// Output shows what a terminal wrote, inside the card of its call.
+func (s *Screen) Output(terminal string, text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.output(terminal)
+	clean := o.clean.clean(string(text))
+	if o.card == nil {
+		o.early += clean
+		return
+	}
+	o.card.live(clean)
+	s.flush()
+}
+
+func (s *Screen) output(terminal string) *output {
+	o := s.terminals[terminal]
+	if o == nil {
+		o = &output{}
+		s.terminals[terminal] = o
+	}
+	return o
+}
+
+// End shows the stop reason as the last line. An error is left to the caller.
+func (s *Screen) End(stop acp.StopReason, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.cards) > 0 {
+		s.cards[0].end("not finished", yellow)
+		s.flush()
+	}
+	if err != nil {
+		s.breakLine()
+		return
+	}
+	s.begin("end")
+	s.write(s.paint(dim, string(stop)) + "\n")
+}
+
+// chunk prints a piece of a message or a thought.
+func (s *Screen) chunk(c acp.MessageChunk) {
+	if s.block != c.Update || c.MessageID != s.message.id {
+		s.message = message{id: c.MessageID}
+		if strings.Trim(*c.Content.Text, "\r\n") == "" {
+			return // nothing yet
+		}
+		s.begin(c.Update)
+		if c.Update == acp.UpdateAgentThought {
+			s.message.gutter.prefix = s.paint(dim, "┊ ")
+		}
+	}
+	m := &s.message
+	text := strings.ReplaceAll(m.clean.clean(*c.Content.Text), "\r", "")
+	if !s.mid && m.newline == "" {
+		text = strings.TrimLeft(text, "\n")
+	}
+	text = m.newline + text
+	rest := strings.TrimRight(text, "\n")
+	m.newline = text[len(rest):]
+	if m.gutter.prefix == "" {
+		s.write(rest)
+		return
+	}
+	var b bytes.Buffer
+	m.gutter.format(&b, rest, func(t string) string { return s.paint(dim, t) }, s.terminal)
+	s.write(b.String())
+}
+
+// toolCall opens a card, or adds to it.
+func (s *Screen) toolCall(t acp.ToolCall) {
+	c := s.card(t.ToolCallID)
+	if c == nil {
+		if t.Update != acp.UpdateToolCall {
+			return
+		}
+		c = s.open(t)
+	}
+	c.update(t)
+	s.flush()
+}
+
+func (s *Screen) card(id string) *card {
+	i := slices.IndexFunc(s.cards, func(c *card) bool { return c.id == id })
+	if i < 0 {
+		return nil
+	}
+	return s.cards[i]
+}
+
+// open adds a card behind those that are open.
+func (s *Screen) open(t acp.ToolCall) *card {
+	c := newCard(s, t)
+	s.cards = append(s.cards, c)
+	return c
+}
+
+// focus gives the screen to a card, whoever has it.
+func (s *Screen) focus(c *card) {
+	if i := slices.Index(s.cards, c); i > 0 {
+		s.breakLine()
+		s.cards = slices.Insert(slices.Delete(s.cards, i, i+1), 0, c)
+	}
+	s.flush()
+}
+
+// flush prints what the first card has to show. When it has ended, the next one
+// has the screen.
+func (s *Screen) flush() {
+	for len(s.cards) > 0 {
+		c := s.cards[0]
+		if c.out.Len() > 0 {
+			if s.block != acp.UpdateToolCall {
+				s.begin(acp.UpdateToolCall)
+			}
+			s.write(c.out.String())
+			c.out.Reset()
+		}
+		if !c.ended {
+			return
+		}
+		s.cards = s.cards[1:]
+	}
+}
+
+// begin starts a block, with an empty line before it.
+func (s *Screen) begin(block string) {
+	s.breakLine()
+	if s.block != "" {
+		s.write("\n")
+	}
+	s.block = block
+}
+
+// breakLine ends an unfinished line.
+func (s *Screen) breakLine() {
+	if !s.mid {
+		return
+	}
+	s.write("\n")
+	s.message.newline = ""
+	if len(s.cards) > 0 {
+		s.cards[0].gutter.mid = false
+	}
+}
+
+func (s *Screen) write(text string) {
+	if text == "" {
+		return
+	}
+	s.mid = !strings.HasSuffix(text, "\n")
+	_, _ = io.WriteString(s.w, text)
+}
+
+// style is a parameter of SGR: https://www.ecma-international.org/publications-and-standards/standards/ecma-48/
+type style string
+
+const (
+	plainText style = ""
+	bold      style = "1"
+	dim       style = "2"
+	red       style = "31"
+	green     style = "32"
+	yellow    style = "33"
+	cyan      style = "36"
+)
+
+func (s *Screen) paint(st style, text string) string {
+	if !s.terminal || st == plainText || text == "" {
+		return text
+	}
+	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
+}
+
+// gutter puts a prefix before every line of a stream.
+type gutter struct {
+	prefix string
+	mid    bool // inside a line
+	cr     bool // the last rune was \r
+}
+
+// format writes text with prefixes to b. A line that begins again after \r
+// replaces itself on a terminal, and follows itself elsewhere.
+func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string, terminal bool) {
+	for text != "" {
+		if g.cr && text[0] != '\n' && g.mid {
+			if terminal {
+				b.WriteString("\r\x1b[K")
+			} else {
+				b.WriteByte('\n')
+			}
+			g.mid = false
+		}
+		g.cr = false
+		n := strings.IndexAny(text, "\r\n")
+		if n < 0 {
+			n = len(text)
+		}
+		if !g.mid && (n > 0 || text[0] == '\n') {
+			b.WriteString(g.prefix)
+			g.mid = true
+		}
+		b.WriteString(paint(text[:n]))
+		text = text[n:]
+		if text == "" {
+			return
+		}
+		if text[0] == '\n' {
+			b.WriteByte('\n')
+			g.mid = false
+		} else {
+			g.cr = true
+		}
+		text = text[1:]
+	}
+}

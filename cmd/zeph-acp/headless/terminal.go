@@ -1,0 +1,158 @@
+package headless
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+)
+
+const (
+	defaultOutput = 1 << 20  // bytes that a terminal keeps if the agent names no limit
+	maxOutput     = 16 << 20 // and the most that it keeps
+)
+
+// terminals are the terminals of a turn. The zero value is ready.
+type terminals struct {
+	mu     sync.Mutex
+	open   map[string]*shell.Process
+	last   int // number in the id
+	closed bool
+}
+
+// start runs a program in a new terminal, which hears of its id before any
+// output.
+func (t *terminals) start(prog shell.Program, live func(id string, text []byte)) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return "", refusal(jsonrpc2.CodeInternalError, "the editor is closing")
+	}
+	t.last++
+	id := fmt.Sprintf("term-%d", t.last)
+	prog.Live = func(text []byte) { live(id, text) }
+	p, err := shell.Start(prog)
+	if err != nil {
+		return "", err
+	}
+	if t.open == nil {
+		t.open = map[string]*shell.Process{}
+	}
+	t.open[id] = p
+	return id, nil
+}
+
+func (t *terminals) find(id string) (*shell.Process, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.open[id]; p != nil {
+		return p, nil
+	}
+	return nil, refusal(codeNotFound, "no terminal %q", id)
+}
+
+// release ends what runs in the terminal and forgets it.
+func (t *terminals) release(id string) error {
+	p, err := t.find(id)
+	if err != nil {
+		return err
+	}
+	p.Release()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, id)
+	return nil
+}
+
+// close releases all terminals, and lets no new one begin.
+func (t *terminals) close() {
+	t.mu.Lock()
+	t.closed = true
+	var all sync.WaitGroup
+	for _, p := range t.open {
+		all.Go(p.Release)
+	}
+	t.mu.Unlock()
+	all.Wait()
+}
+
+func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) (any, error) {
+	if p.CWD == "" {
+		p.CWD = c.Dir
+	}
+	if err := mustBeAbsolute("cwd", p.CWD); err != nil {
+		return nil, err
+	}
+	if p.Command == "" {
+		return nil, refusal(jsonrpc2.CodeInvalidParams, "command: is required")
+	}
+	limit := p.OutputByteLimit
+	if limit <= 0 {
+		limit = defaultOutput
+	}
+	env := os.Environ()
+	for _, v := range p.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	id, err := c.terminals.start(shell.Program{
+		Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput),
+	}, c.View.Output)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"terminalId": id}, nil
+}
+
+type terminalRequest struct {
+	TerminalID string `json:"terminalId"`
+}
+
+func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, error) {
+	t, err := c.terminals.find(p.TerminalID)
+	if err != nil {
+		return nil, err
+	}
+	out := acp.TerminalOutput{}
+	var exit *executors.Exit
+	if out.Output, out.Truncated, exit = t.Output(); exit != nil {
+		status := exitStatus(*exit)
+		out.ExitStatus = &status
+	}
+	return out, nil
+}
+
+func (c *client) waitForExit(ctx context.Context, p terminalRequest) (any, error) {
+	t, err := c.terminals.find(p.TerminalID)
+	if err != nil {
+		return nil, err
+	}
+	exit, err := t.Wait(ctx)
+	return exitStatus(exit), err
+}
+
+func (c *client) killTerminal(_ context.Context, p terminalRequest) (any, error) {
+	t, err := c.terminals.find(p.TerminalID)
+	if err != nil {
+		return nil, err
+	}
+	t.Kill()
+	return struct{}{}, nil
+}
+
+func (c *client) releaseTerminal(_ context.Context, p terminalRequest) (any, error) {
+	return struct{}{}, c.terminals.release(p.TerminalID)
+}
+
+func exitStatus(e executors.Exit) acp.ExitStatus {
+	s := acp.ExitStatus{ExitCode: e.Code}
+	if e.Signal != "" {
+		s.Signal = &e.Signal
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// User answers permission requests for whoever started the turn. It is an
+// Approver.
+type User struct {
+	// Yes allows everything once.
+	Yes bool
+	// Keyboard is where the person types; nil means that there is nobody.
+	Keyboard *Keyboard
+	// Screen is where the person reads; nil means that nobody does.
+	Screen *Screen
+
+	asking sync.Mutex // one question at a time
+}
+
+// ErrNobody says that there is nobody to ask.
+var ErrNobody = errors.New("nobody can be asked here: run with --yes, or allow it with a rule in config.toml")
+
+// Approve asks the person, who answers with the number of an option.
+func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
+	u.asking.Lock()
+	defer u.asking.Unlock()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if u.Yes {
+		if o, ok := first(p.Options, "allow_once"); ok {
+			u.note(p, "allowed once by --yes")
+			return o.OptionID, nil
+		}
+		return "", errors.New("--yes allows once, which is not offered")
+	}
+	if u.Keyboard == nil || u.Screen == nil || len(p.Options) == 0 {
+		u.note(p, ErrNobody.Error())
+		return "", ErrNobody
+	}
+	return u.ask(ctx, p)
+}
+
+func (u *User) note(p acp.RequestPermissionRequest, text string) {
+	if u.Screen != nil {
+		u.Screen.note(p.ToolCall, text)
+	}
+}
+
+func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
+	question := u.Keyboard.begin()
+	u.Screen.question(p)
+	hint := fmt.Sprintf("1-%d, y or n: ", len(p.Options))
+	for {
+		u.Screen.prompt(p.ToolCall, hint)
+		line, err := u.Keyboard.line(ctx, question)
+		if err != nil {
+			u.Screen.answered(p.ToolCall, "")
+			if ctx.Err() == nil {
+				err = ErrNobody
+			}
+			return "", err
+		}
+		if o, ok := choose(p.Options, line); ok {
+			u.Screen.answered(p.ToolCall, o.Name)
+			return o.OptionID, nil
+		}
+	}
+}
+
+// choose finds the option that a line names: by number, or yes and no for once.
+func choose(options []acp.PermissionOption, line string) (acp.PermissionOption, bool) {
+	switch line = strings.ToLower(strings.TrimSpace(line)); line {
+	case "y", "yes":
+		return first(options, "allow_once")
+	case "n", "no":
+		return first(options, "reject_once")
+	}
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > len(options) {
+		return acp.PermissionOption{}, false
+	}
+	return options[n-1], true
+}
+
+func first(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {
+	i := slices.IndexFunc(options, func(o acp.PermissionOption) bool { return o.Kind == kind })
+	if i < 0 {
+		return acp.PermissionOption{}, false
+	}
+	return options[i], true
+}
+
+// asked finds the card of a call, or opens one where the call is not shown.
+func (s *Screen) asked(t acp.ToolCall) *card {
+	c := s.card(t.ToolCallID)
+	if c == nil {
+		c = s.open(t)
+		c.onlyAsked = true
+	}
+	return c
+}
+
+// note prints a line about a call.
+func (s *Screen) note(t acp.ToolCall, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.asked(t)
+	c.line(yellow, label(text))
+	if c.onlyAsked {
+		c.end("asked", dim)
+	}
+	s.flush()
+}
+
+// question shows all that a person needs to judge a call by, and the options.
+func (s *Screen) question(p acp.RequestPermissionRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.asked(p.ToolCall)
+	s.focus(c)
+	var diffs []acp.ToolContent
+	for _, content := range p.ToolCall.Content {
+		switch {
+		case content.Type == "diff":
+			diffs = append(diffs, content)
+		case content.Content != nil && content.Content.Text != nil:
+			if text := unfence(*content.Content.Text); label(text) != c.title {
+				c.line(plainText, visible(text))
+			}
+		}
+	}
+	if c.cut != nil || c.onlyAsked {
+		c.showDiffs(diffs, 0)
+	}
+	c.line(bold, "Allow this?")
+	for i, o := range p.Options {
+		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, label(o.Name)))
+	}
+	s.flush()
+}
+
+// unfence takes the fence off a text that is a code block.
+func unfence(text string) string {
+	fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
+	_, inside, ok := strings.Cut(text, "\n")
+	inside, closed := strings.CutSuffix(strings.TrimRight(inside, "\n"), "\n"+fence)
+	if len(fence) < 3 || !ok || !closed {
+		return text
+	}
+	return inside
+}
+
+// prompt asks for an answer, which the person types behind it.
+func (s *Screen) prompt(t acp.ToolCall, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.card(t.ToolCallID); c != nil {
+		s.focus(c)
+		c.breakLine()
+		c.print(bold, text)
+		s.flush()
+	}
+	// The person ends the line.
+	s.mid = false
+	if c := s.card(t.ToolCallID); c != nil {
+		c.gutter.mid = false
+	}
+}
+
+// answered goes on after a question; no answer has left its line unfinished.
+func (s *Screen) answered(t acp.ToolCall, how string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if how == "" {
+		s.write("\n")
+	}
+	if c := s.card(t.ToolCallID); c != nil && c.onlyAsked {
+		if how == "" {
+			how = "no answer"
+		}
+		c.end(how, dim)
+		s.flush()
+	}
+}

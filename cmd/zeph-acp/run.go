@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/sourcegraph/jsonrpc2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+)
+
+// Exit statuses of run beyond those of every command. A signal is 128 and its
+// number, so Ctrl-C is 130.
+const (
+	exitStopped   = 3 // refusal, max_tokens, max_turn_requests
+	exitCancelled = 130
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	dir, mode, model string
+	yes, json        bool
+}
+
+func newRun(f *flags) *cobra.Command {
+	r := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] PROMPT...",
+		Short: "Run one turn here, without an editor",
+		Long: `Run one turn here, without an editor. The prompt is the arguments, or stdin if
+there is only "-". Without a model it can be a tool call, such as "/bash go version".
+
+The exit status is 0 if the model ended its turn, 1 after a failure, 2 for a wrong
+command line, 3 if the model refused or reached a limit, and 130 after Ctrl-C.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, f, r, args) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
+	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
+	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
+	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
+	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, the result as the last one")
+	return cmd
+}
+
+// run plays the editor for one turn of a server of our own.
+func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
+	dir, err := directory(r.dir)
+	if err != nil {
+		return err
+	}
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	warn(cmd, l)
+	prompt, err := promptOf(args, os.Stdin)
+	if err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
+	out := &output{w: os.Stdout, failed: cancel}
+	a := app.New(l.Config, log)
+	if r.model != "" {
+		a.Model = r.model
+	}
+	turn := &headless.Turn{Server: a.Server(), Dir: dir, Mode: r.mode, Prompt: prompt}
+	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
+	if f.record != "" {
+		stop, err := record(turn.Server, f.record)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	ctx, stop := stopOnSignal(ctx, turn.Abort)
+	defer stop()
+	reason, err := turn.Run(ctx)
+	return outcome(reason, err, context.Cause(ctx))
+}
+
+// directory gives the session's cwd.
+func directory(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return "", usage("--cwd: %w", err)
+	} else if !info.IsDir() {
+		return "", usage("--cwd: %s is not a directory", abs)
+	}
+	return abs, nil
+}
+
+// promptOf gives the prompt of the command line or, for "-", of stdin.
+func promptOf(args []string, stdin io.Reader) (string, error) {
+	prompt := strings.Join(args, " ")
+	if prompt == "-" {
+		text, err := io.ReadAll(stdin)
+		if err != nil {
+			return "", fmt.Errorf("read the prompt: %w", err)
+		}
+		prompt = string(text)
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return "", usage(`want a prompt: try "zeph-acp run --help"`)
+	}
+	return prompt, nil
+}
+
+// audience finds out who sees the turn and who can be asked: a person has a
+// terminal to read and one to type, and is not asked through a pipe.
+func audience(out *output, r *runFlags, stdinIsPrompt bool) (headless.View, *headless.User) {
+	user := &headless.User{Yes: r.yes}
+	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
+	colour := onStdout && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	screen := headless.NewScreen(out, colour)
+	var view headless.View = screen
+	switch {
+	case r.json:
+		view = &headless.JSON{W: out}
+		if onStderr {
+			user.Screen = headless.NewScreen(os.Stderr, false)
+		}
+	case onStdout || !onStderr:
+		user.Screen = screen
+	default:
+		user.Screen = headless.NewScreen(os.Stderr, false)
+	}
+	switch {
+	case r.yes || !onStdout && !onStderr:
+	case isTerminal(os.Stdin):
+		user.Keyboard = headless.NewKeyboard(os.Stdin)
+	case stdinIsPrompt:
+		if tty, err := os.Open("/dev/tty"); err == nil {
+			user.Keyboard = headless.NewKeyboard(tty)
+		}
+	}
+	return view, user
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// outcome gives the exit status; cause is why the turn was cancelled, if it was.
+func outcome(reason acp.StopReason, err, cause error) error {
+	mode, wrongMode := errors.AsType[*headless.ModeError](err)
+	got, signalled := errors.AsType[signalled](cause)
+	unwritten, broken := errors.AsType[*outputError](cause)
+	refused, answered := errors.AsType[*jsonrpc2.Error](err)
+	switch {
+	case wrongMode:
+		return usage("--mode: %w", mode)
+	case broken:
+		return unwritten
+	case signalled && reason != acp.StopEndTurn:
+		return &exit{code: 128 + int(got)}
+	case answered:
+		return errors.New(refused.Message)
+	case err != nil:
+		return err
+	}
+	switch reason {
+	case acp.StopEndTurn:
+		return nil
+	case acp.StopCancelled:
+		return &exit{code: exitCancelled}
+	case acp.StopRefusal:
+		return &exit{exitStopped, errors.New("the model refused to go on")}
+	case acp.StopMaxTokens:
+		return &exit{exitStopped, errors.New("the answer was cut off: the model reached its limit of tokens (max_tokens)")}
+	case acp.StopMaxTurnRequests:
+		return &exit{exitStopped, errors.New("the turn was stopped: it reached the limit of model calls (agent.max_tool_iterations)")}
+	}
+	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
+}
+
+// output is stdout. When it cannot be written the turn is cancelled: nobody
+// reads on.
+type output struct {
+	w      io.Writer
+	failed func(cause error)
+
+	mu  sync.Mutex
+	err error
+}
+
+// outputError is the cause of a turn that nobody reads.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return "write the turn: " + e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		if _, err := o.w.Write(p); err != nil {
+			if errors.Is(err, syscall.EPIPE) {
+				err = syscall.EPIPE // without the name of the file
+			}
+			o.err = err
+			o.failed(&outputError{err})
+		}
+	}
+	return len(p), o.err
+}
