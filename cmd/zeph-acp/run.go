@@ -93,6 +93,9 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	ctx, stop := stopOnSignal(ctx, turn.Abort)
 	defer stop()
+	if screen, ok := turn.View.(*headless.Screen); ok && isTerminal(os.Stdout) {
+		defer context.AfterFunc(ctx, screen.Interrupted)()
+	}
 	reason, err := turn.Run(ctx)
 	return outcome(reason, err, context.Cause(ctx))
 }
@@ -112,9 +115,12 @@ func directory(dir string) (string, error) {
 }
 
 // promptOf gives the prompt of the command line or, for "-", of stdin.
-func promptOf(args []string, stdin io.Reader) (string, error) {
+func promptOf(args []string, stdin *os.File) (string, error) {
 	prompt := strings.Join(args, " ")
 	if prompt == "-" {
+		if isTerminal(stdin) {
+			fmt.Fprintln(os.Stderr, "zeph-acp: type the prompt, then Ctrl-D")
+		}
 		text, err := io.ReadAll(stdin)
 		if err != nil {
 			return "", fmt.Errorf("read the prompt: %w", err)
@@ -135,15 +141,13 @@ func audience(out *output, r *runFlags, stdinIsPrompt bool) (headless.View, *hea
 	colour := onStdout && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	screen := headless.NewScreen(out, colour)
 	var view headless.View = screen
-	switch {
-	case r.json:
+	if r.json {
 		view = &headless.JSON{W: out}
-		if onStderr {
-			user.Screen = headless.NewScreen(os.Stderr, false)
-		}
-	case onStdout || !onStderr:
+	}
+	switch {
+	case !r.json && (onStdout || !onStderr || r.yes):
 		user.Screen = screen
-	default:
+	case onStderr && !r.yes:
 		user.Screen = headless.NewScreen(os.Stderr, false)
 	}
 	switch {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -54,7 +56,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 
 	ctx, stop := stopOnSignal(context.Background(), func() {})
 	defer stop()
-	if err := server.Serve(ctx, os.Stdin, os.Stdout); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := server.Serve(ctx, os.Stdin, stdout{}); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("write to the client: %w", err)
 	}
 	if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
@@ -63,13 +65,29 @@ func serve(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
+// stdout is the client's end. That the client closed it is its way to leave, not
+// a failure.
+type stdout struct{}
+
+func (stdout) Write(p []byte) (int, error) {
+	n, err := os.Stdout.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		err = io.ErrClosedPipe
+	}
+	return n, err
+}
+
 // signalled is the cause of a context that a signal ended.
 type signalled syscall.Signal
 
 func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
 
+// stubborn is how long commands have from the first signal on until they are
+// killed: 300 ms to end by themselves, and a moment for the kill.
+const stubborn = 400 * time.Millisecond
+
 // stopOnSignal ends the context at the first SIGINT, SIGTERM or SIGHUP. At the
-// second the process ends, after abort. A broken pipe is left to whoever writes:
+// second the process ends after abort, leaving no command behind. A broken pipe is left to whoever writes:
 // without this the runtime would end the process with children still running.
 func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -82,16 +100,17 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	signal.Notify(ignored, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
-		stopping := false
+		var first time.Time
 		for {
 			select {
 			case s := <-signals:
 				n, _ := s.(syscall.Signal)
-				if stopping {
+				if !first.IsZero() {
 					abort()
+					time.Sleep(time.Until(first.Add(stubborn)))
 					os.Exit(128 + int(n))
 				}
-				stopping = true
+				first = time.Now()
 				cancel(signalled(n))
 			case <-done:
 				return

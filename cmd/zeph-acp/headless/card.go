@@ -87,7 +87,7 @@ func (c *card) live(text string) {
 }
 
 func (c *card) print(st style, text string) {
-	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) }, c.screen.terminal)
+	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) }, c.screen.styled)
 }
 
 // line prints whole lines, on a line of their own.

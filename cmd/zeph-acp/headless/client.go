@@ -48,8 +48,8 @@ func (discard) Printf(string, ...any) {}
 type client struct {
 	*Turn
 	stream    *lines
-	cancelled <-chan struct{} // closed: the user cancelled the turn
-	work      sync.WaitGroup  // requests that are being answered
+	cancelled chan struct{}  // closed: the agent was told that the turn is cancelled
+	work      sync.WaitGroup // requests that are being answered
 
 	mu       sync.Mutex
 	inFlight map[jsonrpc2.ID]context.CancelFunc

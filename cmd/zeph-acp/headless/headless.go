@@ -78,12 +78,12 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 		// The client hangs up in any case, so the server needs no context.
 		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
 	})
-	c := &client{Turn: t, cancelled: ctx.Done(), inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
+	c := &client{Turn: t, cancelled: make(chan struct{}), inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
 	stream := &lines{in: bufio.NewReader(fromAgent), out: toAgent}
 	c.stream = stream
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
 
-	stop, err := turn(ctx, conn, t)
+	stop, err := c.turn(ctx, conn)
 	_ = toAgent.Close() // what an editor does to end its agent
 	serving.Wait()
 	<-conn.DisconnectNotify() // all that the agent wrote is read
@@ -98,7 +98,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 func (t *Turn) Abort() { t.terminals.close() }
 
 // turn is what an editor says from the start to the end of one prompt.
-func turn(ctx context.Context, conn *jsonrpc2.Conn, t *Turn) (acp.StopReason, error) {
+func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason, error) {
 	call := func(method string, params, result any) error {
 		err := conn.Call(ctx, method, params, result)
 		if err != nil && ctx.Err() != nil {
@@ -109,19 +109,19 @@ func turn(ctx context.Context, conn *jsonrpc2.Conn, t *Turn) (acp.StopReason, er
 	if err := call("initialize", map[string]any{
 		"protocolVersion":    acp.Version,
 		"clientCapabilities": acp.ClientCapabilities{ReadTextFile: true, WriteTextFile: true, Terminal: true},
-		"clientInfo":         acp.Implementation{Name: "zeph-acp-run", Version: t.Server.Agent.Version},
+		"clientInfo":         acp.Implementation{Name: "zeph-acp-run", Version: c.Server.Agent.Version},
 	}, nil); err != nil {
 		return "", err
 	}
 	var session acp.NewSessionResponse
-	if err := call("session/new", map[string]any{"cwd": t.Dir, "mcpServers": []string{}}, &session); err != nil {
+	if err := call("session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}, &session); err != nil {
 		return "", err
 	}
-	if t.Mode != "" {
-		if err := known(t.Mode, session.Modes.AvailableModes); err != nil {
+	if c.Mode != "" {
+		if err := known(c.Mode, session.Modes.AvailableModes); err != nil {
 			return "", err
 		}
-		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": t.Mode}, nil); err != nil {
+		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil); err != nil {
 			return "", err
 		}
 	}
@@ -129,7 +129,7 @@ func turn(ctx context.Context, conn *jsonrpc2.Conn, t *Turn) (acp.StopReason, er
 		return "", context.Cause(ctx)
 	}
 	answer, err := conn.DispatchCall(ctx, "session/prompt", map[string]any{
-		"sessionId": session.SessionID, "prompt": []acp.ContentBlock{acp.TextBlock(t.Prompt)},
+		"sessionId": session.SessionID, "prompt": []acp.ContentBlock{acp.TextBlock(c.Prompt)},
 	})
 	if err != nil {
 		return "", err
@@ -138,6 +138,7 @@ func turn(ctx context.Context, conn *jsonrpc2.Conn, t *Turn) (acp.StopReason, er
 	background := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() {
 		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session.SessionID})
+		close(c.cancelled) // after it: an open question is answered in its light
 	})()
 	var response acp.PromptResponse
 	err = answer.Wait(background, &response)

@@ -16,21 +16,22 @@ import (
 // others gather what they have to show until it is their turn. Make it with
 // NewScreen.
 type Screen struct {
-	w        io.Writer
-	terminal bool // colours, and lines that are written again
+	w      io.Writer
+	styled bool // colours, and lines that are written again
 
-	mu        sync.Mutex
-	block     string  // what was printed last: a kind of update, or "" for nothing
-	mid       bool    // the cursor is inside a line
-	message   message // of agent_message_chunk and agent_thought_chunk
-	cards     []*card // those that have not ended; the first has the screen
-	terminals map[string]*output
+	mu          sync.Mutex
+	block       string  // what was printed last: a kind of update, or "" for nothing
+	mid         bool    // the cursor is inside a line
+	interrupted bool    // see Interrupted
+	message     message // of agent_message_chunk and agent_thought_chunk
+	cards       []*card // those that have not ended; the first has the screen
+	terminals   map[string]*output
 }
 
-// NewScreen makes a Screen that prints to w. On a terminal it may use escape
-// sequences. What w does with errors is w's affair.
-func NewScreen(w io.Writer, terminal bool) *Screen {
-	return &Screen{w: w, terminal: terminal, terminals: map[string]*output{}}
+// NewScreen makes a Screen that prints to w; styled ones use escape sequences.
+// What w does with errors is w's affair.
+func NewScreen(w io.Writer, styled bool) *Screen {
+	return &Screen{w: w, styled: styled, terminals: map[string]*output{}}
 }
 
 // message is the message that streams.
@@ -139,7 +140,7 @@ func (s *Screen) chunk(c acp.MessageChunk) {
 		return
 	}
 	var b bytes.Buffer
-	m.gutter.format(&b, rest, func(t string) string { return s.paint(dim, t) }, s.terminal)
+	m.gutter.format(&b, rest, func(t string) string { return s.paint(dim, t) }, s.styled)
 	s.write(b.String())
 }
 
@@ -214,7 +215,13 @@ func (s *Screen) breakLine() {
 		return
 	}
 	s.write("\n")
-	s.message.newline = ""
+	s.lineEnded()
+}
+
+// lineEnded notes that the cursor is at the beginning of a line.
+func (s *Screen) lineEnded() {
+	s.mid = false
+	s.message.newline, s.message.gutter.mid = "", false
 	if len(s.cards) > 0 {
 		s.cards[0].gutter.mid = false
 	}
@@ -242,7 +249,7 @@ const (
 )
 
 func (s *Screen) paint(st style, text string) string {
-	if !s.terminal || st == plainText || text == "" {
+	if !s.styled || st == plainText || text == "" {
 		return text
 	}
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
@@ -256,11 +263,11 @@ type gutter struct {
 }
 
 // format writes text with prefixes to b. A line that begins again after \r
-// replaces itself on a terminal, and follows itself elsewhere.
-func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string, terminal bool) {
+// replaces itself where that can be shown, and follows itself elsewhere.
+func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string, styled bool) {
 	for text != "" {
 		if g.cr && text[0] != '\n' && g.mid {
-			if terminal {
+			if styled {
 				b.WriteString("\r\x1b[K")
 			} else {
 				b.WriteByte('\n')

@@ -63,12 +63,15 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 		u.Screen.prompt(p.ToolCall, hint)
 		line, err := u.Keyboard.line(ctx, question)
 		if err != nil {
-			u.Screen.answered(p.ToolCall, "")
-			if ctx.Err() == nil {
+			if ctx.Err() != nil {
+				u.Screen.Interrupted()
+			} else {
 				err = ErrNobody
 			}
+			u.Screen.answered(p.ToolCall, "no answer")
 			return "", err
 		}
+		u.Screen.entered()
 		if o, ok := choose(p.Options, line); ok {
 			u.Screen.answered(p.ToolCall, o.Name)
 			return o.OptionID, nil
@@ -163,31 +166,36 @@ func unfence(text string) string {
 func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.card(t.ToolCallID); c != nil {
-		s.focus(c)
-		c.breakLine()
-		c.print(bold, text)
-		s.flush()
-	}
-	// The person ends the line.
-	s.mid = false
-	if c := s.card(t.ToolCallID); c != nil {
-		c.gutter.mid = false
-	}
+	c := s.asked(t)
+	c.print(bold, text)
+	s.focus(c)
 }
 
-// answered goes on after a question; no answer has left its line unfinished.
+// entered tells that the person has ended the line.
+func (s *Screen) entered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lineEnded()
+}
+
+// answered goes on after a question.
 func (s *Screen) answered(t acp.ToolCall, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if how == "" {
-		s.write("\n")
-	}
-	if c := s.card(t.ToolCallID); c != nil && c.onlyAsked {
-		if how == "" {
-			how = "no answer"
-		}
+	s.breakLine()
+	if c := s.asked(t); c.onlyAsked {
 		c.end(how, dim)
 		s.flush()
+	}
+}
+
+// Interrupted goes to a new line, once, after the person pressed Ctrl-C, which a
+// terminal shows as ^C.
+func (s *Screen) Interrupted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.interrupted {
+		s.interrupted, s.mid = true, true
+		s.breakLine()
 	}
 }
