@@ -186,15 +186,19 @@ type terminalRequest struct {
 // Output is what the terminal shows: the tail, if the limit cut it.
 func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
 	var r TerminalOutput
-	err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID}, &r)
-	return r, err
+	if err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID}, &r); err != nil {
+		return TerminalOutput{}, err // a malformed answer may have been read in part
+	}
+	return r, nil
 }
 
 // Wait waits until the command has ended.
 func (t *Terminal) Wait(ctx context.Context) (ExitStatus, error) {
 	var r ExitStatus
-	err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{t.session, t.ID}, &r)
-	return r, err
+	if err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{t.session, t.ID}, &r); err != nil {
+		return ExitStatus{}, err // a malformed answer may have been read in part
+	}
+	return r, nil
 }
 
 // Kill ends the command; the output stays.

@@ -101,6 +101,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,
 		out: w, trace: s.Trace, idle: s.start, log: s.Log,
+		ended: func() { cancel(ErrClosed) }, // a call that failed must not look like a client that refused it
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
 	s.client = &Client{stream: s.stream}

@@ -30,6 +30,7 @@ type stream struct {
 	out     *writer
 	trace   func(Side, []byte)
 	idle    func() // called on the read goroutine before it may wait for the client
+	ended   func() // called when nothing more comes, before our open calls hear of it
 	log     *slog.Logger
 
 	frame frame // the request that ReadObject returned last; of the read goroutine
@@ -117,6 +118,7 @@ func (s *stream) ReadObject(v any) error {
 	for {
 		line, err := s.readLine()
 		if err != nil && len(line) == 0 {
+			s.ended()
 			return err
 		}
 		if line = bytes.TrimSpace(line); len(line) == 0 {
