@@ -118,10 +118,10 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 // chunk prints a piece of a message or a thought.
 func (s *Screen) chunk(c acp.MessageChunk) {
 	if s.block != c.Update || c.MessageID != s.message.id {
-		s.message = message{id: c.MessageID}
 		if strings.Trim(*c.Content.Text, "\r\n") == "" {
 			return // nothing yet
 		}
+		s.message = message{id: c.MessageID}
 		s.begin(c.Update)
 		if c.Update == acp.UpdateAgentThought {
 			s.message.gutter.prefix = s.paint(dim, "┊ ")

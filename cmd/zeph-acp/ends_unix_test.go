@@ -1,0 +1,204 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// process is a zeph-acp of its own, with pipes.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *os.File // our end
+	lines  *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// start runs zeph-acp where every command is allowed.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	home := t.TempDir()
+	config := "[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: exec.Command("zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Env = append(os.Environ(), "ZEPH_HOME="+home, "ZEPH_MODEL=")
+	p.cmd.Stdout, p.cmd.Stderr = w, &p.stderr
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() { p.cmd.Process.Kill(); r.Close() })
+	return p
+}
+
+func (p *process) send(method string, id int, params any) {
+	p.t.Helper()
+	frame, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := p.in.Write(append(frame, '\n')); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// until reads lines up to one that matches, and gives its first group.
+func (p *process) until(pattern string) string {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for {
+		line, err := p.lines.ReadString('\n')
+		if m := re.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+		if err != nil {
+			p.t.Fatalf("no line matches %s: %v; stderr %q", pattern, err, p.stderr.String())
+		}
+	}
+}
+
+// status waits for the end.
+func (p *process) status() int {
+	p.t.Helper()
+	err := p.cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(err)
+	} else if ok {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// stays is a command that tells of a child and does not end when asked.
+const stays = `trap "" TERM INT HUP; sleep 600 & echo "child $!"; while :; do wait; done`
+
+// command starts a turn in which stays runs, and gives the pid of its child.
+func (p *process) command() (child int) {
+	p.t.Helper()
+	p.send("initialize", 1, map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{"_meta": map[string]any{"terminal_output": true}}})
+	p.send("session/new", 2, map[string]any{"cwd": p.cmd.Dir, "mcpServers": []string{}})
+	session := p.until(`"sessionId":"([^"]+)"`)
+	p.send("session/prompt", 3, map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": "/bash " + stays}}})
+	child, _ = strconv.Atoi(p.until(`"data":"child (\d+)`))
+	return child
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err != nil || !strings.HasPrefix(state, "Z")
+}
+
+// However the client ends the agent, it ends with a status that says why,
+// without a word, and with no command left.
+func TestServeEnds(t *testing.T) {
+	ends := map[string]struct {
+		do     func(p *process)
+		status int
+	}{
+		"EOF":     {func(p *process) { p.in.Close() }, 0},
+		"SIGTERM": {func(p *process) { p.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGINT":  {func(p *process) { p.cmd.Process.Signal(syscall.SIGINT) }, 130},
+		"SIGHUP":  {func(p *process) { p.cmd.Process.Signal(syscall.SIGHUP) }, 129},
+		"twice": {func(p *process) {
+			p.cmd.Process.Signal(syscall.SIGTERM)
+			p.cmd.Process.Signal(syscall.SIGINT)
+		}, -1}, // 143, or 130 if the second was needed
+		"EPIPE": {func(p *process) {
+			p.out.Close()
+			p.send("unknown", 9, map[string]any{})
+		}, 0},
+	}
+	for name, tt := range ends {
+		check := func(t *testing.T, p *process) {
+			tt.do(p)
+			if got := p.status(); got != tt.status && tt.status >= 0 {
+				t.Errorf("exit status %d, want %d", got, tt.status)
+			}
+			if p.stderr.Len() > 0 {
+				t.Errorf("stderr: %s", p.stderr.String())
+			}
+		}
+		t.Run(name+" idle", func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "serve")
+			p.send("initialize", 1, map[string]any{"protocolVersion": 1})
+			p.until(`("protocolVersion":1)`)
+			check(t, p)
+		})
+		t.Run(name+" during a command", func(t *testing.T) {
+			t.Parallel()
+			p := start(t)
+			child := p.command()
+			check(t, p)
+			if alive(child) {
+				t.Error("the command's child still runs")
+			}
+		})
+	}
+}
+
+func TestRunEnds(t *testing.T) {
+	signal := func(sig syscall.Signal) func(p *process) {
+		return func(p *process) { p.cmd.Process.Signal(sig) }
+	}
+	for name, tt := range map[string]struct {
+		do     func(p *process)
+		status int
+		stderr string
+	}{
+		"Ctrl-C":  {signal(syscall.SIGINT), 130, ""},
+		"SIGTERM": {signal(syscall.SIGTERM), 143, ""},
+		"twice": {func(p *process) {
+			signal(syscall.SIGINT)(p)
+			signal(syscall.SIGINT)(p)
+		}, 130, ""},
+		"nobody reads": {func(p *process) { p.out.Close(); p.in.Close() }, 1, "zeph-acp: write the turn: broken pipe\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := stays
+			if name == "nobody reads" { // it goes on to write when it is told to
+				command = `sleep 600 & echo "child $!"; while sleep 0.01; do echo more; done`
+			}
+			p := start(t, "run", "/bash "+command)
+			child, _ := strconv.Atoi(p.until(`child (\d+)`))
+			tt.do(p)
+			if got := p.status(); got != tt.status || p.stderr.String() != tt.stderr {
+				t.Errorf("exit status %d, stderr %q; want %d, %q", got, p.stderr.String(), tt.status, tt.stderr)
+			}
+			if alive(child) {
+				t.Error("the command's child still runs")
+			}
+		})
+	}
+}

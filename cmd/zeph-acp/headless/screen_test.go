@@ -1,0 +1,160 @@
+package headless
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// show plays updates ({…}), terminal output (term-1:text), interrupts (^C) and
+// an end (=reason) on a screen.
+func show(styled bool, steps ...string) string {
+	var b strings.Builder
+	s := NewScreen(&b, styled)
+	for _, step := range steps {
+		switch {
+		case step[0] == '{':
+			s.Update(json.RawMessage(`{"sessionId":"s","update":` + step + `}`))
+		case step[0] == '=':
+			s.End(acp.StopReason(step[1:]), nil)
+		case step == "^C":
+			s.Interrupted()
+		default:
+			terminal, text, _ := strings.Cut(step, ":")
+			s.Output(terminal, []byte(text))
+		}
+	}
+	return b.String()
+}
+
+func text(id, s string) string {
+	b, _ := json.Marshal(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: id, Content: acp.TextBlock(s)})
+	return string(b)
+}
+
+func thought(id, s string) string {
+	return strings.Replace(text(id, s), acp.UpdateAgentMessage, acp.UpdateAgentThought, 1)
+}
+
+func call(id, title string) string {
+	return `{"sessionUpdate":"tool_call","toolCallId":"` + id + `","title":"` + title + `","kind":"execute","status":"pending"}`
+}
+
+func patch(id, members string) string {
+	return `{"sessionUpdate":"tool_call_update","toolCallId":"` + id + `",` + members + `}`
+}
+
+func embed(id, terminal string) string {
+	return patch(id, `"content":[{"type":"terminal","terminalId":"`+terminal+`"}]`)
+}
+
+func ended(id, status, text string) string {
+	b, _ := json.Marshal(text)
+	return patch(id, `"status":"`+status+`","content":[{"type":"content","content":{"type":"text","text":`+string(b)+`}}]`)
+}
+
+func TestScreen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		steps []string
+		want  string
+	}{
+		"messages": {
+			[]string{text("1", "\n\na"), text("1", "b\n\n"), text("2", "\n"), text("2", "c\n"), text("2", "d"), "=end_turn"},
+			"ab\n\nc\nd\n\nend_turn\n",
+		},
+		"thoughts": {
+			[]string{thought("1", "a\nb"), thought("1", "c\n"), text("2", "d"), thought("3", "e"), "=refusal"},
+			"┊ a\n┊ bc\n\nd\n\n┊ e\n\nrefusal\n",
+		},
+		"nothing":      {[]string{"=cancelled"}, "cancelled\n"},
+		"unknown kind": {[]string{`{"sessionUpdate":"what"}`, `[]`[:1] + `:`, text("1", "a")}, "a"},
+		"live output": {
+			[]string{call("a", "x"), "term-1:ear", embed("a", "term-1"), "term-1:ly\n\nlate\n", ended("a", "completed", "early\nlate")},
+			"╭ execute  x\n│ early\n│ \n│ late\n╰ completed\n",
+		},
+		"no newline at the end": {
+			[]string{call("a", "x"), embed("a", "term-1"), "term-1:10%\r20%\r\nb", ended("a", "completed", "")},
+			"╭ execute  x\n│ 10%\n│ 20%\n│ b\n╰ completed\n",
+		},
+		"side by side": {
+			[]string{
+				call("a", "x"), call("b", "y"), embed("a", "term-1"), embed("b", "term-2"),
+				"term-2:2", "term-1:1\n", ended("b", "completed", "2"), "term-1:11", ended("a", "completed", "1"), text("1", "z"),
+			},
+			"╭ execute  x\n│ 1\n│ 11\n╰ completed\n╭ execute  y\n│ 2\n╰ completed\n\nz",
+		},
+		"text during a call": {
+			[]string{call("a", "x"), embed("a", "term-1"), "term-1:1", text("1", "z"), "term-1:2\n", ended("a", "completed", "")},
+			"╭ execute  x\n│ 1\n\nz\n\n│ 2\n╰ completed\n",
+		},
+		"exit code": {
+			[]string{call("a", "x"), embed("a", "term-1"), "term-1:o\n", ended("a", "failed", "o\n[exit 3]")},
+			"╭ execute  x\n│ o\n╰ failed · exit 3\n",
+		},
+		"tool error": {
+			[]string{call("a", "x"), ended("a", "failed", "[tool_error]\ncategory: policy_blocked\nerror: no\nsuggestion: do: not\nretryable: false\nsome: output\n[exit 126]")},
+			"╭ execute  x\n│ some: output\n│ no\n│ do: not\n╰ failed · policy blocked · exit 126\n",
+		},
+		"not ended":  {[]string{call("a", "x"), call("b", "y"), "=cancelled"}, "╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n"},
+		"other kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ other  t\n╰ completed\n"},
+		"long text": {
+			[]string{call("a", "x"), ended("a", "completed", strings.Repeat("l\n", 20))},
+			"╭ execute  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines\n╰ completed\n",
+		},
+		"hostile": {
+			[]string{call("a", `x\u001b[2J`), embed("a", "term-1"), "term-1:a\x1b", "term-1:[2Jb", ended("a", "failed", "\x1b]x\a[\x1b[2J]"), text("1", "a\x1b[2"), text("1", "Jb\rc")},
+			"╭ execute  x<U+001B>[2J\n│ ab\n╰ failed\n\nabc",
+		},
+		"interrupt": {[]string{call("a", "x"), embed("a", "term-1"), "term-1:a", "^C", "^C", ended("a", "failed", "[cancelled]")},
+			"╭ execute  x\n│ a\n╰ failed · cancelled\n"},
+		"diffs": {
+			[]string{
+				strings.Replace(call("a", "Edit f"), `"pending"`, `"pending","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`, 1),
+				patch("a", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`),
+				call("b", "Move"),
+				patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/g","newText":"\u001bn\n"}]`),
+			},
+			"╭ execute  Edit f\n│ @@ -1,1 +1,1 @@\n│ -a\n│ +b\n╰ completed\n╭ execute  Move\n│ /w/g\n│ @@ -0,0 +1,1 @@\n│ +<U+001B>n\n╰ completed\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, show(false, tt.steps...)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScreenStyled(t *testing.T) {
+	got := show(true, thought("1", "t"), call("a", "x"), embed("a", "term-1"), "term-1:1%\r2%\r\n", ended("a", "completed", ""))
+	want := "\x1b[2m┊ \x1b[0m\x1b[2mt\x1b[0m\n\n" +
+		"\x1b[2m╭ \x1b[0m\x1b[36mexecute\x1b[0m  \x1b[1mx\x1b[0m\n" +
+		"\x1b[2m│ \x1b[0m1%\r\x1b[K\x1b[2m│ \x1b[0m2%\n" +
+		"\x1b[2m╰ \x1b[0m\x1b[32mcompleted\x1b[0m\n"
+	if got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b strings.Builder
+	j := &JSON{W: &b}
+	j.Update(json.RawMessage(`{"sessionId":"s","update":{"b":1,"a":"<"}}`))
+	j.Output("term-1", []byte("x"))
+	j.End(acp.StopEndTurn, nil)
+	j.End("", refusal(-32002, "no"))
+	j.End("", errors.New("gone"))
+	want := `{"sessionId":"s","update":{"b":1,"a":"<"}}
+{"stopReason":"end_turn"}
+{"code":-32002,"message":"no"}
+{"code":-32603,"message":"gone"}
+`
+	if b.String() != want {
+		t.Errorf("got %s", b.String())
+	}
+}

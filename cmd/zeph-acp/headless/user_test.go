@@ -1,0 +1,162 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+var options = []acp.PermissionOption{
+	{OptionID: "1", Name: "Allow once", Kind: "allow_once"},
+	{OptionID: "2", Name: "Always allow \x1b[8mgo", Kind: "allow_always"},
+	{OptionID: "3", Name: "Reject", Kind: "reject_once"},
+}
+
+// screenOf is what a Screen shows, and tells when a prompt is there.
+type screenOf struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	prompts chan struct{}
+}
+
+func (s *screenOf) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Write(p)
+	if strings.HasSuffix(string(p), ": ") {
+		s.prompts <- struct{}{}
+	}
+	return len(p), nil
+}
+
+func question() acp.RequestPermissionRequest {
+	command := acp.TextBlock("```sh\na\nb\u202e\n```")
+	title := acp.TextBlock("```sh\na ⏎ b\n```")
+	why := acp.TextBlock("Asked because it is new.")
+	old, new := "", strings.Repeat("l\n", maxDiffLines+9)
+	return acp.RequestPermissionRequest{Options: options, ToolCall: acp.ToolCall{
+		ToolCallID: "a", Title: "a ⏎ b", Kind: "execute",
+		Content: []acp.ToolContent{
+			{Type: "content", Content: &command}, {Type: "content", Content: &title}, {Type: "content", Content: &why},
+			{Type: "diff", Path: "/w/f", OldText: &old, NewText: &new},
+		},
+	}}
+}
+
+func TestApprove(t *testing.T) {
+	for name, tt := range map[string]struct {
+		typed string // one line a prompt
+		want  string
+		err   error
+	}{
+		"number":      {"2", "2", nil},
+		"yes":         {" Y ", "1", nil},
+		"no":          {"no", "3", nil},
+		"try again":   {"\n0\n4\nx\n-1\n3", "3", nil},
+		"end of file": {"", "", ErrNobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			screen := &screenOf{prompts: make(chan struct{})}
+			go func() {
+				for line := range strings.Lines(tt.typed) {
+					<-screen.prompts
+					w.WriteString(strings.TrimSuffix(line, "\n") + "\n")
+				}
+				if tt.typed == "" {
+					<-screen.prompts
+				}
+				w.Close()
+			}()
+			u := &User{Keyboard: NewKeyboard(r), Screen: NewScreen(screen, false)}
+			got, err := u.Approve(t.Context(), question())
+			if got != tt.want || !errors.Is(err, tt.err) {
+				t.Errorf("Approve: %q, %v", got, err)
+			}
+			shown := screen.text.String()
+			for _, want := range []string{
+				"╭ execute  a ⏎ b\n│ a\n│ b<U+202E>\n│ Asked because it is new.\n",
+				strings.Repeat("│ +l\n", maxDiffLines+9),
+				"│ Allow this?\n│   1  Allow once\n│   2  Always allow <U+001B>[8mgo\n│   3  Reject\n│ 1-3, y or n: ",
+			} {
+				if !strings.Contains(shown, want) {
+					t.Errorf("screen: %s\nlacks %s", shown, want)
+				}
+			}
+		})
+	}
+}
+
+// What is typed while no question is on the screen answers none.
+func TestKeyboardForgets(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	k := NewKeyboard(r)
+	one := k.begin()
+	w.WriteString("first\n")
+	if got, err := k.line(t.Context(), one); got != "first\n" || err != nil {
+		t.Fatalf("line: %q, %v", got, err)
+	}
+	w.WriteString("too early\n")
+	early := <-k.lines // so it was read at the first question
+	go func() { k.lines <- early }()
+	two := k.begin()
+	w.WriteString("second\n")
+	if got, err := k.line(t.Context(), two); got != "second\n" || err != nil {
+		t.Errorf("line: %q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := k.line(ctx, k.begin()); got != "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("line: %q, %v", got, err)
+	}
+}
+
+func TestApproveAlone(t *testing.T) {
+	var b strings.Builder
+	for name, tt := range map[string]struct {
+		user    *User
+		options []acp.PermissionOption
+		want    string
+		fails   bool
+	}{
+		"yes":              {&User{Yes: true}, options, "1", false},
+		"yes, on screen":   {&User{Yes: true, Screen: NewScreen(&b, false)}, options, "1", false},
+		"yes, not offered": {&User{Yes: true}, options[1:], "", true},
+		"nobody":           {&User{Screen: NewScreen(&b, false)}, options, "", true},
+		"no options":       {&User{Keyboard: NewKeyboard(nil), Screen: NewScreen(&b, false)}, nil, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := tt.user.Approve(t.Context(), acp.RequestPermissionRequest{Options: tt.options})
+			if got != tt.want || (err != nil) != tt.fails {
+				t.Errorf("Approve: %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestUnfence(t *testing.T) {
+	for in, want := range map[string]string{
+		"```sh\na\n```":           "a",
+		"````sh\na\n```\nb\n````": "a\n```\nb",
+		"```sh\na":                "```sh\na",
+		"a":                       "a",
+		"":                        "",
+		"```":                     "```",
+	} {
+		if got := unfence(in); got != want {
+			t.Errorf("unfence(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
