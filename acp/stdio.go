@@ -82,8 +82,8 @@ func (s *stream) write(m any) error {
 	return s.out.enqueue(b.Bytes())
 }
 
-// reply answers the request with that id. A failure to write is the
-// connection's end, which the reader sees too.
+// reply answers the request with that id. That the client is gone is seen by the
+// reader too.
 func (s *stream) reply(id json.RawMessage, result any, err error) {
 	m := message{JSONRPC: "2.0", ID: id}
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 	} else {
 		m.Result = result
 	}
-	if err := s.write(m); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+	if err := s.write(m); err != nil && !s.out.gone() {
 		// A result of ours that does not marshal must not leave the client waiting.
 		s.log.Error("write response", "err", err)
 		_ = s.write(message{JSONRPC: "2.0", ID: id, Error: wireError(err)})

@@ -50,6 +50,13 @@ func (w *writer) enqueue(frame []byte) error {
 	return nil
 }
 
+// gone reports whether nothing is accepted any more.
+func (w *writer) gone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed || w.err != nil
+}
+
 func (w *writer) signal() {
 	select {
 	case w.wake <- struct{}{}:

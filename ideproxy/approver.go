@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -16,6 +17,10 @@ type Approver struct {
 	Session string
 }
 
+// lateCancel is how long after an answer "cancelled" the cancel of the turn may
+// come.
+const lateCancel = 200 * time.Millisecond
+
 // Approve sends the question with all that the user needs to judge the call:
 // several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
@@ -26,6 +31,15 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	outcome, err := a.Client.RequestPermission(ctx, p)
 	if err != nil {
 		return "", err
+	}
+	if outcome.Outcome == "cancelled" {
+		// It should mean that the turn is cancelled. Some clients say it just before
+		// they cancel, others where nobody answered in time: a moment tells them apart.
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(lateCancel):
+		}
 	}
 	if outcome.Outcome != "selected" {
 		return "", fmt.Errorf("the client answered %q", outcome.Outcome)

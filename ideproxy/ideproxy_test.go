@@ -324,6 +324,20 @@ func TestLateTerminal(t *testing.T) {
 	}
 }
 
+// A client may answer "cancelled" just before it cancels the turn: that is a
+// cancel, and not a call that nobody allowed.
+func TestCancelledAndThenCancel(t *testing.T) {
+	stop := errors.New("the user stopped it")
+	ctx, end := context.WithCancelCause(t.Context())
+	a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(string, json.RawMessage) string {
+		time.AfterFunc(lateCancel/200, func() { end(stop) })
+		return `{"outcome":{"outcome":"cancelled"}}`
+	}})}
+	if _, err := a.Approve(ctx, &executors.Call{ID: "c1", Tool: "bash"}, nil); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+}
+
 func TestApprove(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"outcome":{"outcome":"selected","optionId":"allow_once"}}`: "allow_once",
