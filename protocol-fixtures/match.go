@@ -38,7 +38,7 @@ var (
 // "$ANY" stands for any value, "$NAME" for the value that NAME is bound to, which
 // is what it meets first, and ${NAME} inside of a longer string for the text that
 // NAME was bound to before. All else must be equal, and got may have no more.
-// Where the two differ, bindings are left as they were.
+// Where the two differ, b is left as it was; b may be nil.
 func Match(want, got []byte, b Bindings) *Difference {
 	w, err := decode(want)
 	if err != nil {
@@ -55,7 +55,9 @@ func Match(want, got []byte, b Bindings) *Difference {
 	if d := match("", w, g, tried); d != nil {
 		return d
 	}
-	maps.Copy(b, tried)
+	if b != nil {
+		maps.Copy(b, tried)
+	}
 	return nil
 }
 

@@ -31,8 +31,9 @@ const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","pa
 	`"auth":{"terminal":true},"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},` +
 	`"_meta":{"terminal_output":true}}}}`
 
-// Play plays a fixture: it sends a line of the client once all lines of the
-// agent that stand before it have come. The error is the first difference.
+// Play plays a fixture: it sends the lines of the client once all lines of the
+// agent that stand before them have come, those that follow each other in one
+// write. The error is the first difference.
 //
 // The agent's frames come in the order in which they are written, but for two
 // cases: between two lines of the client, frames of different sessions pass each
@@ -51,29 +52,26 @@ func (p *player) play(f *Fixture) error {
 		}
 	}
 	for _, run := range runs(f.steps) {
-		at, err := run[0], error(nil)
-		if at.side == client {
-			err = p.send(at)
-		} else {
-			at, err = p.expect(run)
+		take := p.expect
+		if run[0].side == client {
+			take = p.send
 		}
-		if err != nil {
+		if at, err := take(run); err != nil {
 			return fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, at.line, err)
 		}
 	}
 	return nil
 }
 
-// runs puts the lines of the agent between two lines of the client together.
+// runs puts neighbours of one side together.
 func runs(steps []step) [][]step {
 	var all [][]step
-	for i, s := range steps {
-		if s.side == agent && i > 0 && steps[i-1].side == agent {
-			last := &all[len(all)-1]
-			*last = append(*last, s)
-			continue
+	for len(steps) > 0 {
+		n := 1
+		for n < len(steps) && steps[n].side == steps[0].side {
+			n++
 		}
-		all = append(all, []step{s})
+		all, steps = append(all, steps[:n]), steps[n:]
 	}
 	return all
 }
@@ -130,7 +128,7 @@ func (p *player) end(well bool) error {
 }
 
 func (p *player) initialize() error {
-	if err := p.write([]byte(initialize)); err != nil {
+	if err := p.write([]byte(initialize + "\n")); err != nil {
 		return err
 	}
 	line, err := p.read(patience)
@@ -143,29 +141,37 @@ func (p *player) initialize() error {
 	return nil
 }
 
-// send writes a line of the client.
-func (p *player) send(s step) error {
-	line := s.send
-	if !s.exact {
-		var err error
-		if line, err = p.bindings.fill(line); err != nil {
-			return err
+// send writes lines of the client. On an error it tells the line that it is
+// about.
+func (p *player) send(steps []step) (step, error) {
+	var text []byte
+	for _, s := range steps {
+		line := s.send
+		if !s.exact {
+			var err error
+			if line, err = p.bindings.fill(line); err != nil {
+				return s, err
+			}
+			line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Real(s)) })
 		}
-		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Real(s)) })
+		text = append(append(text, line...), '\n')
 	}
-	if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-		p.asked[string(e.ID)] = e.Params.SessionID
-	}
-	return p.write(line)
+	return steps[0], p.write(text)
 }
 
-func (p *player) write(line []byte) error {
-	if p.Trace != nil {
-		if err := p.Trace(client, line); err != nil {
-			return err
+func (p *player) write(text []byte) error {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
+			p.asked[sameJSON(e.ID)] = e.Params.SessionID
+		}
+		if p.Trace != nil {
+			if err := p.Trace(client, line); err != nil {
+				return err
+			}
 		}
 	}
-	_, err := p.In.Write(append(bytes.Clone(line), '\n'))
+	_, err := p.In.Write(text)
 	return err
 }
 
@@ -188,7 +194,7 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 		}
 		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Written(s)) })
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-			p.called[string(e.ID)] = e.Params.SessionID
+			p.called[sameJSON(e.ID)] = e.Params.SessionID
 		}
 		return line, nil
 	case <-timer.C:
@@ -196,8 +202,8 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 	}
 }
 
-// expect takes the frames that a run of the agent's lines says. On an error it
-// tells the line that it is about.
+// expect takes the frames that lines of the agent say. On an error it tells the
+// line that it is about.
 func (p *player) expect(steps []step) (step, error) {
 	pending := make([]step, 0, len(steps))
 	for _, s := range steps {
@@ -248,9 +254,9 @@ func (p *player) session(frame []byte) string {
 	e := envelopeOf(filled)
 	switch {
 	case e.Method == "":
-		return p.asked[string(e.ID)]
+		return p.asked[sameJSON(e.ID)]
 	case e.Method == "$/cancel_request":
-		return p.called[string(e.Params.RequestID)]
+		return p.called[sameJSON(e.Params.RequestID)]
 	case strings.HasPrefix(e.Params.SessionID, "$"):
 		return ""
 	}
@@ -298,4 +304,13 @@ func envelopeOf(line []byte) envelope {
 	var e envelope
 	_ = json.Unmarshal(line, &e)
 	return e
+}
+
+// sameJSON writes a value in the one way that all its spellings have in common.
+func sameJSON(text json.RawMessage) string {
+	v, err := decode(text)
+	if err != nil {
+		return string(text)
+	}
+	return show(v)
 }

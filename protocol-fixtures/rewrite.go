@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -46,30 +47,43 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 	var out bytes.Buffer
 	n := newNames()
 	for _, run := range runs(f.steps) {
-		if run[0].spaced {
-			out.WriteByte('\n')
-		}
-		if run[0].side == client {
-			if err := p.send(run[0]); err != nil {
-				return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, run[0].line, err)
+		at, err := run[0], error(nil)
+		if at.side == client {
+			at, err = p.send(run)
+			writeTexts(&out, run)
+		} else {
+			if at.spaced {
+				out.WriteByte('\n')
 			}
-			out.WriteString(run[0].text + "\n")
-			continue
+			err = p.renew(&out, run, n)
 		}
-		if err := p.renew(&out, run, n); err != nil {
-			return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, run[0].line, err)
+		if err != nil {
+			return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, at.line, err)
 		}
 	}
 	return out.Bytes(), nil
 }
 
+func writeTexts(out *bytes.Buffer, run []step) {
+	for _, s := range run {
+		if s.spaced {
+			out.WriteByte('\n')
+		}
+		out.WriteString(s.text + "\n")
+	}
+}
+
 // renew writes a run of the agent's lines as they are now. Frames that came
 // where an array stands stay in it.
-func (p *player) renew(out *bytes.Buffer, run []step, n *names) error {
+func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 	var groups [][]string
 	home := map[int]int{} // of a line of the run: the index of its group
 	old := wanted(run)
-	for wait := patience; ; wait = silence {
+	for n := 0; ; n++ {
+		wait := silence
+		if n == 0 || len(old) > 0 {
+			wait = patience
+		}
 		got, err := p.read(wait)
 		if errors.Is(err, errSilent) {
 			break
@@ -79,12 +93,12 @@ func (p *player) renew(out *bytes.Buffer, run []step, n *names) error {
 		}
 		from := -1
 		var text string
-		if i := similar(old, got); i >= 0 {
+		if i := p.similar(old, got); i >= 0 {
 			from = old[i].line
-			text, err = p.line(n, old[i].frame, got)
+			text, err = p.line(names, old[i].frame, got)
 			old = append(old[:i], old[i+1:]...)
 		} else {
-			text, err = p.line(n, nil, got)
+			text, err = p.line(names, nil, got)
 		}
 		if err != nil {
 			return err
@@ -124,12 +138,18 @@ func wanted(run []step) []want {
 	return all
 }
 
-// similar finds the frame that got is the new form of, -1 if there is none.
-func similar(old []want, got []byte) int {
+// similar finds the frame that got is, or is the new form of, -1 if there is
+// none.
+func (p *player) similar(old []want, got []byte) int {
+	for i, o := range old {
+		if Match(o.frame, got, maps.Clone(p.bindings)) == nil {
+			return i
+		}
+	}
 	kind := func(frame []byte) string {
 		e := envelopeOf(frame)
 		if e.Method == "" {
-			return string(e.ID)
+			return sameJSON(e.ID)
 		}
 		return e.Method + " " + e.Params.Update.Kind + " " + e.Params.Update.Status
 	}

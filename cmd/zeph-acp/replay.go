@@ -20,7 +20,7 @@ func newReplay(*flags) *cobra.Command {
 			if len(args) == 0 {
 				return usage("want a fixture: try %q", cmd.CommandPath()+" --help")
 			}
-			app.Isolate()
+			defer app.Isolate()()
 			failed := false
 			for _, file := range args {
 				name, err := replay(cmd, file)

@@ -95,7 +95,7 @@ func (v *Validator) note(line []byte) {
 	if f.Method == nil || f.ID == nil {
 		return
 	}
-	v.asked[string(f.ID)] = *f.Method
+	v.asked[canonical(f.ID)] = *f.Method
 	if *f.Method == "initialize" {
 		var p struct {
 			Capabilities map[string]any `json:"clientCapabilities"`
@@ -109,7 +109,7 @@ func (v *Validator) response(f frame) error {
 	if f.ID == nil || (f.Result == nil) == (f.Error == nil) {
 		return errors.New("schema: a response needs an id, and either a result or an error")
 	}
-	id := string(f.ID)
+	id := canonical(f.ID)
 	if id == "null" && f.Error != nil { // the answer to a line that is no request
 		return v.check(kind{key: "Error"}, f.Error)
 	}
@@ -155,4 +155,19 @@ func (v *Validator) wanted(k kind) bool {
 	}
 	_, asked := at.(map[string]any)
 	return gated && asked
+}
+
+// canonical writes an id in the one way that all its spellings have in common.
+func canonical(id json.RawMessage) string {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(id))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return string(id)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(id)
+	}
+	return string(b)
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReplay(t *testing.T) {
+	const good = "../../protocol-fixtures/turn.txtar"
+	data, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad.txtar")
+	if err := os.WriteFile(bad, bytes.Replace(data, []byte(`"end_turn"`), []byte(`"refusal"`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args   []string
+		status int
+		stdout []string // parts of it, in order
+		stderr string
+	}{
+		"one":           {[]string{good}, 0, []string{"ok turn\n"}, ""},
+		"a difference":  {[]string{bad, good}, 1, []string{"bad: frames.jsonl:", "at result.stopReason\n\twant \"refusal\"\n\tgot  \"end_turn\"\n", "ok turn\n"}, ""},
+		"no fixture":    {nil, 2, nil, "zeph-acp: want a fixture: try \"zeph-acp replay --help\"\n"},
+		"no such file":  {[]string{"gone.txtar"}, 1, []string{"gone.txtar"}, ""},
+		"not a fixture": {[]string{"replay.go"}, 1, []string{"replay.go: no frames.jsonl"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// What the user has set must not be seen.
+			t.Setenv("ZEPH_AGENT_MODE", "nonsense")
+			t.Setenv("ZEPH_MODEL", "nobody:nothing")
+			root := newRoot()
+			root.SetArgs(append([]string{"replay"}, tt.args...))
+			var stdout, stderr strings.Builder
+			root.SetOut(&stdout)
+			code := status(root.ExecuteContext(t.Context()), &stderr)
+			rest, ok := stdout.String(), true
+			for _, part := range tt.stdout {
+				if _, rest, ok = strings.Cut(rest, part); !ok {
+					t.Errorf("no %q in\n%s", part, stdout.String())
+				}
+			}
+			if code != tt.status || stderr.String() != tt.stderr {
+				t.Errorf("status %d, stderr %q; want %d, %q", code, stderr.String(), tt.status, tt.stderr)
+			}
+		})
+	}
+}
