@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -76,6 +77,13 @@ func TestFailureBlock(t *testing.T) {
 	want := Result{Text: "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: true", Failed: true, Category: RateLimited}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestFailureIsBounded(t *testing.T) {
+	got := Failf(PermanentFailure, "open %s: file name too long", strings.Repeat("é", 1<<20)).Text
+	if len(got) > 2*maxSentence || !utf8.ValidString(got) || !strings.Contains(got, "open é") || !strings.Contains(got, "é: file name too long") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
 }
 

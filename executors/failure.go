@@ -3,6 +3,7 @@ package executors
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Category classifies a failure. It decides about retries, about the
@@ -89,10 +90,30 @@ func (f *Failure) Result() Result {
 	if s == "" {
 		s = suggestion[f.Category]
 	}
-	oneLine := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace
+	newlines := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+	oneLine := func(s string) string { return newlines.Replace(bounded(s)) }
 	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: %t",
 		f.Category, oneLine(f.Message), oneLine(s), f.Category.Infrastructure())
 	return Result{Text: text, Failed: true, Category: f.Category}
+}
+
+// maxSentence bounds what a failure says, in bytes: it may quote a path or a
+// command of any length.
+const maxSentence = 4 << 10
+
+// bounded cuts out the middle of a long text.
+func bounded(s string) string {
+	if len(s) <= maxSentence {
+		return s
+	}
+	head, tail := maxSentence*3/4, len(s)-maxSentence/4
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + " … " + s[tail:]
 }
 
 // Failf is Failuref and Result in one.

@@ -29,14 +29,7 @@ func (c *Call) ShownInput() json.RawMessage {
 func shorten(v any) any {
 	switch v := v.(type) {
 	case string:
-		if len(v) <= maxShown {
-			return v
-		}
-		cut := maxShown
-		for !utf8.RuneStart(v[cut]) {
-			cut--
-		}
-		return v[:cut] + "…"
+		return Shown(v)
 	case map[string]any:
 		for k := range v {
 			v[k] = shorten(v[k])
@@ -47,4 +40,16 @@ func shorten(v any) any {
 		}
 	}
 	return v
+}
+
+// Shown is a text for people, such as a title: as it is, or cut if it is long.
+func Shown(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	cut := maxShown
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }

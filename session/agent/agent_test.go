@@ -141,6 +141,20 @@ func TestTurn(t *testing.T) {
 
 // What is in an attached file is never a call of the user's; a file that the
 // client offers in the text of a /TOOL prompt is its operand.
+// A title is required by the protocol, and a model may name no tool, or write
+// without end.
+func TestOddName(t *testing.T) {
+	a := newAgent(t, "", &client{})
+	var sent acp.SessionUpdate
+	a.Send = func(_ context.Context, u acp.SessionUpdate) error { sent = u; return nil }
+	for _, name := range []string{"", strings.Repeat("é", 1<<20)} {
+		_, err := (&turn{Agent: a}).announce(t.Context(), llm.ToolCall{ID: "c1", Name: name, Input: json.RawMessage(`{}`)})
+		if u, ok := sent.(acp.ToolCall); err != nil || !ok || u.Title == "" || len(u.Title)+len(u.Name) > 1<<18 {
+			t.Errorf("%+v, %v", sent, err)
+		}
+	}
+}
+
 func TestOnlyTypedTextIsACall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, "", c)

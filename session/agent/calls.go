@@ -98,13 +98,11 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	if cancelled(ctx, call.Unfit) {
 		return nil, context.Cause(ctx)
 	}
+	call.Card.Title = executors.Shown(cmp.Or(call.Card.Title, c.Name, "Tool call without a name"))
 	card := call.Card
 	u := acp.ToolCall{
-		Update: acp.UpdateToolCall, ToolCallID: call.ID, Name: c.Name, Title: card.Title, Kind: string(card.Kind),
+		Update: acp.UpdateToolCall, ToolCallID: call.ID, Name: executors.Shown(c.Name), Title: card.Title, Kind: string(card.Kind),
 		Status: acp.ToolPending, Locations: locations(card.Locations), RawInput: call.ShownInput(),
-	}
-	if u.Title == "" {
-		u.Title = c.Name
 	}
 	if u.Kind == "" {
 		tool, _ := executors.Find(t.tools, c.Name)
