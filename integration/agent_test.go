@@ -68,7 +68,7 @@ func launch(t testing.TB, s start) *agent {
 		t: t, dir: filepath.Join(root, "work"), home: filepath.Join(root, "zeph"),
 		check: schema.Load(t), exited: make(chan struct{}), feed: s.feed, more: make(chan struct{}),
 	}
-	for _, d := range []string{a.dir, a.home, filepath.Join(root, "home")} {
+	for _, d := range []string{a.dir, a.home, filepath.Join(root, "home"), filepath.Join(root, "tmp")} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func launch(t testing.TB, s start) *agent {
 	a.cmd.Env = []string{}
 	if !s.bare {
 		a.cmd.Env = append([]string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home,
+			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home, "TMPDIR=" + filepath.Join(root, "tmp"),
 		}, s.env...)
 	}
 	a.cmd.Stderr = &a.stderr
@@ -335,10 +335,16 @@ func (a *agent) send(text string) {
 
 // Write notes what a client writes, line by line, and passes it on.
 func (a *agent) Write(p []byte) (int, error) {
-	for line := range bytes.Lines(p) {
-		_ = a.check.Frame(string(clientSide), bytes.TrimSuffix(line, []byte("\n"))) // what the client does is not judged
-	}
+	a.note(string(p))
 	return a.in.Write(p)
+}
+
+// note tells the checker of lines of the client, so that it knows what the agent
+// answers.
+func (a *agent) note(text string) {
+	for line := range strings.Lines(text) {
+		_ = a.check.Frame(string(clientSide), []byte(strings.TrimSuffix(line, "\n"))) // what the client does is not judged
+	}
 }
 
 // request writes one request, whose id and params are JSON.
@@ -431,4 +437,31 @@ func (a *agent) script(path, text string) {
 	if err := os.Chmod(path, 0o700); err != nil {
 		a.t.Fatal(err)
 	}
+}
+
+// optionOf gives the id of the option of that kind.
+func optionOf(t testing.TB, question frame, kind string) string {
+	t.Helper()
+	var p struct {
+		Options []struct{ OptionID, Kind string }
+	}
+	if err := json.Unmarshal(question.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.Options {
+		if o.Kind == kind {
+			return o.OptionID
+		}
+	}
+	t.Fatalf("no option %s: %s", kind, question.line)
+	return ""
+}
+
+// quote gives a string as JSON.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }

@@ -234,3 +234,13 @@ func (e *ide) RequestPermission(ctx context.Context, p sdk.RequestPermissionRequ
 	}
 	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}, nil
 }
+
+// refusing answers one method with an error.
+func refusing(method string, code int, message string) func(context.Context, string) error {
+	return func(_ context.Context, m string) error {
+		if m == method {
+			return &sdk.RequestError{Code: code, Message: message}
+		}
+		return nil
+	}
+}

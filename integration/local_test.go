@@ -1,0 +1,175 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// localTurn is the turn of TestTurn without an editor.
+func localTurn() []reply {
+	return []reply{
+		answer(call("c1", "read", map[string]any{"path": "a.txt"})),
+		answer(call("c2", "edit", map[string]any{"path": "a.txt", "old_string": "one\ntwo", "new_string": "1\n2"})),
+		answer(call("c3", "bash", map[string]any{"command": "./check.sh; exit 3"})),
+		answer(say("Done.")),
+	}
+}
+
+// TestNoCapabilities runs a turn for a client that can do nothing: the same
+// work happens here, on the disk, and the client is asked for nothing that it
+// cannot do. Line ends and byte order mark stay.
+func TestNoCapabilities(t *testing.T) {
+	p := newProvider(t, localTurn()...)
+	e := (&ide{}).begin(t, start{env: p.env()})
+	e.file("a.txt", "\ufeffone\r\ntwo\r\nthree")
+	e.script("check.sh", "echo out; echo err >&2")
+	s := e.session()
+	e.prompt(s, "work")
+	if got := e.content("a.txt"); got != "\ufeff1\r\n2\r\nthree" {
+		t.Errorf("the disk holds %q", got)
+	}
+	if got := e.methods(); !slices.Equal(got, []string{"session/request_permission", "session/request_permission"}) {
+		t.Errorf("the agent called %q", got)
+	}
+	results := e.results(s)
+	if len(results) != 3 || *results[2].Status != sdk.ToolCallStatusFailed {
+		t.Fatalf("tool calls ended %+v", results)
+	}
+	if text := shownText(results[2].Content); !strings.Contains(text, "out") || !strings.Contains(text, "err") || !strings.Contains(text, "[exit 3]") {
+		t.Errorf("the command's card shows %q", text)
+	}
+	raw, _ := json.Marshal(results[2].RawOutput)
+	if string(raw) != `{"exit_code":3,"stderr":"err\n","stdout":"out\n","truncated":false}` {
+		t.Errorf("rawOutput is %s", raw)
+	}
+	if got := p.request(3); len(got.Messages) == 0 || got.Messages[len(got.Messages)-1].Content[0].Type != "tool_result" {
+		t.Errorf("the model got %+v", got.Messages)
+	}
+	for _, f := range e.sent() {
+		if strings.Contains(f.line, "terminal_output") || strings.Contains(f.line, `"type":"terminal"`) {
+			t.Errorf("a terminal is shown to a client without: %s", f.line)
+		}
+	}
+}
+
+// TestStreamedTerminal runs a command for a client that has no terminals but
+// shows those that an agent streams.
+func TestStreamedTerminal(t *testing.T) {
+	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": "echo first; until test -e go; do sleep 0.01; done; echo second; exit 3"})), answer(say("Done.")))
+	e := (&ide{caps: sdk.ClientCapabilities{Meta: map[string]any{"terminal_output": true}}}).begin(t, start{env: p.env()})
+	s := e.session()
+	done := e.begun(s, "run")
+	metaOf := func(f frame) update { u, _ := f.update(); return u }
+	e.await("the first output while the command runs", func(f frame) bool {
+		o := metaOf(f).Meta.Output
+		return o != nil && strings.Contains(o.Data, "first")
+	})
+	e.file("go", "")
+	if got := within(t, patience, "the turn's end", done); got.err != nil {
+		t.Fatal(got.err)
+	}
+	var opened, output string
+	exits := 0
+	for _, f := range e.sent() {
+		u := metaOf(f)
+		if i := u.Meta.Info; i != nil {
+			opened = i.Terminal_ID
+			if i.CWD != e.dir || u.Kind != "tool_call" || !strings.Contains(string(u.Content), `"terminalId":`+quote(opened)) {
+				t.Errorf("the terminal opens with %s", f.line)
+			}
+		}
+		if o := u.Meta.Output; o != nil {
+			output += o.Data
+			if o.Terminal_ID != opened || exits > 0 {
+				t.Errorf("output out of place: %s", f.line)
+			}
+		}
+		if x := u.Meta.Exit; x != nil {
+			exits++
+			if x.Terminal_ID != opened || x.Exit_Code == nil || *x.Exit_Code != 3 {
+				t.Errorf("the terminal ends with %s", f.line)
+			}
+		}
+		if u.Status == "failed" && !strings.Contains(string(u.Content), `"terminalId":`+quote(opened)) {
+			t.Errorf("the last update takes the terminal away: %s", f.line)
+		}
+	}
+	if strings.ReplaceAll(output, "\r", "") != "first\nsecond\n" || exits != 1 {
+		t.Errorf("the terminal showed %q and ended %d times", output, exits)
+	}
+}
+
+// TestHalfCapable has clients that can do a part of what there is.
+func TestHalfCapable(t *testing.T) {
+	read := sdk.FileSystemCapabilities{ReadTextFile: true}
+	write := sdk.FileSystemCapabilities{WriteTextFile: true}
+	edit := func() []reply {
+		return []reply{answer(call("c1", "edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"})), answer(say("Done."))}
+	}
+	t.Run("reads only, saved", func(t *testing.T) {
+		p := newProvider(t, edit()...)
+		e := (&ide{caps: sdk.ClientCapabilities{Fs: read}}).begin(t, start{env: p.env()})
+		e.file("a.txt", "old\n")
+		e.prompt(e.session(), "edit")
+		if got := e.content("a.txt"); got != "new\n" {
+			t.Errorf("the disk holds %q", got)
+		}
+	})
+	t.Run("reads only, unsaved", func(t *testing.T) {
+		p := newProvider(t, edit()...)
+		e := (&ide{caps: sdk.ClientCapabilities{Fs: read}, buffers: map[string]string{}}).begin(t, start{env: p.env()})
+		file := e.file("a.txt", "old\n")
+		e.mu.Lock()
+		e.buffers[file] = "typed old\n"
+		e.mu.Unlock()
+		s := e.session()
+		e.prompt(s, "edit")
+		if got := e.content("a.txt"); got != "old\n" {
+			t.Errorf("the disk holds %q", got)
+		}
+		if r := e.results(s)[0]; *r.Status != sdk.ToolCallStatusFailed || !strings.Contains(shownText(r.Content), "unsaved") {
+			t.Errorf("the edit ended %s: %s", *r.Status, shownText(r.Content))
+		}
+	})
+	t.Run("writes only", func(t *testing.T) {
+		p := newProvider(t, edit()...)
+		e := (&ide{caps: sdk.ClientCapabilities{Fs: write}}).begin(t, start{env: p.env()})
+		file := e.file("a.txt", "old\n")
+		e.prompt(e.session(), "edit")
+		if got := e.buffer(file); got != "new\n" {
+			t.Errorf("the buffer holds %q", got)
+		}
+		if slices.Contains(e.methods(), "fs/read_text_file") {
+			t.Error("the client is asked to read")
+		}
+	})
+	t.Run("a terminal that does not start", func(t *testing.T) {
+		p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": "echo hi > made"})), answer(say("Done.")))
+		e := &ide{caps: canAll()}
+		e.before = refusing("terminal/create", -32603, "no room")
+		e.begin(t, start{env: p.env()})
+		s := e.session()
+		e.prompt(s, "run")
+		if r := e.results(s)[0]; *r.Status != sdk.ToolCallStatusFailed || !strings.Contains(shownText(r.Content), "no room") {
+			t.Errorf("the command ended %s: %s", *r.Status, shownText(r.Content))
+		}
+		if _, err := os.Stat(e.dir + "/made"); err == nil {
+			t.Error("the command ran outside of the editor, which had refused it")
+		}
+	})
+	t.Run("terminals only in words", func(t *testing.T) {
+		p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": "echo hi > made"})), answer(say("Done.")))
+		e := &ide{caps: canAll()}
+		e.before = refusing("terminal/create", -32601, "Method not found")
+		e.begin(t, start{env: p.env()})
+		e.prompt(e.session(), "run")
+		if got := e.content("made"); got != "hi\n" {
+			t.Errorf("made holds %q", got)
+		}
+	})
+}

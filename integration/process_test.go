@@ -1,0 +1,184 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestEndOfInput ends an idle agent as an editor does.
+func TestEndOfInput(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	a.open()
+	began := time.Now()
+	a.in.Close()
+	a.waitExit(promptly)
+	t.Logf("gone after %s", time.Since(began).Round(time.Millisecond))
+	if a.status != 0 || a.stderr.String() != "" {
+		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
+	}
+}
+
+// TestEndMidTurn ends the agent in every way while a command runs that ignores
+// SIGTERM and has forked. Nothing of it may be left.
+func TestEndMidTurn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    func(*agent)
+		status int
+	}{
+		"end of input": {func(a *agent) { a.in.Close() }, 0},
+		"SIGTERM":      {func(a *agent) { _ = a.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGINT":       {func(a *agent) { _ = a.cmd.Process.Signal(os.Interrupt) }, 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": stubborn})))
+			e := (&ide{}).begin(t, start{env: p.env()})
+			done := e.begun(e.session(), "run")
+			pids := e.stubbornPIDs()
+			tt.end(e.agent)
+			e.waitExit(promptly)
+			if e.status != tt.status || e.stderr.String() != "" {
+				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
+			}
+			e.gone(pids)
+			within(t, patience, "answer to the prompt", done)
+		})
+	}
+}
+
+// TestSignalIdle ends an idle agent by a signal.
+func TestSignalIdle(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
+		a := launch(t, start{})
+		a.initialize()
+		if err := a.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		a.waitExit(promptly)
+		if a.status != want || a.stderr.String() != "" {
+			t.Errorf("%s: exit status %d, stderr %q", signal, a.status, &a.stderr)
+		}
+	}
+}
+
+// TestOutputClosed takes the reader of stdout away. The agent must go.
+func TestOutputClosed(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := launch(t, start{stdout: w})
+	w.Close()
+	r.Close()
+	a.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")
+	a.waitExit(promptly)
+	if text := a.stderr.String(); a.status == -1 || strings.Contains(text, "panic") {
+		t.Errorf("exit status %d, stderr %q", a.status, text)
+	}
+}
+
+// TestNoEnvironment starts the agent with nothing at all, as a registry does.
+func TestNoEnvironment(t *testing.T) {
+	a := launch(t, start{bare: true})
+	a.initialize()
+	a.open()
+}
+
+// TestNoHome starts the agent where it can keep nothing.
+func TestNoHome(t *testing.T) {
+	a := launch(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
+	a.initialize()
+	a.open()
+}
+
+// TestBrokenConfig starts with a config.toml that cannot be: one line tells
+// where, and no frame is written.
+func TestBrokenConfig(t *testing.T) {
+	for name, tt := range map[string]struct{ config, want string }{
+		"not TOML":    {"[agent\nx", "config.toml:1"},
+		"unknown key": {"[agent]\nmax_tool_iteration = 3\n", "max_tool_iteration"},
+		"wrong type":  {"[agent]\nmax_tool_iterations = \"3\"\n", "config.toml:2"},
+		"wrong value": {"\n[agent]\nmode = \"yolo\"\n", "config.toml:3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := launch(t, start{config: tt.config})
+			_, _ = a.in.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")) // it may be gone already
+			a.waitExit(promptly)
+			text := a.stderr.String()
+			if a.status != 1 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "zeph-acp: ") || !strings.Contains(text, tt.want) {
+				t.Errorf("exit status %d, stderr %q", a.status, text)
+			}
+			if frames := a.sent(); len(frames) > 0 {
+				t.Errorf("it wrote %q", frames[0].line)
+			}
+		})
+	}
+}
+
+// TestChildrenDoNotShareThePipes runs a local command that reads its stdin and
+// writes to its stdout: neither is the protocol's.
+func TestChildrenDoNotShareThePipes(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, `/bash cat; echo "not a frame"`))
+	a.alive()
+	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("answer: %s", f.line)
+	}
+}
+
+// TestSecretsStayInside proves that a local command does not get the key.
+func TestSecretsStayInside(t *testing.T) {
+	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": "env"})), answer(say("Done.")))
+	e := (&ide{}).begin(t, start{env: append(p.env(), "MY_SECRET_TOKEN=hunter2", "PLAIN=visible")})
+	e.prompt(e.session(), "env")
+	body := p.requests()[1]
+	if strings.Contains(body, "hunter2") || strings.Contains(body, "ANTHROPIC_API_KEY") || !strings.Contains(body, "PLAIN=visible") {
+		t.Errorf("the command sees:\n%s", body)
+	}
+}
+
+// TestHomeStaysEmpty proves that nothing is written before there is something
+// to keep.
+func TestHomeStaysEmpty(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	a.alive()
+	files, err := filepath.Glob(filepath.Join(a.home, "*"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("%q, %v", files, err)
+	}
+}
+
+// TestNoNoise proves that the first byte of stdout is a frame's, whatever the
+// environment says.
+func TestNoNoise(t *testing.T) {
+	a := launch(t, start{env: []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1"}})
+	a.initialize()
+	if f := a.sent()[0]; !bytes.HasPrefix([]byte(f.line), []byte(`{"jsonrpc":"2.0"`)) {
+		t.Errorf("the first line is %q", f.line)
+	}
+}
+
+// residentKiB gives the resident memory of the agent; 0 where nobody tells.
+func residentKiB(t testing.TB, a *agent) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	var n int
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
