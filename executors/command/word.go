@@ -1,7 +1,6 @@
 package command
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,9 +10,15 @@ import (
 
 // Word is one word of a command as the program would get it.
 type Word struct {
-	Text    string // plain: quotes and escapes resolved; the source of what is not literal
-	Literal bool   // nothing in it is computed by the running shell
-	Glob    bool   // it is a pattern: the program gets the files that match
+	Text    string     // plain: quotes and escapes resolved; the source of what is not literal
+	Literal bool       // nothing in it is computed by the running shell
+	Glob    bool       // it is a pattern: the program gets the files that match
+	Split   bool       // computed and not quoted: it may become any number of words
+	From    []*Command // commands whose output may be in it
+
+	user   bool // begins with ~user
+	number bool // computed, but surely a number
+	pipe   bool // <(...), the name of a pipe
 }
 
 // words gives the words that a word of the source becomes: more than one where
@@ -27,49 +32,103 @@ func (w *walker) words(src *syntax.Word) []Word {
 	var out []Word
 	for word, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(out) == maxBraces {
-			return []Word{{Text: source(src)}}
+			w.dynamic("braces expand to more than %d words: %s", maxBraces, source(src))
+			return []Word{{Text: source(src), Split: true}}
 		}
 		out = append(out, w.word(word))
 	}
+	w.count += len(out)
 	return out
 }
 
 // maxBraces is how many words braces may expand to.
 const maxBraces = 256
 
+// plain is a word that is being resolved.
+type plain struct {
+	strings.Builder
+	word    Word
+	bracket bool // an unquoted "[" is open
+	guess   bool // variables may be resolved by what the script gave them
+	program bool // it names a program: what nobody set is empty
+}
+
 // word resolves quotes, escapes and what is known of the shell.
-func (w *walker) word(src *syntax.Word) Word {
+func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, plain{}) }
+
+func (w *walker) resolve(src *syntax.Word, p plain) Word {
+	p.word.Literal = true
 	if src == nil {
-		return Word{Literal: true}
+		return p.word
 	}
-	out := Word{Literal: true}
-	var b strings.Builder
 	for i, part := range src.Parts {
-		if !w.part(part, i == 0, false, &b, &out) {
-			return Word{Text: source(src)}
+		if !w.part(part, i == 0, false, &p) {
+			return w.computed(src)
 		}
 	}
-	out.Text = b.String()
+	p.word.Text = p.String()
+	return p.word
+}
+
+// computed gives a word that only the running shell knows.
+func (w *walker) computed(src *syntax.Word) Word {
+	out := Word{Text: source(src)}
+	for _, part := range src.Parts {
+		switch p := part.(type) {
+		case *syntax.ArithmExp:
+			out.number = len(src.Parts) == 1
+		case *syntax.ProcSubst:
+			out.pipe = len(src.Parts) == 1
+		case *syntax.ParamExp:
+			special := p.Param != nil && strings.Contains("#?$!", p.Param.Value)
+			out.number = len(src.Parts) == 1 && (p.Length || special)
+			out.Split = out.Split || !p.Length && !special
+		case *syntax.CmdSubst:
+			out.Split = true
+		case *syntax.DblQuoted:
+			if strings.Contains(source(p), "@") {
+				out.Split = true // "$@", "${a[@]}"
+			}
+		}
+		if len(w.sources) > 0 {
+			syntax.Walk(part, func(n syntax.Node) bool {
+				if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
+					out.From = append(out.From, w.sources[p.Param.Value]...)
+				}
+				return true
+			})
+		}
+	}
 	return out
 }
 
+// guessWords gives the words if variables hold what the script gave them.
+func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
+	if text := source(src); (text == `"$@"` || text == "$@" || text == "$*") && len(w.params) > 1 {
+		var out []Word
+		for _, p := range w.params[1:] {
+			out = append(out, Word{Text: p, Literal: true})
+		}
+		return out
+	}
+	return []Word{w.resolve(src, plain{guess: true, program: program})}
+}
+
 // part adds one part of a word; false means that it is computed.
-func (w *walker) part(part syntax.WordPart, first, quoted bool, b *strings.Builder, out *Word) bool {
+func (w *walker) part(part syntax.WordPart, first, quoted bool, out *plain) bool {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		text := p.Value
-		if first && strings.HasPrefix(text, "~") {
-			rest, home := strings.CutPrefix(text, "~")
-			if !home || rest != "" && rest[0] != '/' || w.shell.Home == "" {
-				return false // ~user, ~+
+		if first && !quoted && strings.HasPrefix(text, "~") {
+			var ok bool
+			if text, ok = w.tilde(text, out); !ok {
+				return false
 			}
-			b.WriteString(w.shell.Home)
-			text = rest
 		}
-		unescape(text, quoted, b, out)
+		unescape(text, quoted, out)
 	case *syntax.SglQuoted:
 		if !p.Dollar {
-			b.WriteString(p.Value)
+			out.WriteString(p.Value)
 			return true
 		}
 		text, _, err := expand.Format(nil, p.Value, nil)
@@ -77,79 +136,120 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, b *strings.Build
 			return false
 		}
 		text, _, _ = strings.Cut(text, "\x00")
-		b.WriteString(text)
+		out.WriteString(text)
 	case *syntax.DblQuoted:
 		for _, q := range p.Parts {
-			if !w.part(q, false, true, b, out) {
+			if !w.part(q, false, true, out) {
 				return false
 			}
 		}
 	case *syntax.ParamExp:
-		value, ok := w.variable(p)
-		b.WriteString(value)
+		value, ok := w.variable(p, out)
+		out.WriteString(value)
 		return ok
-	default: // substitutions, arithmetic, extended globs
+	case *syntax.CmdSubst:
+		if !out.guess || len(w.dirs) == 0 || len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) > 0 {
+			return false
+		}
+		call, ok := p.Stmts[0].Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) != 1 || call.Args[0].Lit() != "pwd" {
+			return false
+		}
+		out.WriteString(w.dirs[0])
+	default: // arithmetic, extended globs
 		return false
 	}
 	return true
 }
 
+// tilde resolves a leading "~": the home directory, "~+" the current one. That
+// of another user is only known to be elsewhere.
+func (w *walker) tilde(text string, out *plain) (rest string, ok bool) {
+	user, rest, _ := strings.Cut(text[1:], "/")
+	rest = text[1+len(user):]
+	switch {
+	case user == "" && w.shell.Home != "" && !w.assigned["HOME"]:
+		out.WriteString(w.shell.Home)
+	case user == "+" && len(w.dirs) == 1:
+		out.WriteString(w.dirs[0])
+	case user == "" || strings.Trim(user, "+-0123456789") == "": // the directory stack
+		return "", false
+	default:
+		out.word.user = true
+		return text, true
+	}
+	return rest, true
+}
+
 // variable gives the value of a variable that every shell has, unless the script
 // may have changed it.
-func (w *walker) variable(p *syntax.ParamExp) (string, bool) {
-	plain := syntax.ParamExp{Dollar: p.Dollar, Rbrace: p.Rbrace, Short: p.Short, Param: p.Param}
-	if p.Param == nil || source(&plain) != source(p) || slices.Contains(w.script.Assigns, p.Param.Value) {
+func (w *walker) variable(p *syntax.ParamExp, out *plain) (string, bool) {
+	bare := syntax.ParamExp{Dollar: p.Dollar, Rbrace: p.Rbrace, Short: p.Short, Param: p.Param}
+	if p.Param == nil || source(&bare) != source(p) {
 		return "", false
 	}
-	switch p.Param.Value {
-	case "HOME":
-		return w.shell.Home, w.shell.Home != ""
-	case "PWD":
-		if len(w.dirs) == 1 {
-			return w.dirs[0], true
+	name := p.Param.Value
+	if out.guess {
+		if value, ok := w.values[name]; ok {
+			return value, true
 		}
+		if name >= "0" && name <= "9" && len(name) == 1 && int(name[0]-'0') < len(w.params) {
+			return w.params[name[0]-'0'], true
+		}
+		if out.program && !w.assigned[name] && name != "HOME" && name != "PWD" {
+			return "", true
+		}
+	}
+	switch {
+	case w.assigned[name]:
+	case name == "HOME":
+		return w.shell.Home, w.shell.Home != ""
+	case name == "PWD" && len(w.dirs) == 1:
+		return w.dirs[0], true
 	}
 	return "", false
 }
 
 // unescape resolves the backslashes of literal text and notes patterns.
-func unescape(text string, quoted bool, b *strings.Builder, out *Word) {
+func unescape(text string, quoted bool, out *plain) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0):
 			i++
 			if text[i] != '\n' { // a continued line
-				b.WriteByte(text[i])
+				out.WriteByte(text[i])
 			}
 			continue
-		case !quoted && (c == '*' || c == '?' || c == '['):
-			out.Glob = true
+		case quoted:
+		case c == '[':
+			out.bracket = true
+		case c == '*' || c == '?' || c == ']' && out.bracket:
+			out.word.Glob = true
 		}
-		b.WriteByte(c)
+		out.WriteByte(c)
 	}
 }
 
 // heredoc gives the text of a here document.
 func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
-	var b strings.Builder
-	var out Word
+	var out plain
 	// With any quote in its delimiter, a here document is taken as it is.
-	plain := len(r.Word.Parts) == 1
-	if plain {
+	bare := len(r.Word.Parts) == 1
+	if bare {
 		lit, ok := r.Word.Parts[0].(*syntax.Lit)
-		plain = ok && !strings.Contains(lit.Value, `\`)
+		bare = ok && !strings.Contains(lit.Value, `\`)
 	}
 	for _, part := range r.Hdoc.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && !plain {
-			b.WriteString(lit.Value)
+		if lit, ok := part.(*syntax.Lit); ok && !bare {
+			out.WriteString(lit.Value)
 			continue
 		}
-		if !w.part(part, false, true, &b, &out) {
+		if !w.part(part, false, true, &out) {
 			return source(r.Hdoc), false
 		}
 	}
-	return b.String(), true
+	return out.String(), true
 }
 
 // source prints a node as it is in the script.
@@ -159,82 +259,4 @@ func source(n syntax.Node) string {
 		return "?" // nothing matches that allows anything
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// cd notes where the shell is after a cd.
-func (w *walker) cd(c *Command) {
-	target, ok := w.cdTarget(c)
-	if !ok {
-		w.dirs = nil
-		w.dynamic("the directory of %q is known only when it runs", c.Text())
-		return
-	}
-	// It may fail, and what follows then runs where the shell was.
-	w.dirs = union(w.join(target), w.dirs)
-}
-
-// cdDone gives the directories after a cd that has worked, nil if s is no cd.
-func (w *walker) cdDone(s *syntax.Stmt) []string {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || s.Negated || len(call.Args) == 0 || len(w.dirs) == 0 {
-		return nil
-	}
-	var words []Word
-	for _, a := range call.Args {
-		words = append(words, w.words(a)...)
-	}
-	c := &Command{Words: words}
-	if p := c.Program(); p != "cd" && p != "pushd" {
-		return nil
-	}
-	if _, ok := w.cdTarget(c); !ok {
-		return nil
-	}
-	return w.dirs[:1] // cd put the new one first
-}
-
-// cdTarget gives the operand of a cd.
-func (w *walker) cdTarget(c *Command) (string, bool) {
-	if c.Program() == "popd" {
-		return "", false
-	}
-	for _, a := range c.Args() {
-		switch {
-		case !a.Literal || a.Glob || a.Text == "-" || len(w.dirs) == 0:
-			return "", false
-		case a.Text == "--" || a.Text == "-L" || a.Text == "-P" || a.Text == "-e":
-		default:
-			return a.Text, a.Text != "" && a.Text[0] != '+' && a.Text[0] != '-'
-		}
-	}
-	return w.shell.Home, w.shell.Home != ""
-}
-
-// join gives dir seen from each directory in which the shell may be.
-func (w *walker) join(dir string) []string {
-	if filepath.IsAbs(dir) {
-		return []string{filepath.Clean(dir)}
-	}
-	var out []string
-	for _, d := range w.dirs {
-		out = union(out, []string{filepath.Join(d, dir)})
-	}
-	return out
-}
-
-// maxDirs is how many directories are told apart.
-const maxDirs = 64
-
-// union adds what is new of b to a; nil if that is too much to follow.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, d := range b {
-		if !slices.Contains(out, d) {
-			out = append(out, d)
-		}
-	}
-	if len(out) > maxDirs {
-		return nil
-	}
-	return out
 }

@@ -7,139 +7,184 @@ import (
 
 // wrapper tells how a program takes the command that it runs.
 type wrapper struct {
-	valued   string   // short options that take a value, e.g. "nu"
-	long     []string // long options whose value is the next word
-	operands int      // own operands before the command
-	assigns  bool     // NAME=value operands before the command
+	valued   string // short options that take a value, e.g. "nu"
+	long     string // long options whose value is the next word, separated by spaces
+	operands int    // own operands before the command
+	assigns  bool   // NAME=value operands before the command
+	flags    string // if not empty, all other short options, and long ones between "--"
+	text     string // options whose value is a script, separated by spaces
 }
 
-// wrappers are programs that run another command given by their operands.
+// wrappers are programs that run another command given by their operands. Those
+// with flags are neutral: policy judges only what they run, so that an option
+// nobody knows of is told.
 var wrappers = map[string]wrapper{
-	"builtin": {}, "busybox": {}, "caffeinate": {valued: "tw"}, "catchsegv": {}, "chpst": {valued: "uUbeml/"},
-	"chroot": {operands: 1}, "chrt": {valued: "TPD", operands: 1}, "command": {}, "coproc": {}, "dbus-run-session": {},
-	"eatmydata": {}, "env": {valued: "uC", long: []string{"--unset", "--chdir"}, assigns: true}, "exec": {valued: "a"},
-	"fakeroot": {valued: "lsibh"}, "firejail": {}, "flock": {valued: "wE", long: []string{"--timeout", "--wait", "--conflict-exit-code"}, operands: 1},
-	"ionice": {valued: "cnpPu"}, "ltrace": {valued: "aAbdeFlnopsuw"}, "nice": {valued: "n", long: []string{"--adjustment"}},
-	"nohup": {}, "nsenter": {valued: "tSG"}, "numactl": {valued: "iCNmpl"}, "parallel": {valued: "jaIN", long: []string{"--jobs", "--arg-file"}},
-	"pkexec": {}, "prlimit": {}, "rlwrap": {}, "runuser": {valued: "ugGs"}, "setarch": {operands: 1}, "setpriv": {}, "setsid": {}, "shuf": {},
-	"softlimit": {valued: "acdflmnoprst"}, "stdbuf": {valued: "ioe", long: []string{"--input", "--output", "--error"}},
-	"strace": {valued: "aeEIoOpPsSuUbX"}, "systemd-run": {valued: "pE"}, "taskset": {operands: 1}, "time": {valued: "fo", long: []string{"--format", "--output"}},
-	"timeout": {valued: "ks", long: []string{"--kill-after", "--signal"}, operands: 1}, "torsocks": {}, "toybox": {}, "tsocks": {},
-	"unbuffer": {}, "unshare": {}, "usb_modeswitch": {}, "valgrind": {}, "watch": {valued: "nd", long: []string{"--interval"}},
-	"xargs":    {valued: "aEdILnPs", long: []string{"--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--replace", "--eof"}},
-	"xvfb-run": {valued: "efnpsw"},
+	"builtin": {flags: "-"}, "busybox": {}, "caffeinate": {valued: "tw"}, "catchsegv": {}, "chpst": {valued: "uUbeml/"}, "chronic": {},
+	"chroot": {operands: 1}, "chrt": {valued: "TPD", operands: 1}, "command": {flags: "pvV"}, "coproc": {}, "dbus-run-session": {},
+	"eatmydata": {}, "entr": {}, "env": {valued: "uCPa", long: "--unset --chdir --argv0", assigns: true, flags: "i0v --ignore-environment --null --debug --block-signal --default-signal --ignore-signal"},
+	"exec": {valued: "a"}, "fakeroot": {valued: "lsibh"}, "firejail": {}, "flock": {valued: "wE", long: "--timeout --wait --conflict-exit-code", operands: 1, text: "-c --command"},
+	"gdb": {valued: "xpdD", long: "--command --pid --directory"}, "ionice": {valued: "cnpPu", long: "--class --classdata", flags: "t --ignore"}, "ltrace": {valued: "aAbdeFlnopsuw"},
+	"nice": {valued: "n", long: "--adjustment", flags: "0123456789"}, "nohup": {flags: "-"}, "nsenter": {valued: "tSG", long: "--target --setuid --setgid"},
+	"numactl": {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"}, "parallel": {valued: "jaIN", long: "--jobs --arg-file"},
+	"perf": {operands: 1, valued: "eo"}, "pkexec": {valued: "u", long: "--user"}, "prlimit": {}, "rlwrap": {}, "runuser": {valued: "ugGs", long: "--user", text: "-c --command"}, "script": {valued: "cEIOBTmo", operands: 1, text: "-c --command"},
+	"setarch": {operands: 1}, "setpriv": {long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile"},
+	"setsid": {}, "softlimit": {valued: "acdflmnoprst"}, "ssh-agent": {valued: "aEtOP"}, "stdbuf": {valued: "ioe", long: "--input --output --error", flags: "-"},
+	"strace": {valued: "aeEIoOpPsSuUbX"}, "systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"}, "taskset": {operands: 1},
+	"time":    {valued: "fo", long: "--format --output", flags: "apvlhq --append --portability --verbose --quiet"},
+	"timeout": {valued: "ks", long: "--kill-after --signal", operands: 1, flags: "vfp --foreground --preserve-status --verbose"}, "torsocks": {}, "toybox": {}, "tsocks": {},
+	"unbuffer": {}, "unshare": {valued: "SGRw", long: "--setuid --setgid --root --wd --propagation --setgroups --map-user --map-group --map-users --map-groups --monotonic --boottime"}, "valgrind": {},
+	"watch": {valued: "nd", long: "--interval"}, "xvfb-run": {valued: "efnpsw"},
+	"xargs": {valued: "aEdILnPs", long: "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --eof"},
 }
 
-// Shells are the programs that run a script given as text or file.
+// shells are the programs that run a script given as text or file.
 var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "tcsh", "yash", "zsh"}
 
 // IsShell reports whether the program is a shell.
 func IsShell(program string) bool { return slices.Contains(shells, program) }
 
 // unwrap lists what a command runs in turn.
-func (w *walker) unwrap(c *Command, in *stdin) {
+func (w *walker) unwrap(c *Command) {
 	p := c.Program()
+	if g, ok := strings.CutPrefix(p, "g"); ok && slices.Contains([]string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}, g) {
+		p = g // as GNU's programs are called on other systems
+	}
 	switch {
+	case strings.HasPrefix(p, "-"): // the rest of "time -f x command", which some shells take for a program's
+		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
 	case IsShell(p):
-		w.shellScript(c, in)
+		w.shellScript(c)
 	case p == "eval":
-		w.text(c, c.Args(), "eval")
+		w.runText(c, c.Args(), "eval")
+	case p == "." || p == "source":
+		w.sourced(c)
 	case p == "trap":
 		if args := operands(c.Args()); len(args) > 1 {
-			w.text(c, args[:1], "trap")
+			w.runText(c, args[:1], "trap")
+		}
+	case p == "alias":
+		for _, a := range operands(c.Args()) {
+			if _, text, ok := strings.Cut(a.Text, "="); ok {
+				w.runText(c, []Word{{Text: text, Literal: a.Literal, Glob: false}}, "alias")
+			}
+		}
+	case p == "mapfile" || p == "readarray":
+		if i := flagAt(c.Args(), "-C"); i >= 0 && i+1 < len(c.Args()) {
+			w.runText(c, c.Args()[i+1:i+2], p)
 		}
 	case p == "find" || p == "fd" || p == "fdfind":
 		w.findExec(c)
-	case p == "script" || p == "flock" || p == "runuser" || p == "watch" && !hasFlag(c.Args(), "-x", "--exec"):
-		if i := flagAt(c.Args(), "-c", "--command"); i >= 0 && i+1 < len(c.Args()) && p != "watch" {
-			w.text(c, c.Args()[i+1:i+2], p)
-			return
-		}
-		w.operandCommand(c, wrappers[p], in)
-		if p == "watch" {
-			w.text(c, operands(c.Args()), p)
+	case p == "tar" || p == "gtar" || p == "bsdtar":
+		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
+			if text, ok := valueOf(c.Args(), o); ok {
+				text.Text = strings.TrimPrefix(text.Text, "exec=")
+				w.runText(c, []Word{text}, p+" "+o)
+			}
 		}
 	case p == "env" && splitString(c) != nil:
-		w.text(c, splitString(c), "env -S")
+		w.runText(c, splitString(c), "env -S")
 	default:
 		if how, ok := wrappers[p]; ok {
-			w.operandCommand(c, how, in)
+			w.wrapped(c, how)
 		}
 	}
 }
 
-// text lists the commands of words that a shell joins and parses again.
-func (w *walker) text(c *Command, words []Word, where string) {
-	var parts []string
+// wrapped lists the command of a wrapper, or the script that one of its options
+// gives.
+func (w *walker) wrapped(c *Command, how wrapper) {
+	p := c.Program()
+	if p == "command" && shortFlag(c.Args()[:min(1, len(c.Args()))], "vV") {
+		return // only tells what it would run
+	}
+	for o := range strings.FieldsSeq(how.text) {
+		if text, ok := valueOf(c.Args(), o); ok {
+			w.runText(c, []Word{text}, p+" "+o)
+			if rest := how.skip(c.Args()); len(rest) == 0 || strings.HasPrefix(rest[0].Text, "-") {
+				return
+			}
+		}
+	}
+	w.operandCommand(c, how)
+	if p == "watch" && !hasFlag(c.Args(), "-x", "--exec") || p == "parallel" {
+		w.runText(c, how.skip(c.Args()), p)
+	}
+}
+
+// runText lists the commands of words that a shell joins and parses again.
+func (w *walker) runText(c *Command, words []Word, where string) {
 	for _, word := range words {
 		if !word.Literal || word.Glob {
 			w.dynamic("%s gets text that is computed: %s", where, word.Text)
 			return
 		}
-		parts = append(parts, word.Text)
 	}
-	if len(parts) == 0 {
+	if len(words) == 0 {
 		return
 	}
 	c.Wraps = true
 	from := len(w.script.Commands)
-	w.nested(strings.Join(parts, " "), where)
+	w.nested(join(words), where)
 	for _, inner := range w.script.Commands[from:] {
 		inner.Wrapped = true
 	}
 }
 
 // operandCommand lists the command that a wrapper's operands are.
-func (w *walker) operandCommand(c *Command, how wrapper, in *stdin) {
+func (w *walker) operandCommand(c *Command, how wrapper) {
 	rest := how.skip(c.Args())
-	if c.Program() == "command" && hasFlag(c.Args(), "-v", "-V") {
-		return // only tells what it would run
+	if option := how.unknown(c.Args()[:len(c.Args())-len(rest)]); option != "" {
+		w.dynamic("%s has an option that is not known: %s", c.Program(), option)
 	}
 	var assigns []string
 	for how.assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
 		name, _, _ := strings.Cut(rest[0].Text, "=")
 		assigns = append(assigns, name)
+		w.text[name] = true
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
 		return
 	}
-	c.Wraps = true
-	inner := &Command{Words: rest, Assigns: append(slices.Clone(c.Assigns), assigns...), Wrapped: true, Input: c.Input}
-	if c.Program() == "xargs" || c.Program() == "parallel" {
-		w.dynamic("%s adds operands that are known only when it runs", c.Program())
-		inner.Input = nil
-	}
-	if d := w.depth; d < maxDepth {
-		w.depth++
-		dirs := w.dirs
-		if c.Program() == "env" && hasChdir(c.Args()) || c.Program() == "chroot" {
-			w.dirs = nil
-			w.dynamic("%s changes the directory", c.Program())
-		}
-		w.command(inner, in)
-		w.depth, w.dirs = d, dirs
+	if w.depth++; w.depth > maxDepth {
+		w.depth--
+		w.dynamic("commands are nested more than %d deep", maxDepth)
 		return
 	}
-	w.dynamic("commands are nested more than %d deep", maxDepth)
+	defer func(dirs []string) { w.depth--; w.dirs = dirs }(w.dirs)
+	c.Wraps = true
+	inner := &Command{Words: rest, Assigns: append(slices.Clone(c.Assigns), assigns...), Wrapped: true, in: c.in}
+	switch c.Program() {
+	case "xargs", "gxargs", "parallel":
+		w.dynamic("%s adds operands that are known only when it runs", c.Program())
+	case "chroot":
+		w.dirs = nil
+		w.dynamic("chroot changes the directory")
+	case "env":
+		if hasChdir(c.Args()) {
+			w.dirs = nil
+			w.dynamic("env changes the directory")
+		}
+	}
+	w.command(inner)
 }
 
 // skip gives the words after a wrapper's options and own operands.
 func (how wrapper) skip(args []Word) []Word {
 	for len(args) > 0 {
-		a := args[0]
+		a := args[0].Text
 		switch {
-		case a.Text == "--":
+		case a == "--":
 			return how.own(args[1:])
-		case !strings.HasPrefix(a.Text, "-") || a.Text == "-" && !how.assigns:
+		case !strings.HasPrefix(a, "-") || a == "-" && !how.assigns:
 			return how.own(args)
 		}
 		n := 1
-		if strings.HasPrefix(a.Text, "--") {
-			if slices.Contains(how.long, a.Text) {
+		if strings.HasPrefix(a, "--") {
+			if slices.Contains(strings.Fields(how.long), a) {
 				n = 2
 			}
-		} else if last := a.Text[len(a.Text)-1]; len(a.Text) > 1 && strings.IndexByte(how.valued, last) >= 0 && strings.IndexAny(a.Text[1:], how.valued) == len(a.Text)-2 {
+		} else if i := strings.IndexAny(a[1:], how.valued); i >= 0 && i == len(a)-2 {
 			n = 2
 		}
 		args = args[min(n, len(args)):]
@@ -149,89 +194,92 @@ func (how wrapper) skip(args []Word) []Word {
 
 func (how wrapper) own(args []Word) []Word { return args[min(how.operands, len(args)):] }
 
-// shellScript lists the commands of the script that a shell gets.
-func (w *walker) shellScript(c *Command, in *stdin) {
-	args := c.Args()
-	for i := 0; i < len(args); i++ {
-		a := args[i].Text
+// unknown gives the first of a neutral wrapper's options that is not in its
+// table.
+func (how wrapper) unknown(options []Word) string {
+	if how.flags == "" {
+		return ""
+	}
+	for i := 0; i < len(options); i++ {
+		a := options[i].Text
+		name, _, glued := strings.Cut(a, "=")
 		switch {
-		case !args[i].Literal || args[i].Glob:
-			w.dynamic("%s runs a script whose name is computed: %s", c.Program(), a)
-			return
-		case a == "-o" || a == "+o" || a == "-O" || a == "+O" || a == "--rcfile" || a == "--init-file":
-			i++
-		case a == "-c" || len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "c"):
-			// Options may still follow; the first operand is the script.
-			rest := operands(args[i+1:])
-			if len(rest) == 0 {
-				return
+		case a == "--":
+			return ""
+		case !options[i].Literal:
+			return a
+		case a == "-" || !strings.HasPrefix(a, "-"):
+		case strings.HasPrefix(a, "--"):
+			takes := slices.Contains(strings.Fields(how.long), name)
+			if !takes && !slices.Contains(strings.Fields(how.flags), name) {
+				return a
 			}
-			defer w.subshell()()
-			w.text(c, rest[:1], c.Program()+" -c")
-			return
-		case a == "-s" || a == "-":
-			w.shellInput(c, in)
-			return
-		case a[0:min(1, len(a))] == "-" || a[0:min(1, len(a))] == "+":
-		default: // a script in a file is a program like any other
-			return
+			if takes && !glued {
+				i++
+			}
+		default:
+			value := strings.IndexAny(a[1:], how.valued)
+			flags := a[1:]
+			if value >= 0 {
+				flags = flags[:value]
+			}
+			short, _, _ := strings.Cut(how.flags, " ")
+			if strings.Trim(flags, short) != "" {
+				return a
+			}
+			if value == len(a)-2 {
+				i++
+			}
 		}
 	}
-	if hasFlag(args, "--version", "--help") {
-		return
-	}
-	w.shellInput(c, in)
-}
-
-// shellInput lists the commands that a shell reads from its standard input.
-func (w *walker) shellInput(c *Command, in *stdin) {
-	defer w.subshell()()
-	switch {
-	case in != nil && in.literal:
-		w.text(c, []Word{{Text: in.text, Literal: true}}, c.Program())
-	case in == nil && c.Input != nil && (c.Input.Program() == "echo" || c.Input.Program() == "printf") && allLiteral(c.Input.Args()):
-		// The text of the echo is the script, whatever it does with escapes.
-		w.text(c, operands(c.Input.Args()), c.Program())
-		if strings.ContainsAny(c.Input.Text(), `\%`) {
-			w.dynamic("%s runs what %s makes of its text", c.Program(), c.Input.Program())
-		}
-	default:
-		w.dynamic("%s runs what its standard input holds", c.Program())
-	}
+	return ""
 }
 
 // findExec lists the commands that find and fd run for each file.
 func (w *walker) findExec(c *Command) {
 	args := c.Args()
 	for i := 0; i < len(args); i++ {
-		switch args[i].Text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch":
+		rest, a := args[i+1:], args[i]
+		name, value, glued := strings.Cut(a.Text, "=")
+		switch {
+		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch"}, name):
+		case c.Program() != "find" && strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "--") && strings.ContainsAny(name, "xX"):
+			value, glued = a.Text[strings.IndexAny(a.Text, "xX")+1:], true
 		default:
 			continue
 		}
-		end := i + 1
-		for end < len(args) && args[end].Text != ";" && !(args[end].Text == "+" && args[end-1].Text == "{}") {
+		if glued && value != "" {
+			rest = append([]Word{{Text: value, Literal: a.Literal}}, rest...)
+		}
+		end := 0
+		for end < len(rest) && rest[end].Text != ";" && !(rest[end].Text == "+" && end > 0 && rest[end-1].Text == "{}") {
 			end++
 		}
-		if end > i+1 {
+		if end > 0 {
 			c.Wraps = true
-			w.dynamic("%s runs %q for files that are known only when it runs", c.Program(), args[i+1].Text)
-			w.command(&Command{Words: args[i+1 : end], Assigns: c.Assigns, Wrapped: true}, nil)
+			w.dynamic("%s runs %q for files that are known only when it runs", c.Program(), rest[0].Text)
+			w.command(&Command{Words: slices.Clip(rest[:end]), Assigns: c.Assigns, Wrapped: true})
 		}
-		i = end
+		i += end
 	}
 }
 
 // splitString gives the text of env -S, nil if there is none.
 func splitString(c *Command) []Word {
 	for i, a := range c.Args() {
-		switch rest := c.Args()[i+1:]; {
-		case a.Text == "-S" || a.Text == "--split-string" || a.Text == "-iS" || a.Text == "-vS":
+		if !strings.HasPrefix(a.Text, "-") {
+			return nil
+		}
+		rest := c.Args()[i+1:]
+		text, ok := strings.CutPrefix(a.Text, "--split-string=")
+		if !ok && !strings.HasPrefix(a.Text, "--") {
+			_, text, ok = strings.Cut(a.Text, "S")
+		}
+		switch {
+		case a.Text == "--split-string" || ok && text == "":
 			return rest
-		case strings.HasPrefix(a.Text, "-S"):
-			return append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, rest...)
-		case strings.HasPrefix(a.Text, "--split-string="):
-			return append([]Word{{Text: strings.TrimPrefix(a.Text, "--split-string="), Literal: a.Literal}}, rest...)
+		case ok:
+			return append([]Word{{Text: text, Literal: a.Literal}}, rest...)
 		}
 	}
 	return nil
@@ -241,28 +289,4 @@ func hasChdir(args []Word) bool {
 	return slices.ContainsFunc(args, func(a Word) bool {
 		return strings.HasPrefix(a.Text, "-C") || strings.HasPrefix(a.Text, "--chdir")
 	})
-}
-
-// operands are the words that are no options; everything after "--" is one.
-func operands(args []Word) []Word {
-	var out []Word
-	for i, a := range args {
-		if a.Literal && a.Text == "--" {
-			return append(out, args[i+1:]...)
-		}
-		if !a.Literal || a.Text == "-" || !strings.HasPrefix(a.Text, "-") {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-func hasFlag(args []Word, names ...string) bool { return flagAt(args, names...) >= 0 }
-
-func flagAt(args []Word, names ...string) int {
-	return slices.IndexFunc(args, func(a Word) bool { return slices.Contains(names, a.Text) })
-}
-
-func allLiteral(args []Word) bool {
-	return !slices.ContainsFunc(args, func(a Word) bool { return !a.Literal })
 }

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,7 +62,7 @@ func (p *Permission) decideFiles(call *executors.Call, byDefault verdict) decisi
 		return d
 	}
 	changes := byDefault.action != Allow || mode(p.Mode()).edits && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
-	if changes && slices.ContainsFunc(call.Card.Paths, p.sensitive) {
+	if changes && slices.ContainsFunc(call.Card.Paths, sensitive) {
 		// It decides what git and this agent do later, so no "always" covers it.
 		d.verdict, d.keys = verdict{Ask, "default: .git and .zeph are always asked about"}, nil
 	}
@@ -91,16 +89,6 @@ func (p *Permission) sources(tool string, subjects []string, spell func(string) 
 	return total
 }
 
-// sensitive reports whether a file decides what git or this agent do later.
-func (p *Permission) sensitive(abs string) bool {
-	for part := range strings.SplitSeq(filepath.ToSlash(abs), "/") {
-		if strings.EqualFold(part, ".git") || strings.EqualFold(part, ".zeph") {
-			return true
-		}
-	}
-	return false
-}
-
 // decideCommand judges each simple command by itself: the whole is allowed if
 // all are, and denied if one is.
 func (p *Permission) decideCommand(call *executors.Call) decision {
@@ -117,10 +105,12 @@ func (p *Permission) decideCommand(call *executors.Call) decision {
 		return d
 	}
 	var covers []string
+	forget := false // something in it must be asked about each time
 	for _, c := range src.script.Commands {
 		v := p.segment(call.Tool, c, src)
 		if v.action == Ask {
 			key, cover := remembered(c, src)
+			forget = forget || key == ""
 			d.keys = append(d.keys, key)
 			if !slices.Contains(covers, cover) {
 				covers = append(covers, cover)
@@ -134,7 +124,10 @@ func (p *Permission) decideCommand(call *executors.Call) decision {
 	d.covers = strings.Join(covers, ", ")
 	if v := p.writes(src.script); v.action != "" {
 		d.verdict = d.stronger(p.inMode(v))
-		d.keys = nil // which file it is differs from call to call
+		forget = true // which file it is differs from call to call
+	}
+	if forget {
+		d.keys = nil
 	}
 	if d.action == Allow && len(src.script.Commands) == 0 { // only assignments, or nothing
 		d.why = "default: it runs nothing"
@@ -152,7 +145,13 @@ func (p *Permission) inMode(v verdict) verdict {
 
 // segment judges one simple command.
 func (p *Permission) segment(tool string, c *command.Command, src parsed) verdict {
-	reads := c.ReadOnly() && plainVariables(src.script.Assigns) && (c.Program() != "git" || gitRunsNothing(c.Dirs))
+	if c.Guess { // what it may be can only deny
+		if v := p.commandRules(tool, c, verdict{Allow, ""}); v.action == Deny {
+			return v
+		}
+		return verdict{Allow, ""}
+	}
+	reads := c.ReadOnly() && harmlessTo(c, src.script.Assigns) && (c.Program() != "git" || gitRunsNothing(c.Dirs))
 	other := verdict{Ask, "default: it is not known to only read"}
 	switch {
 	case reads:
@@ -160,11 +159,14 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 	case neutral(c):
 		other = verdict{Allow, "default: what it runs is judged by itself"}
 	}
-	v := p.sources(tool, []string{c.Text()}, asWritten, other)
+	v := p.commandRules(tool, c, other)
 	if v.action == Allow && !reads {
+		_, open := c.Subcommand()
 		switch {
-		case slices.Contains(downloads, c.Program()) && !slices.ContainsFunc(p.Shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
+		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.Shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
 			v = verdict{Ask, "default: downloads are always asked about"}
+		case open && !neutral(c):
+			v = verdict{Ask, "default: what it does is computed"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
 			v = verdict{Ask, "default: it sets variables that can change what is run"}
 		}
@@ -173,6 +175,31 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 		return verdict{Deny, fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
 	}
 	return p.inMode(v)
+}
+
+// commandRules judges a command by the user's rules and by the repository's, and
+// where no rule matches by other. A rule that allows must match the command as
+// it is written; any other also matches what the command comes to.
+func (p *Permission) commandRules(tool string, c *command.Command, other verdict) verdict {
+	forms := c.Forms()
+	first := func(list []Rule) (Rule, bool) {
+		for _, r := range list {
+			for i, text := range forms {
+				if _, ok := firstMatch([]Rule{r}, text, asWritten); ok && (i == 0 || r.Action != Allow) {
+					return r, true
+				}
+			}
+		}
+		return Rule{}, false
+	}
+	v := other
+	if r, ok := first(rules(p.Config.Permissions, tool)); ok {
+		v = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
+	}
+	if r, ok := first(rules(p.Config.repository, tool)); ok {
+		v = v.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+	}
+	return v
 }
 
 // neutral reports whether a command does nothing but run another that is judged
@@ -191,10 +218,10 @@ func neutral(c *command.Command) bool {
 func (p *Permission) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	for _, r := range s.Redirects {
-		for _, abs := range r.Path().Abs {
+		for _, place := range slices.Concat(places(r.Path())...) {
 			switch {
-			case !r.Write || harmless(abs):
-			case p.sensitive(abs):
+			case !r.Write || harmless(place):
+			case sensitive(place):
 				return verdict{Ask, "default: .git and .zeph are always asked about"}
 			case onlyReads:
 				return verdict{Ask, "default: it writes " + r.Target.Text}
@@ -206,95 +233,10 @@ func (p *Permission) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(f.Abs, p.sensitive) {
+			if slices.ContainsFunc(slices.Concat(places(f)...), sensitive) {
 				return verdict{Ask, "default: .git and .zeph are always asked about"}
 			}
 		}
 	}
 	return verdict{}
-}
-
-// harmlessVariables are those that change how a program prints or builds, not
-// what is run.
-var harmlessVariables = []string{
-	"CGO_ENABLED", "CI", "COLUMNS", "DEBUG", "FORCE_COLOR", "GOARCH", "GOOS", "LANG", "LC_ALL", "LC_CTYPE", "LINES", "NODE_ENV", "NO_COLOR", "PORT",
-	"RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
-}
-
-// plainVariables reports whether setting the variables leaves what is run as it
-// is. Names in lower case are the script's own.
-func plainVariables(names []string) bool {
-	return !slices.ContainsFunc(names, func(n string) bool {
-		own := n == strings.ToLower(n) && !strings.HasSuffix(n, "_proxy")
-		return !own && !slices.Contains(harmlessVariables, n)
-	})
-}
-
-// remembered gives what an "always" for this command is remembered by, and what
-// it covers in words: the program and its first operand, a download's hosts, or
-// the exact text where the command is a program itself.
-func remembered(c *command.Command, src parsed) (key, covers string) {
-	program := c.Words[0].Text
-	exact := "exactly " + quote(c.Text())
-	if c.Program() == "" || len(c.Assigns) > 0 {
-		return "exactly " + src.text, exact
-	}
-	if slices.Contains(downloads, c.Program()) {
-		hosts, ok := hostsOf(c)
-		if !ok {
-			return "exactly " + src.text, exact
-		}
-		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	}
-	first, ok := firstOperand(c)
-	if runsText(c) && (!ok || hasCode(c)) {
-		return "exactly " + src.text, exact
-	}
-	if ok {
-		program += " " + first
-	}
-	return "command " + program, quote(program)
-}
-
-// hasCode reports whether an interpreter is given its program as text.
-func hasCode(c *command.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
-		return w.Text == "--eval" || w.Text == "--print" || !w.Literal || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "cerEp")
-	})
-}
-
-func firstOperand(c *command.Command) (string, bool) {
-	for _, w := range c.Args() {
-		if w.Literal && !strings.HasPrefix(w.Text, "-") {
-			return w.Text, true
-		}
-	}
-	return "", false
-}
-
-// hostsOf gives the hosts that a download names, sorted; false if one is not
-// known.
-func hostsOf(c *command.Command) ([]string, bool) {
-	var hosts []string
-	for _, w := range c.Args() {
-		switch {
-		case !w.Literal || w.Glob || strings.ContainsAny(w.Text, "{}[]"):
-			return nil, false
-		case slices.Contains([]string{"-K", "--config", "-x", "--proxy", "--connect-to", "--resolve", "-i", "--input-file"}, w.Text):
-			return nil, false
-		case strings.Contains(w.Text, "://"):
-			text := w.Text
-			if strings.HasPrefix(text, "-") {
-				_, text, _ = strings.Cut(text, "=")
-			}
-			u, err := url.Parse(text)
-			if err != nil || u.Hostname() == "" {
-				return nil, false
-			}
-			hosts = append(hosts, strings.ToLower(u.Hostname()))
-		}
-	}
-	slices.Sort(hosts)
-	hosts = slices.Compact(hosts)
-	return hosts, len(hosts) > 0
 }

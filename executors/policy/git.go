@@ -7,9 +7,10 @@ import (
 	"regexp"
 )
 
-// gitPrograms are the settings by which a repository makes git run a program, or
-// take settings from elsewhere.
-var gitPrograms = regexp.MustCompile(`(?im)^\s*(\[\s*include|(\[[^\]]*\]\s*)?(external|command|textconv|clean|smudge|process|fsmonitor|hookspath|pager|editor|program|sshcommand|askpass|helper|worktree)\s*=)`)
+// gitPrograms are the settings by which a repository makes git run a program,
+// fetch, or take settings from elsewhere. They are looked for anywhere in the
+// text: what a line of it means is git's to know.
+var gitPrograms = regexp.MustCompile(`(?i)\[\s*(include|pager)|(external|command|textconv|clean|smudge|process|fsmonitor|hookspath|pager|editor|program|askpass|helper|worktree|partialclone|uploadpack|vcs|gitproxy)\s*=|worktreeconfig|showsignature|promisor|%G`)
 
 // gitRunsNothing reports whether git, asked in one of these directories for what
 // it knows, starts no program of the repository's choice. A repository's
@@ -34,7 +35,13 @@ func gitConfig(dir string) (string, bool) {
 			if !info.IsDir() { // of a worktree or a submodule: it is elsewhere
 				return "", false
 			}
+			if exists(filepath.Join(git, "modules")) { // submodules have configurations of their own
+				return "", false
+			}
 			return readConfig(filepath.Join(git, "config"))
+		}
+		if exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) { // a repository without files
+			return "", false
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -42,6 +49,11 @@ func gitConfig(dir string) (string, bool) {
 		}
 		dir = parent
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func readConfig(path string) (string, bool) {

@@ -56,11 +56,13 @@ type permitted struct {
 	*Permission
 }
 
-// Tools hides what could only be denied.
+// Tools hides what could only be denied: by a rule.
 func (p permitted) Tools() []executors.Tool {
 	var shown []executors.Tool
 	for _, t := range p.next.Tools() {
-		if !deniesAll(rules(p.Config.Permissions, t.Name)) && !deniesAll(rules(p.Config.repository, t.Name)) {
+		switch {
+		case deniesAll(rules(p.Config.Permissions, t.Name)), deniesAll(rules(p.Config.repository, t.Name)):
+		default:
 			shown = append(shown, t)
 		}
 	}
@@ -85,7 +87,8 @@ func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors
 }
 
 func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	tool, ok := executors.Find(p.Tools(), call.Tool)
+	// A tool that is hidden may have been offered before the mode changed.
+	tool, ok := executors.Find(p.next.Tools(), call.Tool)
 	if !ok {
 		return executors.FailWith(executors.NotFound(p.Tools(), call.Tool)), nil
 	}
@@ -135,7 +138,7 @@ func (p permitted) settle(ctx context.Context, call *executors.Call, tool execut
 	if p.Approver == nil {
 		return d, nil
 	}
-	answer, err := p.Approver.Approve(ctx, call, options(d))
+	answer, err := p.Approver.Approve(ctx, call, options(call, d))
 	if ctx.Err() != nil {
 		return d, context.Cause(ctx)
 	}
@@ -160,11 +163,11 @@ func (p permitted) settle(ctx context.Context, call *executors.Call, tool execut
 	return d, nil
 }
 
-// options gives the answers to choose from. Where nothing could be remembered
-// the user is not offered it.
-func options(d decision) []Option {
+// options gives the answers to choose from. Where nothing could be remembered,
+// or a gate will ask again whatever is, the user is not offered it.
+func options(call *executors.Call, d decision) []Option {
 	all := []Option{{allowOnce, allowOnce, "Allow once"}}
-	if len(d.keys) > 0 {
+	if len(d.keys) > 0 && len(call.Ask) == 0 {
 		all = append(all, Option{allowAlways, allowAlways, "Always allow " + d.covers})
 	}
 	all = append(all, Option{rejectOnce, rejectOnce, "Reject"})

@@ -1,0 +1,86 @@
+package command
+
+import (
+	"path/filepath"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// cd notes where the shell is after a cd.
+func (w *walker) cd(c *Command) {
+	target, ok := w.cdTarget(c)
+	if !ok {
+		w.dirs = nil
+		w.dynamic("the directory of %q is known only when it runs", c.Text())
+		return
+	}
+	// It may fail, and what follows then runs where the shell was.
+	w.dirs = union(w.join(target), w.dirs)
+}
+
+// cdDone gives the directories after a cd that has worked, nil if s is no cd.
+func (w *walker) cdDone(s *syntax.Stmt) []string {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || len(call.Args) == 0 || len(w.dirs) == 0 {
+		return nil
+	}
+	var words []Word
+	for _, a := range call.Args {
+		words = append(words, w.words(a)...)
+	}
+	c := &Command{Words: words}
+	if p := c.Program(); p != "cd" && p != "pushd" {
+		return nil
+	}
+	if _, ok := w.cdTarget(c); !ok {
+		return nil
+	}
+	return w.dirs[:1] // cd put the new one first
+}
+
+// cdTarget gives the operand of a cd.
+func (w *walker) cdTarget(c *Command) (string, bool) {
+	if c.Program() == "popd" {
+		return "", false
+	}
+	for _, a := range c.Args() {
+		switch {
+		case !a.Literal || a.Glob || a.Text == "-" || len(w.dirs) == 0:
+			return "", false
+		case a.Text == "--" || a.Text == "-L": // -P and where it leads is not followed
+		default:
+			return a.Text, a.Text != "" && a.Text[0] != '+' && a.Text[0] != '-'
+		}
+	}
+	return w.shell.Home, w.shell.Home != ""
+}
+
+// join gives dir seen from each directory in which the shell may be.
+func (w *walker) join(dir string) []string {
+	if filepath.IsAbs(dir) {
+		return []string{filepath.Clean(dir)}
+	}
+	var out []string
+	for _, d := range w.dirs {
+		out = union(out, []string{filepath.Join(d, dir)})
+	}
+	return out
+}
+
+// maxDirs is how many directories are told apart.
+const maxDirs = 64
+
+// union adds what is new of b to a; nil if that is too much to follow.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, d := range b {
+		if !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	if len(out) > maxDirs {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// input is what is known of a standard input.
+type input struct {
+	known bool       // text is all of it
+	text  string     // of a here document or a here string
+	from  []*Command // whose output it holds
+}
+
+// redirects lists the files of redirections, and gives what the last one of the
+// standard input feeds; nil if there is none.
+func (w *walker) redirects(list []*syntax.Redirect) *input {
+	var in *input
+	for _, r := range list {
+		from := w.inside(r.Word)
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			if r.Hdoc != nil {
+				from = append(from, w.inside(r.Hdoc)...)
+				text, literal := w.heredoc(r)
+				in = &input{text: text, known: literal, from: from}
+			}
+		case syntax.WordHdoc:
+			word := w.word(r.Word)
+			in = &input{text: word.Text, known: word.Literal, from: append(from, word.From...)}
+		case syntax.DplIn, syntax.DplOut: // >&2, <&3; but >&file is a file
+			word := w.word(r.Word)
+			if word.Literal && strings.Trim(word.Text, "0123456789-") == "" {
+				continue
+			}
+			w.file(r.Word, word, true)
+		case syntax.RdrIn:
+			in = &input{from: from}
+			w.file(r.Word, w.word(r.Word), false)
+		default: // <> writes too
+			w.file(r.Word, w.word(r.Word), true)
+		}
+	}
+	return in
+}
+
+func (w *walker) file(src *syntax.Word, target Word, write bool) {
+	if len(src.Parts) == 1 {
+		if _, ok := src.Parts[0].(*syntax.ProcSubst); ok {
+			return // a pipe
+		}
+	}
+	w.script.Redirects = append(w.script.Redirects, Redirect{Target: target, Dirs: w.dirs, Write: write})
+	if !target.Literal {
+		w.dynamic("the file of a redirection is computed: %s", target.Text)
+	}
+}
+
+// runInput lists the commands that c, a shell or source, reads from its standard
+// input.
+func (w *walker) runInput(c *Command) {
+	if c.in == nil {
+		w.dynamic("%s runs what its standard input holds", c.Program())
+		return
+	}
+	w.runOutput(c, *c.in)
+}
+
+// runOutput lists the commands that c runs as text from in.
+func (w *walker) runOutput(c *Command, in input) {
+	defer w.subshell()()
+	outer := w.in
+	w.in = nil
+	defer func() { w.in = outer }()
+	text, ok := in.print()
+	if !ok {
+		w.dynamic("%s runs what its standard input holds", c.Program())
+		return
+	}
+	if strings.ContainsAny(text, `\%`) { // echo and printf make more of it
+		w.dynamic("%s runs text that another command prints", c.Program())
+	}
+	w.runText(c, []Word{{Text: text, Literal: true}}, c.Program())
+}
+
+// print gives the text of an input, if commands that print it are simple enough.
+func (in input) print() (string, bool) {
+	if in.known {
+		return in.text, true
+	}
+	if len(in.from) == 0 {
+		return "", false
+	}
+	var text string
+	for i, c := range in.from {
+		p := c.Program()
+		switch {
+		case c.Guess: // the command before it is not literal
+			return "", false
+		case i == 0 && (p == "echo" || p == "printf") && allLiteral(c.Args()):
+			text = join(operands(c.Args()))
+		case i == 0 && p == "cat" && len(c.Args()) == 0 && c.in != nil && c.in.known:
+			text = c.in.text
+		case i > 0 && (p == "tee" || p == "cat" && len(operands(c.Args())) == 0):
+		default:
+			return "", false
+		}
+	}
+	return text, true
+}

@@ -1,0 +1,189 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The shell computes the text of some variables and words once more: in
+// arithmetic the value "a[$(cmd)]" runs cmd. This file finds these places.
+
+var (
+	number = regexp.MustCompile(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`)
+	names  = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	// sum is text that arithmetic takes for numbers, names and operators alone.
+	sum = regexp.MustCompile(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
+)
+
+// isNumber reports whether arithmetic has nothing to run in the word.
+func isNumber(w Word) bool { return w.number || w.Literal && number.MatchString(w.Text) }
+
+// reparsed notes what of a node the shell computes again.
+func (w *walker) reparsed(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.ArithmExp:
+		w.arithm(n.X)
+	case *syntax.ArithmCmd:
+		w.arithm(n.X)
+	case *syntax.LetClause:
+		for _, x := range n.Exprs {
+			w.arithm(x)
+		}
+	case *syntax.CStyleLoop:
+		w.arithm(n.Init)
+		w.arithm(n.Cond)
+		w.arithm(n.Post)
+	case *syntax.Assign:
+		w.arithm(n.Index)
+	case *syntax.ArrayElem:
+		w.arithm(n.Index)
+	case *syntax.ParamExp:
+		w.param(n)
+	case *syntax.UnaryTest:
+		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
+			w.variableName(w.word(word), "[[")
+		}
+	case *syntax.BinaryTest:
+		switch n.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			for _, side := range []syntax.TestExpr{n.X, n.Y} {
+				if word, ok := side.(*syntax.Word); ok {
+					w.arithm(word)
+				}
+			}
+		}
+	}
+}
+
+func (w *walker) param(n *syntax.ParamExp) {
+	w.arithm(n.Index)
+	if n.Slice != nil {
+		w.arithm(n.Slice.Offset)
+		w.arithm(n.Slice.Length)
+	}
+	keys := false
+	if word, ok := n.Index.(*syntax.Word); ok {
+		keys = word.Lit() == "@" || word.Lit() == "*"
+	}
+	if n.Excl && n.Names == 0 && !keys {
+		w.dynamic("the name of a variable is computed: %s", source(n))
+	}
+	if n.Exp == nil {
+		return
+	}
+	switch n.Exp.Op {
+	case syntax.OtherParamOps:
+		if n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
+			w.dynamic("the value of a variable is expanded again: %s", source(n))
+		}
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if n.Param != nil {
+			w.assign(n.Param.Value, isNumber(w.word(n.Exp.Word)))
+		}
+	}
+}
+
+// arithm notes the variables that an arithmetic expression computes.
+func (w *walker) arithm(x syntax.ArithmExpr) {
+	switch x := x.(type) {
+	case *syntax.BinaryArithm:
+		w.arithm(x.X)
+		w.arithm(x.Y)
+		if left, ok := x.X.(*syntax.Word); ok && strings.HasSuffix(x.Op.String(), "=") && plainName(left.Lit()) && !slices.Contains([]string{"==", "!=", "<=", ">="}, x.Op.String()) {
+			w.assign(left.Lit(), true)
+		}
+	case *syntax.UnaryArithm:
+		w.arithm(x.X)
+	case *syntax.ParenArithm:
+		w.arithm(x.X)
+	case *syntax.Word:
+		if x != nil {
+			for _, part := range x.Parts {
+				w.arithmPart(part)
+			}
+		}
+	}
+}
+
+func (w *walker) arithmPart(part syntax.WordPart) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		w.arithmText(p.Value)
+	case *syntax.SglQuoted:
+		w.arithmText(p.Value)
+	case *syntax.DblQuoted:
+		for _, q := range p.Parts {
+			w.arithmPart(q)
+		}
+	case *syntax.ArithmExp: // a number; what is in it is noted by itself
+	case *syntax.ParamExp:
+		switch {
+		case p.Length || p.Param != nil && strings.Contains("#?$!", p.Param.Value):
+		case p.Param != nil && (p.Exp == nil || p.Exp.Word == nil || isNumber(w.word(p.Exp.Word))) && plainName(p.Param.Value) && p.Param.Value[0] > '9':
+			w.counted[p.Param.Value] = true
+		default:
+			w.dynamic("computed text is used as a number, which may run commands: %s", source(p))
+		}
+	default:
+		w.dynamic("computed text is used as a number, which may run commands: %s", source(p))
+	}
+}
+
+func (w *walker) arithmText(text string) {
+	if !sum.MatchString(text) {
+		w.dynamic("text is used as a number, which may run commands: %s", text)
+	}
+	for _, name := range names.FindAllString(text, -1) {
+		w.counted[name] = true
+	}
+}
+
+// variableName notes a word that a command takes for the name of a variable:
+// its subscript is computed.
+func (w *walker) variableName(word Word, where string) {
+	name, _, _ := strings.Cut(word.Text, "=")
+	if !word.Literal || strings.ContainsAny(name, "[$`") {
+		w.dynamic("%s gets the name of a variable that is computed: %s", where, word.Text)
+	}
+}
+
+// evaluates notes the words of a command that the shell computes again.
+func (w *walker) evaluates(c *Command) {
+	p, args := c.Program(), c.Args()
+	switch p {
+	case "test", "[":
+		for i, a := range args[:max(0, len(args)-1)] {
+			if a.Text == "-v" || a.Text == "-R" {
+				w.variableName(args[i+1], p)
+			}
+		}
+	case "printf", "wait":
+		for i, a := range args {
+			if strings.HasPrefix(a.Text, "-v") || strings.HasPrefix(a.Text, "-p") && p == "wait" {
+				w.setsVariables(append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, args[i+1:min(i+2, len(args))]...), p)
+			}
+		}
+	case "read", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "local", "export", "readonly":
+		if declares := slices.Contains([]string{"declare", "typeset", "local"}, p); declares && shortFlag(args, "in") {
+			w.dynamic("%s makes variables whose values are computed again", p)
+		}
+		w.setsVariables(args, p)
+	}
+}
+
+// setsVariables notes variables that a command sets to text that is not known.
+func (w *walker) setsVariables(words []Word, where string) {
+	for _, a := range words {
+		if strings.HasPrefix(a.Text, "-") || a.Text == "" {
+			continue
+		}
+		w.variableName(a, where)
+		name, _, assigns := strings.Cut(a.Text, "=")
+		if a.Literal && plainName(name) && (assigns || where == "read" || where == "printf" || where == "getopts" || where == "mapfile" || where == "readarray") {
+			w.assign(name, false)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import "strings"
+
+// shellScript lists the commands of the script that a shell gets.
+func (w *walker) shellScript(c *Command) {
+	args := c.Args()
+	for i := 0; i < len(args); i++ {
+		a := args[i].Text
+		switch {
+		case args[i].pipe:
+			w.runOutput(c, input{from: args[i].From})
+			return
+		case !args[i].Literal || args[i].Glob:
+			w.dynamic("%s runs a script whose name is computed: %s", c.Program(), a)
+			return
+		case len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "c"):
+			w.shellText(c, args[i+1:])
+			return
+		case a == "-s" || a == "-" || a == "/dev/stdin" || a == "/dev/fd/0" || a == "/proc/self/fd/0":
+			w.runInput(c)
+			return
+		case valuedShellOption(a):
+			i++
+		case a == "--version" || a == "--help":
+			return
+		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+"):
+		default: // a script in a file is a program like any other
+			return
+		}
+	}
+	w.runInput(c)
+}
+
+// valuedShellOption reports whether the next word belongs to a shell's option.
+func valuedShellOption(a string) bool {
+	return a == "--rcfile" || a == "--init-file" || len(a) > 1 && strings.ContainsRune("-+", rune(a[0])) && a[1] != '-' && strings.ContainsAny(a[len(a)-1:], "oO")
+}
+
+// shellText lists the commands of "bash -c". Options may still follow the -c;
+// the first operand is the script, the others are its $0, $1 ...
+func (w *walker) shellText(c *Command, args []Word) {
+	var rest []Word
+	for i := 0; i < len(args); i++ {
+		a := args[i].Text
+		if args[i].Literal && a == "--" {
+			rest = args[i+1:]
+			break
+		}
+		if args[i].Literal && len(a) > 1 && (a[0] == '-' || a[0] == '+') {
+			if valuedShellOption(a) {
+				i++
+			}
+			continue
+		}
+		rest = args[i:]
+		break
+	}
+	if len(rest) == 0 {
+		return
+	}
+	defer w.subshell()()
+	outer, in := w.params, w.in
+	w.params, w.in = nil, c.in
+	for _, p := range rest[1:] {
+		if !p.Literal {
+			break
+		}
+		w.params = append(w.params, p.Text)
+	}
+	w.runText(c, rest[:1], c.Program()+" -c")
+	w.params, w.in = outer, in
+}
+
+// sourced lists the commands that source reads, where it is no file.
+func (w *walker) sourced(c *Command) {
+	args := operands(c.Args())
+	switch {
+	case len(args) == 0:
+	case args[0].pipe:
+		w.runOutput(c, input{from: args[0].From})
+	case args[0].Text == "/dev/stdin" || args[0].Text == "-" || args[0].Text == "/dev/fd/0":
+		w.runInput(c)
+	case !args[0].Literal || args[0].Glob:
+		w.dynamic("%s runs a script whose name is computed: %s", c.Program(), args[0].Text)
+	}
+}

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// globalOptions are programs that take options before their subcommand, with
+// those of them whose value is the next word.
+var globalOptions = map[string]string{
+	"aws": "--profile --region --output --endpoint-url --color", "brew": "", "bundle": "", "bun": "--cwd", "cargo": "-Z -C --config --color", "composer": "-d --working-dir",
+	"deno": "", "docker": "-H --host -c --context --config -l --log-level", "docker-compose": "-f --file -p --project-name", "dotnet": "", "gem": "", "gh": "-R --repo",
+	"git": "-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source", "go": "-C", "helm": "-n --namespace --kube-context --kubeconfig",
+	"kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as", "npm": "--prefix -C --loglevel -w --workspace --registry --userconfig --cache",
+	"pip": "--python --proxy --log --cache-dir --timeout --retries --cert", "pip3": "--python --proxy --log --cache-dir --timeout --retries --cert", "pnpm": "-C --dir -F --filter",
+	"podman": "-c --connection --log-level --url", "poetry": "-C --directory -P --project", "rustup": "", "svn": "--username --password --config-dir", "systemctl": "-H --host -M --machine -t --type -p",
+	"terraform": "", "uv": "--directory --project --config-file", "yarn": "--cwd",
+}
+
+// Forms gives the texts that a rule against the command is matched with: as it
+// is written, with the program's plain name, and without the options between
+// program and subcommand.
+func (c *Command) Forms() []string {
+	forms := []string{c.Text()}
+	program := c.Program()
+	if program == "" {
+		return forms
+	}
+	forms = append(forms, strings.TrimSpace(program+" "+join(c.Args())))
+	if rest, ok := c.afterGlobal(); ok && len(rest) < len(c.Args()) {
+		forms = append(forms, strings.TrimSpace(program+" "+join(rest)))
+	}
+	return slices.Compact(forms)
+}
+
+// afterGlobal gives the words from the subcommand on; false if the program is
+// not known to have any.
+func (c *Command) afterGlobal() ([]Word, bool) {
+	valued, ok := globalOptions[c.Program()]
+	if !ok {
+		return nil, false
+	}
+	args := c.Args()
+	for len(args) > 0 && args[0].Literal && strings.ContainsAny(args[0].Text[:min(1, len(args[0].Text))], "-+") {
+		n := 1
+		if slices.Contains(strings.Fields(valued), args[0].Text) {
+			n = 2
+			if len(args) > 1 && args[1].Split {
+				return args[1:], true // its value may be more than one word
+			}
+		}
+		args = args[min(n, len(args)):]
+	}
+	return args, true
+}
+
+// Subcommand gives the program's first operand. Open says that it, or something
+// before it, is computed, so that the command may be another one than it seems.
+func (c *Command) Subcommand() (name string, open bool) {
+	args, ok := c.afterGlobal()
+	if !ok {
+		args = c.Args()
+	}
+	for _, a := range args {
+		switch {
+		case a.number:
+		case !a.Literal || a.Glob:
+			_, files := fileCommands[c.Program()]
+			r, reads := readOnly[c.Program()]
+			return "", !files && !(reads && r.text) // has no subcommands
+		case !strings.HasPrefix(a.Text, "-"):
+			return a.Text, false
+		}
+	}
+	return "", false
+}
+
+// Prefixed reports whether the command has options between program and
+// subcommand.
+func (c *Command) Prefixed() bool {
+	rest, ok := c.afterGlobal()
+	return ok && len(rest) < len(c.Args()) && len(rest) > 0
+}

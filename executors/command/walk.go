@@ -1,0 +1,332 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (w *walker) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		w.stmt(s)
+	}
+}
+
+// stmt walks one statement.
+func (w *walker) stmt(s *syntax.Stmt) {
+	if w.err != nil {
+		return
+	}
+	outer := w.in
+	defer func() { w.in = outer }()
+	if in := w.redirects(s.Redirs); in != nil {
+		w.in = in
+	}
+	if s.Background || s.Coprocess {
+		defer w.subshell()()
+	}
+	switch c := s.Cmd.(type) {
+	case nil: // redirections alone
+	case *syntax.CallExpr:
+		w.call(c)
+	case *syntax.BinaryCmd:
+		w.binary(c)
+	case *syntax.Subshell:
+		defer w.subshell()()
+		w.stmts(c.Stmts)
+	case *syntax.Block:
+		w.stmts(c.Stmts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			w.stmts(c.Cond)
+			w.branch(c.Then)
+		}
+	case *syntax.WhileClause:
+		w.stmts(c.Cond)
+		w.branch(c.Do)
+	case *syntax.ForClause:
+		w.loop(c)
+	case *syntax.CaseClause:
+		w.inside(c.Word)
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.inside(p)
+			}
+			w.branch(item.Stmts)
+		}
+	case *syntax.FuncDecl:
+		w.function(c)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			w.stmt(c.Stmt)
+		}
+	case *syntax.CoprocClause:
+		defer w.subshell()()
+		w.stmt(c.Stmt)
+	case *syntax.DeclClause:
+		w.declare(c)
+	default: // [[ ]], (( )), let: run nothing but what is substituted in them
+		w.inside(c)
+	}
+}
+
+func (w *walker) loop(c *syntax.ForClause) {
+	w.inside(c.Loop)
+	if it, ok := c.Loop.(*syntax.WordIter); ok {
+		number, last := !c.Select && len(it.Items) > 0, (*syntax.Word)(nil)
+		for _, item := range it.Items {
+			for _, word := range w.words(item) {
+				number = number && isNumber(word)
+			}
+			last = item
+		}
+		w.assign(it.Name.Value, number)
+		if last != nil {
+			w.remember(it.Name.Value, last, nil)
+		}
+	}
+	w.branch(c.Do)
+}
+
+// function walks the body where it is declared; it runs later, with operands
+// that are not followed, and it may hide a program of the same name.
+func (w *walker) function(c *syntax.FuncDecl) {
+	before := w.params
+	w.params = nil
+	w.branch([]*syntax.Stmt{c.Body})
+	w.params = before
+	name := Word{Text: "function", Literal: true}
+	if c.Name != nil {
+		w.list(&Command{Words: []Word{name, {Text: c.Name.Value, Literal: true}}, Wraps: true})
+	}
+}
+
+// branch walks statements that may not run: a cd in them may or may not hold.
+func (w *walker) branch(list []*syntax.Stmt) {
+	before := w.dirs
+	w.stmts(list)
+	w.either(before)
+}
+
+// either says that the directory may also be one of others.
+func (w *walker) either(others []string) {
+	if w.dirs == nil || others == nil {
+		w.dirs = nil
+		return
+	}
+	w.dirs = union(w.dirs, others)
+}
+
+// subshell keeps a cd from holding after what is walked now.
+func (w *walker) subshell() (end func()) {
+	before := w.dirs
+	return func() { w.dirs = before }
+}
+
+func (w *walker) binary(c *syntax.BinaryCmd) {
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		end := w.subshell()
+		from := len(w.script.Commands)
+		w.stmt(c.X)
+		end()
+		defer w.subshell()()
+		outer := w.in
+		w.in = &input{from: slices.Clip(w.script.Commands[from:])}
+		w.stmt(c.Y)
+		w.in = outer
+	case syntax.AndStmt:
+		start := w.dirs
+		w.stmt(c.X)
+		if cd := w.cdDone(c.X); cd != nil { // behind && the cd has worked
+			w.dirs = cd
+		}
+		w.stmt(c.Y)
+		if w.cdDone(c.X) != nil {
+			w.either(start)
+		}
+	default: // ||
+		w.stmt(c.X)
+		w.branch([]*syntax.Stmt{c.Y})
+	}
+}
+
+// call walks a simple command: what is substituted in it runs first.
+func (w *walker) call(c *syntax.CallExpr) {
+	var assigns []string
+	for _, a := range c.Assigns {
+		from := w.inside(a)
+		if len(c.Args) == 0 {
+			w.assign(a.Name.Value, isNumber(w.value(a)))
+			if a.Array == nil && !a.Append && a.Index == nil {
+				w.remember(a.Name.Value, a.Value, from)
+			} else {
+				w.sources[a.Name.Value] = append(w.sources[a.Name.Value], from...)
+			}
+		} else {
+			assigns = append(assigns, a.Name.Value)
+			w.text[a.Name.Value] = true
+		}
+	}
+	var words []Word
+	for _, a := range c.Args {
+		from := w.inside(a)
+		for _, word := range w.words(a) {
+			word.From = append(from, word.From...)
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	in := w.in
+	w.command(&Command{Words: words, Assigns: assigns, in: in})
+	if w.guessing || allLiteral(words) {
+		return
+	}
+	w.guessing = true
+	defer func() { w.guessing = false }()
+	if guess := w.guess(c.Args); len(guess) > 0 && join(guess) != join(words) {
+		w.command(&Command{Words: guess, Assigns: assigns, in: in})
+	}
+}
+
+// guess gives the words of a command if variables still hold what the script
+// gave them; none if that does not tell the program.
+func (w *walker) guess(args []*syntax.Word) []Word {
+	var words []Word
+	for _, a := range args {
+		for _, word := range w.guessWords(a, len(words) == 0) {
+			if len(words) > 0 || word.Text != "" { // of an empty variable nothing is left
+				words = append(words, word)
+			}
+		}
+	}
+	if len(words) == 0 || !words[0].Literal {
+		return nil
+	}
+	return words
+}
+
+// list adds a command to the script.
+func (w *walker) list(c *Command) bool {
+	w.count += len(c.Words)
+	if len(w.script.Commands) >= maxCommands || w.count > maxWords {
+		w.err = fmt.Errorf("it has more than %d commands or %d words", maxCommands, maxWords)
+		return false
+	}
+	c.Dirs, c.Guess = w.dirs, w.guessing
+	if c.in != nil {
+		c.Inputs = c.in.from
+	}
+	w.script.Commands = append(w.script.Commands, c)
+	return true
+}
+
+// command lists a command, and what it runs in turn.
+func (w *walker) command(c *Command) {
+	if !w.list(c) {
+		return
+	}
+	switch c.Program() {
+	case "":
+		w.dynamic("the name of the program in %q is computed", c.Text())
+	case "cd", "pushd", "popd":
+		w.cd(c)
+	default:
+		w.evaluates(c)
+		w.unwrap(c)
+	}
+}
+
+func (w *walker) declare(c *syntax.DeclClause) {
+	words := []Word{{Text: c.Variant.Value, Literal: true}}
+	for _, a := range c.Args {
+		from := w.inside(a)
+		if a.Name == nil {
+			word := w.word(a.Value)
+			words = append(words, word)
+			continue
+		}
+		if !a.Naked {
+			w.assign(a.Name.Value, isNumber(w.value(a)))
+			w.remember(a.Name.Value, a.Value, from)
+		}
+		words = append(words, Word{Text: a.Name.Value, Literal: true})
+	}
+	w.command(&Command{Words: words, in: w.in})
+}
+
+// assign notes that the script sets a variable, to a number or to any text.
+func (w *walker) assign(name string, number bool) {
+	if !w.assigned[name] {
+		w.assigned[name] = true
+		w.script.Assigns = append(w.script.Assigns, name)
+	}
+	if !number {
+		w.text[name] = true
+	}
+	delete(w.values, name)
+}
+
+// remember notes a value for guesses, and from where it comes.
+func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
+	if value == nil {
+		w.values[name] = ""
+		return
+	}
+	if word := w.word(value); word.Literal {
+		w.values[name] = word.Text
+	} else {
+		from = append(from, word.From...)
+	}
+	if len(from) > 0 {
+		w.sources[name] = append(w.sources[name], from...)
+	}
+}
+
+// value gives what an assignment gives a variable.
+func (w *walker) value(a *syntax.Assign) Word {
+	switch {
+	case a.Array != nil || a.Append || a.Index != nil:
+		return Word{}
+	case a.Value == nil:
+		return Word{Literal: true}
+	}
+	return w.word(a.Value)
+}
+
+// inside walks the commands that are substituted somewhere in node, and gives
+// them.
+func (w *walker) inside(node syntax.Node) []*Command {
+	if node == nil || w.err != nil {
+		return nil
+	}
+	first := len(w.script.Commands)
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.substituted(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			w.substituted(n.Stmts)
+			return false
+		default:
+			w.reparsed(n)
+		}
+		return true
+	})
+	return slices.Clone(w.script.Commands[first:])
+}
+
+func (w *walker) substituted(list []*syntax.Stmt) {
+	defer w.subshell()()
+	w.stmts(list)
+}
+
+// plainName reports whether text can be the name of a variable or a number.
+func plainName(text string) bool {
+	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}

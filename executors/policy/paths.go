@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// inside reports whether path is dir or below it.
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
+}
+
+// sockets gives a redirection that the shell takes for a network connection.
+func (g *Guard) sockets(s *command.Script) string {
+	for _, r := range s.Redirects {
+		if isSocket(r.Target.Text) {
+			return r.Target.Text
+		}
+	}
+	return ""
+}
+
+func isSocket(name string) bool {
+	return strings.HasPrefix(name, "/dev/tcp/") || strings.HasPrefix(name, "/dev/udp/")
+}
+
+// paths judges the files that a script names: the first that is surely outside,
+// and reasons to ask about others.
+func (g *Guard) paths(s *command.Script) (outside string, ask []string) {
+	var all []command.Path
+	for _, c := range s.Commands {
+		for _, p := range c.Paths() {
+			if len(p.Abs) > 0 || !c.Guess {
+				all = append(all, p)
+			}
+		}
+	}
+	for _, r := range s.Redirects {
+		if r.Target.Literal && !isSocket(r.Target.Text) {
+			all = append(all, r.Path())
+		}
+	}
+	temp := tempDirs()
+	for _, p := range all {
+		if len(p.Abs) == 0 {
+			ask = append(ask, fmt.Sprintf("which file %s is, is known only when it runs", p.Text))
+		}
+		for i, found := range places(p) {
+			if !slices.ContainsFunc(found, func(place string) bool { return !g.allowed(place, temp) }) {
+				continue
+			}
+			// What a pattern matches now may be something else when it runs.
+			if i == 0 && p.Sure && !g.allowed(found[len(found)-1], temp) {
+				if outside == "" {
+					outside = p.Text
+				}
+				continue
+			}
+			ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", p.Text))
+		}
+	}
+	slices.Sort(ask)
+	return outside, slices.Compact(ask)
+}
+
+// allowed reports whether a command may name the file, a place without links:
+// inside the roots, a harmless device, or temporary.
+func (g *Guard) allowed(place string, temp []string) bool {
+	if harmless(place) {
+		return true
+	}
+	if _, err := g.Roots.Resolve(place); err == nil {
+		return true
+	}
+	return slices.ContainsFunc(temp, func(t string) bool { return inside(place, t) })
+}
+
+// harmless reports whether abs is a device that anybody may use.
+func harmless(abs string) bool {
+	switch abs {
+	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
+		return true
+	}
+	return strings.HasPrefix(abs, "/dev/fd/") && !strings.Contains(abs, "..")
+}
+
+// tempDirs are where commands may leave files.
+func tempDirs() []string {
+	dirs := []string{os.TempDir()}
+	if filepath.Separator == '/' {
+		dirs = append(dirs, "/tmp")
+	}
+	for _, d := range slices.Clone(dirs) {
+		if real, err := filepath.EvalSymlinks(d); err == nil && !slices.Contains(dirs, real) {
+			dirs = append(dirs, real)
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// removes judges recursive removal: of what is protected it is blocked, of what
+// is not known it asks.
+func (g *Guard) removes(c *command.Command) (ask []string, blocked string) {
+	var targets []command.Path
+	switch {
+	case c.Program() == "rm" && recursive(c.Args()):
+		if slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "--no-p") }) {
+			return nil, "it removes everything"
+		}
+		targets = c.Paths()
+	case c.Program() == "rimraf":
+		targets = starts(c)
+	case (c.Program() == "find" || c.Program() == "gfind") && clears(c.Args()):
+		targets = starts(c)
+	}
+	for _, t := range targets {
+		for i, abs := range t.Abs {
+			if !g.protected(abs) {
+				continue
+			}
+			if i == 0 {
+				return nil, "it removes all of " + filepath.Clean(abs)
+			}
+			ask = append(ask, "it removes all of "+filepath.Clean(abs)+" if a cd before it fails")
+		}
+	}
+	return ask, ""
+}
+
+// recursive reports whether rm goes into directories, in any spelling.
+func recursive(args []command.Word) bool {
+	for _, a := range args {
+		switch {
+		case a.Text == "--":
+			return false
+		case strings.HasPrefix(a.Text, "--"):
+			if len(a.Text) > 2 && strings.HasPrefix("--recursive", a.Text) {
+				return true
+			}
+		case strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "rR"):
+			return true
+		case !a.Literal && strings.HasPrefix(a.Text, "$"): // rm $flags /
+			return true
+		}
+	}
+	return false
+}
+
+// clears reports whether find removes all that it finds: no test that picks some
+// stands before what removes.
+func clears(args []command.Word) bool {
+	for _, alternative := range alternatives(args) {
+		picked := false
+		for i, a := range alternative {
+			switch a.Text {
+			case "-delete":
+				if !picked {
+					return true
+				}
+			case "-exec", "-execdir", "-ok", "-okdir":
+				if !picked && i+1 < len(alternative) && strings.HasSuffix(alternative[i+1].Text, "rm") {
+					return true
+				}
+			case "(":
+				if inner := group(alternative[i+1:]); clears(inner) && !picked {
+					return true
+				} else if !negated(alternative, i) {
+					picked = picked || picks(inner)
+				}
+			default:
+				picked = picked || picksOne(alternative, i)
+			}
+		}
+	}
+	return false
+}
+
+// alternatives splits find's expression at each "-o" and "," outside of
+// parentheses.
+func alternatives(args []command.Word) [][]command.Word {
+	var out [][]command.Word
+	depth, from := 0, 0
+	for i, a := range args {
+		switch a.Text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "-o", "-or", ",":
+			if depth == 0 {
+				out = append(out, args[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(out, args[from:])
+}
+
+// group gives the words up to the closing parenthesis.
+func group(args []command.Word) []command.Word {
+	depth := 1
+	for i, a := range args {
+		switch a.Text {
+		case "(":
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				return args[:i]
+			}
+		}
+	}
+	return args
+}
+
+// picks reports whether every alternative of a group picks some files.
+func picks(args []command.Word) bool {
+	for _, alternative := range alternatives(args) {
+		if !slices.ContainsFunc(alternative, func(a command.Word) bool { return strings.HasPrefix(a.Text, "-") }) {
+			return false
+		}
+		one := false
+		for i := range alternative {
+			one = one || picksOne(alternative, i)
+		}
+		if !one {
+			return false
+		}
+	}
+	return true
+}
+
+// picksOne reports whether the word is a test that most files do not pass.
+func picksOne(args []command.Word, i int) bool {
+	if negated(args, i) {
+		return false
+	}
+	switch args[i].Text {
+	case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname":
+		return i+1 < len(args) && args[i+1].Literal && strings.Trim(args[i+1].Text, "*?./[]!^$+\\") != ""
+	case "-mtime", "-mmin", "-atime", "-newer", "-size", "-empty":
+		return true
+	}
+	return false
+}
+
+func negated(args []command.Word, i int) bool {
+	return i > 0 && (args[i-1].Text == "!" || args[i-1].Text == "-not")
+}
+
+// starts gives the directories in which find begins: the operands before its
+// expression, else the current one.
+func starts(c *command.Command) []command.Path {
+	var words []command.Word
+	for _, a := range c.Args() {
+		if slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x", "--"}, a.Text) {
+			continue
+		}
+		if strings.HasPrefix(a.Text, "-") || a.Text == "(" || a.Text == "!" {
+			break
+		}
+		words = append(words, a)
+	}
+	if len(words) == 0 {
+		words = []command.Word{{Text: ".", Literal: true}}
+	}
+	return (&command.Command{Words: append([]command.Word{{Text: "rm", Literal: true}}, words...), Dirs: c.Dirs}).Paths()
+}
+
+// protected reports whether abs is the file system's root, the home directory, a
+// root of the session or something above one of them, or stands for all that is
+// in one of these.
+func (g *Guard) protected(abs string) bool {
+	for {
+		abs = strings.TrimRight(filepath.ToSlash(abs), "/")
+		i := strings.LastIndexByte(abs, '/')
+		if base := abs[i+1:]; i < 0 || !strings.Contains(base, "*") || strings.Trim(base, "*?.[]!^{},") != "" {
+			break
+		}
+		abs = abs[:i]
+	}
+	if abs == "" {
+		return true
+	}
+	place := filepath.Clean(filepath.FromSlash(abs))
+	if found, err := leads(filepath.FromSlash(abs), false); err == nil {
+		place = found[0]
+	}
+	keep := append(slices.Clone(g.Roots.Dirs()), string(filepath.Separator))
+	if g.Home != "" {
+		keep = append(keep, g.Home)
+	}
+	return slices.ContainsFunc(keep, func(k string) bool { return inside(k, place) })
+}

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// errTooMany says that following a path is not worth its time.
+var errTooMany = errors.New("too many files or symbolic links")
+
+// maxSteps bounds the names that one path goes through, and maxMatches the files
+// that one pattern stands for.
+const (
+	maxSteps   = 4096
+	maxMatches = 4096
+)
+
+// leads gives where a path of a command leads: name by name as the system goes,
+// links followed before ".." goes up. Of a pattern it gives where each file that
+// matches leads. What does not exist is taken as it is written.
+func leads(abs string, glob bool) ([]string, error) {
+	volume := filepath.VolumeName(abs)
+	var f follower
+	err := f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0)
+	return f.found, err
+}
+
+// step is one name of a path.
+type step struct {
+	name    string
+	pattern bool
+}
+
+func split(p string, glob bool) []step {
+	var out []step
+	for name := range strings.SplitSeq(filepath.ToSlash(p), "/") {
+		out = append(out, step{name, glob && strings.ContainsAny(name, "*?[")})
+	}
+	return out
+}
+
+type follower struct {
+	steps int
+	found []string
+}
+
+// follow goes on from dir, which has no links, with names.
+func (f *follower) follow(dir string, names []step, links int) error {
+	for len(names) > 0 {
+		if f.steps++; f.steps > maxSteps || links > 255 {
+			return errTooMany
+		}
+		s := names[0]
+		names = names[1:]
+		switch {
+		case s.name == "" || s.name == ".":
+			continue
+		case s.name == "..":
+			dir = filepath.Dir(dir)
+			continue
+		case s.pattern:
+			if err := f.matches(dir, s.name, names, links); err != nil {
+				return err
+			}
+		}
+		next := filepath.Join(dir, s.name)
+		info, err := os.Lstat(next)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			dir = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return err
+		}
+		links++
+		if filepath.IsAbs(target) {
+			volume := filepath.VolumeName(target)
+			dir, target = volume+string(filepath.Separator), target[len(volume):]
+		}
+		names = append(split(target, false), names...)
+	}
+	if len(f.found) == maxMatches {
+		return errTooMany
+	}
+	f.found = append(f.found, dir)
+	return nil
+}
+
+// matches follows the files in dir that match a pattern. Plain files at the end
+// lead nowhere else, so that only links and directories are looked at.
+func (f *follower) matches(dir, pattern string, rest []step, links int) error {
+	pattern = strings.ReplaceAll(pattern, "[!", "[^")
+	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
+		pattern = "*" // a class of characters: any name
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // nothing matches
+	}
+	for _, e := range entries {
+		ok, err := path.Match(pattern, e.Name())
+		if err != nil {
+			ok = true
+		}
+		link := e.Type()&fs.ModeSymlink != 0
+		if !ok || !link && (len(rest) == 0 || !e.IsDir()) {
+			continue
+		}
+		if err := f.follow(dir, append([]step{{name: e.Name()}}, rest...), links); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// places gives where a file of a command leads, seen from each of its
+// directories in turn.
+func places(p command.Path) [][]string {
+	var out [][]string
+	for _, abs := range p.Abs {
+		found, err := leads(abs, p.Glob)
+		if err != nil {
+			found = []string{unknownPlace}
+		}
+		out = append(out, found)
+	}
+	return out
+}
+
+// unknownPlace is outside of everything.
+const unknownPlace = "\x00"
