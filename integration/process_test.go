@@ -168,10 +168,10 @@ func TestNoNoise(t *testing.T) {
 	}
 }
 
-// residentKiB gives the resident memory of the agent; 0 where nobody tells.
-func residentKiB(t testing.TB, a *agent) int {
+// residentKiB gives the resident memory of a process; 0 where nobody tells.
+func residentKiB(t testing.TB, pid int) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}

@@ -1,0 +1,293 @@
+package integration
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lean is the binary behind bare pipes: nothing is recorded or checked, so that
+// only its own time counts.
+type lean struct {
+	b   *testing.B
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	id  int
+	dir string
+}
+
+func newLean(b *testing.B, config string) *lean {
+	b.Helper()
+	root := b.TempDir()
+	l := &lean{b: b, dir: filepath.Join(root, "work")}
+	for _, d := range []string{l.dir, filepath.Join(root, "zeph")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "zeph", "config.toml"), []byte(config), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	l.cmd = exec.Command(binary)
+	l.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "ZEPH_HOME=" + filepath.Join(root, "zeph")}
+	l.start()
+	b.Cleanup(l.stop)
+	return l
+}
+
+func (l *lean) start() {
+	l.b.Helper()
+	in, err := l.cmd.StdinPipe()
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	out, err := l.cmd.StdoutPipe()
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	l.in, l.out = in, bufio.NewReaderSize(out, 1<<20)
+	if err := l.cmd.Start(); err != nil {
+		l.b.Fatal(err)
+	}
+}
+
+func (l *lean) stop() {
+	l.in.Close()
+	_ = l.cmd.Wait() // the status is not measured
+}
+
+// call makes a request and reads up to its answer.
+func (l *lean) call(method, params string) json.RawMessage {
+	l.id++
+	fmt.Fprintf(l.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.id, method, params)
+	for {
+		line, err := l.out.ReadBytes('\n')
+		if err != nil {
+			l.b.Fatalf("%s: %v", method, err)
+		}
+		var f frame
+		if err := json.Unmarshal(line, &f); err != nil {
+			l.b.Fatal(err)
+		}
+		if f.Error != nil {
+			l.b.Fatalf("%s: %s", method, line)
+		}
+		if f.Method == "" {
+			return f.Result
+		}
+	}
+}
+
+func (l *lean) initialize() { l.call("initialize", `{"protocolVersion":1}`) }
+
+func (l *lean) open() string {
+	var r struct{ SessionID string }
+	if err := json.Unmarshal(l.call("session/new", `{"mcpServers":[],"cwd":`+quote(l.dir)+`}`), &r); err != nil {
+		l.b.Fatal(err)
+	}
+	return r.SessionID
+}
+
+func (l *lean) prompt(session, text string) {
+	if got := l.call("session/prompt", promptParams(session, text)); !strings.Contains(string(got), "end_turn") {
+		l.b.Fatalf("prompt: %s", got)
+	}
+}
+
+// scripted makes a config whose model gives these answers n times in each
+// session.
+func scripted(b *testing.B, n int, answers string) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "model.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Repeat(answers, n)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\n[agent]\nmode = \"auto\"\n", path)
+}
+
+const bareSource = `package main
+
+import (
+	"bufio"
+	"os"
+)
+
+func main() {
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("{}\n")
+}
+`
+
+// bare builds a Go program that answers one line.
+func bare(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(bareSource), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(dir, "bare")
+	if out, err := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// answered is the time from the start of a program until it has answered a line.
+func answered(b *testing.B, path string, env []string) time.Duration {
+	b.Helper()
+	l := &lean{b: b, cmd: exec.Command(path)}
+	l.cmd.Env = env
+	began := time.Now()
+	l.start()
+	_, _ = io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n") // the read tells
+	if _, err := l.out.ReadBytes('\n'); err != nil {
+		b.Fatalf("%s: %v", path, err)
+	}
+	took := time.Since(began)
+	l.stop()
+	return took
+}
+
+// BenchmarkStart measures from the start of the process until initialize is
+// answered, each time next to a bare Go program that answers one line.
+func BenchmarkStart(b *testing.B) {
+	other := bare(b)
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir()}
+	answered(b, binary, env) // into the page cache
+	answered(b, other, env)
+	var ours, theirs time.Duration
+	for b.Loop() {
+		ours += answered(b, binary, env)
+		theirs += answered(b, other, env)
+	}
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N)/1000, "ms/start")
+	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N)/1000, "ms/bare-start")
+	b.ReportMetric(float64(ours)/float64(theirs), "x-bare")
+	b.ReportMetric(0, "ns/op") // of both together, and of no use
+}
+
+// BenchmarkNewSession measures session/new, over the pipes.
+func BenchmarkNewSession(b *testing.B) {
+	l := newLean(b, "")
+	l.initialize()
+	for b.Loop() {
+		l.open()
+	}
+}
+
+// BenchmarkTurn measures a whole turn whose model answers at once, over the
+// pipes.
+func BenchmarkTurn(b *testing.B) {
+	const turns = 100 // in a session: a long history is another measurement
+	l := newLean(b, scripted(b, turns, `{"text":"Hello"}`+"\n"+`{"text":", world."}`+"\n\n"))
+	l.initialize()
+	var s string
+	n := 0
+	for b.Loop() {
+		if n%turns == 0 {
+			b.StopTimer()
+			s = l.open()
+			b.StartTimer()
+		}
+		n++
+		l.prompt(s, "hi")
+	}
+}
+
+// BenchmarkToolCall measures what a local tool call adds to a turn: the turn
+// with eight reads of an empty file less the turn without, by eight.
+func BenchmarkToolCall(b *testing.B) {
+	const calls = 8
+	tools := strings.Repeat(`{"tool":"read","input":{"path":"a.txt"}}`+"\n", calls) + "\n"
+	done := `{"text":"Done."}` + "\n\n"
+	with := newLean(b, scripted(b, 1, tools+done))
+	without := newLean(b, scripted(b, 1, done))
+	if err := os.WriteFile(filepath.Join(with.dir, "a.txt"), nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	with.initialize()
+	without.initialize()
+	var added time.Duration
+	for b.Loop() {
+		s, plain := with.open(), without.open()
+		began := time.Now()
+		with.prompt(s, "hi")
+		added += time.Since(began)
+		began = time.Now()
+		without.prompt(plain, "hi")
+		added -= time.Since(began)
+	}
+	b.ReportMetric(float64(added.Nanoseconds())/float64(b.N)/calls, "ns/call")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkRelay measures how fast chunks of text reach the client.
+func BenchmarkRelay(b *testing.B) {
+	const chunks = 20_000
+	l := newLean(b, scripted(b, 1, strings.Repeat(`{"text":"some words of an answer "}`+"\n", chunks)+"\n"))
+	l.initialize()
+	var took time.Duration
+	n := 0
+	for b.Loop() {
+		n++
+		s := l.open()
+		began := time.Now()
+		l.prompt(s, "hi")
+		took += time.Since(began)
+	}
+	b.ReportMetric(float64(n*chunks)/took.Seconds(), "chunks/s")
+	b.ReportMetric(residentMiB(b, l), "MiB-resident")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkMemory measures resident memory after initialize and with 20 idle
+// sessions.
+func BenchmarkMemory(b *testing.B) {
+	var first, sessions float64
+	n := 0
+	for b.Loop() {
+		n++
+		l := newLean(b, "")
+		l.initialize()
+		first += residentMiB(b, l)
+		for range 20 {
+			l.open()
+		}
+		sessions += residentMiB(b, l)
+		l.in.Close()
+	}
+	b.ReportMetric(first/float64(n), "MiB-initialized")
+	b.ReportMetric(sessions/float64(n), "MiB-20-sessions")
+}
+
+func residentMiB(b *testing.B, l *lean) float64 {
+	return float64(residentKiB(b, l.cmd.Process.Pid)) / 1024
+}
+
+// BenchmarkSize reports the size of the binary as it is shipped.
+func BenchmarkSize(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "zeph-acp")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, command)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	for b.Loop() {
+		info, err := os.Stat(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(info.Size())/(1<<20), "MiB")
+	}
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,126 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/zeph-acp/zeph-acp"
+
+// importTable is "Who may import whom" of the house style: the first row whose
+// pattern fits a package tells what of ours it may import. Patterns are those of
+// path.Match, relative to the module; "x/..." is x and all below it.
+var importTable = []struct {
+	packages string
+	may      []string
+}{
+	{"acp", nil},
+	{"executors", nil},
+	{"session/llm", nil},
+	{"protocol-fixtures/...", []string{"protocol-fixtures/..."}},
+	{"executors/command", nil},
+	{"executors/workspace", nil},
+	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell"}},
+	{"executors/*", []string{"executors", "executors/command", "executors/workspace"}},
+	{"filter", []string{"executors", "executors/command", "executors/workspace"}},
+	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
+	{"ideproxy", []string{"acp", "executors", "executors/*"}},
+	{"session/agent", []string{"acp", "executors", "session/llm"}},
+	{"session/agent/*", []string{"executors", "session/llm"}},
+	{"session", []string{"acp", "session/agent", "session/llm"}},
+	{"integration", []string{"acp", "protocol-fixtures/..."}},
+	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
+}
+
+// forbidden are packages for tests: the binary does not contain them.
+var forbidden = []string{
+	"github.com/coder/acp-go-sdk",
+	"github.com/rogpeppe/go-internal/testscript",
+	"github.com/santhosh-tekuri/jsonschema",
+	"github.com/google/go-cmp",
+	"testing",
+}
+
+func fits(pattern, pkg string) bool {
+	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return pkg == base || strings.HasPrefix(pkg, base+"/")
+	}
+	ok, _ := path.Match(pattern, pkg) // the patterns are ours
+	return ok
+}
+
+// listed is a package as go list tells of it; imports of its tests are not
+// among Imports.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...)
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		pkg := strings.TrimPrefix(p.ImportPath, module+"/")
+		row := slices.IndexFunc(importTable, func(r struct {
+			packages string
+			may      []string
+		}) bool {
+			return fits(r.packages, pkg)
+		})
+		if row < 0 {
+			t.Errorf("%s is in no row of the import table: a new concept becomes a sub-package of what is there", pkg)
+			continue
+		}
+		for _, imported := range p.Imports {
+			ours, ok := strings.CutPrefix(imported, module+"/")
+			if !ok || slices.ContainsFunc(importTable[row].may, func(pattern string) bool { return fits(pattern, ours) }) {
+				continue
+			}
+			allowed := "nothing of ours"
+			if may := importTable[row].may; may != nil {
+				allowed = strings.Join(may, ", ")
+			}
+			t.Errorf("%s imports %s; it may import %s", pkg, ours, allowed)
+		}
+	}
+}
+
+func TestBinaryHasNoTestCode(t *testing.T) {
+	for _, p := range list(t, command) {
+		for _, dep := range p.Deps {
+			for _, f := range forbidden {
+				if fits(f+"/...", dep) {
+					t.Errorf("the binary contains %s, which is for tests alone", dep)
+				}
+			}
+		}
+	}
+}
