@@ -2,14 +2,39 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // PromptRequest is the user's prompt.
 type PromptRequest struct {
 	sessionRequest
-	Prompt []ContentBlock `json:"prompt"`
+	Prompt contentBlocks `json:"prompt"`
+}
+
+// contentBlocks are blocks whose mistakes are named with their index.
+type contentBlocks []ContentBlock
+
+// UnmarshalJSON decodes each block by itself.
+func (bs *contentBlocks) UnmarshalJSON(raw []byte) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return paramsErrorf("prompt", "must be an array of content blocks")
+	}
+	*bs = make(contentBlocks, len(list))
+	for i, item := range list {
+		err := json.Unmarshal(item, &(*bs)[i])
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			field := strings.TrimSuffix(fmt.Sprintf("prompt[%d].%s", i, wrong.Field), ".")
+			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), wrong.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *PromptRequest) validate() error {

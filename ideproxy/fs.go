@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -21,6 +22,11 @@ type FS struct {
 	// it cannot do one of the two.
 	Disk        files.FS
 	Read, Write bool // what the client can do; at least one
+
+	mu sync.Mutex
+	// behind holds, for files that were written on the disk since the client
+	// cannot, the text that its buffer had: it may not have noticed.
+	behind map[string]string
 }
 
 // ReadFile gives the editor's text of the file.
@@ -34,6 +40,9 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	}
 	if err != nil {
 		return "", refusal(err, "read", path)
+	}
+	if f.isBehind(path, text) {
+		return f.Disk.ReadFile(ctx, path)
 	}
 	if text == "" { // some clients answer so for a file that does not exist
 		if _, err := f.Roots.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +59,7 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		if err := f.unsaved(ctx, path); err != nil {
 			return err
 		}
-		return f.Disk.WriteFile(ctx, path, text)
+		return f.writeBehind(ctx, path, text)
 	}
 	if err := f.mkParents(path); err != nil {
 		return err
@@ -63,6 +72,38 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		return refusal(err, "write", path)
 	}
 	return nil
+}
+
+// writeBehind writes a file on the disk that the client may go on to show as it
+// was.
+func (f *FS) writeBehind(ctx context.Context, path, text string) error {
+	old, err := f.Disk.ReadFile(ctx, path)
+	if err := f.Disk.WriteFile(ctx, path, text); err != nil {
+		return err
+	}
+	if f.Read && err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.behind == nil {
+			f.behind = map[string]string{}
+		}
+		if _, ok := f.behind[path]; !ok { // several writes on, it still has the first text
+			f.behind[path] = old
+		}
+	}
+	return nil
+}
+
+// isBehind reports whether text is what the client had before we wrote to the
+// disk. A client with any other text has noticed.
+func (f *FS) isBehind(path, text string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, ok := f.behind[path]
+	if ok && old != text {
+		delete(f.behind, path)
+	}
+	return ok && old == text
 }
 
 // mkParents creates the directories that a new file needs: the protocol lets a

@@ -189,6 +189,29 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+// A client that cannot write and does not notice a write on the disk goes on to
+// show its old text; once it shows another one, that counts.
+func TestBufferBehindTheDisk(t *testing.T) {
+	buffer := "v1"
+	f, dir := setup(t, func(string, json.RawMessage) string { return fmt.Sprintf(`{"content":%q}`, buffer) }, true, false)
+	path := filepath.Join(dir, "a")
+	if err := os.WriteFile(path, []byte("v1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"v2", "v3"} {
+		if err := f.WriteFile(t.Context(), path, text); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.ReadFile(t.Context(), path); got != text || err != nil {
+			t.Errorf("got %q, %v, want %q", got, err, text)
+		}
+	}
+	buffer = "typed"
+	if got, err := f.ReadFile(t.Context(), path); got != "typed" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // local notes that a command ran here.
 type local struct{ lines []string }
 
