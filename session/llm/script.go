@@ -25,10 +25,13 @@ import (
 //	{"error": "overloaded", "status": 529}       the provider fails; status is 0 by default
 //	{"stop": "max_tokens"}                       or end, tools, refusal
 //
+// {"tool": {"name": …, "input": …, "id": …}} and {"error": {"message": …, "status": …}}
+// are the same, and so are the stops end_turn and tool_use.
+//
 // A blank line ends a model call; wait, error and stop must be its last event.
 // A call without any of them stops with tools if it has a tool call, else with
-// end. Each Stream takes the next model call, in the order in which they begin,
-// whatever session they belong to.
+// end. Each Stream takes the next model call, in the order in which they begin;
+// [Select] gives every session a Script of its own.
 type Script struct {
 	// Provider and ContextWindow are as configured; "script" and 0 by default.
 	Provider      string
@@ -132,6 +135,10 @@ type line struct {
 
 // parseStep reads one line; tools counts the tool calls so far.
 func parseStep(text []byte, tools *int) (step, error) {
+	text, err := flatten(text)
+	if err != nil {
+		return step{}, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	var l line
@@ -140,6 +147,12 @@ func parseStep(text []byte, tools *int) (step, error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return step{}, errors.New("want one JSON object on a line")
+	}
+	switch l.Stop { // the words of the protocol and of providers
+	case "end_turn":
+		l.Stop = StopEnd
+	case "tool_use":
+		l.Stop = StopTools
 	}
 	if err := l.check(); err != nil {
 		return step{}, err
@@ -163,6 +176,31 @@ func parseStep(text []byte, tools *int) (step, error) {
 		st.fail = &Error{Status: l.Status, Message: l.Error, Auth: authStatus(l.Status)}
 	}
 	return st, nil
+}
+
+// flatten turns {"tool": {"name": …, "input": …}} and {"error": {"message": …,
+// "status": …}} into the form of line.
+func flatten(text []byte) ([]byte, error) {
+	var l map[string]json.RawMessage
+	if json.Unmarshal(text, &l) != nil {
+		return text, nil // for the decoder to say what is wrong
+	}
+	for member, name := range map[string]string{"tool": "name", "error": "message"} {
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(l[member], &inner) != nil || inner == nil {
+			continue
+		}
+		l[member] = inner[name]
+		delete(inner, name)
+		for k, v := range inner {
+			if _, ok := l[k]; ok {
+				return nil, fmt.Errorf("%s is given twice", k)
+			}
+			l[k] = v
+		}
+		return json.Marshal(l)
+	}
+	return text, nil
 }
 
 func (l line) check() error {

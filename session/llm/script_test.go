@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -172,4 +173,24 @@ func BenchmarkScript(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "chunks/s")
+}
+
+// A script may use the words of the protocol and nest what belongs together.
+func TestScriptSpellings(t *testing.T) {
+	plain := `{"tool":"bash","input":{"command":"ls"},"id":"c1"}` + "\n" + `{"stop":"tools"}` + "\n\n" + `{"error":"busy","status":529}`
+	other := `{"tool":{"name":"bash","input":{"command":"ls"},"id":"c1"}}` + "\n" + `{"stop":"tool_use"}` + "\n\n" + `{"error":{"message":"busy","status":529}}`
+	want, err := ParseScript("a", strings.NewReader(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseScript("a", strings.NewReader(other))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.calls, want.calls) {
+		t.Errorf("got %+v, want %+v", got.calls, want.calls)
+	}
+	if _, err := ParseScript("a", strings.NewReader(`{"tool":{"name":"bash","oops":1}}`)); err == nil {
+		t.Error("an unknown member is taken")
+	}
 }
