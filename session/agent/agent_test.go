@@ -155,6 +155,21 @@ func TestOddName(t *testing.T) {
 	}
 }
 
+func TestSpoken(t *testing.T) {
+	one, two := &llm.Opaque{Provider: "p", Data: []byte("1")}, &llm.Opaque{Provider: "p", Data: []byte("2")}
+	call := &llm.ToolCall{ID: "c1"}
+	var s spoken
+	for _, ev := range []llm.Event{
+		{Thought: "a"}, {Thought: "b"}, {Opaque: one}, {Thought: "c"}, {Text: "d"}, {Usage: &llm.Usage{}}, {Text: "e"}, {Opaque: two}, {Call: call}, {Text: "f"},
+	} {
+		s.add(ev)
+	}
+	want := []llm.Block{{Thought: "ab", Opaque: one}, {Thought: "c"}, {Text: "de"}, {Opaque: two}, {Call: call}, {Text: "f"}}
+	if diff := cmp.Diff(want, s.end()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestOnlyTypedTextIsACall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, "", c)

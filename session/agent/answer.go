@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -21,7 +22,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.message.end()
 	var (
-		blocks []llm.Block
+		spoken spoken
 		a      answer
 		fault  error
 		usage  *llm.Usage
@@ -34,7 +35,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		if fault != nil {
 			break
 		}
-		blocks = extend(blocks, ev)
+		spoken.add(ev)
 		switch {
 		case ev.Call != nil:
 			a.calls = append(a.calls, *ev.Call)
@@ -47,6 +48,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault == nil && a.stop == "" {
 		fault = &llm.Error{Provider: t.model.Name(), Message: "the answer broke off", Hint: "try again"}
 	}
+	blocks := spoken.end()
 	if fault != nil {
 		blocks = said(blocks)
 	}
@@ -103,30 +105,51 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 	return t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text), MessageID: t.message.id})
 }
 
-// extend adds an event to the blocks of an answer; pieces of one text are
-// joined.
-func extend(blocks []llm.Block, ev llm.Event) []llm.Block {
-	last := &llm.Block{}
-	if n := len(blocks); n > 0 {
-		last = &blocks[n-1]
-	}
+// spoken collects the blocks of an answer; pieces of one text are joined.
+type spoken struct {
+	blocks []llm.Block
+	kind   string          // of the block whose pieces come, as of a chunk; empty for none
+	pieces strings.Builder // appending to the block would take time by its square
+}
+
+func (s *spoken) add(ev llm.Event) {
 	switch {
-	case ev.Text != "" && last.Text != "":
-		last.Text += ev.Text
 	case ev.Text != "":
-		return append(blocks, llm.Block{Text: ev.Text})
-	case ev.Thought != "" && last.Thought != "" && last.Opaque == nil:
-		last.Thought += ev.Thought
+		s.piece(acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
-		return append(blocks, llm.Block{Thought: ev.Thought})
-	case ev.Opaque != nil && last.Thought != "" && last.Opaque == nil:
-		last.Opaque = ev.Opaque
+		s.piece(acp.UpdateAgentThought, ev.Thought)
 	case ev.Opaque != nil:
-		return append(blocks, llm.Block{Opaque: ev.Opaque})
+		s.end()
+		if n := len(s.blocks); n > 0 && s.blocks[n-1].Thought != "" && s.blocks[n-1].Opaque == nil {
+			s.blocks[n-1].Opaque = ev.Opaque
+		} else {
+			s.blocks = append(s.blocks, llm.Block{Opaque: ev.Opaque})
+		}
 	case ev.Call != nil:
-		return append(blocks, llm.Block{Call: ev.Call})
+		s.end()
+		s.blocks = append(s.blocks, llm.Block{Call: ev.Call})
 	}
-	return blocks
+}
+
+func (s *spoken) piece(kind, text string) {
+	if s.kind != kind {
+		s.end()
+		s.kind = kind
+	}
+	s.pieces.WriteString(text)
+}
+
+// end completes the block whose pieces came and gives all.
+func (s *spoken) end() []llm.Block {
+	switch s.kind {
+	case acp.UpdateAgentMessage:
+		s.blocks = append(s.blocks, llm.Block{Text: s.pieces.String()})
+	case acp.UpdateAgentThought:
+		s.blocks = append(s.blocks, llm.Block{Thought: s.pieces.String()})
+	}
+	s.kind = ""
+	s.pieces.Reset()
+	return s.blocks
 }
 
 // said keeps the text of an answer that broke off: its calls were not run, and
