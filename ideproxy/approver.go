@@ -24,6 +24,10 @@ const lateCancel = 200 * time.Millisecond
 // Approve sends the question with all that the user needs to judge the call:
 // several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
+	if c := call.Card.Command; c != executors.Shown(c) {
+		// Nobody can allow what he does not see whole, and a frame is bounded.
+		return "", fmt.Errorf("a command of %d bytes is too long to ask about", len(c))
+	}
 	p := acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: question(call)}
 	for _, o := range options {
 		p.Options = append(p.Options, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})

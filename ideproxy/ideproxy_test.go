@@ -386,3 +386,12 @@ func TestApprove(t *testing.T) {
 		}
 	}
 }
+
+func TestTooLongToAsk(t *testing.T) {
+	e := &editor{answer: always(`{"outcome":{"outcome":"selected","optionId":"allow_once"}}`)}
+	a := &Approver{Session: "s1", Client: connect(t, e)}
+	call := &executors.Call{ID: "c1", Tool: "bash", Card: executors.Card{Command: "true " + strings.Repeat("x", 1<<20)}}
+	if got, err := a.Approve(t.Context(), call, nil); err == nil || len(e.methods()) > 0 {
+		t.Errorf("%q, %v, and the client was called: %q", got, err, e.methods())
+	}
+}
