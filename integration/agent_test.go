@@ -82,6 +82,7 @@ func launch(t testing.TB, s start) *agent {
 	if !s.bare {
 		a.cmd.Env = append([]string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home, "TMPDIR=" + filepath.Join(root, "tmp"),
+			"GORACE=atexit_sleep_ms=0", // else a binary built with -race takes a second to exit
 		}, s.env...)
 	}
 	a.cmd.Stderr = &a.stderr

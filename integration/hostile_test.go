@@ -45,7 +45,7 @@ func TestHostileCalls(t *testing.T) {
 		"an argument of no type":   {"read", `{"path": 7}`, false, "path"},
 		"an argument missing":      {"write", `{"path": "a.txt"}`, false, "content"},
 		"1 MiB of arguments":       {"read", huge, false, ""},
-		"1 MiB of command":         {"bash", map[string]any{"command": "true " + strings.Repeat("x", 1<<20)}, false, "too long"},
+		"1 MiB of command":         {"bash", map[string]any{"command": "true " + strings.Repeat("x", 1<<20)}, false, ""},
 		"1 MiB of a tool's name":   {strings.Repeat("x", 1<<20), map[string]any{}, false, ""},
 		"a NUL in a path":          {"read", map[string]any{"path": "a\x00b"}, false, ""},
 		"a directory":              {"read", map[string]any{"path": "."}, false, ""},
