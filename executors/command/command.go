@@ -89,8 +89,9 @@ func join(words []Word) string {
 
 // What Parse takes on: a script made to cost time is refused instead.
 const (
-	maxScript   = 128 << 10 // bytes
-	maxDepth    = 16        // of texts that a shell parses again
+	maxScript   = 64 << 10 // bytes
+	maxDepth    = 16       // of texts that a shell parses again
+	maxNest     = 200      // of statements in statements
 	maxCommands = 4096
 	maxWords    = 32768
 )
@@ -126,6 +127,7 @@ type walker struct {
 	dirs   []string // current directory: as of Command.Dirs
 	in     *input   // current standard input; nil is the script's own
 	depth  int
+	nest   int // statements around the current one
 	count  int // words so far
 	err    error
 

@@ -19,8 +19,12 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	if w.err != nil {
 		return
 	}
+	if w.nest++; w.nest > maxNest {
+		w.err = fmt.Errorf("it is nested more than %d deep", maxNest)
+		return
+	}
 	outer := w.in
-	defer func() { w.in = outer }()
+	defer func() { w.in = outer; w.nest-- }()
 	if in := w.redirects(s.Redirs); in != nil {
 		w.in = in
 	}
@@ -158,6 +162,9 @@ func (w *walker) call(c *syntax.CallExpr) {
 	var assigns []string
 	for _, a := range c.Assigns {
 		from := w.inside(a)
+		if w.err != nil {
+			return
+		}
 		if len(c.Args) == 0 {
 			w.assign(a.Name.Value, isNumber(w.value(a)))
 			if a.Array == nil && !a.Append && a.Index == nil {
@@ -173,6 +180,9 @@ func (w *walker) call(c *syntax.CallExpr) {
 	var words []Word
 	for _, a := range c.Args {
 		from := w.inside(a)
+		if w.err != nil {
+			return
+		}
 		for _, word := range w.words(a) {
 			word.From = append(from, word.From...)
 			words = append(words, word)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,10 @@ func (w *walker) words(src *syntax.Word) []Word {
 		return []Word{w.word(src)}
 	}
 	var out []Word
+	if len(split.Parts) > maxBraceParts { // to expand them takes time before the first word is there
+		w.dynamic("braces expand to more than %d words", maxBraces)
+		return []Word{{Text: source(src), Split: true}}
+	}
 	for word, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(out) == maxBraces {
 			w.dynamic("braces expand to more than %d words: %s", maxBraces, source(src))
@@ -37,12 +42,17 @@ func (w *walker) words(src *syntax.Word) []Word {
 		}
 		out = append(out, w.word(word))
 	}
-	w.count += len(out)
+	if w.count += len(out); w.count > maxWords {
+		w.err = fmt.Errorf("it has more than %d words", maxWords)
+	}
 	return out
 }
 
-// maxBraces is how many words braces may expand to.
-const maxBraces = 256
+// What braces may expand to, and how many parts their word may have.
+const (
+	maxBraces     = 256
+	maxBraceParts = 64
+)
 
 // plain is a word that is being resolved.
 type plain struct {

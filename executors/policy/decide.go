@@ -151,7 +151,7 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 		}
 		return verdict{Allow, ""}
 	}
-	reads := c.ReadOnly() && harmlessTo(c, src.script.Assigns) && (c.Program() != "git" || gitRunsNothing(c.Dirs))
+	reads := c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns)) && (c.Program() != "git" || gitRunsNothing(c.Dirs))
 	other := verdict{Ask, "default: it is not known to only read"}
 	switch {
 	case reads:
@@ -217,8 +217,9 @@ func neutral(c *command.Command) bool {
 // otherwise only read.
 func (p *Permission) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
+	steps := 0
 	for _, r := range s.Redirects {
-		for _, place := range slices.Concat(places(r.Path())...) {
+		for _, place := range slices.Concat(places(r.Path(), &steps)...) {
 			switch {
 			case !r.Write || harmless(place):
 			case sensitive(place):
@@ -233,7 +234,7 @@ func (p *Permission) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(places(f)...), sensitive) {
+			if slices.ContainsFunc(slices.Concat(places(f, &steps)...), sensitive) {
 				return verdict{Ask, "default: .git and .zeph are always asked about"}
 			}
 		}

@@ -46,12 +46,12 @@ func (g *Guard) paths(s *command.Script) (outside string, ask []string) {
 			all = append(all, r.Path())
 		}
 	}
-	temp := tempDirs()
+	temp, steps := tempDirs(), 0
 	for _, p := range all {
 		if len(p.Abs) == 0 {
 			ask = append(ask, fmt.Sprintf("which file %s is, is known only when it runs", p.Text))
 		}
-		for i, found := range places(p) {
+		for i, found := range places(p, &steps) {
 			if !slices.ContainsFunc(found, func(place string) bool { return !g.allowed(place, temp) }) {
 				continue
 			}

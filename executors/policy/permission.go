@@ -56,18 +56,24 @@ type permitted struct {
 	*Permission
 }
 
-// Tools hides what could only be denied: by a rule.
+// Tools hides what could only be denied: by a rule, or by the mode.
 func (p permitted) Tools() []executors.Tool {
+	looks := mode(p.Mode()).readOnly
 	var shown []executors.Tool
 	for _, t := range p.next.Tools() {
 		switch {
 		case deniesAll(rules(p.Config.Permissions, t.Name)), deniesAll(rules(p.Config.repository, t.Name)):
+		case looks && !t.Effect.ReadOnly() && t.Name != shellTool:
 		default:
 			shown = append(shown, t)
 		}
 	}
 	return shown
 }
+
+// shellTool is the tool whose calls are judged by their command, so that a mode
+// which only reads still allows some.
+const shellTool = "bash"
 
 // deniesAll reports whether the rules deny whatever a call would do.
 func deniesAll(rules []Rule) bool {

@@ -61,8 +61,8 @@ func recursive(args []command.Word) bool {
 func clears(args []command.Word) bool {
 	for _, alternative := range alternatives(args) {
 		picked := false
-		for i, a := range alternative {
-			switch a.Text {
+		for i := 0; i < len(alternative); i++ {
+			switch alternative[i].Text {
 			case "-delete":
 				if !picked {
 					return true
@@ -72,11 +72,12 @@ func clears(args []command.Word) bool {
 					return true
 				}
 			case "(":
-				if inner := group(alternative[i+1:]); clears(inner) && !picked {
+				inner := group(alternative[i+1:])
+				if !picked && clears(inner) {
 					return true
-				} else if !negated(alternative, i) {
-					picked = picked || picks(inner)
 				}
+				picked = picked || !negated(alternative, i) && picks(inner)
+				i += len(inner)
 			default:
 				picked = picked || picksOne(alternative, i)
 			}
@@ -192,7 +193,7 @@ func (g *Guard) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := leads(filepath.FromSlash(abs), false); err == nil {
+	if found, err := leads(filepath.FromSlash(abs), false, new(int)); err == nil {
 		place = found[0]
 	}
 	keep := append(slices.Clone(g.Roots.Dirs()), string(filepath.Separator))

@@ -14,19 +14,15 @@ import (
 // errTooMany says that following a path is not worth its time.
 var errTooMany = errors.New("too many files or symbolic links")
 
-// maxSteps bounds the names that one path goes through, and maxMatches the files
-// that one pattern stands for.
-const (
-	maxSteps   = 4096
-	maxMatches = 4096
-)
+// maxSteps bounds the names that are looked at for one script.
+const maxSteps = 1 << 15
 
 // leads gives where a path of a command leads: name by name as the system goes,
 // links followed before ".." goes up. Of a pattern it gives where each file that
 // matches leads. What does not exist is taken as it is written.
-func leads(abs string, glob bool) ([]string, error) {
+func leads(abs string, glob bool, steps *int) ([]string, error) {
 	volume := filepath.VolumeName(abs)
-	var f follower
+	f := follower{steps: steps}
 	err := f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0)
 	return f.found, err
 }
@@ -46,14 +42,14 @@ func split(p string, glob bool) []step {
 }
 
 type follower struct {
-	steps int
+	steps *int // so far
 	found []string
 }
 
 // follow goes on from dir, which has no links, with names.
 func (f *follower) follow(dir string, names []step, links int) error {
 	for len(names) > 0 {
-		if f.steps++; f.steps > maxSteps || links > 255 {
+		if *f.steps++; *f.steps > maxSteps || links > 255 {
 			return errTooMany
 		}
 		s := names[0]
@@ -86,9 +82,6 @@ func (f *follower) follow(dir string, names []step, links int) error {
 		}
 		names = append(split(target, false), names...)
 	}
-	if len(f.found) == maxMatches {
-		return errTooMany
-	}
 	f.found = append(f.found, dir)
 	return nil
 }
@@ -104,6 +97,7 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 	if err != nil {
 		return nil // nothing matches
 	}
+	*f.steps += len(entries)
 	for _, e := range entries {
 		ok, err := path.Match(pattern, e.Name())
 		if err != nil {
@@ -121,13 +115,13 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 }
 
 // places gives where a file of a command leads, seen from each of its
-// directories in turn.
-func places(p command.Path) [][]string {
+// directories in turn. Steps counts the work for one script.
+func places(p command.Path, steps *int) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		found, err := leads(abs, p.Glob)
-		if err != nil {
-			found = []string{unknownPlace}
+		found, err := leads(abs, p.Glob, steps)
+		if err != nil { // it may lead anywhere
+			found = []string{unknownPlace, filepath.Clean(abs)}
 		}
 		out = append(out, found)
 	}

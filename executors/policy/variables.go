@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // harmlessVariables are those that change how a program prints or builds, not
@@ -30,13 +28,7 @@ var steering = regexp.MustCompile(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|
 	`(command|config|dir|editor|env|file|flags|home|options|opts|pager|path|prefix|proxy|root|rc|shell|wrapper)$|preload|` +
 	`^(ifs|globignore|hostaliases|nlspath|ps[0-4]|oldpwd|pwd|res_options|visual|execignore|posixly_correct|optind|hist.*)$`)
 
-// harmlessTo reports whether setting the variables leaves a command that only
-// reads as it is. To declare a variable is to set it.
-func harmlessTo(c *command.Command, names []string) bool {
-	if plainVariables(names) {
-		return true
-	}
-	return !slices.ContainsFunc(names, func(n string) bool {
-		return steering.MatchString(n) && !plainVariables([]string{n})
-	})
+// steers reports whether one of the variables is such a one.
+func steers(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return steering.MatchString(n) && !plainVariables([]string{n}) })
 }
