@@ -56,24 +56,18 @@ type permitted struct {
 	*Permission
 }
 
-// Tools hides what could only be denied: by a rule, or by the mode.
+// Tools hides what rules could only deny. What the mode denies stays: the mode
+// can change at any time, a denial names it, and a list of tools that stays the
+// same keeps the provider's cache.
 func (p permitted) Tools() []executors.Tool {
-	looks := mode(p.Mode()).readOnly
 	var shown []executors.Tool
 	for _, t := range p.next.Tools() {
-		switch {
-		case deniesAll(rules(p.Config.Permissions, t.Name)), deniesAll(rules(p.Config.repository, t.Name)):
-		case looks && !t.Effect.ReadOnly() && t.Name != shellTool:
-		default:
+		if !deniesAll(rules(p.Config.Permissions, t.Name)) && !deniesAll(rules(p.Config.repository, t.Name)) {
 			shown = append(shown, t)
 		}
 	}
 	return shown
 }
-
-// shellTool is the tool whose calls are judged by their command, so that a mode
-// which only reads still allows some.
-const shellTool = "bash"
 
 // deniesAll reports whether the rules deny whatever a call would do.
 func deniesAll(rules []Rule) bool {
@@ -93,8 +87,7 @@ func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors
 }
 
 func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	// A tool that is hidden may have been offered before the mode changed.
-	tool, ok := executors.Find(p.next.Tools(), call.Tool)
+	tool, ok := executors.Find(p.Tools(), call.Tool)
 	if !ok {
 		return executors.FailWith(executors.NotFound(p.Tools(), call.Tool)), nil
 	}

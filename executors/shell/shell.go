@@ -159,9 +159,16 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 	return out.result(err, chars), nil
 }
 
+// maxCommand is the longest script, in bytes: systems give one argument of a
+// program not much more (128 KiB on Linux), and the user is to see it whole.
+const maxCommand = 64 << 10
+
 // check refuses what no shell can be given.
 func (in input) check() *executors.Failure {
 	switch {
+	case len(in.Command) > maxCommand:
+		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes, and %d is the most", len(in.Command), maxCommand).
+			Hint("Put the script into a file with write and run that.")
 	case strings.TrimSpace(in.Command) == "":
 		return executors.Failuref(executors.InvalidParameters, "bash: command is empty").
 			Hint(`Call it with {"command": "..."}.`)
