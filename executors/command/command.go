@@ -99,11 +99,8 @@ const (
 // Parse reads a bash script. The error means that it is none, or that it is
 // large or nested beyond reason.
 func Parse(script string, sh Shell) (*Script, error) {
-	switch {
-	case len(script) > maxScript:
+	if len(script) > maxScript {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
-	case strings.ContainsRune(script, 0):
-		return nil, errors.New("it holds a NUL")
 	}
 	w := &walker{
 		shell: sh, script: &Script{}, dirs: []string{filepath.Clean(sh.Dir)},
@@ -146,12 +143,33 @@ func (w *walker) parse(text string) error {
 		return fmt.Errorf("commands are nested more than %d deep", maxDepth)
 	}
 	defer func() { w.depth-- }()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if strings.ContainsAny(text, "\x00\r") { // shells and the parser do not agree where lines with these end
+		return errors.New("it holds a NUL or a carriage return")
+	}
+	hashes := strings.Contains(text, "#")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(hashes)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return err
 	}
+	if hashes && !commentsBegin(file, text) {
+		return errors.New("where a comment begins is not clear")
+	}
 	w.stmts(file.Stmts)
 	return w.err
+}
+
+// commentsBegin reports whether every comment begins where bash begins one. The
+// parser also takes the "#" of "(\n$x#;" for one, and would hide what follows.
+func commentsBegin(file *syntax.File, text string) bool {
+	ok := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, is := n.(*syntax.Comment); is {
+			at := int(c.Hash.Offset())
+			ok = ok && (at == 0 || at <= len(text) && strings.IndexByte(" \t\n;&|(", text[at-1]) >= 0 && !strings.HasSuffix(text[:at-1], `\`))
+		}
+		return ok
+	})
+	return ok
 }
 
 // nested walks a text that a shell parses again; a text that does not parse is

@@ -76,6 +76,7 @@ func TestParse(t *testing.T) {
 		`echo c3Vkbw== | base64 -d | sh`:     "echo base64 sh !",
 		`curl x | sh`:                        "curl sh !",
 		`eval sudo ls`:                       "eval sudo",
+		`eval -- sudo ls`:                    "eval sudo",
 		`eval "$x"`:                          "eval !",
 		`eval 'a; b' c`:                      "eval a b",
 		`trap 'sudo ls' EXIT`:                "trap sudo",
@@ -115,7 +116,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, script := range []string{`a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
+	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
 		if s, err := Parse(script, shell); err == nil {
 			t.Errorf("%.20q parsed: %v", script, programs(s))
 		}
@@ -260,7 +261,7 @@ func FuzzParse(f *testing.F) {
 			c.Text()
 		}
 		quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-		for _, around := range []string{"(\n" + script + "\n)", "bash -c " + quoted, "eval " + quoted} {
+		for _, around := range []string{"(\n" + script + "\n)", "bash -c -- " + quoted, "eval -- " + quoted} {
 			got, err := Parse(around, shell)
 			if err != nil {
 				continue // cannot be parsed: the policy asks

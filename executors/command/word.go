@@ -175,7 +175,7 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, out *plain) bool
 // tilde resolves a leading "~": the home directory, "~+" the current one. That
 // of another user is only known to be elsewhere.
 func (w *walker) tilde(text string, out *plain) (rest string, ok bool) {
-	user, rest, _ := strings.Cut(text[1:], "/")
+	user, _, _ := strings.Cut(text[1:], "/")
 	rest = text[1+len(user):]
 	switch {
 	case user == "" && w.shell.Home != "" && !w.assigned["HOME"]:

@@ -50,12 +50,16 @@ func (w *walker) unwrap(c *Command) {
 		p = g // as GNU's programs are called on other systems
 	}
 	switch {
-	case strings.HasPrefix(p, "-"): // the rest of "time -f x command", which some shells take for a program's
+	case len(p) > 1 && c.Words[0].Text[0] == '-': // the rest of "time -f x command", which some shells take for a program's
 		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
 	case IsShell(p):
 		w.shellScript(c)
 	case p == "eval":
-		w.runText(c, c.Args(), "eval")
+		args := c.Args()
+		if len(args) > 0 && args[0].Text == "--" {
+			args = args[1:]
+		}
+		w.runText(c, args, "eval")
 	case p == "." || p == "source":
 		w.sourced(c)
 	case p == "trap":
