@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Bindings are the values of the names of a fixture, as JSON values decoded with
@@ -30,8 +31,8 @@ func (d *Difference) Error() string {
 const nothing = "nothing"
 
 var (
-	nameWhole  = regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`)
-	nameInside = regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`)
+	nameWhole  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`) })
+	nameInside = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`) })
 )
 
 // Match compares a frame with what a fixture says of it. In want, the string
@@ -75,7 +76,7 @@ func match(path string, want, got any, b Bindings) *Difference {
 		if w == "$ANY" {
 			return nil
 		}
-		if nameWhole.MatchString(w) {
+		if nameWhole().MatchString(w) {
 			bound, ok := b[w[1:]]
 			if !ok {
 				b[w[1:]] = got
@@ -161,7 +162,7 @@ func show(v any) string {
 // expand replaces ${NAME} where NAME is bound to a string. Anything else is
 // text, such as a variable of a shell.
 func (b Bindings) expand(s string) string {
-	return nameInside.ReplaceAllStringFunc(s, func(m string) string {
+	return nameInside().ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := b[m[2:len(m)-1]].(string); ok {
 			return v
 		}
@@ -175,7 +176,7 @@ func (b Bindings) fill(frame []byte) ([]byte, error) {
 	filled := mapStrings(frame, func(_, s string) string {
 		v, ok := b[strings.TrimPrefix(s, "$")]
 		switch {
-		case !nameWhole.MatchString(s):
+		case !nameWhole().MatchString(s):
 			return quoted(b.expand(s))
 		case ok:
 			return show(v)

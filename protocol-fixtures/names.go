@@ -3,6 +3,7 @@ package fixtures
 import (
 	"fmt"
 	"regexp"
+	"sync"
 )
 
 // names gives names to what differs from run to run: UUIDs.
@@ -14,7 +15,7 @@ type names struct {
 func newNames() *names { return &names{map[string]string{}, map[string]bool{"ANY": true}} }
 
 // uuid is what the agent makes up.
-var uuid = regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
+var uuid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`) })
 
 // letters are the names by the member that a value is first seen in.
 var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T"}
@@ -46,10 +47,10 @@ func (n *names) name(key, value string) string {
 // put is what a fixture has for a string of a frame: its name, or the string
 // itself with the names of what is in it.
 func (n *names) put(key, s string) string {
-	if n.of[s] != "" || s != "" && uuid.FindString(s) == s {
+	if n.of[s] != "" || s != "" && uuid().FindString(s) == s {
 		return quoted("$" + n.name(key, s))
 	}
-	return quoted(uuid.ReplaceAllStringFunc(s, func(value string) string {
+	return quoted(uuid().ReplaceAllStringFunc(s, func(value string) string {
 		if name := n.of[value]; name != "" {
 			return "${" + name + "}"
 		}

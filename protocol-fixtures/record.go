@@ -62,7 +62,7 @@ func (r *Recorder) line(side string, line []byte) string {
 	}
 	ambiguous := false
 	n.strings("", func(key, s string) string {
-		ambiguous = ambiguous || nameWhole.MatchString(s)
+		ambiguous = ambiguous || nameWhole().MatchString(s)
 		s = r.workspace.Written(s)
 		if side == client && r.names.of[s] == "" {
 			return quoted(s) // the client's own ids are not ours to name

@@ -3,6 +3,7 @@ package fixtures
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Workspace is what "/w" stands for: an absolute path without symlinks.
@@ -10,13 +11,13 @@ type Workspace string
 
 // written is "/w" where it can only be a path: not the end of a longer one, nor
 // the beginning of another name.
-var written = regexp.MustCompile(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`)
+var written = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`) })
 
 // Real replaces /w by the real directory.
 func (w Workspace) Real(text string) string {
 	// A character that ends one match may begin the next: "/w:/w".
 	for range 2 {
-		text = written.ReplaceAllStringFunc(text, func(m string) string {
+		text = written().ReplaceAllStringFunc(text, func(m string) string {
 			return strings.Replace(m, "/w", string(w), 1)
 		})
 	}

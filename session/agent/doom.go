@@ -2,6 +2,7 @@ package agent
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -26,9 +27,11 @@ func (d *doom) repeats(outcome string) bool {
 }
 
 // volatile is what differs between two runs of the same command.
-var volatile = regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}` + // UUIDs
-	`|\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(?:\.\d+)?` + // dates and times
-	`|\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s)\b`) // durations
+var volatile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}` + // UUIDs
+		`|\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(?:\.\d+)?` + // dates and times
+		`|\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s)\b`) // durations
+})
 
 // quiet are outputs that say nothing about whether a call got anywhere: different
 // commands have them.
@@ -38,7 +41,7 @@ const quiet = 16 // bytes
 // output without what is volatile. The call itself counts only where there is
 // hardly any output.
 func outcomeOf(c llm.ToolCall, output string) string {
-	output = volatile.ReplaceAllString(output, "#") + "\x00"
+	output = volatile().ReplaceAllString(output, "#") + "\x00"
 	if len(output) <= quiet {
 		return c.Name + string(c.Input) + "\x00" + output
 	}
