@@ -69,7 +69,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "alias":
 		for _, a := range operands(c.Args()) {
 			if _, text, ok := strings.Cut(a.Text, "="); ok {
-				w.runText(c, []Word{{Text: text, Literal: a.Literal, Glob: false}}, "alias")
+				w.runText(c, []Word{{Text: text, Literal: a.Literal}}, "alias")
 			}
 		}
 	case p == "mapfile" || p == "readarray":

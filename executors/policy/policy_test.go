@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -44,7 +45,10 @@ func (a *answers) Approve(ctx context.Context, call *executors.Call, options []O
 }
 
 // ran notes that a call got through.
-type ran struct{ calls []string }
+type ran struct {
+	mu    sync.Mutex
+	calls []string
+}
 
 func (*ran) Tools() []executors.Tool {
 	return []executors.Tool{
@@ -57,6 +61,8 @@ func (*ran) Prepare(context.Context, *executors.Call) (executors.Card, error) {
 	return executors.Card{}, nil
 }
 func (r *ran) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.calls = append(r.calls, call.Card.Title)
 	return executors.Result{Text: "ran"}, nil
 }
