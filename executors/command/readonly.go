@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // GitSafeEnv are variables, as NAME=value, for every command: git then neither
@@ -148,10 +149,12 @@ func psReads(args []Word) bool {
 }
 
 // jqMore is what a jq program does besides looking at its input.
-var jqMore = regexp.MustCompile(`\benv\b|\$ENV|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr)\b`)
+var jqMore = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\benv\b|\$ENV|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr)\b`)
+})
 
 func jqReads(args []Word) bool {
-	return !slices.ContainsFunc(args, func(a Word) bool { return jqMore.MatchString(a.Text) })
+	return !slices.ContainsFunc(args, func(a Word) bool { return jqMore().MatchString(a.Text) })
 }
 
 // testReads refuses tests of variables: the subscript of a variable's name is
@@ -192,7 +195,9 @@ func setPlain(args []Word) bool {
 
 // plainSed is a script of sed that only prints lines: "5p", "1,20p", "/x/,/y/p",
 // "$p", "5q".
-var plainSed = regexp.MustCompile(`^((\d+|\$|/[^/\n]*/)(,(\d+|\$|\+\d+|/[^/\n]*/))?)?\s*[pq=]$`)
+var plainSed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((\d+|\$|/[^/\n]*/)(,(\d+|\$|\+\d+|/[^/\n]*/))?)?\s*[pq=]$`)
+})
 
 func sedPrints(args []Word) bool {
 	rest := operands(args)
@@ -200,7 +205,7 @@ func sedPrints(args []Word) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(rest[0].Text, ";") {
-		if !plainSed.MatchString(strings.TrimSpace(part)) {
+		if !plainSed().MatchString(strings.TrimSpace(part)) {
 			return false
 		}
 	}

@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 )
 
 // gitPrograms are the settings by which a repository makes git run a program,
 // fetch, or take settings from elsewhere. They are looked for anywhere in the
 // text: what a line of it means is git's to know.
-var gitPrograms = regexp.MustCompile(`(?i)\[\s*(include|pager)|(external|command|textconv|clean|smudge|process|fsmonitor|hookspath|pager|editor|program|askpass|helper|worktree|partialclone|uploadpack|vcs|gitproxy)\s*=|worktreeconfig|showsignature|promisor|%G`)
+var gitPrograms = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\[\s*(include|pager)|(external|command|textconv|clean|smudge|process|fsmonitor|hookspath|pager|editor|program|askpass|helper|worktree|partialclone|uploadpack|vcs|gitproxy)\s*=|worktreeconfig|showsignature|promisor|%G`)
+})
 
 // gitRunsNothing reports whether git, asked in one of these directories for what
 // it knows, starts no program of the repository's choice. A repository's
@@ -19,7 +22,7 @@ var gitPrograms = regexp.MustCompile(`(?i)\[\s*(include|pager)|(external|command
 func gitRunsNothing(dirs []string) bool {
 	for _, dir := range dirs {
 		config, ok := gitConfig(dir)
-		if !ok || gitPrograms.MatchString(config) {
+		if !ok || gitPrograms().MatchString(config) {
 			return false
 		}
 	}
