@@ -12,11 +12,11 @@ import (
 )
 
 // TestAcpx runs a turn with a public client, acpx, whose command line
-// ZEPH_TEST_ACPX gives, such as "npx -y acpx@0.19.1".
+// ACPX_COMMAND gives, such as "npx -y acpx@0.19.1".
 func TestAcpx(t *testing.T) {
-	acpx := strings.Fields(os.Getenv("ZEPH_TEST_ACPX"))
+	acpx := strings.Fields(os.Getenv("ACPX_COMMAND"))
 	if len(acpx) == 0 {
-		t.Skip(`needs Node and the network: ZEPH_TEST_ACPX="npx -y acpx@0.19.1" go test -run Acpx ./integration`)
+		t.Skip(`needs Node and the network: ACPX_COMMAND="npx -y acpx@0.19.1" go test -run Acpx ./integration`)
 	}
 	p := newProvider(t,
 		answer(say("Looking."), call("c1", "read", map[string]any{"path": "a.txt"})),

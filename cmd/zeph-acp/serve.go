@@ -84,7 +84,7 @@ func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
 
 // stubborn is how long commands have from the first signal on until they are
 // killed: 300 ms to end by themselves, and a moment for the kill.
-const stubborn = 400 * time.Millisecond
+const stubborn = time.Second
 
 // stopOnSignal ends the context at the first SIGINT, SIGTERM or SIGHUP. At the
 // second the process ends after abort, leaving no command behind. A broken pipe is left to whoever writes:
