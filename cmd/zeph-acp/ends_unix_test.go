@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // process is a zeph-acp of its own, with pipes.
@@ -41,7 +43,9 @@ func start(t *testing.T, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, cmd: exec.Command("zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // for one that hangs
+	t.Cleanup(cancel)
+	p := &process{t: t, cmd: exec.CommandContext(ctx, "zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append(os.Environ(), "ZEPH_HOME="+home, "ZEPH_MODEL=")
 	p.cmd.Stdout, p.cmd.Stderr = w, &p.stderr
