@@ -146,7 +146,13 @@ func (w *walker) parse(text string) error {
 	if strings.ContainsAny(text, "\x00\r") { // shells and the parser do not agree where lines with these end
 		return errors.New("it holds a NUL or a carriage return")
 	}
+	if n := strings.Count(text, "$(") + strings.Count(text, "<(") + strings.Count(text, "`"); n > maxSubstitutions {
+		return fmt.Errorf("it has more than %d substitutions", maxSubstitutions)
+	}
 	hashes := strings.Contains(text, "#")
+	if hashes && hiddenByComment(text) {
+		return errors.New("where a comment ends is not clear")
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(hashes)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return err
@@ -156,6 +162,21 @@ func (w *walker) parse(text string) error {
 	}
 	w.stmts(file.Stmts)
 	return w.err
+}
+
+// maxSubstitutions bounds the work that substitutions inside of each other cause.
+const maxSubstitutions = 256
+
+// hiddenByComment reports whether a line with a "#" ends in a backslash: bash
+// ends a comment there, and the parser takes the next line into it.
+func hiddenByComment(text string) bool {
+	for line := range strings.Lines(text) {
+		line, more := strings.CutSuffix(strings.TrimSuffix(line, "\n"), `\`)
+		if more && strings.Contains(line, "#") {
+			return true
+		}
+	}
+	return false
 }
 
 // commentsBegin reports whether every comment begins where bash begins one. The

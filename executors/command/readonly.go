@@ -14,7 +14,8 @@ import (
 // git run has no such switch; package policy looks into that configuration.
 func GitSafeEnv() []string {
 	return []string{
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // what is in them may have settings of its own
 		"GIT_OPTIONAL_LOCKS=0",
 	}
 }
@@ -77,7 +78,7 @@ func (r rule) accepts(program string, args []Word) bool {
 			return false
 		}
 	}
-	return (r.operands < 0 || countOperands(program, args) <= r.operands) && !refuses(r.refused, args) && (r.check == nil || r.check(args))
+	return (r.operands < 0 || countOperands(program, args) <= r.operands) && !refuses(r.refused, args) && !refuses(r.reaches, args) && (r.check == nil || r.check(args))
 }
 
 // countOperands counts the operands, without the values of options.
@@ -106,7 +107,7 @@ func refuses(options string, args []Word) bool {
 			long := strings.HasPrefix(o, "--")
 			switch {
 			case name == o,
-				long && strings.HasPrefix(name, "--") && len(name) > 3 && strings.HasPrefix(o, name),
+				long && strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(o, name),
 				!long && len(o) == 2 && !strings.HasPrefix(name, "--") && strings.IndexByte(name, o[1]) > 0:
 				return true
 			}

@@ -3,6 +3,7 @@ package command
 // rule tells when a program only reads.
 type rule struct {
 	refused  string // options that make it do more: "-o --output"; a short one also inside of a bundle
+	reaches  string // options that make it read more than was named: a file that is called like one does no harm
 	allowed  string // if not empty, the only options: anything else is refused
 	operands int    // at most so many; -1 means any number
 	text     bool   // operands may be computed: they are only printed or compared
@@ -22,19 +23,19 @@ var readOnly = map[string]rule{
 	":": texts, "[": {operands: -1, text: true, check: testReads}, "arch": nothing, "b2sum": anything, "base64": {refused: "-o --output", operands: -1}, "basename": texts, "break": nothing,
 	"cat": anything, "cd": {operands: 1, check: noCdPath}, "cksum": anything, "cmp": anything, "column": anything, "comm": anything, "command": {check: commandTells, operands: -1}, "continue": nothing, "cut": anything,
 	"date": {refused: "-s --set -f --file -n -t", operands: -1, check: dateReads}, "declare": declares, "df": anything, "diff": {refused: "-l --paginate", operands: -1}, "dirname": texts,
-	"du": anything, "echo": texts, "egrep": anything, "exit": {operands: 1, text: true}, "export": declares, "expr": texts, "false": texts, "fgrep": anything,
-	"fd": {refused: "-x -X --exec --exec-batch -l --list-details", operands: -1}, "fdfind": {refused: "-x -X --exec --exec-batch -l --list-details", operands: -1},
+	"du": {operands: -1, reaches: "-L -D -H --dereference --dereference-args --files0-from"}, "echo": texts, "egrep": {operands: -1, reaches: "-R --dereference-recursive"}, "exit": {operands: 1, text: true}, "export": declares, "expr": texts, "false": texts, "fgrep": {operands: -1, reaches: "-R --dereference-recursive"},
+	"fd": {refused: "-x -X --exec --exec-batch -l --list-details -L --follow", operands: -1}, "fdfind": {refused: "-x -X --exec --exec-batch -l --list-details -L --follow", operands: -1},
 	"file": {refused: "-C --compile -z -Z -S --uncompress --uncompress-noreport --no-sandbox", operands: -1},
-	"find": {refused: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls", operands: -1}, "fmt": anything, "fold": anything, "getconf": anything, "grep": anything, "groups": anything, "head": anything,
+	"find": {refused: "-L -H -follow -files0-from -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls", operands: -1}, "fmt": anything, "fold": anything, "getconf": anything, "grep": {operands: -1, reaches: "-R --dereference-recursive"}, "groups": anything, "head": anything,
 	"hexdump": anything, "hostname": {allowed: "-f -s -i -I"}, "id": anything, "jq": {refused: "-L --library-path -f --from-file", operands: -1, check: jqReads},
 	"local": declares, "ls": anything, "md5sum": anything, "nl": anything, "nproc": anything, "od": anything, "paste": anything, "printf": {operands: -1, text: true, check: printfPrints},
 	"ps": {refused: "-E", operands: -1, check: psReads}, "pwd": anything, "readlink": anything, "readonly": declares, "realpath": anything, "return": {operands: 1, text: true}, "rev": anything,
-	"rg":  {refused: "--pre --hostname-bin -z --search-zip", operands: -1},
+	"rg":  {refused: "--pre --hostname-bin -z --search-zip -L --follow", operands: -1},
 	"sed": {allowed: "-n -E -r --quiet --silent --regexp-extended", operands: -1, check: sedPrints},
 	"seq": anything, "set": {allowed: "-e -u -x -eu -ex -eux -o -euo -euxo", operands: 1, check: setPlain}, "sha1sum": anything, "sha224sum": anything, "sha256sum": anything, "sha384sum": anything, "sha512sum": anything, "sleep": anything,
-	"sort": {refused: "-o --output --compress-program -T --temporary-directory", operands: -1}, "stat": anything, "strings": anything, "sum": anything,
-	"tac": anything, "tail": anything, "test": {operands: -1, text: true, check: testReads}, "tr": anything, "tree": {refused: "-o --output -R", operands: -1}, "true": texts, "tty": nothing,
-	"type": anything, "uname": anything, "uniq": {operands: 1}, "uptime": anything, "wc": anything, "which": anything, "whoami": nothing, "xxd": {refused: "-r -revert --r", operands: 1},
+	"sort": {refused: "-o --output --compress-program -T --temporary-directory --files0-from", operands: -1}, "stat": anything, "strings": anything, "sum": anything,
+	"tac": anything, "tail": anything, "test": {operands: -1, text: true, check: testReads}, "tr": anything, "tree": {refused: "-o --output -R -l", operands: -1}, "true": texts, "tty": nothing,
+	"type": anything, "uname": anything, "uniq": {operands: 1}, "uptime": anything, "wc": {operands: -1, reaches: "--files0-from"}, "which": anything, "whoami": nothing,
 }
 
 // declares is what sets variables of the shell; which ones, policy judges.

@@ -48,10 +48,15 @@ func (w *walker) stmt(s *syntax.Stmt) {
 			w.branch(c.Then)
 		}
 	case *syntax.WhileClause:
+		defer w.again()()
 		w.stmts(c.Cond)
 		w.branch(c.Do)
 	case *syntax.ForClause:
+		defer w.again()()
 		w.loop(c)
+	case *syntax.LetClause: // bash ends its words at operators that the parser takes for arithmetic
+		w.dynamic("let computes what it is given")
+		w.inside(c)
 	case *syntax.CaseClause:
 		w.inside(c.Word)
 		for _, item := range c.Items {
@@ -73,6 +78,18 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.declare(c)
 	default: // [[ ]], (( )), let: run nothing but what is substituted in them
 		w.inside(c)
+	}
+}
+
+// again is for what runs more than once: a cd in it goes on from where the one
+// before it went.
+func (w *walker) again() (end func()) {
+	before := w.dirs
+	return func() {
+		if !slices.Equal(before, w.dirs) {
+			w.dirs = nil
+			w.dynamic("a loop changes the directory")
+		}
 	}
 }
 
@@ -257,8 +274,14 @@ func (w *walker) declare(c *syntax.DeclClause) {
 		from := w.inside(a)
 		if a.Name == nil {
 			word := w.word(a.Value)
+			if strings.Contains(word.Text, "(") {
+				w.dynamic("%s evaluates what it is given once more", c.Variant.Value)
+			}
 			words = append(words, word)
 			continue
+		}
+		if word := w.word(a.Value); word.Literal && strings.Contains(word.Text, "(") || !word.Literal && len(words) > 1 && a.Array == nil {
+			w.dynamic("%s may evaluate what it is given once more", c.Variant.Value)
 		}
 		if !a.Naked {
 			w.assign(a.Name.Value, isNumber(w.value(a)))
@@ -292,8 +315,10 @@ func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
 	} else {
 		from = append(from, word.From...)
 	}
-	if len(from) > 0 {
-		w.sources[name] = append(w.sources[name], from...)
+	for _, c := range from {
+		if !slices.Contains(w.sources[name], c) {
+			w.sources[name] = append(w.sources[name], c)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func TestDisguises(t *testing.T) {
 		"allow": {
 			"[ -f x ] && cat x", "[ \"$x\" = y ] || ls", "[[ -f x ]] && ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "[ $? -eq 0 ] && ls", "export FOO=1; ls",
 			"git diff HEAD~1 -- a.go", "git log --oneline -5", "git --no-pager diff", "git show HEAD:a", "git branch -a", "rg -n foo", "rg foo -- *", "sed -n '1,20p' f", "cat a | head", "ls *.go", "ls *", "cat *.go", "grep foo *", "wc -l *.go",
-			"find . -type f -name '*.go' | wc -l", "for f in *.go; do echo $f; done", "test -d src && echo yes || echo no", "date -d yesterday +%F", "nice -n 5 ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "xxd -l 16 f", "echo ${#x}", "cat <<E\nhi\nE",
+			"find . -type f -name '*.go' | wc -l", "for f in *.go; do echo $f; done", "test -d src && echo yes || echo no", "date -d yesterday +%F", "nice -n 5 ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "cat <<E\nhi\nE",
 			"head -n5 a b", "du -sh * | sort -h", "ps aux | grep go", "printf '%s\\n' \"$x\"", "sort a | uniq -c | sort -rn | head", "which go", "env FOO=1 ls", "true", "ls -la; pwd",
 		},
 	} {
@@ -151,6 +151,21 @@ func TestHugeScripts(t *testing.T) {
 		call.Card.Title = name
 		if got := newSetup().build().outcome(t, call); got == "allow" {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Scripts that ran unasked in an earlier edition: each does more than it seems to.
+func TestNotUnasked(t *testing.T) {
+	for _, script := range []string{
+		`declare -a 'x=($(touch PWN))'`, `readonly -a 'y=($(touch PWN))'`, `sh -c "echo \$'\\'; touch PWN; #'"`, `sh -c '((bin/evil))'`, `sh -c 'ls'`,
+		"echo a # \\\ntouch PWN", `let 1&bin/evil`, `let '1>f'`, `bash --rcfile ./evil.sh -ic ls`, `bash --init-file=x -ic ls`, `sort --o=PWN in`, `date --s=1`,
+		`command time -o f true`, `/usr/bin/time -f x -o f true`, `nohup ls`, `xxd -s -c in OUT`, `cd sub/d1 && for i in 1 2 3; do cd ..; done; cat f`,
+		`while true; do cd ..; done; cat f`, `sort --files0-from=l`, `wc --files0-from=l`, `grep -R x .`, `find -L .`, `du -L .`, `rg -L x`, `tree -l`,
+		strings.Repeat("$(", 4000) + "ls" + strings.Repeat(")", 4000),
+	} {
+		if got := newSetup().build().outcome(t, bash(script)); got == "allow" {
+			t.Errorf("%.80q ran unasked", script)
 		}
 	}
 }

@@ -208,8 +208,12 @@ func neutral(c *command.Command) bool {
 	if !c.Wraps {
 		return false
 	}
-	p := c.Program()
-	return command.IsShell(p) || slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "nohup", "stdbuf", "time", "timeout"}, p)
+	// Not among them: shells other than bash, which read a text in another way than
+	// it was judged; nohup and time, which write files.
+	if c.Program() == "bash" {
+		return slices.Contains([]string{"-c", "-ec", "-lc"}, c.Words[1].Text)
+	}
+	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
 
 // writes judges the files that redirections write and that commands name: asked

@@ -21,7 +21,14 @@ var gitPrograms = sync.OnceValue(func() *regexp.Regexp {
 // directory may have made it; the user's own configuration is the user's.
 func gitRunsNothing(dirs []string) bool {
 	for _, dir := range dirs {
-		config, ok := gitConfig(dir)
+		real, err := filepath.EvalSymlinks(dir) // git goes up from where the directory really is
+		if err != nil && !os.IsNotExist(err) {
+			return false
+		}
+		if err != nil {
+			real = dir
+		}
+		config, ok := gitConfig(real)
 		if !ok || gitPrograms().MatchString(config) {
 			return false
 		}
@@ -38,7 +45,9 @@ func gitConfig(dir string) (string, bool) {
 			if !info.IsDir() { // of a worktree or a submodule: it is elsewhere
 				return "", false
 			}
-			if exists(filepath.Join(git, "modules")) { // submodules have configurations of their own
+			if exists(filepath.Join(git, "modules")) || // submodules have configurations of their own
+				exists(filepath.Join(git, "commondir")) || // its configuration is elsewhere
+				!exists(filepath.Join(git, "HEAD")) { // git would not take it for a repository, and go on up
 				return "", false
 			}
 			return readConfig(filepath.Join(git, "config"))

@@ -441,8 +441,10 @@ func TestGitOfAHostileRepository(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, ".git", "config"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		for name, text := range map[string]string{"config": text, "HEAD": "ref: refs/heads/main\n"} {
+			if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if !gitRunsNothing([]string{dir}) {
