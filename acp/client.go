@@ -47,7 +47,7 @@ type sessionNotification struct {
 // Update sends a session/update. It waits while the client is too far behind,
 // but not beyond ctx: the update itself is sent in any case.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
-	c.stream.out.room(ctx)
+	c.stream.out.room(ctx.Done())
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
 }
 

@@ -94,13 +94,15 @@ var handlers = map[string]handler{
 // the error with which out broke. It closes in if it can, so that nobody reads
 // on. Call it once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+	stop := ctx.Done()
+	// Turns end because the connection does, whatever ended that.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(ErrClosed)
 	w := newWriter(out, s.Config.MaxQueueBytes, s.Trace)
 	closer, _ := in.(io.Closer)
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,
-		out: w, trace: s.Trace, idle: s.start, log: s.Log,
+		out: w, trace: s.Trace, idle: s.start, done: ctx.Done(), log: s.Log,
 		ended: func() { cancel(ErrClosed) }, // a call that failed must not look like a client that refused it
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
@@ -117,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var err error
 	select {
 	case <-conn.DisconnectNotify():
-	case <-ctx.Done():
+	case <-stop:
 	case err = <-broken:
 	}
 	cancel(ErrClosed)

@@ -29,8 +29,9 @@ type stream struct {
 	maxLine int       // bytes, without the line's end
 	out     *writer
 	trace   func(Side, []byte)
-	idle    func() // called on the read goroutine before it may wait for the client
-	ended   func() // called when nothing more comes, before our open calls hear of it
+	done    <-chan struct{} // closed at the connection's end, beyond which the reader must not wait
+	idle    func()          // called on the read goroutine before it may wait for the client
+	ended   func()          // called when nothing more comes, before our open calls hear of it
 	log     *slog.Logger
 
 	frame frame // the request that ReadObject returned last; of the read goroutine
@@ -116,6 +117,7 @@ func (s *stream) Close() error {
 // the connection.
 func (s *stream) ReadObject(v any) error {
 	for {
+		s.out.pause(s.done)
 		line, err := s.readLine()
 		if err != nil && len(line) == 0 {
 			s.ended()

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"context"
 	"io"
 	"sync"
 	"time"
@@ -64,9 +63,24 @@ func (w *writer) signal() {
 	}
 }
 
-// room waits until little enough is queued, or ctx is done. It does not tell
+// backlog is how many times the limit may be queued before the reader waits too:
+// a peer that sends on and on without reading would otherwise fill the memory
+// with answers.
+const backlog = 16
+
+// pause makes the reader wait while far too much is queued.
+func (w *writer) pause(done <-chan struct{}) {
+	w.mu.Lock()
+	over := w.bytes > backlog*w.limit
+	w.mu.Unlock()
+	if over {
+		w.room(done)
+	}
+}
+
+// room waits until little enough is queued, or done is closed. It does not tell
 // which: a turn that was cancelled still sends its last few updates.
-func (w *writer) room(ctx context.Context) {
+func (w *writer) room(done <-chan struct{}) {
 	w.mu.Lock()
 	if w.bytes <= w.limit || w.closed || w.err != nil {
 		w.mu.Unlock()
@@ -79,7 +93,7 @@ func (w *writer) room(ctx context.Context) {
 	w.mu.Unlock()
 	select {
 	case <-roomy:
-	case <-ctx.Done():
+	case <-done:
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
 func main() {
@@ -63,7 +64,8 @@ func status(err error, stderr io.Writer) int {
 			return code
 		}
 	}
-	fmt.Fprintf(stderr, "zeph-acp: %s\n", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+	// What a provider said must not drive the terminal either.
+	fmt.Fprintf(stderr, "zeph-acp: %s\n", headless.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))
 	return code
 }
 

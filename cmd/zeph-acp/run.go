@@ -82,6 +82,10 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if r.model != "" {
 		a.Model = r.model
 	}
+	// The prompt must fit on a line, where each byte may take up to six.
+	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
+		return usage("the prompt has %d bytes, and %d is the most (acp.max_line_bytes)", len(prompt), max(most, 0))
+	}
 	turn := &headless.Turn{Server: a.Server(), Dir: dir, Mode: r.mode, Prompt: prompt}
 	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
 	if f.record != "" {

@@ -61,6 +61,9 @@ func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call
 		if err != nil {
 			return fail(ctx, err)
 		}
+		if shown := call.Card.Paths; len(shown) > 0 && shown[0] != c.abs {
+			return executors.Failf(executors.PolicyBlocked, "%s leads to another file than when this was judged", c.show), nil
+		}
 		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}

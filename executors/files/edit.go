@@ -35,6 +35,9 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 	if err := checkText(c.target, raw); err != nil {
 		return c, err
 	}
+	if err := t.checkGrowth(raw, in, c.show); err != nil {
+		return c, err
+	}
 	text, lines, err := applyEdit(raw, in, c.show)
 	if err != nil {
 		return c, err
@@ -50,6 +53,23 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 		c.done = fmt.Sprintf("Edited %s: %s at %s", c.show, count(len(lines), "replacement"), lineList(lines))
 	}
 	return c, nil
+}
+
+// checkGrowth refuses an edit before its result would take more memory than a
+// file may: a short text can stand for a long one in very many places.
+func (t *tools) checkGrowth(raw string, in editInput, name string) error {
+	if len(raw) > t.cfg.MaxFileBytes {
+		return executors.Failuref(executors.PermanentFailure, "%s has %d bytes, over the limit of %d", name, len(raw), t.cfg.MaxFileBytes).
+			Hint("Work on it in bash.")
+	}
+	n := 1
+	if in.ReplaceAll && in.OldString != "" {
+		n = strings.Count(unixLines(raw), unixLines(in.OldString))
+	}
+	if size := len(raw) + n*max(0, len(in.NewString)-len(in.OldString)); size > t.cfg.MaxFileBytes {
+		return executors.Failuref(executors.InvalidParameters, "%s would grow to about %d bytes, over the limit of %d", name, size, t.cfg.MaxFileBytes)
+	}
+	return nil
 }
 
 // applyEdit gives raw with the edit made, and the 1-based lines where it was

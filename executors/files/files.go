@@ -184,7 +184,8 @@ func fail(ctx context.Context, err error) (executors.Result, error) {
 
 // oneLine quotes a name that would not stay on one line.
 func oneLine(name string) string {
-	if strings.IndexFunc(name, unicode.IsControl) >= 0 || !utf8.ValidString(name) {
+	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) } // Cf: changes of direction
+	if strings.IndexFunc(name, odd) >= 0 || !utf8.ValidString(name) {
 		return strconv.Quote(name)
 	}
 	return name

@@ -63,8 +63,16 @@ func (t *tools) planFind(in findInput) (search, error) {
 
 // checkPattern refuses what can match nothing. in is the pattern as it was
 // given.
+// A glob costs time for each way in which its braces can be read.
+const (
+	maxPattern = 4096
+	maxBraces  = 8
+)
+
 func checkPattern(in, pattern string) error {
 	switch {
+	case len(in) > maxPattern || strings.Count(in, "{") > maxBraces:
+		return executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes and %d braces", maxPattern, maxBraces)
 	case strings.Trim(in, "/") == "":
 		return executors.Failuref(executors.InvalidParameters, "the pattern is empty").
 			Hint("Give a glob such as *.go or src/**/*.ts.")

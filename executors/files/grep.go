@@ -51,6 +51,9 @@ func (t *tools) newSearcher(in grepInput) (*searcher, error) {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
 			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 	}
+	if len(in.Pattern) > maxPattern || len(in.Include) > maxPattern || strings.Count(in.Include, "{") > maxBraces {
+		return nil, executors.Failuref(executors.InvalidParameters, "pattern or include is too large: at most %d bytes each and %d braces in include", maxPattern, maxBraces)
+	}
 	if in.Include != "" && !doublestar.ValidatePattern(in.Include) {
 		return nil, executors.Failuref(executors.InvalidParameters, "include: %q is not a valid glob", in.Include)
 	}

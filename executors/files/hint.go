@@ -29,6 +29,9 @@ func notFound(text, old, new, name string) *executors.Failure {
 	}
 	lines := strings.Split(text, "\n")
 	want := strings.Split(strings.Trim(old, "\n"), "\n")
+	if len(lines) > maxHintWork/len(want) {
+		return failure(", nor is it looked for anything like it in so many lines")
+	}
 	if at, same := closestBlock(lines, want); same == len(want) {
 		return failure(": only whitespace or quotes differ at line %d, which has %s", at+1, quoteLines(lines[at:at+len(want)]))
 	} else if same > 0 {
@@ -39,6 +42,9 @@ func notFound(text, old, new, name string) *executors.Failure {
 	}
 	return failure(", nor anything like it")
 }
+
+// maxHintWork bounds the pairs of lines that are compared for a hint.
+const maxHintWork = 4 << 20
 
 // lineNumber is what read puts before each line.
 var lineNumber = regexp.MustCompile(`(?m)^ *[0-9]+\t`)

@@ -1,6 +1,9 @@
 package files
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const byteOrderMark = "\uFEFF"
 
@@ -142,8 +145,9 @@ func common(a, b []string) [][2]int {
 	skip, m, n := len(head), len(a), len(b)
 	for m > skip && n > skip && a[m-1] == b[n-1] {
 		m, n = m-1, n-1
-		tail = append([][2]int{{m, n}}, tail...)
+		tail = append(tail, [2]int{m, n})
 	}
+	slices.Reverse(tail)
 	if (m-skip)*(n-skip) <= maxCommon {
 		head = append(head, subsequence(a[skip:m], b[skip:n], skip)...)
 	}

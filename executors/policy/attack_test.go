@@ -162,6 +162,7 @@ func TestNotUnasked(t *testing.T) {
 		"echo a # \\\ntouch PWN", `let 1&bin/evil`, `let '1>f'`, `bash --rcfile ./evil.sh -ic ls`, `bash --init-file=x -ic ls`, `sort --o=PWN in`, `date --s=1`,
 		`command time -o f true`, `/usr/bin/time -f x -o f true`, `nohup ls`, `xxd -s -c in OUT`, `cd sub/d1 && for i in 1 2 3; do cd ..; done; cat f`,
 		`while true; do cd ..; done; cat f`, `sort --files0-from=l`, `wc --files0-from=l`, `grep -R x .`, `find -L .`, `du -L .`, `rg -L x`, `tree -l`,
+		`cd && grep -r x`, `cd -- && ls`, `(cd; ls)`, `bash -c "cd && ls"`, `cd && git status`, `cd ~ && ls`,
 		strings.Repeat("$(", 4000) + "ls" + strings.Repeat(")", 4000),
 	} {
 		if got := newSetup().build().outcome(t, bash(script)); got == "allow" {

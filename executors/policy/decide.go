@@ -223,6 +223,9 @@ func (p *Permission) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	steps := 0
 	for _, r := range s.Redirects {
+		if r.Target.Literal && harmless(r.Target.Text) {
+			continue
+		}
 		for _, place := range slices.Concat(places(r.Path(), &steps)...) {
 			switch {
 			case !r.Write || harmless(place):

@@ -74,7 +74,7 @@ func (c *Claude) wireError(err error) error {
 	}
 	e.Auth = authStatus(e.Status)
 	e.Message = oneLine(e.Message)
-	if key := c.key(); key != "" {
+	if key := c.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
 		e.Message = strings.ReplaceAll(e.Message, key, "[key]")
 	}
 	return e

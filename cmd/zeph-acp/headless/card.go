@@ -210,5 +210,5 @@ func unified(d acp.ToolContent) []string {
 	if text == "" {
 		return nil
 	}
-	return strings.Split(visible(strings.TrimSuffix(text, "\n")), "\n")
+	return strings.Split(Visible(strings.TrimSuffix(text, "\n")), "\n")
 }

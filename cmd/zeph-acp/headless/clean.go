@@ -127,11 +127,11 @@ func (c *cleaner) restart(r rune) (text bool) {
 // label shows a text in one line, with nothing taken out: what the user judges a
 // call by must not look like something else.
 func label(text string) string {
-	return strings.ReplaceAll(visible(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")), "\n", " ⏎ ")
+	return strings.ReplaceAll(Visible(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")), "\n", " ⏎ ")
 }
 
-// visible spells out what a terminal would not show as it is. \n and \t stay.
-func visible(text string) string {
+// Visible spells out what a terminal would not show as it is. \n and \t stay.
+func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if shown(r) && r != '\r' {

@@ -137,7 +137,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
 			if text := unfence(*content.Content.Text); label(text) != c.title {
-				c.line(plainText, visible(text))
+				c.line(plainText, Visible(text))
 			}
 		}
 	}
