@@ -413,6 +413,34 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
+// When the agent is told to stop, a running prompt is answered "cancelled", as
+// when the client hangs up.
+func TestStopAnswersCancelled(t *testing.T) {
+	began := make(chan struct{})
+	f := &fakeSessions{turn: func(ctx context.Context, _ *Client, _ []ContentBlock) (StopReason, error) {
+		close(began)
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, stop := context.WithCancelCause(t.Context())
+	end := make(chan error, 1)
+	go func() { end <- newServer(t, f).Serve(ctx, inR, outW); outW.Close() }()
+	w := &wire{t: t, in: inW, out: bufio.NewReader(outR)}
+	w.send(open)
+	w.read()
+	w.send(promptFrame("1"))
+	<-began
+	stop(errors.New("got terminated"))
+	if got := w.read(); got != `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}` {
+		t.Error(got)
+	}
+	if err := <-end; err != nil {
+		t.Error(err)
+	}
+}
+
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{alive, open, promptFrame("1"), cancel, `{"jsonrpc":"2.0","id":1,"error":{}}`, "[", "\xff"} {
 		f.Add([]byte(s))
