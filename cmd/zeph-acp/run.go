@@ -64,7 +64,11 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	logging := l.Config.Log
+	if logging.Level == app.Defaults().Log.Level {
+		logging.Level = "warn" // here a person reads stderr, and no editor takes it for errors
+	}
+	log, closeLog, err := app.NewLogger(logging, os.Stderr)
 	if err != nil {
 		return err
 	}
