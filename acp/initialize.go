@@ -38,19 +38,17 @@ type ClientCapabilities struct {
 	ReadTextFile   bool // fs/read_text_file
 	WriteTextFile  bool // fs/write_text_file
 	Terminal       bool // terminal/*
-	TerminalAuth   bool // auth.terminal
 	TerminalOutput bool // _meta.terminal_output: shows terminals that the agent streams
 }
 
 // UnmarshalJSON reads what it knows and forgives the rest.
 func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	m := members(b)
-	fs, auth, meta := members(m["fs"]), members(m["auth"]), members(m["_meta"])
+	fs, meta := members(m["fs"]), members(m["_meta"])
 	*c = ClientCapabilities{
 		ReadTextFile:   isTrue(fs["readTextFile"]),
 		WriteTextFile:  isTrue(fs["writeTextFile"]),
 		Terminal:       isTrue(m["terminal"]),
-		TerminalAuth:   isTrue(auth["terminal"]),
 		TerminalOutput: isTrue(meta["terminal_output"]),
 	}
 	return nil
@@ -61,7 +59,6 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"fs":       map[string]bool{"readTextFile": c.ReadTextFile, "writeTextFile": c.WriteTextFile},
 		"terminal": c.Terminal,
-		"auth":     map[string]bool{"terminal": c.TerminalAuth},
 		"_meta":    map[string]bool{"terminal_output": c.TerminalOutput},
 	})
 }

@@ -3,13 +3,12 @@ package acp
 import "encoding/json"
 
 // SessionUpdate is the variable part of session/update: a [MessageChunk], a
-// [ToolCall], a [UsageUpdate] or a [CurrentModeUpdate].
+// [ToolCall] or a [UsageUpdate].
 type SessionUpdate interface{ sessionUpdate() }
 
-func (MessageChunk) sessionUpdate()      {}
-func (ToolCall) sessionUpdate()          {}
-func (UsageUpdate) sessionUpdate()       {}
-func (CurrentModeUpdate) sessionUpdate() {}
+func (MessageChunk) sessionUpdate() {}
+func (ToolCall) sessionUpdate()     {}
+func (UsageUpdate) sessionUpdate()  {}
 
 // Kinds of session updates.
 const (
@@ -18,7 +17,6 @@ const (
 	UpdateToolCall      = "tool_call"
 	UpdateToolCallPatch = "tool_call_update"
 	UpdateUsage         = "usage_update"
-	UpdateCurrentMode   = "current_mode_update"
 )
 
 // MessageChunk is a piece of a message. Chunks of one message share its id.
@@ -105,10 +103,4 @@ type UsageUpdate struct {
 	Update string `json:"sessionUpdate"` // UpdateUsage
 	Used   int    `json:"used"`
 	Size   int    `json:"size"`
-}
-
-// CurrentModeUpdate tells that the agent changed the mode.
-type CurrentModeUpdate struct {
-	Update        string `json:"sessionUpdate"` // UpdateCurrentMode
-	CurrentModeID string `json:"currentModeId"`
 }

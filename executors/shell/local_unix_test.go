@@ -282,7 +282,7 @@ func TestDaemonIsLeftAndDoesNotHang(t *testing.T) {
 
 func TestNoCommandOutlivesAKilledAgent(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("needs Pdeathsig")
+		t.Skip("only Linux ends children with their parent (Pdeathsig)")
 	}
 	path, open := fifo(t)
 	agent := exec.Command(os.Args[0])
