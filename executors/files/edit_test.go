@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -149,8 +150,8 @@ func FuzzEdit(f *testing.F) {
 	f.Add("", "", "x", false)
 	f.Fuzz(func(t *testing.T, raw, old, new string, all bool) {
 		for _, s := range []string{raw, old, new} {
-			if strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") || strings.Contains(strings.TrimPrefix(s, byteOrderMark), byteOrderMark) {
-				t.Skip("a lone carriage return or a second mark")
+			if strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") || strings.Contains(strings.TrimPrefix(s, byteOrderMark), byteOrderMark) || !utf8.ValidString(s) {
+				t.Skip("a lone carriage return, a second mark, or what is refused as no text")
 			}
 		}
 		got, lines, err := applyEdit(raw, editInput{OldString: old, NewString: new, ReplaceAll: all}, "f")
