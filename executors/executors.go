@@ -56,21 +56,26 @@ type Tool struct {
 // retry link and the audit log decide by it, never by the tool's name.
 type Effect uint8
 
-// The effects; a tool has one or more. Reads alone is a tool that changes
-// nothing.
+// The effects; a tool has one or more. One that says none is asked about as if
+// it mutated.
 const (
 	Reads      Effect = 1 << iota // looks at files or processes
 	Mutates                       // may change files or processes
 	Network                       // may leave the machine
 	Idempotent                    // running it twice is running it once
+	Internal                      // changes what the session itself holds, such as its plan
 )
 
 // Has reports whether all effects of f are in e.
 func (e Effect) Has(f Effect) bool { return e&f == f }
 
-// ReadOnly reports whether the tool neither changes anything nor leaves the
-// machine.
-func (e Effect) ReadOnly() bool { return e&(Mutates|Network) == 0 }
+// ReadOnly reports whether the tool only looks, so that it does not matter in
+// which order such calls run.
+func (e Effect) ReadOnly() bool { return e&^Idempotent == Reads }
+
+// InternalOnly reports whether the tool touches nothing outside the session, so
+// that there is nothing to ask about.
+func (e Effect) InternalOnly() bool { return e&^Idempotent == Internal }
 
 // Origin is who wants a call.
 type Origin uint8
@@ -217,12 +222,27 @@ type Event struct {
 	Terminal string // a terminal of the client runs it from now on; its id there
 	Output   []byte // more output of a command that runs here, as it came
 	Exit     *Exit  // the command that runs here ended
+	Plan     *Plan  // the agent's plan from now on
 }
 
 // Exit is how a command ended: one of its fields is set.
 type Exit struct {
 	Code   *int
 	Signal string // e.g. "SIGKILL"
+}
+
+// Plan is what the agent is about to do: always the whole list, which replaces
+// the one before. No entries clear what the client shows.
+type Plan struct {
+	Entries []PlanEntry
+}
+
+// PlanEntry is one step of a plan, in the protocol's words:
+// https://agentclientprotocol.com/protocol/v1/agent-plan
+type PlanEntry struct {
+	Content  string // one line, for people
+	Priority string // high, medium or low
+	Status   string // pending, in_progress or completed
 }
 
 // Record collects facts for the audit line of one call. The link that knows a

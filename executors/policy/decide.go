@@ -26,6 +26,8 @@ func (p *Permission) decide(call *executors.Call, tool executors.Tool) decision 
 		d = p.decideCommand(call)
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{Allow, "default: read-only tools are allowed"})
+	case tool.Effect.InternalOnly():
+		d = p.decideFiles(call, verdict{Allow, "default: it touches nothing outside the session"})
 	case mode(p.Mode()).readOnly:
 		d.verdict = verdict{Deny, fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d

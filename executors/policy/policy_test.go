@@ -55,6 +55,7 @@ func (*ran) Tools() []executors.Tool {
 		{Name: "bash", Effect: executors.Reads | executors.Mutates | executors.Network},
 		{Name: "read", Effect: executors.Reads}, {Name: "edit", Effect: executors.Reads | executors.Mutates},
 		{Name: "fetch", Effect: executors.Network},
+		{Name: "plan", Effect: executors.Internal | executors.Idempotent}, {Name: "untold"},
 	}
 }
 func (*ran) Prepare(context.Context, *executors.Call) (executors.Card, error) {
@@ -168,6 +169,25 @@ func TestCommands(t *testing.T) {
 		for _, script := range scripts {
 			if got := newSetup().build().outcome(t, bash(script)); got != outcome {
 				t.Errorf("%-40q %s, want %s", script, got, outcome)
+			}
+		}
+	}
+}
+
+// A tool is judged by the effects that it names, and one that names none is not
+// trusted.
+func TestEffects(t *testing.T) {
+	for tool, want := range map[string]map[string]string{
+		"read":   {"ask": "allow", "architect": "allow", "code": "allow", "auto": "allow"},
+		"plan":   {"ask": "allow", "architect": "allow", "code": "allow", "auto": "allow"},
+		"fetch":  {"ask": "block", "architect": "block", "code": "ask", "auto": "ask"},
+		"untold": {"ask": "block", "architect": "block", "code": "ask", "auto": "ask"},
+	} {
+		for mode, want := range want {
+			s := newSetup()
+			s.mode = mode
+			if got := s.build().outcome(t, &executors.Call{Tool: tool}); got != want {
+				t.Errorf("%s in %s: %s, want %s", tool, mode, got, want)
 			}
 		}
 	}
@@ -394,7 +414,7 @@ func TestHiddenTools(t *testing.T) {
 	for _, tool := range s.chain.Tools() {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "bash edit fetch" {
+	if got := strings.Join(names, " "); got != "bash edit fetch plan untold" {
 		t.Error(got)
 	}
 }

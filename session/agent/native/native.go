@@ -1,0 +1,26 @@
+// Package native offers the tools whose only effect is on the session itself:
+// update_plan, which shows the client what the agent is about to do.
+//
+// Start with [New]. The tools touch no file, no process and no network, so
+// nobody has to be asked about them.
+package native
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+//go:embed update_plan.md
+var planText string
+
+// New gives the native tools of a session.
+func New() executors.Registry {
+	return executors.Registry{
+		executors.Bind(executors.Tool{
+			Name: "update_plan", Description: strings.TrimSpace(planText),
+			Effect: executors.Internal | executors.Idempotent, Kind: executors.KindThink,
+		}, preparePlan, updatePlan),
+	}
+}
