@@ -16,6 +16,9 @@ import (
 
 const (
 	defaultMaxTokens = 32_000
+	// deepMaxTokens leaves room for the thoughts of the highest efforts, which
+	// count as output.
+	deepMaxTokens = 64_000
 	// maxRetries is how often a request is sent again after 408, 409, 429, 5xx or
 	// a broken connection, before any of the answer has come.
 	maxRetries = 2
@@ -35,8 +38,10 @@ type ClaudeConfig struct {
 	APIKey  func() string // asked before each request, so that a later login counts
 	KeyEnv  string        // the variable that the user should set, for messages
 
-	MaxTokens int // of one answer; 0 means 32,000, or less where the model allows less
-	Window    int // 0 means what is known of the model, else 200,000
+	MaxTokens int   // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
+	Window    int   // 0 means what is known of the model, else 200,000
+	Blind     bool  // takes no images
+	Price     Price // the zero value means unknown
 }
 
 // Claude is a model behind Anthropic's Messages API. Nothing but its config
@@ -45,7 +50,9 @@ type ClaudeConfig struct {
 //
 // System prompt, tools and the history up to the last message are marked for the
 // provider's cache. Models that decide themselves how much to think are asked to
-// show a summary of it.
+// show a summary of it. Their levels are "off", where they can do without, and
+// the API's efforts; those of older models, which get a budget, are "off", "low",
+// "medium" and "high".
 type Claude struct {
 	cfg     ClaudeConfig
 	model   claudeModel
@@ -71,13 +78,10 @@ func NewClaude(cfg ClaudeConfig) *Claude {
 }
 
 func newClaude(p Provider, getenv func(string) string) *Claude {
-	cfg := ClaudeConfig{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv,
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow}
+	cfg := ClaudeConfig{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
+		MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = getenv(anthropicURL)
-	}
-	if cfg.KeyEnv == "" {
-		cfg.KeyEnv = anthropicKey
 	}
 	cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
 	return NewClaude(cfg)
@@ -94,11 +98,20 @@ func (c *Claude) Window() int {
 	return c.model.window
 }
 
+// Levels lists the thought levels that the model is known to take.
+func (c *Claude) Levels() []string { return c.model.offers() }
+
+// Sees is true unless the configuration says that the endpoint takes no images.
+func (c *Claude) Sees() bool { return !c.cfg.Blind }
+
+// Prices are the configured ones.
+func (c *Claude) Prices() Price { return c.cfg.Price }
+
 // Ready gives an *Error with Auth if there is no key.
 func (c *Claude) Ready() error {
 	if c.key() == "" {
 		return &Error{Provider: c.cfg.Name, Message: "there is no API key", Auth: true,
-			Hint: "set " + c.cfg.KeyEnv + " in the environment that starts the agent"}
+			Hint: "run zeph-acp login, or set " + c.cfg.KeyEnv + " in the environment that starts the agent"}
 	}
 	return nil
 }
@@ -194,7 +207,7 @@ func (c *Claude) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 
 // open sends the request and gives the response with its stream of events.
 func (c *Claude) open(ctx context.Context, req Request) (*http.Response, error) {
-	messages := Repair(req.Messages)
+	messages := Repair(shown(c, req.Messages))
 	res, err := c.post(ctx, req, messages)
 	// A signed thought is refused when anything before it has changed, such as
 	// the system prompt, or when the key belongs to another account. The

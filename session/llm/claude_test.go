@@ -143,9 +143,9 @@ func TestClaudeFailure(t *testing.T) {
 		requests int
 	}{
 		"401": {status(401, apiError("authentication_error", "invalid x-api-key "+testKey)),
-			Error{Status: 401, Message: "invalid x-api-key [key]", Hint: "check the key in ANTHROPIC_API_KEY", Auth: true}, 1},
+			Error{Status: 401, Message: "invalid x-api-key [key]", Hint: "check the key in ANTHROPIC_API_KEY, or that of zeph-acp login", Auth: true}, 1},
 		"403": {status(403, apiError("permission_error", "not\n yours")),
-			Error{Status: 403, Message: "not yours", Hint: "check the key in ANTHROPIC_API_KEY", Auth: true}, 1},
+			Error{Status: 403, Message: "not yours", Hint: "check the key in ANTHROPIC_API_KEY, or that of zeph-acp login", Auth: true}, 1},
 		"404": {status(404, apiError("not_found_error", "model: x")),
 			Error{Status: 404, Message: "model: x", Hint: `check model "claude-sonnet-5-5" and base_url`}, 1},
 		"400": {status(400, apiError("invalid_request_error", "prompt is too long")),
@@ -265,7 +265,7 @@ func TestClaudeWithoutKey(t *testing.T) {
 	s := serve(t, sse(t, "text.sse"))
 	key := ""
 	m := NewClaude(ClaudeConfig{Name: "work", BaseURL: s.URL, KeyEnv: "WORK_KEY", APIKey: func() string { return key }})
-	want := &Error{Provider: "work", Message: "there is no API key", Hint: "set WORK_KEY in the environment that starts the agent", Auth: true}
+	want := &Error{Provider: "work", Message: "there is no API key", Hint: "run zeph-acp login, or set WORK_KEY in the environment that starts the agent", Auth: true}
 	_, err := collect(m, t.Context(), hello())
 	for _, err := range []error{err, Ready(m)} {
 		if diff := cmp.Diff(error(want), err); diff != "" {

@@ -88,7 +88,7 @@ func authStatus(status int) bool {
 func (c *Claude) hint(status int, wait time.Duration) string {
 	switch {
 	case authStatus(status):
-		return "check the key in " + c.cfg.KeyEnv
+		return "check the key in " + c.cfg.KeyEnv + ", or that of zeph-acp login"
 	case status == http.StatusPaymentRequired:
 		return "check the credit of the account"
 	case status == http.StatusNotFound:

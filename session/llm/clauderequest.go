@@ -16,15 +16,10 @@ import (
 func (c *Claude) params(req Request, messages []Message) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{
 		Model:     c.cfg.Model,
-		MaxTokens: int64(c.cfg.MaxTokens),
+		MaxTokens: int64(c.maxTokens(req.Thought)),
 		Messages:  c.messages(messages),
 	}
-	if p.MaxTokens == 0 {
-		p.MaxTokens = int64(min(defaultMaxTokens, c.model.output))
-	}
-	if c.model.adaptive {
-		p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{Display: anthropic.ThinkingConfigAdaptiveDisplaySummarized}
-	}
+	c.model.think(&p, req.Thought)
 	if strings.TrimSpace(req.System) != "" {
 		p.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -40,8 +41,9 @@ type Provider struct {
 	// APIKeyEnv is the environment variable that holds the key. Empty means
 	// ANTHROPIC_API_KEY.
 	APIKeyEnv string `toml:"api_key_env"`
-	// MaxTokens bounds one answer, in tokens; 0 means 32,000, or less where the
-	// model allows less.
+	// MaxTokens bounds one answer, in tokens, thoughts included; 0 means 32,000,
+	// 64,000 at the thought levels xhigh and max, or less where the model allows
+	// less.
 	MaxTokens int `toml:"max_tokens"`
 	// ContextWindow is the size of the context window, in tokens; 0 means what is
 	// known of the model, else 200,000.
@@ -49,9 +51,21 @@ type Provider struct {
 	// ToolUse is how tools are offered: native or auto, which is the default and
 	// the same with all of these types.
 	ToolUse string `toml:"tool_use"`
+	// Images is whether its models take images: yes, no or auto, which is the
+	// default: yes, save that direct takes none. To a model that takes none, a line
+	// of text tells of each.
+	Images string `toml:"images"`
+	// Price is what the model costs; none by default.
+	Price Price `toml:"price"`
 	// Default makes it the one that new sessions use; else that is the first.
 	Default bool `toml:"default"`
 }
+
+// The values of Images that are not its default.
+const (
+	imagesYes = "yes"
+	imagesNo  = "no"
+)
 
 // Defaults has no providers.
 func Defaults() Config { return Config{} }
@@ -122,6 +136,12 @@ func (p Provider) validate() map[string]string {
 	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(p.ToolUse == "" || p.ToolUse == "native" || p.ToolUse == "auto", "tool_use", "must be native or auto, got %q", p.ToolUse)
+	check(slices.Contains([]string{"", "auto", imagesYes, imagesNo}, p.Images), "images", "must be auto, yes or no, got %q", p.Images)
+	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
+	check(p.Type != TypeDirect || p.Price == Price{}, "price", "direct costs nothing")
+	for key, what := range p.Price.validate() {
+		wrong["price."+key] = what
+	}
 	return wrong
 }
 
@@ -138,6 +158,14 @@ func (p Provider) model() string {
 		return DefaultClaude
 	}
 	return p.Model
+}
+
+// keyEnv is the variable that holds the key.
+func (p Provider) keyEnv() string {
+	if p.APIKeyEnv == "" {
+		return anthropicKey
+	}
+	return p.APIKeyEnv
 }
 
 // id is the Name of the provider's Model.

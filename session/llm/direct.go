@@ -21,7 +21,8 @@ var connect string
 // build on it. To any other prompt it answers how to connect a model.
 //
 // It keeps no state: where it stands in the prompt it sees from the results in
-// the history. Text in a message of the user always counts as a new prompt.
+// the history. Text or an image in a message of the user always counts as a new
+// prompt.
 type Direct struct {
 	Provider string // as configured; empty means "direct"
 }
@@ -37,14 +38,17 @@ func (d Direct) Name() string {
 // Window is unknown: nothing is read but the last prompt.
 func (Direct) Window() int { return 0 }
 
+// Sees is false.
+func (Direct) Sees() bool { return false }
+
 // Stream makes the next call of the last prompt, or sums up.
-func (Direct) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+func (d Direct) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if ctx.Err() != nil {
 			yield(Event{}, context.Cause(ctx))
 			return
 		}
-		prompt, results := lastPrompt(req.Messages)
+		prompt, images, results := lastPrompt(req.Messages)
 		calls, answer := plan(prompt, req.Tools)
 		if answer == "" && len(results) < len(calls) {
 			c := calls[len(results)]
@@ -57,19 +61,23 @@ func (Direct) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 		if answer == "" {
 			answer = summary(calls, results)
 		}
+		for _, image := range images { // apart from the prompt, which may be a command to its end
+			answer += "\n\n" + notShown(image, d.Name())
+		}
 		if yield(Event{Text: answer}, nil) {
 			yield(Event{Stop: StopEnd}, nil)
 		}
 	}
 }
 
-// lastPrompt gives the text of the user's last prompt and the results since.
-func lastPrompt(history []Message) (prompt string, results []*ToolResult) {
+// lastPrompt gives the text and the images of the user's last prompt, and the
+// results since.
+func lastPrompt(history []Message) (prompt string, images []*Image, results []*ToolResult) {
 	at := len(history)
-	for at > 0 && prompt == "" {
+	for at > 0 && prompt == "" && images == nil {
 		at--
 		if history[at].Role == User {
-			prompt = textOf(history[at])
+			prompt, images = textOf(history[at]), imagesOf(history[at])
 		}
 	}
 	for _, m := range history[min(at+1, len(history)):] {
@@ -79,7 +87,7 @@ func lastPrompt(history []Message) (prompt string, results []*ToolResult) {
 			}
 		}
 	}
-	return prompt, results
+	return prompt, images, results
 }
 
 // textOf joins the text blocks of a message. Clients cut a line into blocks
@@ -127,7 +135,7 @@ func plan(prompt string, tools []Tool) (calls []TextCall, answer string) {
 		return calls, ""
 	}
 	answer = strings.TrimSpace(connect)
-	if name, _ := slash(strings.TrimSpace(prompt)); name != "" {
+	if name, _ := Slash(strings.TrimSpace(prompt)); name != "" {
 		answer = fmt.Sprintf("There is no command /%s. %s\n\n%s", name, offered(tools), answer)
 	}
 	return nil, answer

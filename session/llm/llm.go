@@ -30,6 +30,7 @@ type Request struct {
 	System   string    // stable over a session, so that the provider's cache holds
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // what may be called, in a stable order
+	Thought  string    // how much to think, one of the model's Levels; anything else means its default
 }
 
 // Tool is a tool as the model is told of it.
@@ -72,7 +73,7 @@ type Opaque struct {
 	Data     json.RawMessage `json:"data"`
 }
 
-// Image is a picture for a model that sees.
+// Image is a picture. A model that doesn't see gets a line of text instead.
 type Image struct {
 	MIME string `json:"mime"`
 	Data []byte `json:"data"`

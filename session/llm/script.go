@@ -33,9 +33,11 @@ import (
 // end. Each Stream takes the next model call, in the order in which they begin;
 // [Select] gives every session a Script of its own.
 type Script struct {
-	// Provider and ContextWindow are as configured; "script" and 0 by default.
+	// These are as configured; Provider is "script" by default.
 	Provider      string
 	ContextWindow int
+	Blind         bool  // takes no images
+	Price         Price // of its usage; the zero value means unknown
 	// Sleep waits for a delay; nil means that time really passes.
 	Sleep func(ctx context.Context, d time.Duration) error
 
@@ -234,6 +236,12 @@ func (s *Script) Name() string { return s.provider() + ":" + s.name }
 
 // Window is the configured one.
 func (s *Script) Window() int { return s.ContextWindow }
+
+// Sees is true unless the script was made Blind.
+func (s *Script) Sees() bool { return !s.Blind }
+
+// Prices are the configured ones.
+func (s *Script) Prices() Price { return s.Price }
 
 func (s *Script) provider() string {
 	if s.Provider == "" {

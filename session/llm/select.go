@@ -33,6 +33,7 @@ func Select(cfg Config, getenv func(string) string, want string) (Model, error) 
 			return nil, err
 		}
 		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
+		s.Blind, s.Price = p.Images == imagesNo, p.Price
 		return s, nil
 	case TypeDirect:
 		return Direct{Provider: p.name()}, nil
@@ -47,6 +48,15 @@ func Names(cfg Config, getenv func(string) string) []string {
 		names = append(names, p.id())
 	}
 	return names
+}
+
+// Levels lists the thought levels that a Request to the model can have, from
+// least to most; nil means that there is no choice.
+func Levels(m Model) []string {
+	if l, ok := m.(interface{ Levels() []string }); ok {
+		return l.Levels()
+	}
+	return nil
 }
 
 // Ready tells whether the model can be used: a model that lacks its key gives an
@@ -106,8 +116,8 @@ func choose(ps []Provider, want string) (Provider, error) {
 	case hasModel && p.Type == TypeDirect:
 		return p, fmt.Errorf("provider %q has no models to choose from; want %q alone", name, name)
 	case hasModel:
-		if model != p.model() {
-			p.ContextWindow = 0 // it was that of the configured model
+		if model != p.model() { // these were of the configured model
+			p.ContextWindow, p.Price = 0, Price{}
 		}
 		p.Model = model
 	}

@@ -11,13 +11,13 @@ import (
 // Spells reports whether a prompt is a command of the user, "/TOOL …" of one of
 // the tools, which [Direct] answers whatever model the session has.
 func Spells(prompt string, tools []Tool) bool {
-	name, _ := slash(strings.TrimSpace(prompt))
+	name, _ := Slash(strings.TrimSpace(prompt))
 	_, ok := find(tools, name)
 	return ok
 }
 
-// slash splits "/NAME rest"; name is empty if line is not of that form.
-func slash(line string) (name, rest string) {
+// Slash splits "/NAME rest"; name is empty if line is not of that form.
+func Slash(line string) (name, rest string) {
 	line, ok := strings.CutPrefix(line, "/")
 	if !ok {
 		return "", ""
@@ -57,7 +57,7 @@ func slashCalls(prompt string, tools []Tool) []TextCall {
 	}
 	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
 		n++
-		name, after := slash(strings.TrimLeftFunc(line, unicode.IsSpace))
+		name, after := Slash(strings.TrimLeftFunc(line, unicode.IsSpace))
 		if t, ok := find(tools, name); ok {
 			flush()
 			tool, begin = t, n
@@ -73,7 +73,7 @@ func slashCalls(prompt string, tools []Tool) []TextCall {
 func slashCall(t Tool, rest string, line int) TextCall {
 	call := TextCall{Line: line, Tool: t.Name}
 	s := schemaOf(t)
-	required := slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return !p.required })
+	required := s.required()
 	switch {
 	case strings.HasPrefix(rest, "{"):
 		input, err := jsonObject(rest)
@@ -142,15 +142,10 @@ func schemaOf(t Tool) schema {
 // usage tells how to spell a call of the tool, for people.
 func (s schema) usage(t Tool) string {
 	var b strings.Builder
-	var members []string
-	for _, p := range s.params {
-		if p.required {
-			members = append(members, fmt.Sprintf("%q: %s", p.name, example(p.kind)))
-		}
-	}
-	fmt.Fprintf(&b, "Usage: /%s {%s}", t.Name, strings.Join(members, ", "))
-	if len(members) == 1 && strings.HasSuffix(members[0], `"…"`) {
-		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(strings.Split(members[0], `"`)[1]))
+	required := s.required()
+	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, spelled(required))
+	if len(required) == 1 && required[0].kind == "string" {
+		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(required[0].name))
 	}
 	for _, p := range s.params {
 		note := p.kind
@@ -163,6 +158,33 @@ func (s schema) usage(t Tool) string {
 		}
 	}
 	return b.String()
+}
+
+// Hint tells in a few words what follows "/TOOL" in a prompt; empty for a tool
+// that needs nothing.
+func Hint(t Tool) string {
+	switch required := schemaOf(t).required(); {
+	case len(required) == 0:
+		return ""
+	case len(required) == 1 && required[0].kind == "string":
+		return strings.ToUpper(required[0].name)
+	default:
+		return spelled(required)
+	}
+}
+
+// required are the parameters that a call must have.
+func (s schema) required() []toolParam {
+	return slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return !p.required })
+}
+
+// spelled is a JSON object with those parameters.
+func spelled(params []toolParam) string {
+	var members []string
+	for _, p := range params {
+		members = append(members, fmt.Sprintf("%q: %s", p.name, example(p.kind)))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // example is a value of a JSON Schema type, as usage shows it.

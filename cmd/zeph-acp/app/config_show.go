@@ -17,7 +17,7 @@ import (
 // secret in a URL is masked; other secrets are never in a configuration.
 func (l *Loaded) Show(w io.Writer) error {
 	s := &shower{Loaded: l}
-	s.table(reflect.ValueOf(l.Config), "")
+	s.table(reflect.ValueOf(l.Config), "", "")
 	_, err := io.WriteString(w, strings.TrimPrefix(s.b.String(), "\n"))
 	return err
 }
@@ -28,8 +28,8 @@ type shower struct {
 }
 
 // table writes the keys of a table, then the tables in it, as TOML needs it. All
-// tables are structs.
-func (s *shower) table(v reflect.Value, path string) {
+// tables are structs. For header and path see below.
+func (s *shower) table(v reflect.Value, header, path string) {
 	for _, f := range fieldsOf(v.Type()) {
 		if isLeaf(f.typ) {
 			s.key(f.key, v.FieldByIndex(f.index), dotted(path, f.key))
@@ -37,8 +37,7 @@ func (s *shower) table(v reflect.Value, path string) {
 	}
 	for _, f := range fieldsOf(v.Type()) {
 		if !isLeaf(f.typ) {
-			at := dotted(path, f.key)
-			s.below(v.FieldByIndex(f.index), at, at)
+			s.below(v.FieldByIndex(f.index), dotted(header, f.key), dotted(path, f.key))
 		}
 	}
 }
@@ -51,11 +50,11 @@ func (s *shower) below(v reflect.Value, header, path string) {
 		if slices.ContainsFunc(fieldsOf(v.Type()), func(f field) bool { return isLeaf(f.typ) }) {
 			fmt.Fprintf(&s.b, "\n[%s]\n", header)
 		}
-		s.table(v, path)
+		s.table(v, header, path)
 	case reflect.Slice:
 		for i := range v.Len() {
 			fmt.Fprintf(&s.b, "\n[[%s]]\n", header)
-			s.table(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+			s.table(v.Index(i), header, fmt.Sprintf("%s[%d]", path, i))
 		}
 		if v.Len() == 0 {
 			fmt.Fprintf(&s.b, "\n# [[%s]]: none # %s\n", header, s.from(path))

@@ -19,6 +19,7 @@ file = "a\\b \"c\" \u0007 \u007f é 🙂"
 [[llm.providers]]
 name = "one"
 type = "claude"
+price = { input = 3, output = 0.15, currency = "EUR" }
 [[llm.providers]]
 type = "direct"
 default = true

@@ -1,0 +1,101 @@
+package llm
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Choice is a model to pick.
+type Choice struct {
+	Name        string // what Select takes and the Model is called
+	Title       string // short, for people; differs from that of the other choices
+	Description string // one line
+}
+
+// Models lists all models of all providers that Select knows of: first what is
+// configured, the default first, then the current generation of those Claude
+// providers that speak to Anthropic itself. What others have is not known.
+func Models(cfg Config, getenv func(string) string) []Choice {
+	ps := available(cfg, getenv)
+	var choices []Choice
+	titles := map[string]int{}
+	add := func(p Provider) {
+		if slices.ContainsFunc(choices, func(c Choice) bool { return c.Name == p.id() }) {
+			return
+		}
+		c := p.choice()
+		titles[c.Title]++
+		choices = append(choices, c)
+	}
+	for _, p := range ps {
+		add(p)
+	}
+	for _, p := range ps {
+		if p.Type != TypeClaude || !isAnthropic(p, getenv) {
+			continue
+		}
+		for _, line := range currentClaude {
+			p.Model = line.model
+			add(p)
+		}
+	}
+	for i, c := range choices {
+		if titles[c.Title] > 1 {
+			provider, _, _ := strings.Cut(c.Name, ":")
+			choices[i].Title += " (" + provider + ")"
+		}
+	}
+	return choices
+}
+
+// choice describes the provider's own model.
+func (p Provider) choice() Choice {
+	c := Choice{Name: p.id()}
+	switch p.Type {
+	case TypeDirect:
+		c.Title, c.Description = "Direct", "No model: runs the tool calls that you spell out"
+	case TypeScript:
+		c.Title, c.Description = filepath.Base(p.Model), "Replays the answers in "+p.Model
+	default:
+		c.Title, c.Description = p.model(), "Model of provider "+p.name()
+		if i := slices.IndexFunc(currentClaude, func(l claudeLine) bool { return l.model == p.model() }); i >= 0 {
+			c.Title, c.Description = currentClaude[i].title, currentClaude[i].about
+		}
+	}
+	return c
+}
+
+// isAnthropic reports whether a Claude provider speaks to Anthropic itself.
+func isAnthropic(p Provider, getenv func(string) string) bool {
+	base := p.BaseURL
+	if base == "" {
+		base = getenv(anthropicURL)
+	}
+	u, err := url.Parse(base)
+	return base == "" || err == nil && u.Hostname() == "api.anthropic.com"
+}
+
+// Key is where a provider's key is looked for.
+type Key struct {
+	Provider string // as configured, else the type
+	Env      string // the environment variable
+}
+
+// Keys lists the providers that need a key: the configured ones, the default
+// first, then the types that need no configuration, as Select finds them.
+func Keys(cfg Config) []Key {
+	ps := available(cfg, func(string) string { return "" })
+	var keys []Key
+	for _, p := range ps {
+		if p.Type == TypeClaude {
+			keys = append(keys, Key{p.name(), p.keyEnv()})
+		}
+	}
+	named := func(k Key) bool { return k.Provider == TypeClaude }
+	if p, err := choose(ps, TypeClaude); err == nil && p.Type == TypeClaude && !slices.ContainsFunc(keys, named) {
+		keys = append(keys, Key{TypeClaude, p.keyEnv()})
+	}
+	return keys
+}

@@ -1,0 +1,65 @@
+package llm
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// maxPrice bounds a price, so that a sum of costs stays a number.
+const maxPrice = 1e6
+
+// Price is what a model costs, for each million tokens.
+type Price struct {
+	// Input is that of tokens which are neither read from the cache nor written
+	// to it.
+	Input float64 `toml:"input"`
+	// Output is that of the answer, thoughts included.
+	Output float64 `toml:"output"`
+	// CacheRead is that of input read from the cache; 0 means that of other input.
+	CacheRead float64 `toml:"cache_read"`
+	// CacheWrite is that of input written to the cache; 0 means that of other
+	// input.
+	CacheWrite float64 `toml:"cache_write"`
+	// Currency is a code of ISO 4217, or a unit such as credits. Empty means USD.
+	Currency string `toml:"currency"`
+}
+
+// currency matches what the protocol takes for one.
+var currency = regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`)
+
+func (p Price) validate() map[string]string {
+	wrong := map[string]string{}
+	for key, price := range map[string]float64{
+		"input": p.Input, "output": p.Output, "cache_read": p.CacheRead, "cache_write": p.CacheWrite,
+	} {
+		if !(price >= 0 && price <= maxPrice) { // NaN is neither
+			wrong[key] = fmt.Sprintf("must be 0 to 1,000,000 for a million tokens, got %g", price)
+		}
+	}
+	if p.Currency != "" && !currency.MatchString(p.Currency) {
+		wrong["currency"] = fmt.Sprintf("must be three capital letters such as USD, or a unit such as credits, got %q", p.Currency)
+	}
+	return wrong
+}
+
+// Cost is what an answer of the model costs; ok is false if no price is
+// configured.
+func Cost(m Model, u Usage) (amount float64, currency string, ok bool) {
+	priced, ok := m.(interface{ Prices() Price })
+	if !ok || priced.Prices() == (Price{}) {
+		return 0, "", false
+	}
+	p := priced.Prices()
+	if p.CacheRead == 0 {
+		p.CacheRead = p.Input
+	}
+	if p.CacheWrite == 0 {
+		p.CacheWrite = p.Input
+	}
+	if p.Currency == "" {
+		p.Currency = "USD"
+	}
+	fresh := max(u.Input-u.CacheRead-u.CacheWrite, 0)
+	amount = float64(fresh)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite + float64(u.Output)*p.Output
+	return amount / 1e6, p.Currency, true
+}

@@ -1,0 +1,74 @@
+package llm
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCost(t *testing.T) {
+	full := Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Currency: "EUR"}
+	cfg := Config{Providers: []Provider{
+		{Type: "claude", Price: full},
+		{Name: "plain", Type: "claude", Price: Price{Input: 2, Output: 10}},
+		{Name: "free", Type: "claude", Price: Price{Currency: "credits"}},
+		{Name: "none", Type: "claude"},
+		{Type: "script", Model: "testdata/text.jsonl", Price: full},
+		{Type: "direct"},
+	}}
+	usage := Usage{Input: 1_000_000, Output: 100_000, CacheRead: 600_000, CacheWrite: 200_000}
+	for want, tt := range map[string]struct {
+		usage    Usage
+		amount   float64
+		currency string
+		ok       bool
+	}{
+		"claude":                  {usage, 0.6 + 1.5 + 0.18 + 0.75, "EUR", true},
+		"claude:" + DefaultClaude: {usage, 3.03, "EUR", true},
+		"claude:other":            {usage, 0, "", false}, // the price was that of the configured model
+		"plain":                   {usage, 3, "USD", true},
+		"free":                    {usage, 0, "credits", true},
+		"none":                    {usage, 0, "", false},
+		"script":                  {Usage{Input: 5, CacheRead: 9}, 2.7e-6, "EUR", true}, // more than there is
+		"direct":                  {usage, 0, "", false},
+	} {
+		t.Run(want, func(t *testing.T) {
+			m, err := Select(cfg, func(string) string { return "" }, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			amount, currency, ok := Cost(m, tt.usage)
+			if math.Abs(amount-tt.amount) > 1e-12 || currency != tt.currency || ok != tt.ok {
+				t.Errorf("Cost: %g %s %t", amount, currency, ok)
+			}
+		})
+	}
+}
+
+func TestPriceValidate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		price Price
+		want  map[string]string
+	}{
+		"none":    {Price{}, map[string]string{}},
+		"full":    {Price{Input: 3, Output: 1e6, CacheRead: 0.3, CacheWrite: 3.75, Currency: "USD"}, map[string]string{}},
+		"credits": {Price{Currency: "credits"}, map[string]string{}},
+		"numbers": {Price{Input: -1, Output: math.NaN(), CacheRead: math.Inf(1), CacheWrite: 1e7, Currency: "usd"}, map[string]string{
+			"input":       "must be 0 to 1,000,000 for a million tokens, got -1",
+			"output":      "must be 0 to 1,000,000 for a million tokens, got NaN",
+			"cache_read":  "must be 0 to 1,000,000 for a million tokens, got +Inf",
+			"cache_write": "must be 0 to 1,000,000 for a million tokens, got 1e+07",
+			"currency":    `must be three capital letters such as USD, or a unit such as credits, got "usd"`,
+		}},
+		"a sign": {Price{Currency: "$"}, map[string]string{
+			"currency": `must be three capital letters such as USD, or a unit such as credits, got "$"`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tt.price.validate()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
