@@ -34,7 +34,8 @@ var importTable = []struct {
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
 	{"session/agent", []string{"acp", "executors", "session/llm"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
-	{"session", []string{"acp", "session/agent", "session/llm"}},
+	{"session/store", nil},
+	{"session", []string{"acp", "session/agent", "session/llm", "session/store"}},
 	{"integration", []string{"acp", "protocol-fixtures/..."}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }

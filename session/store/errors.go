@@ -1,0 +1,153 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+var (
+	// ErrUnknown says that no such session is stored (any more).
+	ErrUnknown = errors.New("unknown session")
+	// ErrExists says that a session to be created is stored already.
+	ErrExists = errors.New("session exists")
+	// ErrLeaseLost says that the holder does not have the lease (any more).
+	ErrLeaseLost = errors.New("the session was taken over by another process")
+	// ErrCursor says that a cursor was not made by List.
+	ErrCursor = errors.New("not a cursor of this list")
+	// ErrClosed says that the DB was closed.
+	ErrClosed = errors.New("the session store is closed")
+)
+
+// LeasedError says who has the lease.
+type LeasedError struct {
+	Session, Holder string
+	PID             int       // of the holder, on its own host
+	Beat            time.Time // last heartbeat
+}
+
+func (e *LeasedError) Error() string {
+	return fmt.Sprintf("session %s is in use by another process (pid %d)", e.Session, e.PID)
+}
+
+// NewerError says that the file has a schema that this program does not know.
+type NewerError struct {
+	Version, Known int // of the file; the newest that this program knows
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("schema version %d, this program knows %d", e.Version, e.Known)
+}
+
+// UnusableError says that the database as a whole can't be used now, and why.
+// What was to be written was not.
+type UnusableError struct {
+	Path    string // of the database
+	Problem string // is a clause with the path as its subject
+	Advice  string // what the person can do
+	Err     error  // cause
+}
+
+func (e *UnusableError) Error() string {
+	return fmt.Sprintf("session store %s %s; %s (%v)", e.Path, e.Problem, e.Advice, e.Err)
+}
+
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+var (
+	errNoFile  = errors.New("not a regular file")
+	errForeign = errors.New("its application_id is not ours")
+	errDamaged = errors.New("the check of the database found damage")
+	errSum     = errors.New("an event differs from its checksum")
+)
+
+// code is the primary result code of SQLite in err; 0 without one.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff // above are the details
+	}
+	return 0
+}
+
+func (e *UnusableError) damaged() bool {
+	c := code(e.Err)
+	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB || errors.Is(e.Err, errDamaged)
+}
+
+func (e *UnusableError) newer() bool {
+	_, ok := errors.AsType[*NewerError](e.Err)
+	return ok
+}
+
+// broken says that the connection is better made anew.
+func (e *UnusableError) broken() bool {
+	switch code(e.Err) {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, 0:
+		return !errors.Is(e.Err, errSum)
+	}
+	return false
+}
+
+func (e *UnusableError) readOnly() bool { return code(e.Err) == sqlite3.SQLITE_READONLY }
+
+// explain gives err as a *UnusableError unless it is about something smaller.
+func (db *DB) explain(err error) error {
+	for _, small := range []error{ErrUnknown, ErrExists, ErrLeaseLost, ErrClosed} {
+		if errors.Is(err, small) {
+			return err
+		}
+	}
+	if _, ok := errors.AsType[*LeasedError](err); ok {
+		return err
+	}
+	if u, ok := errors.AsType[*UnusableError](err); ok {
+		return u
+	}
+	problem, advice := diagnose(err)
+	return &UnusableError{Path: db.path, Problem: problem, Advice: advice, Err: err}
+}
+
+func damage() (problem, advice string) {
+	return "is damaged", "move the file away, with its -wal and -shm, to start anew; it is left as it is"
+}
+
+func diagnose(err error) (problem, advice string) {
+	const elsewhere = "set ZEPH_HOME to another directory"
+	if newer, ok := errors.AsType[*NewerError](err); ok {
+		return "was written by a newer zeph-acp (" + newer.Error() + ")", "install that one, or " + elsewhere
+	}
+	if errors.Is(err, errNoFile) {
+		return "is not a file", "move it away, or " + elsewhere
+	}
+	if errors.Is(err, errForeign) {
+		return "belongs to another program", elsewhere
+	}
+	switch code(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return "is locked by another program", "find it with fuser or lsof on this file, and close it"
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return damage()
+	case sqlite3.SQLITE_READONLY:
+		return "can't be written", "make the file and its directory writable, or " + elsewhere
+	case sqlite3.SQLITE_FULL:
+		return "has no space left on its disk", "free some"
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return "can't be opened", "make the file and its directory readable and writable, or " + elsewhere
+	}
+	switch {
+	case errors.Is(err, errSum):
+		return "is damaged", "this session can't be read; the file is left as it is"
+	case errors.Is(err, errDamaged):
+		return damage()
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "can't be opened", "make the file and its directory writable, or " + elsewhere
+	case errors.Is(err, syscall.ENOSPC):
+		return "has no space left on its disk", "free some"
+	}
+	return "can't be used", "look at the file and its directory, or " + elsewhere
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+)
+
+// LeaseTimeout is how long a lease lives after its last heartbeat. A holder
+// should give one three times as often.
+const LeaseTimeout = 15 * time.Second
+
+// lease is a row of leases.
+type lease struct {
+	holder, host string
+	beat         time.Time
+	pid          int
+}
+
+// live says whether others must respect the lease. That of a process that has
+// died on this host is void at once. Is its pid in use again, or is it the pid of
+// another host, then it takes until LeaseTimeout.
+func (l *lease) live(now time.Time, here string) bool {
+	if age := now.Sub(l.beat); age >= LeaseTimeout || age <= -LeaseTimeout { // the clock was set back
+		return false
+	}
+	return l.host != here || alive(l.pid)
+}
+
+// lease gives the lease of a session, nil if nobody has it.
+func (h *handle) lease(id string) (*lease, error) {
+	var l lease
+	var beat int64
+	err := h.one([]any{&l.holder, &beat, &l.host, &l.pid}, "SELECT holder, beat, host, pid FROM leases WHERE session = ?", id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.beat = time.UnixMicro(beat)
+	return &l, nil
+}
+
+// Acquire takes the lease of a session, stored or not, for holder, or renews it;
+// *LeasedError while another one has it. It gives the Seq of the last event: the
+// log may have moved on since the caller has read it. Holders are told apart by
+// their name alone, so it should be unique among processes.
+func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err error) {
+	here := host()
+	err = db.write(ctx, func(h *handle) error {
+		now := db.now()
+		l, err := h.lease(id)
+		if err != nil {
+			return err
+		}
+		if l != nil && l.holder != holder {
+			if l.live(now, here) {
+				return &LeasedError{Session: id, Holder: l.holder, PID: l.pid, Beat: l.beat}
+			}
+			db.log.Info("took over a session from a process that is gone", "session", id, "pid", l.pid)
+		}
+		_, err = h.exec("INSERT OR REPLACE INTO leases (session, holder, beat, host, pid) VALUES (?, ?, ?, ?, ?)",
+			id, holder, now.UnixMicro(), here, os.Getpid())
+		if err != nil {
+			return err
+		}
+		return h.one([]any{&last}, "SELECT coalesce((SELECT last FROM sessions WHERE id = ?), 0)", id)
+	})
+	return last, err
+}
+
+// Heartbeat keeps the lease for another LeaseTimeout. ErrLeaseLost if holder
+// does not have it; one that is overdue is kept as long as nobody has taken it.
+func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
+	return db.write(ctx, func(h *handle) error {
+		n, err := h.exec("UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
+		if err == nil && n == 0 {
+			return ErrLeaseLost
+		}
+		return err
+	})
+}
+
+// Release gives the lease back. That holder does not have it is no error.
+func (db *DB) Release(ctx context.Context, id, holder string) error {
+	return db.write(ctx, func(h *handle) error {
+		_, err := h.exec("DELETE FROM leases WHERE session = ? AND holder = ?", id, holder)
+		return err
+	})
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Query says what List is to give.
+type Query struct {
+	CWD    string // only sessions of this directory; "" means all
+	Cursor string // next of the List before; "" means from the start
+	Limit  int    // at most that many; 0 means 100
+}
+
+// List gives stored sessions, the last updated first, those of one moment by id. next is the Cursor
+// of the following page, "" at the end. ErrCursor if that of q was not made here.
+//
+// A cursor names the last session of its page, not a count: what is deleted or
+// added meanwhile moves nothing between pages. A session that is updated
+// meanwhile moves to the front, and so off the pages to come.
+func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next string, err error) {
+	from, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	query, args := "SELECT "+columns+" FROM sessions WHERE ", []any{}
+	if q.CWD != "" {
+		query, args = query+"cwd = ? AND ", append(args, q.CWD)
+	}
+	query += "updated <= ? AND (updated < ? OR id > ?) ORDER BY updated DESC, id LIMIT ?"
+	args = append(args, from.updated, from.updated, from.id, limit+1) // one more tells whether there is more
+	var r row
+	err = db.read(ctx, func(h *handle) error {
+		return h.each(ctx, func() error {
+			s, err := r.session()
+			sessions = append(sessions, s)
+			return err
+		}, r.dest(), query, args...)
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if len(sessions) > limit {
+		sessions = sessions[:limit]
+		end := sessions[limit-1]
+		next = cursor{end.Updated.UnixMicro(), end.ID}.String()
+	}
+	return sessions, next, nil
+}
+
+// cursor is a place in the list: behind the session with that id.
+type cursor struct {
+	updated int64
+	id      string
+}
+
+func (c cursor) String() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.updated, 10) + " " + c.id))
+}
+
+// parseCursor takes what String makes, and "" for the start of the list.
+func parseCursor(s string) (cursor, error) {
+	if s == "" {
+		return cursor{updated: math.MaxInt64}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return cursor{}, ErrCursor
+	}
+	number, id, _ := strings.Cut(string(text), " ")
+	updated, err := strconv.ParseInt(number, 10, 64)
+	c := cursor{updated, id}
+	if err != nil || c.String() != s { // nothing but our own spelling
+		return cursor{}, ErrCursor
+	}
+	return c, nil
+}
