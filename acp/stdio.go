@@ -118,50 +118,113 @@ func (s *stream) Close() error {
 func (s *stream) ReadObject(v any) error {
 	for {
 		s.out.pause(s.done)
-		line, err := s.readLine()
+		line, tooLong, err := s.readLine()
 		if err != nil && len(line) == 0 {
 			s.ended()
 			return err
 		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
+		var stub []byte
+		if tooLong {
+			stub = s.overLimit(line)
+		} else if line = bytes.TrimSpace(line); len(line) > 0 {
+			if s.trace != nil {
+				s.trace(ClientSide, line)
+			}
+			stub = s.classify(line)
 		}
-		if s.trace != nil {
-			s.trace(ClientSide, line)
-		}
-		if stub := s.classify(line); stub != nil {
+		if stub != nil {
 			return json.Unmarshal(stub, v)
 		}
 	}
 }
 
+// edge is how much is kept of either end of a line over the limit, in bytes:
+// enough for the members that tell what it is.
+const edge = 4 << 10
+
 // readLine reads up to the next newline or the end of input. A line over the
-// limit is refused and skipped without being held.
-func (s *stream) readLine() ([]byte, error) {
+// limit is skipped without being held: it comes back as its two ends.
+func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	if ahead, _ := s.in.Peek(s.in.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
 		s.idle()
 	}
-	var line []byte
-	tooLong := false
 	for {
 		part, err := s.in.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > s.maxLine+1; tooLong {
-			line = nil
-		} else {
-			line = append(line, part...)
+		if !tooLong && len(line)+len(part) > s.maxLine+1 {
+			tooLong = true
+			line = bytes.Clone(ends(line)) // lets go of the rest
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
+		line = append(line, part...)
+		if tooLong {
+			line = ends(line)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+// ends cuts out what lies between the two ends of a line.
+func ends(line []byte) []byte {
+	if len(line) > 2*edge {
+		line = append(line[:edge], line[len(line)-edge:]...)
+	}
+	return line
+}
+
+// overLimit deals with a line of which there are only the ends. If they show
+// that it answers a call of ours, that call fails, since it would wait for ever;
+// anything else is refused.
+func (s *stream) overLimit(line []byte) []byte {
+	limit := strconv.Itoa(s.maxLine) + " bytes"
+	m := outerMembers(line[:min(edge, len(line))], line[max(0, len(line)-edge):])
+	if m["method"] != nil || m["result"] == nil && m["error"] == nil {
+		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
+		return nil
+	}
+	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
+	id, err := strconv.ParseUint(string(m["id"]), 10, 64)
+	if err != nil { // no id of ours, or none that can be seen
+		return nil
+	}
+	return encodeStub(id, nil, &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"})
+}
+
+// outerMembers are the members of an object that can be seen at its two ends,
+// which may overlap. One that is cut has an empty value.
+func outerMembers(head, tail []byte) map[string]json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	m := map[string]json.RawMessage{}
+	for {
+		key, _ := dec.Token()
+		name, ok := key.(string)
+		if !ok {
+			break
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil || !dec.More() { // a number at the end may be half of it
+			m[name] = json.RawMessage{}
+			break
+		}
+		m[name] = value
+	}
+	// What follows a comma up to the end of the line is members of the outer
+	// object exactly if it is the inside of an object: in a string or further in,
+	// quotes and brackets would not add up.
+	for i, c := range tail {
+		if c != ',' {
 			continue
 		}
-		if tooLong {
-			s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+strconv.Itoa(s.maxLine)+" bytes")
-			tooLong = false
-			if err == nil {
-				continue
-			}
+		tail[i] = '{'
+		if json.Unmarshal(tail[i:], &m) == nil {
+			break
 		}
-		return line, err
+		tail[i] = ','
 	}
+	return m
 }
 
 // classify sorts a line into request, notification and response. It returns
