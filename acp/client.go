@@ -18,7 +18,7 @@ import (
 type Client struct {
 	stream *stream
 	conn   *jsonrpc2.Conn
-	caps   atomic.Pointer[ClientCapabilities]
+	said   atomic.Pointer[InitializeRequest] // nil before initialize
 
 	calling sync.Mutex // guards lastID and stream.call until jsonrpc2 has written it
 	lastID  uint64     // ids start at 1: some peers take null for 0
@@ -26,10 +26,18 @@ type Client struct {
 
 // Capabilities is what the client said in initialize; nothing before that.
 func (c *Client) Capabilities() ClientCapabilities {
-	if caps := c.caps.Load(); caps != nil {
-		return *caps
+	if said := c.said.Load(); said != nil {
+		return said.ClientCapabilities
 	}
 	return ClientCapabilities{}
+}
+
+// Info names the client; empty if it did not say.
+func (c *Client) Info() Implementation {
+	if said := c.said.Load(); said != nil {
+		return said.ClientInfo
+	}
+	return Implementation{}
 }
 
 // notification is a frame that expects no answer.

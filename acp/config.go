@@ -13,11 +13,21 @@ type Config struct {
 	// MaxQueueBytes is how much may wait to be written, in bytes, before
 	// session updates wait too. Default 4 MiB, from 1 KiB to 1 GiB.
 	MaxQueueBytes int `toml:"max_queue_bytes"`
+	// MaxPromptTextBytes is how much text the text blocks of a prompt may have
+	// together, in bytes. Default 1 MiB, from 1 KiB to 1 GiB.
+	MaxPromptTextBytes int `toml:"max_prompt_text_bytes"`
+	// MaxAttachmentBytes is how large an image, a recording or an embedded
+	// resource of a prompt may be, in bytes, decoded. Default 20 MiB, from
+	// 1 KiB to 1 GiB; max_line_bytes limits the prompt as a whole.
+	MaxAttachmentBytes int `toml:"max_attachment_bytes"`
 }
 
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
-	return Config{TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20}
+	return Config{
+		TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20,
+		MaxPromptTextBytes: 1 << 20, MaxAttachmentBytes: 20 << 20,
+	}
 }
 
 // Validate tells what is wrong, by key.
@@ -31,6 +41,8 @@ func (c Config) Validate() map[string]string {
 	check("terminal_timeout_secs", c.TerminalTimeoutSecs, 0, 86400)
 	check("max_line_bytes", c.MaxLineBytes, 1<<10, 1<<30)
 	check("max_queue_bytes", c.MaxQueueBytes, 1<<10, 1<<30)
+	check("max_prompt_text_bytes", c.MaxPromptTextBytes, 1<<10, 1<<30)
+	check("max_attachment_bytes", c.MaxAttachmentBytes, 1<<10, 1<<30)
 	return wrong
 }
 
@@ -47,7 +59,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 			ignored = append(ignored, "terminal_timeout_secs")
 		}
 	}
-	for _, key := range []string{"max_line_bytes", "max_queue_bytes"} {
+	for _, key := range []string{"max_line_bytes", "max_queue_bytes", "max_prompt_text_bytes", "max_attachment_bytes"} {
 		if has(key) {
 			ignored = append(ignored, key)
 		}

@@ -2,17 +2,24 @@ package acp
 
 import (
 	"encoding/base64"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
 )
 
 // ContentBlock is a piece of a prompt or of a message; Type tells which members
 // count: https://agentclientprotocol.com/protocol/v1/content
+//
+// What the blocks of a prompt promise beyond their form: Data and Blob are
+// base64 as RFC 4648, section 4, has it, without white space, and the MIME type
+// of an image is what the bytes are, whatever the client called them.
 type ContentBlock struct {
 	Type     string    `json:"type"`               // text, image, audio, resource_link or resource
 	Text     *string   `json:"text,omitempty"`     // text
 	Data     string    `json:"data,omitempty"`     // image, audio: base64
 	MIMEType string    `json:"mimeType,omitempty"` // image, audio, resource_link
-	URI      string    `json:"uri,omitempty"`      // resource_link
+	URI      string    `json:"uri,omitempty"`      // resource_link; image: where it is from
 	Name     string    `json:"name,omitempty"`     // resource_link
 	Resource *Resource `json:"resource,omitempty"` // resource
 }
@@ -28,46 +35,150 @@ type Resource struct {
 // TextBlock makes a block of text.
 func TextBlock(text string) ContentBlock { return ContentBlock{Type: "text", Text: &text} }
 
-func (b ContentBlock) validate(field string) error {
+// ImageBlock makes a block of a picture.
+func ImageBlock(mimeType string, data []byte) ContentBlock {
+	return ContentBlock{Type: "image", MIMEType: mimeType, Data: base64.StdEncoding.EncodeToString(data)}
+}
+
+// Image is the picture of an image block, or of a resource block whose blob is
+// one: its MIME type, one of the four that every model with eyes takes, and its
+// base64. It is for blocks of a prompt.
+func (b ContentBlock) Image() (mimeType, data string, ok bool) {
+	switch {
+	case b.Type == "image":
+		return b.MIMEType, b.Data, true
+	case b.Type == "resource" && b.Resource.Blob != nil && slices.Contains(imageTypes, b.Resource.MIMEType):
+		return b.Resource.MIMEType, *b.Resource.Blob, true
+	}
+	return "", "", false
+}
+
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// imageType is the MIME type of what is in data, base64; empty if it is none of
+// imageTypes.
+func imageType(data string) string {
+	head := make([]byte, 512) // as much as DetectContentType looks at
+	n, _ := io.ReadFull(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)), head)
+	if t := http.DetectContentType(head[:n]); slices.Contains(imageTypes, t) {
+		return t
+	}
+	return ""
+}
+
+// decodeBlock reads a block of a prompt: the members that its type needs must be
+// there; others of the wrong type count as absent.
+func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
+	if kind := jsonKind(raw); kind != "object" {
+		return b, paramsErrorf(field, "must be an object, not %s", kind)
+	}
+	o := objectOf(raw, field, "type", "text", "data", "mimeType", "uri", "name", "resource")
+	if b.Type, err = o.name("type"); err != nil {
+		return b, err
+	}
 	switch b.Type {
 	case "text":
-		if b.Text == nil {
-			return paramsErrorf(field+".text", "is required")
-		}
-	case "resource_link":
-		if b.URI == "" {
-			return paramsErrorf(field+".uri", "is required")
-		}
-	case "resource":
-		switch r := b.Resource; {
-		case r == nil:
-			return paramsErrorf(field+".resource", "is required")
-		case r.URI == "":
-			return paramsErrorf(field+".resource.uri", "is required")
-		case r.Text == nil && r.Blob == nil:
-			return paramsErrorf(field+".resource", "needs text or blob")
-		}
+		var text string
+		text, err = o.text("text")
+		b.Text = &text
 	case "image", "audio":
-		return paramsErrorf(field+".type", "%s is not supported: see promptCapabilities", b.Type)
-	case "":
-		return paramsErrorf(field+".type", "is required")
+		if b.MIMEType, err = o.text("mimeType"); err == nil {
+			b.Data, err = o.text("data")
+		}
+		b.URI = o.optional("uri")
+	case "resource_link":
+		b.URI, err = o.name("uri")
+		b.Name, b.MIMEType = o.optional("name"), o.optional("mimeType")
+	case "resource":
+		b.Resource, err = decodeResource(o.members["resource"], field+".resource")
 	default:
-		return paramsErrorf(field+".type", "unknown type %q", b.Type)
+		err = paramsErrorf(field+".type", "unknown type %q", b.Type)
+	}
+	return b, err
+}
+
+func decodeResource(raw []byte, field string) (*Resource, error) {
+	switch kind := jsonKind(raw); kind {
+	case "object":
+	case "", "null":
+		return nil, paramsErrorf(field, "is required")
+	default:
+		return nil, paramsErrorf(field, "must be an object, not %s", kind)
+	}
+	o := objectOf(raw, field, "uri", "mimeType", "text", "blob")
+	uri, err := o.name("uri")
+	if err != nil {
+		return nil, err
+	}
+	r := &Resource{URI: uri, MIMEType: o.optional("mimeType")}
+	key, to := "text", &r.Text
+	if !o.has("text") {
+		key, to = "blob", &r.Blob
+	}
+	if !o.has(key) {
+		return nil, paramsErrorf(field, "needs text or blob")
+	}
+	content, err := o.text(key)
+	*to = &content
+	return r, err
+}
+
+// check judges a block of a prompt beyond its form, and keeps what ContentBlock
+// promises.
+func (b *ContentBlock) check(field string, limit int) error {
+	switch b.Type {
+	case "image":
+		if err := checkBase64(field+".data", &b.Data, limit); err != nil {
+			return err
+		}
+		if b.MIMEType = imageType(b.Data); b.MIMEType == "" {
+			return paramsErrorf(field+".data", "is not an image that is taken: PNG, JPEG, GIF or WebP")
+		}
+	case "audio":
+		return checkBase64(field+".data", &b.Data, limit)
+	case "resource":
+		return b.Resource.check(field+".resource", limit)
 	}
 	return nil
 }
 
-// blank reports whether there is nothing but white space.
-func blank(blocks []ContentBlock) bool {
-	for _, b := range blocks {
-		if b.Type != "text" || strings.TrimSpace(*b.Text) != "" {
-			return false
+func (r *Resource) check(field string, limit int) error {
+	if r.Blob == nil {
+		if n := len(*r.Text); n > limit {
+			return paramsErrorf(field+".text", "has %d bytes, and %d are taken", n, limit)
 		}
+		return nil
 	}
-	return true
+	if err := checkBase64(field+".blob", r.Blob, limit); err != nil {
+		return err
+	}
+	if t := imageType(*r.Blob); t != "" {
+		r.MIMEType = t
+	} else if slices.Contains(imageTypes, r.MIMEType) {
+		r.MIMEType = "application/octet-stream"
+	}
+	return nil
 }
 
-// ImageBlock makes a block of a picture.
-func ImageBlock(mimeType string, data []byte) ContentBlock {
-	return ContentBlock{Type: "image", MIMEType: mimeType, Data: base64.StdEncoding.EncodeToString(data)}
+// checkBase64 takes white space out of data and judges the rest, without
+// holding what it decodes to. limit is in bytes, decoded.
+func checkBase64(field string, data *string, limit int) error {
+	if strings.ContainsAny(*data, " \t\r\n") {
+		*data = strings.Join(strings.Fields(*data), "")
+	}
+	s := *data
+	// The decoder takes what follows after padding.
+	if i := strings.IndexByte(s, '='); len(s)%4 != 0 || i >= 0 && i < len(s)-2 {
+		return paramsErrorf(field, "is not base64")
+	}
+	n, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
+	switch {
+	case err != nil:
+		return paramsErrorf(field, "is not base64")
+	case n == 0:
+		return paramsErrorf(field, "is empty")
+	case n > int64(limit):
+		return paramsErrorf(field, "has %d bytes, and %d are taken", n, limit)
+	}
+	return nil
 }

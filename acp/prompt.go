@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,48 +10,63 @@ import (
 // PromptRequest is the user's prompt.
 type PromptRequest struct {
 	sessionRequest
-	Prompt contentBlocks `json:"prompt"`
+	Prompt []ContentBlock
 }
 
-// contentBlocks are blocks whose mistakes are named with their index.
-type contentBlocks []ContentBlock
-
-// UnmarshalJSON decodes each block by itself.
-func (bs *contentBlocks) UnmarshalJSON(raw []byte) error {
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return paramsErrorf("prompt", "must be an array of content blocks")
+// decode reads the params of session/prompt, which may be many MiB.
+func (p *PromptRequest) decode(raw []byte) error {
+	o := objectOf(raw, "", "sessionId", "prompt")
+	id, err := o.text("sessionId")
+	if err != nil {
+		return err
 	}
-	*bs = make(contentBlocks, len(list))
-	for i, item := range list {
-		err := json.Unmarshal(item, &(*bs)[i])
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			field := strings.TrimSuffix(fmt.Sprintf("prompt[%d].%s", i, wrong.Field), ".")
-			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), wrong.Value)
-		}
+	p.SessionID = &id
+	switch kind := jsonKind(o.members["prompt"]); kind {
+	case "array":
+	case "", "null":
+		return paramsErrorf("prompt", "is required")
+	default:
+		return paramsErrorf("prompt", "must be an array, not %s", kind)
+	}
+	for item := range items(o.members["prompt"]) {
+		b, err := decodeBlock(item, fmt.Sprintf("prompt[%d]", len(p.Prompt)))
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (p *PromptRequest) validate() error {
-	if err := p.sessionRequest.validate(); err != nil {
-		return err
-	}
-	if p.Prompt == nil {
-		return paramsErrorf("prompt", "is required")
-	}
-	for i, b := range p.Prompt {
-		if err := b.validate(fmt.Sprintf("prompt[%d]", i)); err != nil {
-			return err
-		}
+		p.Prompt = append(p.Prompt, b)
 	}
 	if blank(p.Prompt) {
 		return paramsErrorf("prompt", "is empty")
 	}
 	return nil
+}
+
+// check judges the blocks beyond their form.
+func (p *PromptRequest) check(c Config) error {
+	text := 0
+	for i := range p.Prompt {
+		b := &p.Prompt[i]
+		if b.Type == "text" {
+			text += len(*b.Text)
+		}
+		if err := b.check(fmt.Sprintf("prompt[%d]", i), c.MaxAttachmentBytes); err != nil {
+			return err
+		}
+	}
+	if text > c.MaxPromptTextBytes {
+		return paramsErrorf("prompt", "has %d bytes of text, and %d are taken; attach what is long as a file", text, c.MaxPromptTextBytes)
+	}
+	return nil
+}
+
+// blank reports whether there is nothing but white space.
+func blank(blocks []ContentBlock) bool {
+	for _, b := range blocks {
+		if b.Type != "text" || strings.TrimSpace(*b.Text) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // StopReason is why a turn ended:
@@ -79,12 +93,15 @@ type PromptResponse struct {
 // next frame finds it. A cancelled turn is a result, not an error:
 // https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
 func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
+	if err := p.check(s.Config); err != nil {
+		return work{}, err
+	}
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
 		return work{}, err
 	}
 	turn := sess.Begin(ctx)
-	return work{sent: turn.End, run: func() (any, error) {
+	return work{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
 		reason, err := turn.Run(p.Prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
 			return PromptResponse{StopCancelled}, nil

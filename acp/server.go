@@ -51,6 +51,14 @@ type Server struct {
 	// ErrAuthRequired and says what to do. Authenticate asks it each time, so
 	// that a key which appeared after the start is seen.
 	Ready func() error
+	// Logout forgets the keys that login stored. Without it there is no logout.
+	Logout func() error
+	// Command is this program, an absolute path, for clients that want to be
+	// told how to start it for a login; may be empty.
+	Command string
+	// Extensions are methods beyond the protocol, by name, which begins with
+	// "_". Params are JSON of any kind, and an empty object if there are none.
+	Extensions map[string]Extension
 	// Trace, if not nil, sees every line in both directions, without its
 	// newline. It is called from two goroutines.
 	Trace func(Side, []byte)
@@ -67,26 +75,38 @@ type Server struct {
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
 }
 
+// Extension answers a request of a method beyond the protocol. It may be called
+// concurrently, and its result is any JSON; nil means an empty object.
+type Extension = func(ctx context.Context, client *Client, params json.RawMessage) (result any, err error)
+
 // handler is the first half of a method: it decodes and reserves, and gives the
 // second half.
 type handler func(s *Server, ctx context.Context, params json.RawMessage) (work, error)
 
 // work is the second half of a method.
 type work struct {
-	run  func() (any, error) // nil means that the result is an empty object
-	sent func()              // called when the response is written; may be nil
+	run    func() (any, error)       // nil means that result is there already
+	result any                       // nil means an empty object
+	sent   func(ctx context.Context) // called when the response is written, off the read goroutine; ctx is the connection's; may be nil
 }
 
 // handlers is the whole surface; anything else is -32601.
 var handlers = map[string]handler{
-	"initialize":       typed((*Server).initialize),
-	"authenticate":     typed((*Server).authenticate),
-	"session/new":      typed((*Server).newSession),
-	"session/prompt":   typed((*Server).prompt),
-	"session/cancel":   typed((*Server).cancel),
-	"session/set_mode": typed((*Server).setMode),
-	"session/close":    typed((*Server).closeSession),
-	"$/cancel_request": typed((*Server).cancelRequest),
+	"initialize":                typed((*Server).initialize),
+	"authenticate":              typed((*Server).authenticate),
+	"logout":                    typed((*Server).logout),
+	"session/new":               typed((*Server).newSession),
+	"session/load":              typed((*Server).loadSession),
+	"session/resume":            typed((*Server).resumeSession),
+	"session/list":              typed((*Server).listSessions),
+	"session/close":             typed((*Server).closeSession),
+	"session/delete":            typed((*Server).deleteSession),
+	"session/prompt":            typed((*Server).prompt),
+	"session/cancel":            typed((*Server).cancel),
+	"session/set_mode":          typed((*Server).setMode),
+	"session/set_config_option": typed((*Server).setOption),
+	"session/set_model":         typed((*Server).setModel), // of clients from before config options
+	"$/cancel_request":          typed((*Server).cancelRequest),
 }
 
 // Serve answers the client until in ends, out breaks or ctx is done. Then it
@@ -158,67 +178,94 @@ type dispatcher struct {
 func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
 	<-d.ready
 	s := d.server
-	s.handle(d.ctx, s.stream.frame)
+	f := s.stream.frame
+	s.stream.frame = frame{} // the line of a prompt must not be held until the next frame
+	s.handle(d.ctx, f.id, f.method, f.params)
 }
 
 // handle answers one request, or takes one notification, which is never
 // answered.
-func (s *Server) handle(ctx context.Context, f frame) {
+func (s *Server) handle(conn context.Context, id json.RawMessage, method string, params json.RawMessage) {
 	reply := func(result any, err error) {
-		if f.id != nil {
-			s.stream.reply(f.id, result, err)
+		if id != nil {
+			s.stream.reply(id, result, err)
 		} else if err != nil {
-			s.Log.Debug("notification", "method", f.method, "err", err)
+			s.Log.Debug("notification", "method", method, "err", err)
 		}
 	}
-	h, ok := handlers[f.method]
-	if !ok {
-		reply(nil, fmt.Errorf("%w: %s", errUnknownMethod, f.method))
+	h := s.handler(id, method)
+	if h == nil {
+		reply(nil, fmt.Errorf("%w: %s", errUnknownMethod, method))
 		return
 	}
-	ctx, end, err := s.begin(ctx, f)
+	ctx, end, err := s.begin(conn, id)
 	if err != nil {
 		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
-	w, err := s.firstHalf(h, ctx, f)
+	sent := func(w work) {
+		if w.sent != nil {
+			_ = s.recovering(method, func() error { w.sent(conn); return nil })
+		}
+	}
+	var w work
+	err = s.recovering(method, func() (err error) { w, err = h(s, ctx, params); return err })
 	if err != nil || w.run == nil {
 		end()
-		reply(struct{}{}, err)
+		reply(w.result, err)
+		if err == nil && w.sent != nil {
+			s.spawn(func() { sent(w) })
+		}
 		return
 	}
 	s.waiting = append(s.waiting, func() {
-		result, err := s.secondHalf(w.run, f.method)
+		var result any
+		err := s.recovering(method, func() (err error) { result, err = w.run(); return err })
 		// The id is free before the answer is out: the client may use it again
 		// as soon as it reads the answer.
 		end()
 		reply(result, err)
-		if w.sent != nil {
-			w.sent()
-		}
+		sent(w)
 	})
+}
+
+// handler is what answers a method; nil if there is nothing. Notifications
+// beyond the protocol have no effect.
+func (s *Server) handler(id json.RawMessage, method string) handler {
+	if e := s.Extensions[method]; e != nil && id != nil {
+		return func(s *Server, ctx context.Context, params json.RawMessage) (work, error) {
+			return work{run: func() (any, error) { return e(ctx, s.client, orEmpty(params)) }}, nil
+		}
+	}
+	return handlers[method]
 }
 
 // start lets the second halves run; the read goroutine calls it when it has
 // taken every frame at hand.
 func (s *Server) start() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, second := range s.waiting {
-		if !s.ending {
-			s.work.Go(second)
-		}
+		s.spawn(second)
 	}
+	clear(s.waiting) // they hold prompts
 	s.waiting = s.waiting[:0]
 }
 
+// spawn runs f on its own goroutine, for which the end of Serve waits.
+func (s *Server) spawn(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ending {
+		s.work.Go(f)
+	}
+}
+
 // begin notes a request as in flight until end is called.
-func (s *Server) begin(ctx context.Context, f frame) (_ context.Context, end func(), err error) {
+func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if f.id == nil || string(f.id) == "null" {
+	if id == nil || string(id) == "null" {
 		return ctx, func() { cancel(nil) }, nil
 	}
-	key := string(f.id)
+	key := string(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.inFlight[key]; ok {
@@ -234,45 +281,48 @@ func (s *Server) begin(ctx context.Context, f frame) (_ context.Context, end fun
 	}, nil
 }
 
-func (s *Server) firstHalf(h handler, ctx context.Context, f frame) (w work, err error) {
-	defer s.recovered(f.method, &err)
-	return h(s, ctx, f.params)
-}
-
-func (s *Server) secondHalf(run func() (any, error), method string) (result any, err error) {
-	defer s.recovered(method, &err)
-	return run()
-}
-
-// recovered turns a panic into an error: the server lives on.
-func (s *Server) recovered(method string, err *error) {
-	if p := recover(); p != nil {
-		s.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
-		*err = fmt.Errorf("%s: internal error: %v", method, p)
-	}
+// recovering turns a panic of f into an error: the server lives on.
+func (s *Server) recovering(method string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: internal error: %v", method, p)
+		}
+	}()
+	return f()
 }
 
 // typed makes a handler from one with decoded params. Absent and null params
 // are an empty object, since some clients leave out what they need not say.
 func typed[P any](h func(*Server, context.Context, P) (work, error)) handler {
 	return func(s *Server, ctx context.Context, raw json.RawMessage) (work, error) {
-		if len(raw) == 0 || string(raw) == "null" {
-			raw = json.RawMessage("{}")
-		}
 		var p P
-		if err := decodeParams(raw, &p); err != nil {
+		if err := DecodeParams(orEmpty(raw), &p); err != nil {
 			return work{}, err
 		}
 		return h(s, ctx, p)
 	}
 }
 
+// orEmpty is an empty object for params that are missing or null.
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if kind := jsonKind(raw); kind == "" || kind == "null" {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
 // validator is implemented by params with members that must be there.
 type validator interface{ validate() error }
 
-func decodeParams(raw json.RawMessage, p any) error {
-	if raw[0] != '{' {
+// DecodeParams decodes params, valid JSON, into the struct that p points to. Its
+// error is a *ParamsError.
+func DecodeParams(raw json.RawMessage, p any) error {
+	if jsonKind(raw) != "object" {
 		return paramsErrorf("params", "must be an object")
+	}
+	if d, ok := p.(interface{ decode(raw []byte) error }); ok {
+		return d.decode(raw)
 	}
 	if err := json.Unmarshal(raw, p); err != nil {
 		var wrong *json.UnmarshalTypeError
@@ -282,7 +332,8 @@ func decodeParams(raw json.RawMessage, p any) error {
 			return params
 		case errors.As(err, &wrong):
 			// encoding/json counts an embedded struct into the path.
-			return paramsErrorf(strings.TrimPrefix(wrong.Field, "sessionRequest."), "must be %s, not %s", jsonType(wrong.Type), wrong.Value)
+			field := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "sessionRequest."), "NewSessionRequest.")
+			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), wrong.Value)
 		}
 		return paramsErrorf("params", "%v", err)
 	}

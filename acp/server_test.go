@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -18,6 +19,7 @@ import (
 // fakeSessions opens sessions whose turns do what turn says.
 type fakeSessions struct {
 	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
+	loud bool // Opened and Sync send updates
 
 	mu   sync.Mutex
 	open map[string]*fakeSession
@@ -26,19 +28,52 @@ type fakeSessions struct {
 type fakeSession struct {
 	owner  *fakeSessions
 	client *Client
+	id     string
 	mu     sync.Mutex
+	model  string
 	cancel []context.CancelCauseFunc
 }
 
-func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (NewSessionResponse, error) {
+func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (Session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
 		f.open = map[string]*fakeSession{}
 	}
 	id := fmt.Sprintf("s%d", len(f.open)+1)
-	f.open[id] = &fakeSession{owner: f, client: c}
-	return NewSessionResponse{SessionID: id, Modes: SessionModeState{CurrentModeID: "code", AvailableModes: []SessionMode{{ID: "code", Name: "Code"}}}}, nil
+	f.open[id] = &fakeSession{owner: f, client: c, id: id, model: "a"}
+	return f.open[id], nil
+}
+
+// Load replays one chunk.
+func (f *fakeSessions) Load(ctx context.Context, c *Client, p LoadSessionRequest) (Session, error) {
+	s, err := f.Resume(ctx, c, p)
+	if err == nil {
+		err = c.Update(ctx, p.ID(), MessageChunk{UpdateUserMessage, TextBlock("hi"), "m"})
+	}
+	return s, err
+}
+
+func (f *fakeSessions) Resume(_ context.Context, _ *Client, p LoadSessionRequest) (Session, error) {
+	return f.Find(p.ID())
+}
+
+func (f *fakeSessions) List(_ context.Context, p ListSessionsRequest) (r ListSessionsResponse, err error) {
+	if p.Cursor != "" {
+		return r, &ParamsError{Field: "cursor", Reason: "unknown"}
+	}
+	if p.CWD == "/w" {
+		r.Sessions = []SessionInfo{{SessionID: "s1", CWD: "/w", UpdatedAt: time.Unix(0, 0).UTC()}}
+		r.NextCursor = "next"
+	}
+	return r, nil
+}
+
+func (f *fakeSessions) Delete(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, id)
+	return nil
 }
 
 func (f *fakeSessions) Find(id string) (Session, error) {
@@ -77,6 +112,44 @@ func (s *fakeSession) SetMode(id string) error {
 	return nil
 }
 func (s *fakeSession) Close(context.Context) error { return nil }
+func (s *fakeSession) ID() string                  { return s.id }
+
+func (s *fakeSession) State() SessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return SessionState{
+		Modes: SessionModeState{CurrentModeID: "code", AvailableModes: []SessionMode{{ID: "code", Name: "Code"}}},
+		ConfigOptions: []ConfigOption{{
+			ID: "model", Name: "Model", Category: CategoryModel, Value: OptionValue{Text: s.model},
+			Options: []ConfigChoice{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}},
+		}},
+	}
+}
+
+func (s *fakeSession) SetOption(id string, v OptionValue) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case id == "panic":
+		panic("boom")
+	case id != "model":
+		return &ParamsError{Field: "configId", Reason: "unknown option"}
+	case v.Bool || v.Text != "a" && v.Text != "b":
+		return &ParamsError{Field: "value", Reason: "unknown value"}
+	}
+	s.model = v.Text
+	return nil
+}
+
+// Opened and Sync send updates, which show when they are called.
+func (s *fakeSession) Opened()                  { s.update(context.Background(), "opened") }
+func (s *fakeSession) Sync(ctx context.Context) { s.update(ctx, "sync") }
+
+func (s *fakeSession) update(ctx context.Context, title string) {
+	if s.owner.loud {
+		_ = s.client.Update(ctx, s.id, InfoUpdate{Update: UpdateInfo, Title: title})
+	}
+}
 
 func (t fakeTurn) End() {}
 
@@ -166,7 +239,7 @@ func TestFrames(t *testing.T) {
 		"empty batch":         {`[]`, invalid("batches are not supported: send one message a line")},
 		"number":              {`42`, invalid("not a JSON-RPC message: an object is expected")},
 		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
-		"null":                {`null`, invalid(`jsonrpc must be "2.0"`)},
+		"null":                {`null`, invalid("not a JSON-RPC message: an object is expected")},
 		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("neither method nor result nor error")},
 		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid("method must be a string")},
 		"no version":          {`{"id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
@@ -208,7 +281,7 @@ func TestFrames(t *testing.T) {
 		"unknown session":     {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":"hi"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"session no: unknown session"}}`},
 		"empty prompt":        {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":" \n"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt: is empty"}}`},
 		"unknown block":       {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"smell"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt[0].type: unknown type \"smell\""}}`},
-		"unknown auth method": {`{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"x"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"methodId: unknown method \"x\", there is \"api-key\""}}`},
+		"unknown auth method": {`{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"x"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"methodId: unknown method \"x\", there are \"api-key\" and \"login\""}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, newServer(t, &fakeSessions{}))

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 )
@@ -11,14 +10,28 @@ import (
 // concurrently.
 type Sessions interface {
 	// New opens a session. The request is valid as far as its form goes.
-	New(ctx context.Context, client *Client, p NewSessionRequest) (NewSessionResponse, error)
-	// Find gives an open session, else ErrUnknownSession.
+	New(ctx context.Context, client *Client, p NewSessionRequest) (Session, error)
+	// Load opens a stored session again, or takes an open one, and sends all
+	// that happened in it before it returns. ErrUnknownSession if there is none.
+	Load(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
+	// Resume is Load that sends nothing.
+	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
+	// List gives a page of the stored sessions, the newest first.
+	List(ctx context.Context, p ListSessionsRequest) (ListSessionsResponse, error)
+	// Delete closes a session if it is open and forgets all of it; that there is
+	// none is no error.
+	Delete(ctx context.Context, id string) error
+	// Find gives an open session, else ErrUnknownSession. It does not block.
 	Find(id string) (Session, error)
 }
 
-// Session is an open session. Begin, Cancel and SetMode are called on the read
-// goroutine and do not block.
+// Session is an open session. Its methods are called concurrently; Begin,
+// Cancel, SetMode and SetOption on the read goroutine, in frame order. All but
+// Sync and Close do not block.
 type Session interface {
+	ID() string
+	// State is what the client shows of the session's settings.
+	State() SessionState
 	// Begin takes a place in the session's queue of turns, which End of the
 	// turn gives back.
 	Begin(ctx context.Context) Turn
@@ -28,8 +41,17 @@ type Session interface {
 	// SetMode changes the mode for the calls that follow; a *ParamsError if
 	// there is no such mode.
 	SetMode(id string) error
+	// SetOption changes an option, the mode included, for the model calls that
+	// follow; a *ParamsError if there is no such option or value.
+	SetOption(id string, value OptionValue) error
+	// Opened is called when the client knows the session's id: from now on
+	// there may be updates.
+	Opened()
+	// Sync keeps what SetMode and SetOption changed, and tells the client what
+	// their answers do not. It may block; ctx is the connection's.
+	Sync(ctx context.Context)
 	// Close cancels, waits for the turns to give back their places and forgets
-	// the session.
+	// the session; what is stored stays.
 	Close(ctx context.Context) error
 }
 
@@ -74,13 +96,13 @@ func (p *NewSessionRequest) validate() error {
 // MCPServer is an MCP server that the client wants in the session. Which fields
 // are set depends on Type.
 type MCPServer struct {
-	Type    string            `json:"type"` // empty means stdio; else http or sse
-	Name    string            `json:"name"`
-	Command string            `json:"command"`
-	Args    []string          `json:"args"`
-	Env     []json.RawMessage `json:"env"`
-	URL     string            `json:"url"`
-	Headers []json.RawMessage `json:"headers"`
+	Type    string        `json:"type"` // empty means stdio; else http or sse
+	Name    string        `json:"name"`
+	Command string        `json:"command"`
+	Args    []string      `json:"args"`
+	Env     []EnvVariable `json:"env"`
+	URL     string        `json:"url"`
+	Headers []HTTPHeader  `json:"headers"`
 }
 
 func (m MCPServer) validate(field string) error {
@@ -98,13 +120,52 @@ func (m MCPServer) validate(field string) error {
 	if value == "" {
 		return paramsErrorf(field+"."+need, "is required")
 	}
+	for i, v := range m.Env {
+		if v.Name == "" {
+			return paramsErrorf(fmt.Sprintf("%s.env[%d].name", field, i), "is required")
+		}
+	}
+	for i, h := range m.Headers {
+		if h.Name == "" {
+			return paramsErrorf(fmt.Sprintf("%s.headers[%d].name", field, i), "is required")
+		}
+	}
 	return nil
 }
 
-// NewSessionResponse names the session and its modes.
+// HTTPHeader goes with every request to an MCP server.
+type HTTPHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// LoadSessionRequest opens a stored session: session/load and session/resume.
+type LoadSessionRequest struct {
+	sessionRequest
+	NewSessionRequest
+}
+
+// ID is the id of the session to load.
+func (p *LoadSessionRequest) ID() string { return *p.SessionID }
+
+func (p *LoadSessionRequest) validate() error {
+	if err := p.sessionRequest.validate(); err != nil {
+		return err
+	}
+	return p.NewSessionRequest.validate()
+}
+
+// SessionState is what a client shows of a session's settings. The mode is
+// there twice, since clients read either.
+type SessionState struct {
+	Modes         SessionModeState `json:"modes"`
+	ConfigOptions []ConfigOption   `json:"configOptions"`
+}
+
+// NewSessionResponse names the session and its settings.
 type NewSessionResponse struct {
-	SessionID string           `json:"sessionId"`
-	Modes     SessionModeState `json:"modes"`
+	SessionID string `json:"sessionId"`
+	SessionState
 }
 
 // SessionModeState is the mode of a session and those it could have.
@@ -123,7 +184,49 @@ type SessionMode struct {
 // newSession answers session/new. No update of the session goes out before the
 // response: some clients hang on one, others drop it.
 func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (work, error) {
-	return work{run: func() (any, error) { return s.Sessions.New(ctx, s.client, p) }}, nil
+	return opening(func() (Session, error) { return s.Sessions.New(ctx, s.client, p) }, func(sess Session) any {
+		return NewSessionResponse{sess.ID(), sess.State()}
+	}), nil
+}
+
+// loadSession answers session/load, after all that happened in the session.
+func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (work, error) {
+	return s.reopening(ctx, s.Sessions.Load, p), nil
+}
+
+// resumeSession answers session/resume.
+func (s *Server) resumeSession(ctx context.Context, p LoadSessionRequest) (work, error) {
+	return s.reopening(ctx, s.Sessions.Resume, p), nil
+}
+
+func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Client, LoadSessionRequest) (Session, error), p LoadSessionRequest) work {
+	return opening(func() (Session, error) {
+		sess, err := reopen(ctx, s.client, p)
+		if err != nil {
+			err = fmt.Errorf("session %s: %w", p.ID(), err)
+		}
+		return sess, err
+	}, func(sess Session) any { return sess.State() })
+}
+
+// opening is work that opens a session, which hears of it when the client does.
+func opening(open func() (Session, error), response func(Session) any) work {
+	var sess Session
+	return work{
+		run: func() (any, error) {
+			opened, err := open()
+			if err != nil {
+				return nil, err
+			}
+			sess = opened
+			return response(sess), nil
+		},
+		sent: func(context.Context) {
+			if sess != nil {
+				sess.Opened()
+			}
+		},
+	}
 }
 
 // sessionRequest is the params of methods that name a session.
@@ -165,7 +268,7 @@ func (s *Server) setMode(_ context.Context, p setModeRequest) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	return work{}, sess.SetMode(*p.ModeID)
+	return work{sent: sess.Sync}, sess.SetMode(*p.ModeID)
 }
 
 // closeSession answers session/close. The cancel comes in frame order; the
@@ -176,5 +279,13 @@ func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, erro
 		return work{}, err
 	}
 	sess.Cancel()
-	return work{run: func() (any, error) { return struct{}{}, sess.Close(ctx) }}, nil
+	return work{run: func() (any, error) { return nil, sess.Close(ctx) }}, nil
+}
+
+// deleteSession answers session/delete, like closeSession.
+func (s *Server) deleteSession(ctx context.Context, p sessionRequest) (work, error) {
+	if sess, err := s.find(p); err == nil {
+		sess.Cancel()
+	}
+	return work{run: func() (any, error) { return nil, s.Sessions.Delete(ctx, *p.SessionID) }}, nil
 }

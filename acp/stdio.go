@@ -42,7 +42,7 @@ type stream struct {
 type frame struct {
 	id     json.RawMessage // compact; nil means a notification
 	method string
-	params json.RawMessage // nil means none
+	params json.RawMessage // nil means none; shares the memory of the line
 }
 
 // Side is who wrote a line of the wire.
@@ -86,11 +86,12 @@ func (s *stream) write(m any) error {
 // reply answers the request with that id. That the client is gone is seen by the
 // reader too.
 func (s *stream) reply(id json.RawMessage, result any, err error) {
-	m := message{JSONRPC: "2.0", ID: id}
-	if err != nil {
-		m.Error = wireError(err)
-	} else {
-		m.Result = result
+	m := message{JSONRPC: "2.0", ID: id, Result: result}
+	switch {
+	case err != nil:
+		m.Error, m.Result = wireError(err), nil
+	case result == nil:
+		m.Result = struct{}{} // strict clients do not take null
 	}
 	if err := s.write(m); err != nil && !s.out.gone() {
 		// A result of ours that does not marshal must not leave the client waiting.
@@ -148,24 +149,28 @@ func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	if ahead, _ := s.in.Peek(s.in.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
 		s.idle()
 	}
-	for {
+	// Of a long line append alone would hold several copies at its worst.
+	var parts [][]byte
+	for size := 0; ; {
 		part, err := s.in.ReadSlice('\n')
-		if !tooLong && len(line)+len(part) > s.maxLine+1 {
+		parts = append(parts, bytes.Clone(part))
+		if size += len(part); size > s.maxLine+1 {
 			tooLong = true
-			line = bytes.Clone(ends(line)) // lets go of the rest
-		}
-		line = append(line, part...)
-		if tooLong {
-			line = ends(line)
+			parts = [][]byte{ends(parts)}
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, tooLong, err
+			return bytes.Join(parts, nil), tooLong, err
 		}
 	}
 }
 
-// ends cuts out what lies between the two ends of a line.
-func ends(line []byte) []byte {
+// ends is a line without what lies between its two ends. All parts but the last
+// are longer than an end.
+func ends(parts [][]byte) []byte {
+	if n := len(parts); n > 3 {
+		parts = [][]byte{parts[0], parts[n-2], parts[n-1]}
+	}
+	line := bytes.Join(parts, nil)
 	if len(line) > 2*edge {
 		line = append(line[:edge], line[len(line)-edge:]...)
 	}
@@ -231,7 +236,7 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 // the small frame that jsonrpc2 dispatches by, or nil if the line was dealt
 // with.
 func (s *stream) classify(line []byte) []byte {
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
@@ -239,37 +244,33 @@ func (s *stream) classify(line []byte) []byte {
 		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message a line is expected")
 		return nil
 	}
-	var m struct {
-		JSONRPC json.RawMessage `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Method  json.RawMessage `json:"method"`
-		Params  json.RawMessage `json:"params"`
-		Result  json.RawMessage `json:"result"`
-		Error   json.RawMessage `json:"error"`
-	}
-	if line[0] == '[' {
+	switch jsonKind(line) {
+	case "object":
+	case "array":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message a line")
 		return nil
-	}
-	if err := json.Unmarshal(line, &m); err != nil {
+	default:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
 		return nil
 	}
-	if m.Method == nil && (m.Result != nil || m.Error != nil) {
-		return s.response(m.ID, m.Result, m.Error)
+	m := objectOf(line, "", "jsonrpc", "id", "method", "params", "result", "error")
+	id, method, result, fault := m.members["id"], m.members["method"], m.members["result"], m.members["error"]
+	if method == nil && (result != nil || fault != nil) {
+		return s.response(id, result, fault)
 	}
-	var version, method string
 	switch {
-	case json.Unmarshal(m.JSONRPC, &version) != nil || version != "2.0":
+	case m.optional("jsonrpc") != "2.0":
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
-	case m.Method == nil:
+	case method == nil:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "neither method nor result nor error")
-	case m.Method[0] != '"' || json.Unmarshal(m.Method, &method) != nil:
+	case jsonKind(method) != "string":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
-	case !legalID(m.ID):
+	case !legalID(id):
 		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, an integer or null")
 	default:
-		s.frame = frame{id: m.ID, method: method, params: m.Params}
+		// Not a part of the line, which the id would keep alive as long as the
+		// request runs.
+		s.frame = frame{id: bytes.Clone(id), method: unquote(method), params: m.members["params"]}
 		return []byte(`{"jsonrpc":"2.0","method":""}`)
 	}
 	return nil

@@ -1,27 +1,42 @@
 package acp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
-// SessionUpdate is the variable part of session/update: a [MessageChunk], a
-// [ToolCall] or a [UsageUpdate].
+// SessionUpdate is the variable part of session/update: one of the types below.
 type SessionUpdate interface{ sessionUpdate() }
 
-func (MessageChunk) sessionUpdate() {}
-func (ToolCall) sessionUpdate()     {}
-func (UsageUpdate) sessionUpdate()  {}
+func (MessageChunk) sessionUpdate()   {}
+func (ToolCall) sessionUpdate()       {}
+func (PlanUpdate) sessionUpdate()     {}
+func (UsageUpdate) sessionUpdate()    {}
+func (CommandsUpdate) sessionUpdate() {}
+func (ModeUpdate) sessionUpdate()     {}
+func (OptionsUpdate) sessionUpdate()  {}
+func (InfoUpdate) sessionUpdate()     {}
+func (Notice) sessionUpdate()         {}
 
 // Kinds of session updates.
 const (
+	UpdateUserMessage   = "user_message_chunk"
 	UpdateAgentMessage  = "agent_message_chunk"
 	UpdateAgentThought  = "agent_thought_chunk"
 	UpdateToolCall      = "tool_call"
 	UpdateToolCallPatch = "tool_call_update"
+	UpdatePlan          = "plan"
 	UpdateUsage         = "usage_update"
+	UpdateCommands      = "available_commands_update"
+	UpdateMode          = "current_mode_update"
+	UpdateOptions       = "config_option_update"
+	UpdateInfo          = "session_info_update"
+	UpdateNotice        = "notice"
 )
 
 // MessageChunk is a piece of a message. Chunks of one message share its id.
 type MessageChunk struct {
-	Update    string       `json:"sessionUpdate"` // UpdateAgentMessage or UpdateAgentThought
+	Update    string       `json:"sessionUpdate"` // UpdateUserMessage, UpdateAgentMessage or UpdateAgentThought
 	Content   ContentBlock `json:"content"`
 	MessageID string       `json:"messageId,omitempty"`
 }
@@ -98,9 +113,77 @@ type TerminalExit struct {
 	Signal     *string `json:"signal"`
 }
 
-// UsageUpdate tells how full the context is, in tokens.
+// PlanUpdate replaces the plan that the client shows.
+type PlanUpdate struct {
+	Update  string      `json:"sessionUpdate"` // UpdatePlan
+	Entries []PlanEntry `json:"entries"`       // never nil
+}
+
+// PlanEntry is one step of a plan.
+type PlanEntry struct {
+	Content  string `json:"content"`
+	Priority string `json:"priority"` // high, medium or low
+	Status   string `json:"status"`   // pending, in_progress or completed
+}
+
+// UsageUpdate tells how full the context is, in tokens, and what the session has
+// cost so far.
 type UsageUpdate struct {
 	Update string `json:"sessionUpdate"` // UpdateUsage
 	Used   int    `json:"used"`
 	Size   int    `json:"size"`
+	Cost   *Cost  `json:"cost,omitempty"`
+}
+
+// Cost is an amount of money.
+type Cost struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"` // ISO 4217, or a unit of the provider's
+}
+
+// CommandsUpdate replaces the list of commands that the user can type.
+type CommandsUpdate struct {
+	Update            string    `json:"sessionUpdate"` // UpdateCommands
+	AvailableCommands []Command `json:"availableCommands"`
+}
+
+// Command is what the user can type as "/name rest".
+type Command struct {
+	Name        string        `json:"name"` // without the slash
+	Description string        `json:"description"`
+	Input       *CommandInput `json:"input,omitempty"` // nil for a command that takes nothing
+}
+
+// CommandInput describes the rest.
+type CommandInput struct {
+	Hint string `json:"hint"`
+}
+
+// ModeUpdate tells the mode that the session has now.
+type ModeUpdate struct {
+	Update        string `json:"sessionUpdate"` // UpdateMode
+	CurrentModeID string `json:"currentModeId"`
+}
+
+// OptionsUpdate tells all config options as they are now.
+type OptionsUpdate struct {
+	Update        string         `json:"sessionUpdate"` // UpdateOptions
+	ConfigOptions []ConfigOption `json:"configOptions"`
+}
+
+// InfoUpdate changes what lists of sessions show of this one. What is empty
+// stays as it is.
+type InfoUpdate struct {
+	Update    string    `json:"sessionUpdate"` // UpdateInfo
+	Title     string    `json:"title,omitempty"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+}
+
+// Notice tells the user something that is no part of the conversation. Only
+// clients with [ClientCapabilities].Notices may be sent one.
+type Notice struct {
+	Update      string `json:"sessionUpdate"` // UpdateNotice
+	Severity    string `json:"severity"`      // info, warning or error
+	Title       string `json:"title"`         // not empty
+	Description string `json:"description,omitempty"`
 }

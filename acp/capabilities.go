@@ -1,0 +1,129 @@
+package acp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// ClientCapabilities is what the client can do. A member of the wrong type
+// counts as absent, and so does an unknown one: it never fails initialize.
+type ClientCapabilities struct {
+	ReadTextFile     bool // fs/read_text_file
+	WriteTextFile    bool // fs/write_text_file
+	Terminal         bool // terminal/*
+	BooleanOptions   bool // config options without choices
+	Notices          bool // updates of kind notice
+	Compaction       bool // updates of kind compaction_*
+	ElicitForm       bool // elicitation/create with a form
+	ElicitURL        bool // elicitation/create with a URL, elicitation/complete
+	AuthTerminal     bool // can run an authentication method in a terminal
+	MetaTerminalAuth bool // _meta.terminal-auth: the same in its older form
+	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
+}
+
+// UnmarshalJSON reads what it knows and forgives the rest.
+func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
+	isTrue := func(path ...string) bool { return string(member(b, path...)) == "true" }
+	isObject := func(path ...string) bool { return jsonKind(member(b, path...)) == "object" }
+	*c = ClientCapabilities{
+		ReadTextFile:     isTrue("fs", "readTextFile"),
+		WriteTextFile:    isTrue("fs", "writeTextFile"),
+		Terminal:         isTrue("terminal"),
+		BooleanOptions:   isObject("session", "configOptions", "boolean"),
+		Notices:          isObject("session", "notices"),
+		Compaction:       isObject("session", "compaction"),
+		ElicitForm:       isObject("elicitation", "form"),
+		ElicitURL:        isObject("elicitation", "url"),
+		AuthTerminal:     isTrue("auth", "terminal"),
+		MetaTerminalAuth: isTrue("_meta", "terminal-auth"),
+		TerminalOutput:   isTrue("_meta", "terminal_output"),
+	}
+	return nil
+}
+
+// MarshalJSON writes what a client that has these capabilities sends.
+func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
+	type object = map[string]any
+	marker := func(on bool) any {
+		if on {
+			return object{}
+		}
+		return nil // null is as good as absent
+	}
+	return json.Marshal(object{
+		"fs":       object{"readTextFile": c.ReadTextFile, "writeTextFile": c.WriteTextFile},
+		"terminal": c.Terminal,
+		"session": object{
+			"configOptions": object{"boolean": marker(c.BooleanOptions)},
+			"notices":       marker(c.Notices),
+			"compaction":    marker(c.Compaction),
+		},
+		"elicitation": object{"form": marker(c.ElicitForm), "url": marker(c.ElicitURL)},
+		"auth":        object{"terminal": c.AuthTerminal},
+		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput},
+	})
+}
+
+// AgentCapabilities is what the agent can do. Markers are objects, never
+// booleans: strict clients break on those.
+type AgentCapabilities struct {
+	LoadSession         bool                `json:"loadSession"`
+	PromptCapabilities  PromptCapabilities  `json:"promptCapabilities"`
+	MCPCapabilities     MCPCapabilities     `json:"mcpCapabilities"`
+	SessionCapabilities SessionCapabilities `json:"sessionCapabilities"`
+	Auth                AuthCapabilities    `json:"auth"`
+	Meta                *AgentMeta          `json:"_meta,omitempty"`
+}
+
+// PromptCapabilities tells which content a prompt may have beyond text and
+// resource links.
+type PromptCapabilities struct {
+	Image           bool `json:"image"`
+	Audio           bool `json:"audio"`
+	EmbeddedContext bool `json:"embeddedContext"`
+}
+
+// MCPCapabilities tells which MCP servers a session takes beyond stdio.
+type MCPCapabilities struct {
+	HTTP bool `json:"http"`
+	SSE  bool `json:"sse"`
+}
+
+// SessionCapabilities tells which session methods there are.
+type SessionCapabilities struct {
+	List                  struct{} `json:"list"`
+	Delete                struct{} `json:"delete"`
+	AdditionalDirectories struct{} `json:"additionalDirectories"`
+	Resume                struct{} `json:"resume"`
+	Close                 struct{} `json:"close"`
+}
+
+// AuthCapabilities tells which methods of authentication there are beyond
+// authenticate.
+type AuthCapabilities struct {
+	Logout *struct{} `json:"logout,omitempty"`
+}
+
+// AgentMeta tells what the agent can do beyond the protocol.
+type AgentMeta struct {
+	Zeph struct {
+		Methods []string `json:"methods"` // extension methods, sorted
+	} `json:"zeph"`
+}
+
+// capabilities are those of the server.
+func (s *Server) capabilities() AgentCapabilities {
+	c := AgentCapabilities{
+		LoadSession:        true,
+		PromptCapabilities: PromptCapabilities{Image: true, EmbeddedContext: true},
+	}
+	if s.Logout != nil {
+		c.Auth.Logout = &struct{}{}
+	}
+	if len(s.Extensions) > 0 {
+		c.Meta = &AgentMeta{}
+		c.Meta.Zeph.Methods = slices.Sorted(maps.Keys(s.Extensions))
+	}
+	return c
+}

@@ -1,0 +1,167 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// ElicitRequest asks the user for something that is no permission: with Schema
+// by a form, else by sending him to URL.
+// https://agentclientprotocol.com/protocol/v1/elicitation
+type ElicitRequest struct {
+	SessionID  string
+	ToolCallID string // may be empty
+	Message    string // what is asked for, and why
+	// Schema is a JSON Schema of a flat object: each property is a string, a
+	// number, an integer, a boolean or an array of strings. Clients show the
+	// properties in their order.
+	Schema json.RawMessage
+	// URL is http or https. ElicitationID is for [Client.ElicitComplete].
+	URL, ElicitationID string
+}
+
+// elicitation is an ElicitRequest as on the wire.
+type elicitation struct {
+	SessionID       string          `json:"sessionId"`
+	ToolCallID      string          `json:"toolCallId,omitempty"`
+	Message         string          `json:"message"`
+	Mode            string          `json:"mode"`
+	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
+	ElicitationID   string          `json:"elicitationId,omitempty"`
+	URL             string          `json:"url,omitempty"`
+}
+
+// ElicitAction is what the user did with an [ElicitRequest].
+type ElicitAction string
+
+// What the user did. ElicitDecline is a no, ElicitCancel no answer.
+const (
+	ElicitAccept  ElicitAction = "accept"
+	ElicitDecline ElicitAction = "decline"
+	ElicitCancel  ElicitAction = "cancel"
+)
+
+// ElicitResult is the user's answer.
+type ElicitResult struct {
+	Action ElicitAction
+	// Content is what was entered, an object, after ElicitAccept of a form. The
+	// client may have held it against the schema or not.
+	Content json.RawMessage
+}
+
+// UnmarshalJSON takes an action that nobody knows for ElicitCancel.
+func (r *ElicitResult) UnmarshalJSON(b []byte) error {
+	if kind := jsonKind(b); kind != "object" {
+		return fmt.Errorf("%s instead of an object", kind)
+	}
+	var wire struct {
+		Action  json.RawMessage `json:"action"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(b, &wire); err != nil {
+		return err
+	}
+	*r = ElicitResult{Action: ElicitCancel}
+	switch string(wire.Action) {
+	case `"decline"`:
+		r.Action = ElicitDecline
+	case `"accept"`:
+		switch kind := jsonKind(wire.Content); kind {
+		case "object":
+			r.Content = wire.Content
+		case "", "null":
+			r.Content = json.RawMessage("{}")
+		default:
+			return fmt.Errorf("content is %s instead of an object", kind)
+		}
+		r.Action = ElicitAccept
+	}
+	return nil
+}
+
+// Elicit asks the user. A client that cannot is not asked: the error is then a
+// *ClientError that is Unsupported.
+func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, error) {
+	const method = "elicitation/create"
+	can, err := c.Capabilities().ElicitForm, flat(p.Schema)
+	if p.Schema == nil {
+		can, err = c.Capabilities().ElicitURL, p.checkURL()
+	}
+	if !can {
+		return ElicitResult{}, unsupported(method)
+	}
+	if err != nil {
+		return ElicitResult{}, fmt.Errorf("%s: %w", method, err)
+	}
+	wire := elicitation{p.SessionID, p.ToolCallID, p.Message, "form", p.Schema, "", ""}
+	if p.Schema == nil {
+		wire.Mode, wire.ElicitationID, wire.URL = "url", p.ElicitationID, p.URL
+	}
+	var r ElicitResult
+	if err := c.call(ctx, method, wire, &r); err != nil {
+		return ElicitResult{}, err // a malformed answer may have been read in part
+	}
+	return r, nil
+}
+
+// ElicitComplete tells the client that what an ElicitRequest with a URL was for
+// is done, so that it can take its question away. It needs ElicitURL.
+func (c *Client) ElicitComplete(elicitationID string) error {
+	const method = "elicitation/complete"
+	if !c.Capabilities().ElicitURL {
+		return unsupported(method)
+	}
+	return c.stream.write(notification{"2.0", method, map[string]string{"elicitationId": elicitationID}})
+}
+
+func unsupported(method string) error {
+	return &ClientError{Method: method, Code: jsonrpc2.CodeMethodNotFound, Message: "the client does not support it"}
+}
+
+func (p ElicitRequest) checkURL() error {
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("%q is no URL with http or https", p.URL)
+	}
+	if p.ElicitationID == "" {
+		return fmt.Errorf("no id for %s", p.URL)
+	}
+	return nil
+}
+
+// flat tells what in a schema no form can show. Schemas come from MCP servers
+// too.
+func flat(schema json.RawMessage) error {
+	var s struct {
+		Type       string `json:"type"`
+		Properties map[string]struct {
+			Type  string `json:"type"`
+			Items *struct {
+				Type string `json:"type"`
+			} `json:"items"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return fmt.Errorf("schema of a form: %w", err)
+	}
+	if s.Type != "object" {
+		return fmt.Errorf("schema of a form: type is %q instead of object", s.Type)
+	}
+	for name, p := range s.Properties {
+		switch p.Type {
+		case "string", "number", "integer", "boolean":
+		case "array":
+			if p.Items == nil || p.Items.Type != "string" && p.Items.Type != "" { // without a type it lists titled strings
+				return fmt.Errorf("schema of a form: %s is an array of something else than strings", name)
+			}
+		default:
+			return fmt.Errorf("schema of a form: %s is of type %q, which no form can show", name, p.Type)
+		}
+	}
+	return nil
+}

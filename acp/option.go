@@ -1,0 +1,140 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// Categories of session config options, by which clients find the one they
+// have a place for: https://agentclientprotocol.com/protocol/v1/session-config-options
+const (
+	CategoryMode    = "mode"
+	CategoryModel   = "model"
+	CategoryThought = "thought_level"
+)
+
+// ConfigOption is a setting of a session that the user may change. Without
+// Options it is a boolean, which only clients with
+// [ClientCapabilities].BooleanOptions may be sent.
+type ConfigOption struct {
+	ID          string
+	Name        string
+	Description string // may be empty
+	Category    string // may be empty
+	Value       OptionValue
+	Options     []ConfigChoice
+}
+
+// ConfigChoice is a value that a ConfigOption can have.
+type ConfigChoice struct {
+	Value       string `json:"value"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// MarshalJSON writes the type and the value in the form of the type.
+func (o ConfigOption) MarshalJSON() ([]byte, error) {
+	wire := struct {
+		ID           string         `json:"id"`
+		Name         string         `json:"name"`
+		Description  string         `json:"description,omitempty"`
+		Category     string         `json:"category,omitempty"`
+		Type         string         `json:"type"`
+		CurrentValue any            `json:"currentValue"`
+		Options      []ConfigChoice `json:"options,omitempty"`
+	}{o.ID, o.Name, o.Description, o.Category, "select", o.Value.Text, o.Options}
+	if o.Options == nil {
+		wire.Type, wire.CurrentValue = "boolean", o.Value.On
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(wire)
+	return b.Bytes(), err
+}
+
+// OptionValue is the value of a config option: Text of a select, On of a
+// boolean.
+type OptionValue struct {
+	Text string
+	On   bool
+	Bool bool // it is a boolean
+}
+
+type setOptionRequest struct {
+	sessionRequest
+	id    string
+	value OptionValue
+}
+
+// decode reads the params of session/set_config_option. Older clients send no
+// type, and a type that nobody knows may have a value in the form of a known
+// one.
+func (p *setOptionRequest) decode(raw []byte) error {
+	o := objectOf(raw, "", "sessionId", "configId", "type", "value")
+	session, err := o.text("sessionId")
+	if err != nil {
+		return err
+	}
+	p.SessionID = &session
+	if p.id, err = o.text("configId"); err != nil {
+		return err
+	}
+	value := o.members["value"]
+	switch kind := jsonKind(value); {
+	case kind == "boolean":
+		p.value = OptionValue{Bool: true, On: string(value) == "true"}
+	case o.optional("type") == "boolean" && o.has("value"):
+		return paramsErrorf("value", "must be a boolean, not %s", kind)
+	case o.has("value") && kind != "string":
+		return paramsErrorf("value", "must be a string or a boolean, not %s", kind)
+	default:
+		p.value.Text, err = o.text("value")
+	}
+	return err
+}
+
+// setOption answers session/set_config_option, in frame order, also during a
+// turn.
+func (s *Server) setOption(_ context.Context, p setOptionRequest) (work, error) {
+	sess, err := s.find(p.sessionRequest)
+	if err != nil {
+		return work{}, err
+	}
+	if err := sess.SetOption(p.id, p.value); err != nil {
+		return work{}, err
+	}
+	return work{result: setOptionResponse{sess.State().ConfigOptions}, sent: sess.Sync}, nil
+}
+
+type setOptionResponse struct {
+	ConfigOptions []ConfigOption `json:"configOptions"` // all of them
+}
+
+type setModelRequest struct {
+	sessionRequest
+	ModelID *string `json:"modelId"`
+}
+
+func (p *setModelRequest) validate() error {
+	if p.ModelID == nil {
+		return paramsErrorf("modelId", "is required")
+	}
+	return p.sessionRequest.validate()
+}
+
+// setModel answers session/set_model, which is session/set_config_option of
+// clients from before there were options.
+func (s *Server) setModel(_ context.Context, p setModelRequest) (work, error) {
+	sess, err := s.find(p.sessionRequest)
+	if err != nil {
+		return work{}, err
+	}
+	err = sess.SetOption(CategoryModel, OptionValue{Text: *p.ModelID})
+	if wrong, ok := errors.AsType[*ParamsError](err); ok {
+		err = paramsErrorf("modelId", "%s", wrong.Reason)
+	}
+	return work{sent: sess.Sync}, err
+}

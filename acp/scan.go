@@ -1,0 +1,240 @@
+package acp
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Why not encoding/json for everything? A prompt may be a line of many MiB.
+// encoding/json scans it once for every level of nesting and copies it for every
+// RawMessage; the functions below walk from the envelope to the blocks of a
+// prompt without a copy. They take only what json.Valid does and utf8.Valid too,
+// as classify lets it pass.
+
+// members are the members of an object, none of anything else. The values share
+// b's memory.
+func members(b []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		if jsonKind(b) != "object" {
+			return
+		}
+		var key []byte
+		for item := range items(b) {
+			if key == nil {
+				key = item
+				continue
+			}
+			if !yield(unquote(key), item) {
+				return
+			}
+			key = nil
+		}
+	}
+}
+
+// items are the elements of an array, or the keys and values of an object by
+// turns. They share b's memory.
+func items(b []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := skipSpace(b, 1); b[i] != ']' && b[i] != '}'; {
+			end := skipValue(b, i)
+			if !yield(b[i:end:end]) {
+				return
+			}
+			if i = skipSpace(b, end); b[i] == ',' || b[i] == ':' {
+				i = skipSpace(b, i+1)
+			}
+		}
+	}
+}
+
+func skipSpace(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// skipValue is the index after the value at i.
+func skipValue(b []byte, i int) int {
+	for depth := 0; ; i++ {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i) - 1
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 {
+				continue
+			}
+			return i + bytes.IndexAny(b[i:], " \t\r\n,:]}")
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+}
+
+// skipString is the index after the string at i.
+func skipString(b []byte, i int) int {
+	for end := i + 1; ; end++ {
+		end += bytes.IndexByte(b[end:], '"')
+		slashes := 0
+		for b[end-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return end + 1
+		}
+	}
+}
+
+// member is the value in nested objects that path leads to, the last one of that
+// name; nil if there is none.
+func member(b []byte, path ...string) []byte {
+	for _, name := range path {
+		var found []byte
+		for key, value := range members(b) {
+			if key == name {
+				found = value
+			}
+		}
+		b = found
+	}
+	return b
+}
+
+// object is an object of which some members count. Mistakes are named after
+// field.
+type object struct {
+	field   string // empty for the params
+	members map[string][]byte
+}
+
+// objectOf reads the members of an object that keys names; there are none in
+// anything else.
+func objectOf(raw []byte, field string, keys ...string) object {
+	o := object{field, map[string][]byte{}}
+	for key, value := range members(raw) {
+		if slices.Contains(keys, key) {
+			o.members[key] = value
+		}
+	}
+	return o
+}
+
+// has reports whether key is there and not null.
+func (o object) has(key string) bool {
+	kind := jsonKind(o.members[key])
+	return kind != "" && kind != "null"
+}
+
+// text is a string that must be there.
+func (o object) text(key string) (string, error) {
+	field := strings.TrimPrefix(o.field+"."+key, ".")
+	if !o.has(key) {
+		return "", paramsErrorf(field, "is required")
+	}
+	if kind := jsonKind(o.members[key]); kind != "string" {
+		return "", paramsErrorf(field, "must be a string, not %s", kind)
+	}
+	return unquote(o.members[key]), nil
+}
+
+// name is text that must not be empty either.
+func (o object) name(key string) (string, error) {
+	s, err := o.text(key)
+	if err == nil && s == "" {
+		err = paramsErrorf(strings.TrimPrefix(o.field+"."+key, "."), "is required")
+	}
+	return s, err
+}
+
+// optional is a string that may be missing, and is so if it is no string.
+func (o object) optional(key string) string {
+	s, _ := o.text(key)
+	return s
+}
+
+// jsonKind names the type of a value, which may be nil.
+func jsonKind(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	switch b[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// unquote is the text of a string. It makes one copy, which does not share b's
+// memory.
+func unquote(b []byte) string {
+	b = b[1 : len(b)-1]
+	i := bytes.IndexByte(b, '\\')
+	if i < 0 {
+		return string(b)
+	}
+	var s strings.Builder
+	s.Grow(len(b)) // an escape is never shorter than what it stands for
+	for ; i >= 0; i = bytes.IndexByte(b, '\\') {
+		s.Write(b[:i])
+		r, n := unescape(b[i:])
+		s.WriteRune(r)
+		b = b[i+n:]
+	}
+	s.Write(b)
+	return s.String()
+}
+
+// unescape reads the escape at the start of b and gives its length. Half of a
+// surrogate pair is U+FFFD, as encoding/json has it.
+func unescape(b []byte) (rune, int) {
+	switch c := b[1]; c {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+	default: // a quote or a slash
+		return rune(c), 2
+	}
+	r := hex4(b[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if r := utf16.DecodeRune(r, hex4(b[8:])); r != utf8.RuneError {
+			return r, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hex4(b []byte) rune {
+	n, _ := strconv.ParseUint(string(b[:4]), 16, 16) // valid JSON has four digits here
+	return rune(n)
+}
