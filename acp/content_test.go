@@ -1,0 +1,136 @@
+package acp
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	png  = "\x89PNG\r\n\x1a\n"
+	jpeg = "\xff\xd8\xff\xe0"
+	gif  = "GIF89a"
+	webp = "RIFF\x00\x00\x00\x00WEBPVP8 "
+)
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func image(mime, data string) string {
+	return `{"type":"image","mimeType":"` + mime + `","data":"` + data + `"}`
+}
+
+func resource(rest string) string {
+	return `{"type":"resource","resource":{"uri":"file:///a",` + rest + `}}`
+}
+
+func textOf(s string) *string { return &s }
+
+// What of a prompt's blocks reaches the session, and what is refused. Texts may
+// have 64 bytes and attachments 32.
+func TestPromptContent(t *testing.T) {
+	picture := func(mime, data string) ContentBlock {
+		return ContentBlock{Type: "image", MIMEType: mime, Data: b64(data)}
+	}
+	embedded := func(r Resource) ContentBlock {
+		r.URI = "file:///a"
+		return ContentBlock{Type: "resource", Resource: &r}
+	}
+	for name, tt := range map[string]struct {
+		block string
+		want  ContentBlock
+		err   string
+	}{
+		"text":          {`{"type":"text","text":"a\u00e9\ud83d\ude00\n","annotations":7,"_meta":[]}`, TextBlock("aé😀\n"), ""},
+		"text twice":    {`{"type":"text","text":1,"text":"b"}`, TextBlock("b"), ""},
+		"text number":   {`{"type":"text","text":1}`, ContentBlock{}, "prompt[0].text: must be a string, not number"},
+		"text null":     {`{"type":"text","text":null}`, ContentBlock{}, "prompt[0].text: is required"},
+		"text too long": {`{"type":"text","text":"` + strings.Repeat("é", 33) + `"}`, ContentBlock{}, "prompt: has 66 bytes of text, and 64 are taken; attach what is long as a file"},
+		"only spaces":   {`{"type":"text","text":" \n\u00a0"}`, ContentBlock{}, "prompt: is empty"},
+		"png":           {image("image/png", b64(png)), picture("image/png", png), ""},
+		"jpeg":          {image("image/jpeg", b64(jpeg)), picture("image/jpeg", jpeg), ""},
+		"gif":           {image("image/gif", b64(gif)), picture("image/gif", gif), ""},
+		"webp":          {image("image/webp", b64(webp)), picture("image/webp", webp), ""},
+		"mistaken type": {image("image/png", b64(jpeg)), picture("image/jpeg", jpeg), ""},
+		"odd type":      {image("IMAGE/JPG", b64(jpeg)), picture("image/jpeg", jpeg), ""},
+		"with its uri":  {`{"type":"image","mimeType":"","data":"` + b64(gif) + `","uri":"file:///a.gif"}`, ContentBlock{Type: "image", MIMEType: "image/gif", Data: b64(gif), URI: "file:///a.gif"}, ""},
+		"uri a number":  {`{"type":"image","mimeType":"x","data":"` + b64(gif) + `","uri":7}`, picture("image/gif", gif), ""},
+		"line breaks":   {image("image/png", b64(png)[:4]+`\r\n `+b64(png)[4:]+`\n`), picture("image/png", png), ""},
+		"no padding":    {image("image/png", strings.TrimRight(b64(png), "=")), ContentBlock{}, "prompt[0].data: is not base64"},
+		"URL alphabet":  {image("image/png", "_-__"), ContentBlock{}, "prompt[0].data: is not base64"},
+		"two in one":    {image("image/png", b64(png)+b64(png)), ContentBlock{}, "prompt[0].data: is not base64"},
+		"data URL":      {image("image/png", "data:image/png;base64,"+b64(png)), ContentBlock{}, "prompt[0].data: is not base64"},
+		"no data":       {`{"type":"image","mimeType":"image/png"}`, ContentBlock{}, "prompt[0].data: is required"},
+		"empty data":    {image("image/png", ""), ContentBlock{}, "prompt[0].data: is empty"},
+		"no type":       {`{"type":"image","data":"` + b64(png) + `"}`, ContentBlock{}, "prompt[0].mimeType: is required"},
+		"svg":           {image("image/svg+xml", b64("<svg></svg>")), ContentBlock{}, "prompt[0].data: is not an image that is taken: PNG, JPEG, GIF or WebP"},
+		"text as image": {image("image/png", b64("hello")), ContentBlock{}, "prompt[0].data: is not an image that is taken: PNG, JPEG, GIF or WebP"},
+		"too large":     {image("image/png", b64(png+strings.Repeat("x", 25))), ContentBlock{}, "prompt[0].data: has 33 bytes, and 32 are taken"},
+		"just fits":     {image("image/png", b64(png+strings.Repeat("x", 24))), picture("image/png", png+strings.Repeat("x", 24)), ""},
+		"audio":         {`{"type":"audio","mimeType":"audio/wav","data":"UklGRg=="}`, ContentBlock{Type: "audio", MIMEType: "audio/wav", Data: "UklGRg=="}, ""},
+		"broken audio":  {`{"type":"audio","mimeType":"audio/wav","data":"?"}`, ContentBlock{}, "prompt[0].data: is not base64"},
+		"link":          {`{"type":"resource_link","uri":"zed:///agent/thread/1","name":"t","mimeType":null,"size":"x"}`, ContentBlock{Type: "resource_link", URI: "zed:///agent/thread/1", Name: "t"}, ""},
+		"link, no uri":  {`{"type":"resource_link","name":"t"}`, ContentBlock{}, "prompt[0].uri: is required"},
+		"resource":      {resource(`"text":"x","mimeType":"text/plain"`), embedded(Resource{Text: textOf("x"), MIMEType: "text/plain"}), ""},
+		"large text":    {resource(`"text":"` + strings.Repeat("x", 33) + `"`), ContentBlock{}, "prompt[0].resource.text: has 33 bytes, and 32 are taken"},
+		"blob":          {resource(`"blob":"` + b64("\x00\x01") + `"`), embedded(Resource{Blob: textOf(b64("\x00\x01"))}), ""},
+		"image in blob": {resource(`"text":null,"blob":"` + b64(gif) + `","mimeType":"image/png"`), embedded(Resource{Blob: textOf(b64(gif)), MIMEType: "image/gif"}), ""},
+		"no such image": {resource(`"blob":"` + b64("x") + `","mimeType":"image/png"`), embedded(Resource{Blob: textOf(b64("x")), MIMEType: "application/octet-stream"}), ""},
+		"broken blob":   {resource(`"blob":"x"`), ContentBlock{}, "prompt[0].resource.blob: is not base64"},
+		"large blob":    {resource(`"blob":"` + b64(strings.Repeat("x", 33)) + `"`), ContentBlock{}, "prompt[0].resource.blob: has 33 bytes, and 32 are taken"},
+		"blob number":   {resource(`"blob":7`), ContentBlock{}, "prompt[0].resource.blob: must be a string, not number"},
+		"no content":    {resource(`"mimeType":"x"`), ContentBlock{}, "prompt[0].resource: needs text or blob"},
+		"no resource":   {`{"type":"resource"}`, ContentBlock{}, "prompt[0].resource: is required"},
+		"odd resource":  {`{"type":"resource","resource":[]}`, ContentBlock{}, "prompt[0].resource: must be an object, not array"},
+		"unknown type":  {`{"type":"smell"}`, ContentBlock{}, `prompt[0].type: unknown type "smell"`},
+		"type null":     {`{"type":null}`, ContentBlock{}, "prompt[0].type: is required"},
+		"no object":     {`"hi"`, ContentBlock{}, "prompt[0]: must be an object, not string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []ContentBlock
+			f := &fakeSessions{turn: func(_ context.Context, _ *Client, prompt []ContentBlock) (StopReason, error) {
+				got = prompt
+				return StopEndTurn, nil
+			}}
+			s := newServer(t, f)
+			s.Config.MaxPromptTextBytes, s.Config.MaxAttachmentBytes = 64, 32
+			w := serve(t, s)
+			w.send(open)
+			w.read()
+			w.send(request(1, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.block+`]}`))
+			want := result(1, `{"stopReason":"end_turn"}`)
+			if tt.err != "" {
+				want = refusal(1, -32602, tt.err)
+			}
+			if diff := cmp.Diff(canonical(t, want), canonical(t, w.read())); diff != "" {
+				t.Fatalf("(-want +got)\n%s", diff)
+			}
+			if tt.err != "" {
+				return
+			}
+			if diff := cmp.Diff([]ContentBlock{tt.want}, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImage(t *testing.T) {
+	blob := b64(gif)
+	for _, tt := range []struct {
+		block ContentBlock
+		mime  string
+	}{
+		{ImageBlock("image/png", []byte(png)), "image/png"},
+		{ContentBlock{Type: "resource", Resource: &Resource{Blob: &blob, MIMEType: "image/gif"}}, "image/gif"},
+		{ContentBlock{Type: "resource", Resource: &Resource{Blob: &blob, MIMEType: "application/pdf"}}, ""},
+		{ContentBlock{Type: "resource", Resource: &Resource{Text: &blob, MIMEType: "image/gif"}}, ""},
+		{TextBlock("x"), ""},
+	} {
+		if mime, data, ok := tt.block.Image(); mime != tt.mime || ok != (mime != "") || ok != (data != "") {
+			t.Errorf("%+v: %q, %q, %v", tt.block, mime, data, ok)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package acp
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeSessions opens sessions whose turns do what turn says.
+type fakeSessions struct {
+	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
+	loud bool // Opened and Sync send updates
+
+	mu   sync.Mutex
+	open map[string]*fakeSession
+}
+
+type fakeSession struct {
+	owner  *fakeSessions
+	client *Client
+	id     string
+	mu     sync.Mutex
+	model  string
+	cancel []context.CancelCauseFunc
+}
+
+func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open == nil {
+		f.open = map[string]*fakeSession{}
+	}
+	id := fmt.Sprintf("s%d", len(f.open)+1)
+	f.open[id] = &fakeSession{owner: f, client: c, id: id, model: "a"}
+	return f.open[id], nil
+}
+
+// Load replays one chunk.
+func (f *fakeSessions) Load(ctx context.Context, c *Client, p LoadSessionRequest) (Session, error) {
+	s, err := f.Resume(ctx, c, p)
+	if err == nil {
+		err = c.Update(ctx, p.ID(), MessageChunk{UpdateUserMessage, TextBlock("hi"), "m"})
+	}
+	return s, err
+}
+
+func (f *fakeSessions) Resume(_ context.Context, _ *Client, p LoadSessionRequest) (Session, error) {
+	return f.Find(p.ID())
+}
+
+func (f *fakeSessions) List(_ context.Context, p ListSessionsRequest) (r ListSessionsResponse, err error) {
+	if p.Cursor != "" {
+		return r, &ParamsError{Field: "cursor", Reason: "unknown"}
+	}
+	if p.CWD == "/w" {
+		r.Sessions = []SessionInfo{{SessionID: "s1", CWD: "/w", UpdatedAt: time.Unix(0, 0).UTC()}}
+		r.NextCursor = "next"
+	}
+	return r, nil
+}
+
+func (f *fakeSessions) Delete(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, id)
+	return nil
+}
+
+func (f *fakeSessions) Find(id string) (Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s, ok := f.open[id]; ok {
+		return s, nil
+	}
+	return nil, ErrUnknownSession
+}
+
+type fakeTurn struct {
+	ctx context.Context
+	s   *fakeSession
+}
+
+func (s *fakeSession) Begin(ctx context.Context) Turn {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel = append(s.cancel, cancel)
+	return fakeTurn{ctx, s}
+}
+
+func (s *fakeSession) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.cancel {
+		c(ErrTurnCancelled)
+	}
+}
+func (s *fakeSession) SetMode(id string) error {
+	if id != "code" {
+		return &ParamsError{Field: "modeId", Reason: "unknown mode"}
+	}
+	return nil
+}
+func (s *fakeSession) Close(context.Context) error { return nil }
+func (s *fakeSession) ID() string                  { return s.id }
+
+func (s *fakeSession) State() SessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return SessionState{
+		Modes: SessionModeState{CurrentModeID: "code", AvailableModes: []SessionMode{{ID: "code", Name: "Code"}}},
+		ConfigOptions: []ConfigOption{{
+			ID: "model", Name: "Model", Category: CategoryModel, Value: OptionValue{Text: s.model},
+			Options: []ConfigChoice{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}},
+		}},
+	}
+}
+
+func (s *fakeSession) SetOption(id string, v OptionValue) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case id == "panic":
+		panic("boom")
+	case id != "model":
+		return &ParamsError{Field: "configId", Reason: "unknown option"}
+	case v.Bool || v.Text != "a" && v.Text != "b":
+		return &ParamsError{Field: "value", Reason: "unknown value"}
+	}
+	s.model = v.Text
+	return nil
+}
+
+// Opened and Sync send updates, which show when they are called.
+func (s *fakeSession) Opened()                  { s.update(context.Background(), "opened") }
+func (s *fakeSession) Sync(ctx context.Context) { s.update(ctx, "sync") }
+
+func (s *fakeSession) update(ctx context.Context, title string) {
+	if s.owner.loud {
+		_ = s.client.Update(ctx, s.id, InfoUpdate{Update: UpdateInfo, Title: title})
+	}
+}
+
+func (t fakeTurn) End() {}
+
+func (t fakeTurn) Run(prompt []ContentBlock) (StopReason, error) {
+	if t.ctx.Err() != nil {
+		return "", context.Cause(t.ctx)
+	}
+	if t.s.owner.turn == nil {
+		return StopEndTurn, nil
+	}
+	return t.s.owner.turn(t.ctx, t.s.client, prompt)
+}
+
+func newServer(t testing.TB, sessions *fakeSessions) *Server {
+	cfg := Defaults()
+	return &Server{
+		Config: cfg, Agent: Implementation{Name: "zeph-acp", Version: "1"}, Sessions: sessions,
+		Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// wire is a client's end of a served connection.
+type wire struct {
+	t   testing.TB
+	in  *io.PipeWriter
+	out *bufio.Reader
+	end chan error
+}
+
+func serve(t testing.TB, s *Server) *wire {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	w := &wire{t: t, in: inW, out: bufio.NewReader(outR), end: make(chan error, 1)}
+	go func() {
+		w.end <- s.Serve(context.Background(), inR, outW)
+		outW.Close()
+	}()
+	t.Cleanup(func() { inW.Close(); io.Copy(io.Discard, w.out); <-w.end })
+	return w
+}
+
+func (w *wire) send(lines ...string) {
+	w.t.Helper()
+	if _, err := io.WriteString(w.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *wire) read() string {
+	w.t.Helper()
+	line, err := w.out.ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
