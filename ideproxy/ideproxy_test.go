@@ -42,13 +42,22 @@ func (e *editor) methods() []string {
 }
 
 // catcher hands the connection's client to the test.
-type catcher chan *acp.Client
-
-func (c catcher) New(_ context.Context, client *acp.Client, _ acp.NewSessionRequest) (acp.NewSessionResponse, error) {
-	c <- client
-	return acp.NewSessionResponse{SessionID: "s1"}, nil
+type catcher struct {
+	acp.Sessions
+	got chan *acp.Client
 }
-func (catcher) Find(string) (acp.Session, error) { return nil, acp.ErrUnknownSession }
+
+func (c catcher) New(_ context.Context, client *acp.Client, _ acp.NewSessionRequest) (acp.Session, error) {
+	c.got <- client
+	return opened{}, nil
+}
+
+// opened is a session in which nothing happens.
+type opened struct{ acp.Session }
+
+func (opened) ID() string              { return "s1" }
+func (opened) State() acp.SessionState { return acp.SessionState{} }
+func (opened) Opened()                 {}
 
 // connect serves an editor and gives our side of the connection.
 func connect(t *testing.T, e *editor) *acp.Client {
@@ -56,7 +65,7 @@ func connect(t *testing.T, e *editor) *acp.Client {
 	e.seen = make(chan string, 100)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	got := make(catcher, 1)
+	got := catcher{got: make(chan *acp.Client, 1)}
 	s := &acp.Server{Config: acp.Defaults(), Sessions: got, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler)}
 	done := make(chan struct{})
 	go func() { defer close(done); s.Serve(context.Background(), inR, outW); outW.Close() }()
@@ -93,7 +102,7 @@ func connect(t *testing.T, e *editor) *acp.Client {
 	}()
 	t.Cleanup(func() { inW.Close(); <-done })
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`)
-	return <-got
+	return <-got.got
 }
 
 const (

@@ -1,114 +1,147 @@
-// Package session holds the open sessions of a connection and runs their turns.
+// Package session keeps the sessions of a connection: their turns, their
+// settings, the commands that need no model, and the log from which a session
+// can be opened again.
 //
 // Start with [Sessions]: it fits acp.Sessions, and gets what runs a turn from a
 // factory. It promises that a session has one turn at a time, that prompts wait
 // in the order of their frames, that turns of different sessions run side by
-// side, and that a cancel reaches the turns that were begun before it and no
-// later one.
+// side, that a cancel reaches the turns that were begun before it and no later
+// one, and that what a frame told the client as complete is in the store, or the
+// user knows that it isn't.
 package session
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// Agent runs a session's turns; agent.Agent fits.
+// Agent runs a session's turns; *agent.Agent fits.
 type Agent interface {
 	// Turn runs one prompt: history in, history out, also beside an error.
-	Turn(ctx context.Context, history []llm.Message, prompt []acp.ContentBlock) ([]llm.Message, acp.StopReason, error)
+	Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error)
+	// Compact gives a history that is a summary of the one that it gets.
+	Compact(ctx context.Context, history []llm.Message) ([]llm.Message, error)
+	// Say tells the user something that the model doesn't see.
+	Say(ctx context.Context, text string) error
+	// Tools lists what the model is offered.
+	Tools() []llm.Tool
 }
 
-// Setup is what an agent is made of.
+// Setup is what an agent is made of. Its functions tell how things are now.
 type Setup struct {
-	ID     string
-	Client *acp.Client
-	CWD    string        // absolute
-	Dirs   []string      // more roots, absolute
-	Mode   func() string // the id of the session's mode now
+	ID         string
+	Client     *acp.Client
+	CWD        string   // absolute
+	Dirs       []string // more roots, absolute
+	MCPServers []acp.MCPServer
+	Mode       func() string
+	Model      func() llm.Model
+	Thought    func() string
+	Record     func(...agent.Event)
+	Spend      func(llm.Model, llm.Usage) *acp.Cost
+}
+
+// Opening is what a factory gives beside the agent.
+type Opening struct {
+	Agent    Agent
+	Mode     string   // in which a new session begins
+	Warnings []string // for the user
 }
 
 // Sessions are the open sessions. Its exported fields do not change once it is
 // used.
 type Sessions struct {
-	// NewAgent makes the agent of a session and tells the mode in which the
-	// session begins. An *acp.ParamsError is the client's fault; an error that
-	// wraps acp.ErrAuthRequired asks the user for a key.
-	NewAgent func(Setup) (a Agent, mode string, err error)
-	NewID    func() string
-	Modes    []acp.SessionMode
+	// NewAgent makes the agent of a session. An *acp.ParamsError is the client's
+	// fault.
+	NewAgent func(Setup) (Opening, error)
+	// Model makes a model by the name that the user picks it by; empty means the
+	// default one. An error that wraps acp.ErrAuthRequired asks the user for a
+	// key.
+	Model  func(name string) (llm.Model, error)
+	Models func() []llm.Choice // what there is to pick from
+	Modes  []acp.SessionMode
+	Store  *store.DB // nil keeps nothing
+	NewID  func() string
+	Now    func() time.Time
+	// Settle is how long after the response that names a session its first
+	// updates are sent, unless there is a prompt before: some clients drop what
+	// comes before they have taken the response in.
+	Settle time.Duration
+	Log    *slog.Logger
 
-	mu   sync.Mutex
-	open map[string]*Session
+	mu      sync.Mutex
+	holder  string // of leases: this process's
+	open    map[string]*Session
+	loading sync.Mutex // one session is loaded at a time, so that none is open twice
 }
 
-// New opens a session.
-func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
-	sess := &Session{id: s.NewID(), all: s, turns: map[*turn]struct{}{}}
-	a, mode, err := s.NewAgent(Setup{
-		ID: sess.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, Mode: sess.Mode,
-	})
-	if err != nil {
-		return acp.NewSessionResponse{}, fmt.Errorf("open a session: %w", err)
+// Find gives an open session, else acp.ErrUnknownSession.
+func (s *Sessions) Find(id string) (acp.Session, error) {
+	if sess, ok := s.find(id); ok {
+		return sess, nil
 	}
-	sess.agent, sess.mode = a, mode
+	return nil, acp.ErrUnknownSession
+}
+
+func (s *Sessions) find(id string) (*Session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess, ok := s.open[id]
+	return sess, ok
+}
+
+func (s *Sessions) add(sess *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
 		s.open = map[string]*Session{}
 	}
 	s.open[sess.id] = sess
-	return acp.NewSessionResponse{
-		SessionID: sess.id,
-		Modes:     acp.SessionModeState{CurrentModeID: mode, AvailableModes: s.Modes},
-	}, nil
 }
 
-// Find gives an open session, else acp.ErrUnknownSession.
-func (s *Sessions) Find(id string) (acp.Session, error) {
+func (s *Sessions) leaseHolder() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sess, ok := s.open[id]; ok {
-		return sess, nil
+	if s.holder == "" {
+		s.holder = s.NewID()
 	}
-	return nil, acp.ErrUnknownSession
+	return s.holder
 }
 
 // Session is one conversation.
 type Session struct {
-	id    string
-	all   *Sessions
-	agent Agent
+	id      string
+	all     *Sessions
+	journal journal
 
 	history []llm.Message // of the turn that runs
 
-	mu    sync.Mutex
-	mode  string
-	last  *turn              // the end of the queue; nil before the first turn
-	turns map[*turn]struct{} // running and queued
+	sending sync.Mutex // held while updates of the settings are sent, so that the last is the newest
+
+	mu       sync.Mutex
+	client   *acp.Client
+	cwd      string
+	dirs     []string
+	agent    Agent
+	settings settings
+	usage    acp.UsageUpdate    // the last one
+	costs    map[string]float64 // by currency
+	warnings []string           // that the user was not told yet
+	told     []string           // those that he was, for /status
+	opened   bool               // the client was told what it must know of the session
+	last     *turn              // the end of the queue; nil before the first turn
+	turns    map[*turn]struct{} // running and queued
 }
 
-// Mode gives the id of the current mode.
-func (s *Session) Mode() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mode
-}
-
-// SetMode changes the mode; calls that are judged from now on see it.
-func (s *Session) SetMode(id string) error {
-	if !slices.ContainsFunc(s.all.Modes, func(m acp.SessionMode) bool { return m.ID == id }) {
-		return &acp.ParamsError{Field: "modeId", Reason: fmt.Sprintf("unknown mode %q", id)}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mode = id
-	return nil
-}
+// ID is the session's id.
+func (s *Session) ID() string { return s.id }
 
 // Cancel ends all turns that were begun so far.
 func (s *Session) Cancel() {
@@ -119,22 +152,50 @@ func (s *Session) Cancel() {
 	}
 }
 
-// Close forgets the session, cancels its turns and waits for them to end.
+// Close forgets the session, cancels its turns and waits for them to end. What
+// is stored stays.
 func (s *Session) Close(ctx context.Context) error {
 	s.all.mu.Lock()
-	delete(s.all.open, s.id)
+	if s.all.open[s.id] == s {
+		delete(s.all.open, s.id)
+	}
 	s.all.mu.Unlock()
 	s.Cancel()
 	s.mu.Lock()
+	s.opened = true // what was not announced yet need not be
 	last := s.last
 	s.mu.Unlock()
-	if last == nil {
+	if last != nil {
+		select {
+		case <-last.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	s.journal.sync()
+	return nil
+}
+
+// record takes events of a turn.
+func (s *Session) record(events ...agent.Event) {
+	for _, e := range events {
+		if a, ok := e.(agent.Answer); ok && a.Shown != nil {
+			s.mu.Lock()
+			s.usage = *a.Shown
+			s.mu.Unlock()
+		}
+	}
+	s.journal.record(events...)
+}
+
+// spend counts what an answer cost and gives the sum in its currency.
+func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
+	amount, currency, ok := llm.Cost(m, u)
+	if !ok {
 		return nil
 	}
-	select {
-	case <-last.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.costs[currency] += amount
+	return &acp.Cost{Amount: s.costs[currency], Currency: currency}
 }

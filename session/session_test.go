@@ -1,14 +1,21 @@
 package session
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -19,9 +26,9 @@ type steered struct {
 	end   chan struct{}
 }
 
-func (a steered) Turn(ctx context.Context, history []llm.Message, prompt []acp.ContentBlock) ([]llm.Message, acp.StopReason, error) {
-	history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: *prompt[0].Text}}})
-	a.began <- fmt.Sprint(len(history), " ", *prompt[0].Text)
+func (a steered) Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error) {
+	history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: *in.Content[0].Text}}})
+	a.began <- fmt.Sprint(len(history), " ", *in.Content[0].Text)
 	select {
 	case <-a.end:
 		return history, acp.StopEndTurn, nil
@@ -30,22 +37,47 @@ func (a steered) Turn(ctx context.Context, history []llm.Message, prompt []acp.C
 	}
 }
 
+func (steered) Compact(_ context.Context, history []llm.Message) ([]llm.Message, error) {
+	return history, agent.ErrNoModel
+}
+func (steered) Say(context.Context, string) error { return nil }
+func (steered) Tools() []llm.Tool                 { return nil }
+
 func newSessions(a Agent) *Sessions {
 	n := 0
 	return &Sessions{
-		NewAgent: func(Setup) (Agent, string, error) { return a, "code", nil },
+		NewAgent: func(Setup) (Opening, error) { return Opening{Agent: a, Mode: "code"}, nil },
+		Model:    func(string) (llm.Model, error) { return llm.Direct{}, nil },
+		Models:   func() []llm.Choice { return []llm.Choice{{Name: "direct", Title: "Direct"}} },
 		NewID:    func() string { n++; return fmt.Sprint("s", n) },
 		Modes:    []acp.SessionMode{{ID: "ask"}, {ID: "code"}},
+		Now:      time.Now,
+		Log:      slog.New(slog.DiscardHandler),
 	}
 }
 
+// open opens a session as a client does that only reads on.
 func open(t *testing.T, s *Sessions) acp.Session {
 	t.Helper()
-	r, err := s.New(t.Context(), nil, acp.NewSessionRequest{CWD: "/w"})
+	in, toAgent := io.Pipe()
+	fromAgent, out := io.Pipe()
+	server := &acp.Server{Config: acp.Defaults(), Sessions: s, Ready: func() error { return nil }, Log: s.Log}
+	var work sync.WaitGroup
+	work.Go(func() { out.CloseWithError(server.Serve(t.Context(), in, out)) })
+	lines := bufio.NewReader(fromAgent)
+	request, err := json.Marshal(map[string]any{"cwd": t.TempDir(), "mcpServers": []int{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sess, err := s.Find(r.SessionID)
+	fmt.Fprintf(toAgent, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":%s}`+"\n", request)
+	line, err := lines.ReadBytes('\n')
+	var answer struct{ Result acp.NewSessionResponse }
+	if err := errors.Join(err, json.Unmarshal(line, &answer)); err != nil || answer.Result.SessionID == "" {
+		t.Fatalf("%v: %s", err, line)
+	}
+	work.Go(func() { io.Copy(io.Discard, lines) })
+	t.Cleanup(func() { toAgent.Close(); work.Wait() })
+	sess, err := s.Find(answer.Result.SessionID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +218,7 @@ func TestClose(t *testing.T) {
 				t.Error("close did not wait for the turn")
 			}
 		}
-		if _, err := all.Find("s1"); !errors.Is(err, acp.ErrUnknownSession) {
+		if _, err := all.Find(s.ID()); !errors.Is(err, acp.ErrUnknownSession) {
 			t.Error(err)
 		}
 	})

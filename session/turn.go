@@ -2,8 +2,13 @@ package session
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
 // turn is a prompt's place in its session's queue.
@@ -16,7 +21,9 @@ type turn struct {
 }
 
 // Begin takes a place at the end of the queue.
-func (s *Session) Begin(ctx context.Context) acp.Turn {
+func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx) }
+
+func (s *Session) begin(ctx context.Context) *turn {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,8 +33,8 @@ func (s *Session) Begin(ctx context.Context) acp.Turn {
 	return t
 }
 
-// Run waits for its place and runs the prompt.
-func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
+// wait waits until all turns before this one have ended.
+func (t *turn) wait() error {
 	if t.before != nil {
 		select {
 		case <-t.before.done:
@@ -36,14 +43,83 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		}
 	}
 	if t.ctx.Err() != nil {
-		return "", context.Cause(t.ctx)
+		return context.Cause(t.ctx)
+	}
+	return nil
+}
+
+// Run waits for its place and runs the prompt.
+func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
+	if err := t.wait(); err != nil {
+		return "", err
 	}
 	s := t.session
-	history, reason, err := s.agent.Turn(t.ctx, s.history, prompt)
-	s.history = history
+	s.announce()
+	end, moved, err := s.journal.begin(t.ctx, t.cancel)
+	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
+		return "", fmt.Errorf("a turn of this session runs in another process: send the prompt again when that has ended (%w)", leased)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if moved { // another process went on with the session
+		events, err := s.journal.events(t.ctx)
+		if err != nil {
+			return "", fmt.Errorf("read the session: %w", err)
+		}
+		s.recall(events)
+	}
+	reason, err := t.run(prompt)
+	s.sayWarnings(context.WithoutCancel(t.ctx)) // that it could not be saved
+	return reason, err
+}
+
+// run runs the prompt in its place.
+func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
+	s := t.session
+	s.sayWarnings(t.ctx)
+	reason, err := s.answer(t.ctx, prompt)
 	if err != nil && t.ctx.Err() != nil { // whatever broke, it broke because of the cancel
 		err = context.Cause(t.ctx)
 	}
+	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
+		return "", err // it was no turn
+	}
+	end := agent.TurnEnd{Reason: reason}
+	switch {
+	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):
+		end.Reason = acp.StopCancelled
+	case err != nil:
+		end.Error = err.Error()
+	}
+	events := []agent.Event{end}
+	title := s.titleOf(prompt)
+	if title != "" {
+		events = append(events, agent.Title{Title: title})
+	}
+	s.journal.record(events...)
+	if title != "" {
+		s.send(t.ctx, acp.InfoUpdate{Update: acp.UpdateInfo, Title: title, UpdatedAt: s.all.Now().UTC()})
+	}
+	return reason, err
+}
+
+// answer lets the agent answer the prompt, or a command of ours.
+func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
+	in := agent.Input{Content: prompt}
+	if c, rest, ok := commandOf(prompt); ok {
+		if c.run != nil {
+			s.journal.record(agent.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
+			reply, err := c.run(s, ctx, rest)
+			if err != nil {
+				return "", err
+			}
+			return acp.StopEndTurn, s.agent.Say(ctx, reply)
+		}
+		in.Instead = c.prompt(rest)
+	}
+	s.history, reason, err = s.agent.Turn(ctx, s.history, in)
 	return reason, err
 }
 
@@ -59,4 +135,28 @@ func (t *turn) End() {
 		return
 	}
 	close(t.done)
+}
+
+// maxTitle bounds a title, in characters.
+const maxTitle = 80
+
+// titleOf gives the title that the session gets from its first prompt, if it has
+// none yet: the first line of what the user typed.
+func (s *Session) titleOf(prompt []acp.ContentBlock) string {
+	if s.journal.title() != "" {
+		return ""
+	}
+	if c, _, ok := commandOf(prompt); ok && c.run != nil {
+		return ""
+	}
+	for line := range strings.Lines(agent.Typed(prompt)) {
+		line = strings.Join(strings.Fields(line), " ")
+		if runes := []rune(line); len(runes) > maxTitle {
+			line = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
+		}
+		if line != "" {
+			return line
+		}
+	}
+	return ""
 }

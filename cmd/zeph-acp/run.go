@@ -29,8 +29,8 @@ const (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	dir, mode, model string
-	yes, json        bool
+	dir, mode, model, resume string
+	yes, json                bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -50,16 +50,13 @@ command line, 3 if the model refused or reached a limit, and 130 after Ctrl-C.`,
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
 	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
+	fs.StringVar(&r.resume, "resume", "", "go on with the stored session `ID`, in its directory")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, the result as the last one")
 	return cmd
 }
 
 // run plays the editor for one turn of a server of our own.
 func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
-	dir, err := directory(r.dir)
-	if err != nil {
-		return err
-	}
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
@@ -82,7 +79,8 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
 	out := &output{w: os.Stdout, failed: cancel}
-	a := app.New(l.Config, log)
+	a := app.New(l, log)
+	defer closeApp(a)
 	if r.model != "" {
 		a.Model = r.model
 	}
@@ -90,7 +88,13 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
 		return usage("the prompt has %d bytes, and %d is the most (acp.max_line_bytes)", len(prompt), max(most, 0))
 	}
-	turn := &headless.Turn{Server: a.Server(), Dir: dir, Mode: r.mode, Prompt: prompt}
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Resume: r.resume, Prompt: prompt}
+	if turn.Dir, err = r.directory(ctx, a); err != nil {
+		return err
+	}
+	if r.resume != "" {
+		turn.Model = r.model
+	}
 	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
 	if f.record != "" {
 		stop, err := record(turn.Server, f.record)
@@ -108,9 +112,14 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	return outcome(reason, err, context.Cause(ctx))
 }
 
-// directory gives the session's cwd.
-func directory(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
+// directory gives the session's cwd: that of the session to resume, if no other is
+// named.
+func (r *runFlags) directory(ctx context.Context, a *app.App) (string, error) {
+	if r.resume != "" && r.dir == "" {
+		row, _, err := a.Sessions().Stored(ctx, r.resume)
+		return row.CWD, err
+	}
+	abs, err := filepath.Abs(r.dir)
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,9 @@ func serve(cmd *cobra.Command, f *flags) error {
 	for _, w := range l.Warnings {
 		log.Warn(w)
 	}
-	server := app.New(l.Config, log).Server()
+	a := app.New(l, log)
+	defer closeApp(a)
+	server := a.Server()
 	if f.record != "" {
 		stop, err := record(server, f.record)
 		if err != nil {
@@ -63,6 +65,13 @@ func serve(cmd *cobra.Command, f *flags) error {
 		return &exit{code: 128 + int(got)}
 	}
 	return nil
+}
+
+// closeApp closes the database. All that matters is committed by then.
+func closeApp(a *app.App) {
+	if err := a.Close(); err != nil {
+		a.Log.Warn("close the database", "err", err)
+	}
 }
 
 // stdout is the client's end. That the client closed it is its way to leave, not

@@ -27,14 +27,31 @@ type Agent struct {
 	Config  Config
 	Session string // ACP session id
 	System  string // system prompt
-	Model   llm.Model
 	Chain   executors.Executor
 	Send    func(context.Context, acp.SessionUpdate) error
 	NewID   func() string // UUIDs, for tool calls and messages
+	// Model and Thought are asked before each call of the model: they may change
+	// during a turn.
+	Model   func() llm.Model
+	Thought func() string // a level of llm.Levels; empty means the model's default
+	// Record keeps events. When it returns, a frame may tell of what they
+	// complete.
+	Record func(...Event)
+	// Spend counts an answer and gives what the session has cost so far; nil
+	// where no prices are known.
+	Spend func(llm.Model, llm.Usage) *acp.Cost
+	// Inside tells whether an absolute path lies in the session's roots.
+	Inside func(path string) bool
 	// StreamTerminals says that the client has no terminals but shows those
 	// that an agent streams to it (_meta.terminal_output).
 	StreamTerminals bool
 	Log             *slog.Logger
+}
+
+// Input is what a turn begins with.
+type Input struct {
+	Content []acp.ContentBlock
+	Instead string // what the model gets in place of Content, if not empty
 }
 
 // budget is the share of the context at which a turn stops, so that an answer
@@ -44,7 +61,8 @@ const budgetPercent = 80
 // turn is one run of the loop.
 type turn struct {
 	*Agent
-	model   llm.Model
+	model   llm.Model // of the next call
+	direct  bool      // the user's own calls: the model stays Direct
 	origin  executors.Origin
 	tools   []executors.Tool
 	offered []llm.Tool
@@ -58,28 +76,22 @@ type turn struct {
 
 // Turn runs one prompt. It returns the history with the prompt and all that
 // came of it, also beside an error; the history is then one that every provider
-// takes. Errors: a *acp.ParamsError for a prompt that cannot fit, one that wraps
-// acp.ErrAuthRequired, ctx's cause after a cancel, else the provider's failure.
-func (a *Agent) Turn(ctx context.Context, history []llm.Message, prompt []acp.ContentBlock) ([]llm.Message, acp.StopReason, error) {
-	t := &turn{Agent: a, model: a.Model, tools: a.Chain.Tools(), history: history}
-	for _, tool := range t.tools {
-		t.offered = append(t.offered, llm.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
-	}
-	typed := typedText(prompt)
-	if llm.Spells(typed, t.offered) {
-		t.model = llm.Direct{}
-	}
-	blocks := promptBlocks(prompt)
-	if _, ok := t.model.(llm.Direct); ok {
+// takes. Errors: a *acp.ParamsError for a prompt that cannot fit, of which
+// nothing is recorded; one that wraps acp.ErrAuthRequired, ctx's cause after a
+// cancel, else the provider's failure.
+func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
+	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
+	prompt := Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
+	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || llm.Spells(typed, t.offered)) {
 		// Only what the user typed is a call of the user's, not what is in an
 		// attached file.
-		t.origin, blocks = executors.User, []llm.Block{{Text: typed}}
+		t.model, t.direct, t.origin, prompt.Instead = llm.Direct{}, true, executors.User, typed
 	}
-	if err := t.fits(blocks); err != nil {
+	if err := t.fits(prompt.blocks(nil)); err != nil {
 		return history, "", err
 	}
-	t.history = append(t.history[:len(t.history):len(t.history)], llm.Message{Role: llm.User, Blocks: blocks})
-	reason, err := t.run(ctx)
+	a.Record(prompt)
+	reason, err := t.begin(ctx, prompt)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
@@ -87,9 +99,52 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, prompt []acp.Co
 	return llm.Repair(t.history), reason, err
 }
 
+// Tools lists what the model is offered.
+func (a *Agent) Tools() []llm.Tool {
+	var out []llm.Tool
+	for _, tool := range a.Chain.Tools() {
+		out = append(out, llm.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
+	}
+	return out
+}
+
+// Say tells the user something that is not the model's word: the model doesn't
+// see it.
+func (a *Agent) Say(ctx context.Context, text string) error {
+	id := a.NewID()
+	a.Record(Note{MessageID: id, Text: text})
+	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
+}
+
+func isDirect(m llm.Model) bool {
+	_, ok := m.(llm.Direct)
+	return ok
+}
+
+// begin takes the prompt into the history, with what its links lead to, and goes
+// on to the loop.
+func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error) {
+	at := len(t.history)
+	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.blocks(nil)})
+	if prompt.Instead == "" {
+		if err := t.leftOut(ctx, prompt.Content); err != nil {
+			return "", err
+		}
+		linked, err := t.follow(ctx, prompt.Content)
+		t.history[at].Blocks = prompt.blocks(linked)
+		if err != nil {
+			return "", err
+		}
+	}
+	return t.run(ctx)
+}
+
 // run goes round the loop.
 func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 	for iteration := 0; ; iteration++ {
+		if !t.direct {
+			t.model = t.Model()
+		}
 		switch full, size := t.overBudget(); {
 		case full > 0:
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Start a new session to go on, or raise agent.context_budget_tokens.", full, size)
@@ -129,7 +184,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 // it stays out of the history.
 func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, args ...any) (acp.StopReason, error) {
 	t.message.end()
-	return reason, t.say(ctx, acp.UpdateAgentMessage, fmt.Sprintf(format, args...))
+	return reason, t.Say(ctx, fmt.Sprintf(format, args...))
 }
 
 // promptAt is the index of the message that began this turn.

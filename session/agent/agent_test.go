@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -21,6 +23,23 @@ import (
 type client struct {
 	mu    sync.Mutex
 	lines []string
+	log   []Event
+}
+
+// record keeps events as a store does.
+func (c *client) record(events ...Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range events {
+		data, err := json.Marshal(e)
+		if err == nil {
+			e, err = DecodeEvent(e.Kind(), data)
+		}
+		if err != nil || e == nil {
+			panic(fmt.Sprint(e, err))
+		}
+		c.log = append(c.log, e)
+	}
 }
 
 func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
@@ -28,7 +47,10 @@ func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
 	defer c.mu.Unlock()
 	switch u := u.(type) {
 	case acp.MessageChunk:
-		c.lines = append(c.lines, fmt.Sprintf("%s %s %q", strings.Split(u.Update, "_")[1], u.MessageID, *u.Content.Text))
+		if u.Content.Text == nil {
+			u.Content = acp.TextBlock(u.Content.Type)
+		}
+		c.lines = append(c.lines, fmt.Sprintf("%s %s %q", map[string]string{acp.UpdateUserMessage: "message user", acp.UpdateAgentMessage: "message", acp.UpdateAgentThought: "thought"}[u.Update], u.MessageID, *u.Content.Text))
 	case acp.ToolCall:
 		line := fmt.Sprintf("%s %s %s", u.Update, u.ToolCallID, u.Status)
 		for _, p := range u.Content {
@@ -38,6 +60,8 @@ func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
 			}
 		}
 		c.lines = append(c.lines, line)
+	case acp.PlanUpdate:
+		c.lines = append(c.lines, fmt.Sprint("plan ", u.Entries))
 	case acp.UsageUpdate:
 		c.lines = append(c.lines, fmt.Sprintf("usage %d/%d", u.Used, u.Size))
 	}
@@ -91,12 +115,50 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 	var mu sync.Mutex
 	n := 0
 	return &Agent{
-		Config: Defaults(), Session: "s1", Model: model, Chain: tools{both: make(chan struct{})}, Send: c.send,
-		NewID: func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),
+		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Send: c.send,
+		Model: func() llm.Model { return model }, Thought: func() string { return "" },
+		Record: c.record, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
+		Inside: func(path string) bool { return strings.HasPrefix(path, "/w/") },
+		NewID:  func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-func text(s string) []acp.ContentBlock { return []acp.ContentBlock{acp.TextBlock(s)} }
+func text(s string) Input { return Input{Content: []acp.ContentBlock{acp.TextBlock(s)}} }
+
+// turn runs a turn and ends it in the log as a session does. Both the history
+// and what the client saw must be what the log says.
+func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
+	t.Helper()
+	history, reason, err := a.Turn(ctx, history, in)
+	c.record(TurnEnd{Reason: reason, Error: fmt.Sprint(err)})
+	if diff := cmp.Diff(history, History(c.log), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("history rebuilt (-want +got)\n%s", diff)
+	}
+	again := &client{}
+	if err := Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(whole(c.lines), whole(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))); diff != "" {
+		t.Errorf("replay (-want +got)\n%s", diff)
+	}
+	return history, reason, err
+}
+
+// whole joins the chunks of a message and leaves out the states in between.
+func whole(lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		f := strings.SplitN(l, " ", 3)
+		if n := len(out); n > 0 && strings.HasPrefix(out[n-1], f[0]+" "+f[1]+" \"") && f[0] != "tool_call" {
+			l = strings.TrimSuffix(out[n-1], `"`) + strings.TrimPrefix(f[2], `"`)
+			out = out[:n-1]
+		}
+		if !strings.HasSuffix(l, string(acp.ToolInProgress)) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
 
 func TestTurn(t *testing.T) {
 	const say = `{"tool":"say","input":{"text":"abc, a longer answer"}}`
@@ -106,26 +168,26 @@ func TestTurn(t *testing.T) {
 		want   []string
 	}{
 		"answer": {`{"thought":"hm"}` + "\n" + `{"text":"he"}` + "\n" + `{"text":"llo"}`, acp.StopEndTurn,
-			[]string{`thought #1 "hm"`, `message #2 "he"`, `message #2 "llo"`}},
+			[]string{`thought #2 "hm"`, `message #3 "he"`, `message #3 "llo"`}},
 		"tool, then a new message": {`{"text":"look"}` + "\n" + say + "\n\n" + `{"text":"done"}`, acp.StopEndTurn, []string{
-			`message #1 "look"`, `tool_call #2 pending`, `tool_call_update #2 in_progress`,
-			`tool_call_update #2 completed content="abc, a longer answer"`, `message #3 "done"`}},
+			`message #2 "look"`, `tool_call #3 pending`, `tool_call_update #3 in_progress`,
+			`tool_call_update #3 completed content="abc, a longer answer"`, `message #4 "done"`}},
 		"a failing tool goes on": {`{"tool":"fail"}` + "\n\n" + `{"text":"sorry"}`, acp.StopEndTurn, []string{
-			`tool_call #1 pending`, `tool_call_update #1 in_progress`,
-			`tool_call_update #1 failed content="[tool_error]\ncategory: permanent_failure\nerror: no\nsuggestion: The same call will fail again; change it or choose another way.\nretryable: false"`,
-			`message #2 "sorry"`}},
-		"nothing said": {`{"thought":"hm"}`, acp.StopEndTurn, []string{`thought #1 "hm"`, `message #2 "The model ended its turn without an answer."`}},
-		"max tokens":   {`{"text":"he"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{`message #1 "he"`}},
-		"refusal":      {`{"text":"no"}` + "\n" + `{"stop":"refusal"}`, acp.StopRefusal, []string{`message #1 "no"`}},
+			`tool_call #2 pending`, `tool_call_update #2 in_progress`,
+			`tool_call_update #2 failed content="[tool_error]\ncategory: permanent_failure\nerror: no\nsuggestion: The same call will fail again; change it or choose another way.\nretryable: false"`,
+			`message #3 "sorry"`}},
+		"nothing said": {`{"thought":"hm"}`, acp.StopEndTurn, []string{`thought #2 "hm"`, `message #3 "The model ended its turn without an answer."`}},
+		"max tokens":   {`{"text":"he"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{`message #2 "he"`}},
+		"refusal":      {`{"text":"no"}` + "\n" + `{"stop":"refusal"}`, acp.StopRefusal, []string{`message #2 "no"`}},
 		"in circles": {say + "\n\n" + say + "\n\n" + say + "\n\n" + say, acp.StopMaxTurnRequests, []string{
-			`tool_call #1 pending`, `tool_call_update #1 in_progress`, `tool_call_update #1 completed content="abc, a longer answer"`,
 			`tool_call #2 pending`, `tool_call_update #2 in_progress`, `tool_call_update #2 completed content="abc, a longer answer"`,
 			`tool_call #3 pending`, `tool_call_update #3 in_progress`, `tool_call_update #3 completed content="abc, a longer answer"`,
-			`message #4 "Stopped: the last 3 rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently."`}},
+			`tool_call #4 pending`, `tool_call_update #4 in_progress`, `tool_call_update #4 completed content="abc, a longer answer"`,
+			`message #5 "Stopped: the last 3 rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently."`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}
-			history, reason, err := newAgent(t, tt.script, c).Turn(t.Context(), nil, text("hi"))
+			history, reason, err := c.turn(t.Context(), t, newAgent(t, tt.script, c), nil, text("hi"))
 			if err != nil || reason != tt.reason {
 				t.Errorf("reason %q, err %v", reason, err)
 			}
@@ -158,14 +220,18 @@ func TestOddName(t *testing.T) {
 func TestSpoken(t *testing.T) {
 	one, two := &llm.Opaque{Provider: "p", Data: []byte("1")}, &llm.Opaque{Provider: "p", Data: []byte("2")}
 	call := &llm.ToolCall{ID: "c1"}
-	var s spoken
+	var kept []llm.Block
+	s := spoken{keep: func(b llm.Block) { kept = append(kept, b) }}
 	for _, ev := range []llm.Event{
 		{Thought: "a"}, {Thought: "b"}, {Opaque: one}, {Thought: "c"}, {Text: "d"}, {Usage: &llm.Usage{}}, {Text: "e"}, {Opaque: two}, {Call: call}, {Text: "f"},
 	} {
 		s.add(ev)
 	}
 	want := []llm.Block{{Thought: "ab", Opaque: one}, {Thought: "c"}, {Text: "de"}, {Opaque: two}, {Call: call}, {Text: "f"}}
-	if diff := cmp.Diff(want, s.end()); diff != "" {
+	if diff := cmp.Diff(want, s.end(nil)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -173,13 +239,13 @@ func TestSpoken(t *testing.T) {
 func TestOnlyTypedTextIsACall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, "", c)
-	a.Model = llm.Direct{}
+	a.Model = func() llm.Model { return llm.Direct{} }
 	block := "```bash\nrm x\n```"
-	prompt := append(text("look at this"), acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///x.md", Text: &block}})
-	if _, _, err := a.Turn(t.Context(), nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
+	prompt := Input{Content: append(text("look at this").Content, acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///x.md", Text: &block}})}
+	if _, _, err := c.turn(t.Context(), t, a, nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
 		t.Error(err, c.lines)
 	}
-	history, _, err := a.Turn(t.Context(), nil, append(text("/say "), acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"}))
+	history, _, err := a.Turn(t.Context(), nil, Input{Content: append(text("/say ").Content, acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"})})
 	if err != nil || history[0].Blocks[0].Text != "/say /w/my file.go" {
 		t.Error(err, history[0])
 	}
@@ -191,7 +257,7 @@ func TestUserCall(t *testing.T) {
 	a := newAgent(t, `{"error":"nobody asks the model"}`, c)
 	var origin executors.Origin
 	a.Chain = executors.Chain(a.Chain, func(next executors.Executor) executors.Executor { return spy{next, &origin} })
-	_, reason, err := a.Turn(t.Context(), nil, text(`/say {"text":"hi there"}`))
+	_, reason, err := c.turn(t.Context(), t, a, nil, text(`/say {"text":"hi there"}`))
 	if err != nil || reason != acp.StopEndTurn || origin != executors.User || !strings.Contains(strings.Join(c.lines, "\n"), `content="hi there"`) {
 		t.Errorf("%v %v %v\n%s", reason, err, origin, strings.Join(c.lines, "\n"))
 	}
@@ -215,7 +281,7 @@ func TestIterationCap(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, script.String(), c)
 	a.Config.MaxToolIterations = 4
-	history, reason, err := a.Turn(t.Context(), nil, text("hi"))
+	history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if err != nil || reason != acp.StopMaxTurnRequests || len(history) != 1+2*4 {
 		t.Errorf("%v %v, %d messages", reason, err, len(history))
 	}
@@ -225,11 +291,11 @@ func TestContextBudget(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"text":"x"}`+"\n"+`{"usage":{"input":70,"output":5}}`+"\n\n"+`{"text":"y"}`, c)
 	a.Config.ContextBudgetTokens = 100
-	history, reason, err := a.Turn(t.Context(), nil, text("hi"))
+	history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if err != nil || reason != acp.StopEndTurn {
 		t.Fatal(reason, err)
 	}
-	_, reason, err = a.Turn(t.Context(), history, text(strings.Repeat("a longer prompt ", 100)))
+	_, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
 	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens") {
 		t.Errorf("%v %v %q", reason, err, c.lines)
 	}
@@ -237,7 +303,7 @@ func TestContextBudget(t *testing.T) {
 
 func TestPromptLargerThanTheWindow(t *testing.T) {
 	a := newAgent(t, "", &client{})
-	a.Model.(*llm.Script).ContextWindow = 100
+	a.Model().(*llm.Script).ContextWindow = 100
 	_, _, err := a.Turn(t.Context(), nil, text(strings.Repeat("word ", 1000)))
 	if wrong, ok := errors.AsType[*acp.ParamsError](err); !ok || wrong.Field != "prompt" || !strings.Contains(wrong.Reason, "100") {
 		t.Error(err)
@@ -249,7 +315,7 @@ func TestPromptLargerThanTheWindow(t *testing.T) {
 func TestProviderFailure(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"text":"half an"}`+"\n"+`{"error":"overloaded","status":529}`+"\n\n"+`{"text":"ok"}`, c)
-	history, _, err := a.Turn(t.Context(), nil, text("hi"))
+	history, _, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if failed, ok := errors.AsType[*llm.Error](err); !ok || failed.Status != 529 {
 		t.Fatal(err)
 	}
@@ -257,7 +323,7 @@ func TestProviderFailure(t *testing.T) {
 	if diff := cmp.Diff(want, history); diff != "" {
 		t.Error(diff)
 	}
-	if _, reason, err := a.Turn(t.Context(), history, text("again")); err != nil || reason != acp.StopEndTurn {
+	if _, reason, err := c.turn(t.Context(), t, a, history, text("again")); err != nil || reason != acp.StopEndTurn {
 		t.Error(reason, err)
 	}
 }
@@ -277,12 +343,12 @@ func TestCancel(t *testing.T) {
 			a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
 				err := send(ctx, u)
 				call, ok := u.(acp.ToolCall)
-				if !ok && script[2:6] == "text" || ok && call.ToolCallID == "#2" && call.Status == acp.ToolInProgress {
+				if !ok && script[2:6] == "text" || ok && call.ToolCallID == "#3" && call.Status == acp.ToolInProgress {
 					cancel(acp.ErrTurnCancelled)
 				}
 				return err
 			}
-			history, _, err := a.Turn(ctx, nil, text("hi"))
+			history, _, err := c.turn(ctx, t, a, nil, text("hi"))
 			if !errors.Is(err, acp.ErrTurnCancelled) {
 				t.Error(err)
 			}
@@ -309,7 +375,9 @@ func TestCancel(t *testing.T) {
 // Two neighbours that only read run side by side; each would wait for the other
 // for ever otherwise.
 func TestParallelReads(t *testing.T) {
-	a := newAgent(t, `{"tool":"meet"}`+"\n"+`{"tool":"meet"}`+"\n\n"+`{"text":"ok"}`, &client{})
+	c := &client{}
+	a := newAgent(t, `{"tool":"meet"}`+"\n"+`{"tool":"meet"}`+"\n\n"+`{"text":"ok"}`, c)
+	a.Send = func(context.Context, acp.SessionUpdate) error { return nil } // either may end first
 	if _, reason, err := a.Turn(t.Context(), nil, text("hi")); err != nil || reason != acp.StopEndTurn {
 		t.Error(reason, err)
 	}
@@ -345,10 +413,11 @@ func BenchmarkTurn(b *testing.B) {
 	script := `{"tool":"say","input":{"text":"abc"}}` + "\n\n" + `{"text":"done"}`
 	b.ReportAllocs()
 	for b.Loop() {
-		a.Model, _ = llm.ParseScript("bench", strings.NewReader(script))
+		model, _ := llm.ParseScript("bench", strings.NewReader(script))
+		a.Model = func() llm.Model { return model }
 		if _, _, err := a.Turn(b.Context(), nil, text("hi")); err != nil {
 			b.Fatal(err)
 		}
-		c.lines = c.lines[:0]
+		c.lines, c.log = c.lines[:0], c.log[:0]
 	}
 }

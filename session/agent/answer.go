@@ -22,20 +22,20 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.message.end()
 	var (
-		spoken spoken
+		spoken = spoken{keep: func(b llm.Block) { t.Record(Block{MessageID: t.message.id, Block: b}) }}
 		a      answer
 		fault  error
 		usage  *llm.Usage
 	)
-	req := llm.Request{System: t.System, Messages: t.history, Tools: t.offered}
+	req := llm.Request{System: t.System, Messages: t.history, Tools: t.offered, Thought: t.Thought()}
 	for ev, err := range t.model.Stream(ctx, req) {
-		if fault = err; fault == nil {
-			fault = t.show(ctx, ev)
-		}
-		if fault != nil {
+		if fault = err; fault != nil {
 			break
 		}
-		spoken.add(ev)
+		spoken.add(ev) // before the client sees by the next message that this one is complete
+		if fault = t.show(ctx, ev); fault != nil {
+			break
+		}
 		switch {
 		case ev.Call != nil:
 			a.calls = append(a.calls, *ev.Call)
@@ -48,15 +48,15 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault == nil && a.stop == "" {
 		fault = &llm.Error{Provider: t.model.Name(), Message: "the answer broke off", Hint: "try again"}
 	}
-	blocks := spoken.end()
+	blocks := spoken.end(nil)
+	if ctx.Err() != nil {
+		fault = context.Cause(ctx)
+	}
 	if fault != nil {
 		blocks = said(blocks)
 	}
 	if len(blocks) > 0 {
 		t.history = append(t.history, llm.Message{Role: llm.Assistant, Blocks: blocks})
-	}
-	if ctx.Err() != nil {
-		fault = context.Cause(ctx)
 	}
 	if fault != nil {
 		return a, fault
@@ -76,17 +76,21 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	return nil
 }
 
-// count tells the client how full the context is.
+// count completes the answer and tells the client how full the context is.
 func (t *turn) count(ctx context.Context, u *llm.Usage) error {
-	if u == nil {
+	done := Answer{Model: t.model.Name(), Usage: u}
+	if u != nil {
+		t.used, t.counted = u.Input+u.Output, len(t.history)
+		cost := t.Spend(t.model, *u)
+		if window := t.model.Window(); window > 0 { // the update needs a size
+			done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(t.used, window), Size: window, Cost: cost}
+		}
+	}
+	t.Record(done)
+	if done.Shown == nil {
 		return nil
 	}
-	t.used, t.counted = u.Input+u.Output, len(t.history)
-	window := t.model.Window()
-	if window == 0 {
-		return nil // the update needs a size
-	}
-	return t.Send(ctx, acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(t.used, window), Size: window})
+	return t.Send(ctx, *done.Shown)
 }
 
 // message is the message that is being sent; its chunks share an id.
@@ -105,8 +109,10 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 	return t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text), MessageID: t.message.id})
 }
 
-// spoken collects the blocks of an answer; pieces of one text are joined.
+// spoken collects the blocks of an answer; pieces of one text are joined. Each
+// block goes to keep as soon as it is complete.
 type spoken struct {
+	keep   func(llm.Block)
 	blocks []llm.Block
 	kind   string          // of the block whose pieces come, as of a chunk; empty for none
 	pieces strings.Builder // appending to the block would take time by its square
@@ -119,37 +125,43 @@ func (s *spoken) add(ev llm.Event) {
 	case ev.Thought != "":
 		s.piece(acp.UpdateAgentThought, ev.Thought)
 	case ev.Opaque != nil:
-		s.end()
-		if n := len(s.blocks); n > 0 && s.blocks[n-1].Thought != "" && s.blocks[n-1].Opaque == nil {
-			s.blocks[n-1].Opaque = ev.Opaque
-		} else {
-			s.blocks = append(s.blocks, llm.Block{Opaque: ev.Opaque})
+		if s.kind != acp.UpdateAgentThought {
+			s.end(nil)
+			s.add1(llm.Block{Opaque: ev.Opaque})
+			return
 		}
+		s.end(ev.Opaque)
 	case ev.Call != nil:
-		s.end()
-		s.blocks = append(s.blocks, llm.Block{Call: ev.Call})
+		s.end(nil)
+		s.add1(llm.Block{Call: ev.Call})
 	}
 }
 
 func (s *spoken) piece(kind, text string) {
 	if s.kind != kind {
-		s.end()
+		s.end(nil)
 		s.kind = kind
 	}
 	s.pieces.WriteString(text)
 }
 
-// end completes the block whose pieces came and gives all.
-func (s *spoken) end() []llm.Block {
+// end completes the block whose pieces came, a thought with what belongs to it,
+// and gives all.
+func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	switch s.kind {
 	case acp.UpdateAgentMessage:
-		s.blocks = append(s.blocks, llm.Block{Text: s.pieces.String()})
+		s.add1(llm.Block{Text: s.pieces.String()})
 	case acp.UpdateAgentThought:
-		s.blocks = append(s.blocks, llm.Block{Thought: s.pieces.String()})
+		s.add1(llm.Block{Thought: s.pieces.String(), Opaque: opaque})
 	}
 	s.kind = ""
 	s.pieces.Reset()
 	return s.blocks
+}
+
+func (s *spoken) add1(b llm.Block) {
+	s.blocks = append(s.blocks, b)
+	s.keep(b)
 }
 
 // said keeps the text of an answer that broke off: its calls were not run, and

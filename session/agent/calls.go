@@ -55,8 +55,8 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	for i, c := range calls {
 		r, err := t.announce(ctx, c)
 		if err != nil {
-			for _, r := range running[:i] {
-				_, _ = r.finish(ctx, executors.Result{}, err)
+			for i, r := range running[:i] {
+				results[i], _ = r.finish(ctx, executors.Result{}, err)
 			}
 			return err
 		}
@@ -65,11 +65,7 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	errs := make([]error, len(calls))
 	var group sync.WaitGroup
 	for i, r := range running {
-		group.Go(func() {
-			var res executors.Result
-			res, errs[i] = r.run(ctx)
-			results[i] = &llm.ToolResult{ID: calls[i].ID, Text: res.Text, Failed: res.Failed}
-		})
+		group.Go(func() { results[i], errs[i] = r.run(ctx) })
 	}
 	group.Wait()
 	return errors.Join(errs...)
@@ -79,9 +75,12 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 type running struct {
 	*turn
 	call *executors.Call
+	id   string // the provider's
+	link int    // see Result
 
 	mu       sync.Mutex
 	terminal string // to embed: of the client, or streamed to it
+	exit     *acp.TerminalExit
 	started  bool
 }
 
@@ -92,7 +91,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: executors.PhaseExecutor, Attempt: 1,
 		Record: &executors.Record{},
 	}
-	r := &running{turn: t, call: call}
+	r := &running{turn: t, call: call, id: c.ID}
 	call.Notify = r.notify
 	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
 	if cancelled(ctx, call.Unfit) {
@@ -113,18 +112,19 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: card.Dir}}
 	}
 	u.Content = r.content(nil)
+	t.Record(Call{Shown: u})
 	return r, t.Send(ctx, u)
 }
 
 // run executes the call and tells the client how it ended.
-func (r *running) run(ctx context.Context) (executors.Result, error) {
+func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
 	return r.finish(ctx, res, err)
 }
 
 // finish tells the client how the call ended. An error ends the turn; the call
 // is then shown as failed.
-func (r *running) finish(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
+func (r *running) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
 	if err != nil {
 		text := "[error] " + err.Error()
 		if cancelled(ctx, err) {
@@ -136,22 +136,48 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	if res.Done != nil {
 		defer res.Done()
 	}
-	status := acp.ToolCompleted
-	if res.Failed {
-		status = acp.ToolFailed
-	}
-	sent := r.Send(ctx, acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: status,
+	result := llm.ToolResult{ID: r.id, Text: res.Text, Failed: res.Failed}
+	shown := acp.ToolCall{
+		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: res.Raw,
-	})
-	return res, errors.Join(err, sent)
+	}
+	if res.Failed {
+		shown.Status = acp.ToolFailed
+	}
+	r.mu.Lock()
+	exit := r.exit
+	r.mu.Unlock()
+	r.Record(Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
+	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 
 // notify passes progress on to the client. That the client cannot take it is
 // seen by the final update.
 func (r *running) notify(ev executors.Event) {
+	u, ok := r.progress(ev)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), slowClient)
+	defer cancel()
+	if err := r.Send(ctx, u); err != nil {
+		r.Log.Debug("progress", "call", r.call.ID, "err", err)
+	}
+}
+
+// progress is what the client is told of an event, if anything.
+func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
+	if ev.Plan != nil {
+		plan := Plan{Entries: []acp.PlanEntry{}}
+		for _, e := range ev.Plan.Entries {
+			plan.Entries = append(plan.Entries, acp.PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status})
+		}
+		r.Record(plan)
+		return acp.PlanUpdate{Update: acp.UpdatePlan, Entries: plan.Entries}, true
+	}
 	u := acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
 	case ev.Status == executors.InProgress && !r.started:
 		r.started = true
@@ -162,21 +188,15 @@ func (r *running) notify(ev executors.Event) {
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
 		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
 	case ev.Exit != nil && r.StreamTerminals && r.terminal != "":
-		exit := &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
+		r.exit = &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
 		if ev.Exit.Signal != "" {
-			exit.Signal = &ev.Exit.Signal
+			r.exit.Signal = &ev.Exit.Signal
 		}
-		u.Meta = &acp.ToolMeta{Exit: exit}
+		u.Meta = &acp.ToolMeta{Exit: r.exit}
 	default:
-		r.mu.Unlock()
-		return
+		return nil, false
 	}
-	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), slowClient)
-	defer cancel()
-	if err := r.Send(ctx, u); err != nil {
-		r.Log.Debug("progress", "call", r.call.ID, "err", err)
-	}
+	return u, true
 }
 
 // slowClient is how long progress of a call waits for a client that does not

@@ -1,52 +1,84 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// promptBlocks puts a prompt into the model's terms. What the model cannot be
-// shown it is told of, so that nothing is dropped in silence.
-func promptBlocks(prompt []acp.ContentBlock) []llm.Block {
+// maxEmbedded bounds the text of an embedded resource that goes to the model, in
+// bytes. A larger one is cut, and the model is told so.
+const maxEmbedded = 200 << 10
+
+// blocks puts a prompt into the model's terms; linked are texts of the files that
+// its resource links name, by index. What the model cannot be shown it is told
+// of, so that nothing is dropped in silence.
+func (p Prompt) blocks(linked map[int]string) []llm.Block {
+	if p.Instead != "" {
+		return []llm.Block{{Text: p.Instead}}
+	}
 	var blocks []llm.Block
-	for _, p := range prompt {
-		if text := promptBlock(p); text != "" {
-			blocks = append(blocks, llm.Block{Text: text})
+	for i, c := range p.Content {
+		if b := promptBlock(c, linked[i]); b.Text != "" || b.Image != nil {
+			blocks = append(blocks, b)
 		}
 	}
 	return blocks
 }
 
-func promptBlock(p acp.ContentBlock) string {
-	switch p.Type {
+func promptBlock(c acp.ContentBlock, linked string) llm.Block {
+	switch c.Type {
 	case "text":
-		return *p.Text
+		return llm.Block{Text: *c.Text}
+	case "image":
+		data, err := base64.StdEncoding.DecodeString(c.Data)
+		if err != nil { // acp has looked at it
+			return llm.Block{Text: "[The user attached an image that cannot be read]"}
+		}
+		return llm.Block{Image: &llm.Image{MIME: c.MIMEType, Data: data}}
+	case "audio":
+		return llm.Block{Text: "[The user attached audio, which cannot be heard here]"}
 	case "resource_link":
-		name := p.Name
-		if name == "" {
-			name = p.URI
+		name := cmp.Or(c.Name, c.URI)
+		if linked != "" {
+			return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]\n%s", name, linkTarget(c.URI), linked)}
 		}
-		return fmt.Sprintf("[The user refers to %q: %s]", name, linkTarget(p.URI))
+		return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]", name, linkTarget(c.URI))}
 	case "resource":
-		if p.Resource.Text != nil {
-			return fmt.Sprintf("[The user attached %s]\n%s", p.Resource.URI, *p.Resource.Text)
-		}
-		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
-			p.Resource.URI, base64.StdEncoding.DecodedLen(len(*p.Resource.Blob)))
+		return llm.Block{Text: embedded(*c.Resource)}
 	}
-	return ""
+	return llm.Block{}
 }
 
-// typedText is what the user typed: the text, with the paths or addresses of the
+// embedded shows an embedded resource.
+func embedded(r acp.Resource) string {
+	if r.Text == nil {
+		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
+			r.URI, base64.StdEncoding.DecodedLen(len(*r.Blob)))
+	}
+	text := *r.Text
+	if len(text) <= maxEmbedded {
+		return fmt.Sprintf("[The user attached %s]\n%s", linkTarget(r.URI), text)
+	}
+	n := maxEmbedded
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return fmt.Sprintf("[The user attached %s, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]",
+		linkTarget(r.URI), len(text), text[:n], len(text)-n)
+}
+
+// Typed is what the user typed: the text, with the paths or addresses of the
 // files that the client offered in its place.
-func typedText(prompt []acp.ContentBlock) string {
+func Typed(prompt []acp.ContentBlock) string {
 	var b strings.Builder
 	for _, p := range prompt {
 		switch p.Type {

@@ -7,11 +7,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,46 +24,93 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
 // Version is the version of the product, as agentInfo and the version command
 // tell it.
 const Version = "0.1.0"
 
-// App makes servers.
+// App makes servers. Close it when none of them serves any more.
 type App struct {
 	Config Config
 	Model  string              // as the user picks it, "provider:model"; empty means the configured one
-	Getenv func(string) string // os.Getenv
+	Getenv func(string) string // the environment with the saved keys
+	Store  *store.DB           // of sessions; nil keeps nothing
+	Logout func() error        // removes the saved keys
 	NewID  func() string       // UUIDs
+	Now    func() time.Time
+	Settle time.Duration // see session.Sessions
 	Log    *slog.Logger
 }
 
+// settle is long enough for an editor's loop to take a response in.
+const settle = 50 * time.Millisecond
+
 // New makes an App that uses this process's environment.
-func New(cfg Config, log *slog.Logger) *App {
-	return &App{Config: cfg, Model: os.Getenv("ZEPH_MODEL"), Getenv: os.Getenv, NewID: uuid.NewString, Log: log}
+func New(l *Loaded, log *slog.Logger) *App {
+	keys := l.Keys()
+	a := &App{
+		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"), Getenv: keys.Getenv,
+		Logout: func() error { _, err := keys.RemoveAll(); return err },
+		NewID:  uuid.NewString, Now: time.Now, Settle: settle, Log: log,
+	}
+	if l.Paths.Data != "" {
+		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{Log: log})
+	}
+	return a
+}
+
+// storeFile is the name of the database in the data directory.
+const storeFile = "zeph.db"
+
+// Close closes the database.
+func (a *App) Close() error {
+	if a.Store == nil {
+		return nil
+	}
+	return a.Store.Close()
 }
 
 // Server makes a server with no sessions; it serves one connection.
 func (a *App) Server() *acp.Server {
+	sessions := a.Sessions()
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // no login is then offered to clients that want a whole command line
+	}
 	return &acp.Server{
-		Config: a.Config.ACP,
-		Agent:  acp.Implementation{Name: "zeph-acp", Title: "Zeph", Version: Version},
-		Sessions: &session.Sessions{
-			NewAgent: a.newAgent, NewID: a.NewID, Modes: modes(),
-		},
+		Config:   a.Config.ACP,
+		Agent:    acp.Implementation{Name: "zeph-acp", Title: "Zeph", Version: Version},
+		Sessions: sessions,
 		Ready: func() error {
-			_, err := a.model(a.Config.LLM)
+			_, err := a.model(a.Model)
 			return err
 		},
-		Log: a.Log,
+		Logout:     a.Logout,
+		Command:    program,
+		Extensions: extensions(sessions),
+		Log:        a.Log,
 	}
 }
 
-// model picks the model of a session. What misses its key is refused here, so
-// that the client can ask for it before the first prompt.
-func (a *App) model(cfg llm.Config) (llm.Model, error) {
-	m, err := llm.Select(cfg, a.Getenv, a.Model)
+// Sessions makes what keeps the sessions of one connection, or looks at the
+// stored ones without any.
+func (a *App) Sessions() *session.Sessions {
+	return &session.Sessions{
+		NewAgent: a.newAgent,
+		Model: func(name string) (llm.Model, error) {
+			return a.model(cmp.Or(name, a.Model))
+		},
+		Models: func() []llm.Choice { return llm.Models(a.Config.LLM, a.Getenv) },
+		Modes:  modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+	}
+}
+
+// model makes a model. What misses its key is refused here, so that the client
+// can ask for it before the first prompt.
+func (a *App) model(name string) (llm.Model, error) {
+	m, err := llm.Select(a.Config.LLM, a.Getenv, name)
 	if err != nil {
 		return nil, err
 	}
@@ -70,41 +120,41 @@ func (a *App) model(cfg llm.Config) (llm.Model, error) {
 	return m, nil
 }
 
-// newAgent makes what one session needs: roots, chain, model, system prompt.
-func (a *App) newAgent(s session.Setup) (session.Agent, string, error) {
+// newAgent makes what one session needs: roots, chain, system prompt.
+func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	roots, err := workspace.New(append([]string{s.CWD}, s.Dirs...)...)
 	if err != nil {
 		field := "cwd"
 		if _, cwdErr := workspace.New(s.CWD); cwdErr == nil {
 			field = "additionalDirectories"
 		}
-		return nil, "", &acp.ParamsError{Field: field, Reason: err.Error()}
+		return session.Opening{}, &acp.ParamsError{Field: field, Reason: err.Error()}
 	}
 	cfg, warnings := Tighten(a.Config, roots.Cwd())
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
-	}
-	model, err := a.model(cfg.LLM)
-	if err != nil {
-		return nil, "", err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing is then taken for the home directory
 	}
 	caps := s.Client.Capabilities()
-	return &agent.Agent{
-		Config:  cfg.Agent,
-		Session: s.ID,
-		System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
-		Model:   model,
-		Chain:   chain(cfg, s, roots, home),
-		Send: func(ctx context.Context, u acp.SessionUpdate) error {
-			return s.Client.Update(ctx, s.ID, u)
+	return session.Opening{
+		Mode: cfg.Agent.Mode, Warnings: warnings,
+		Agent: &agent.Agent{
+			Config:  cfg.Agent,
+			Session: s.ID,
+			System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
+			Chain:   chain(cfg, s, roots, home),
+			Send: func(ctx context.Context, u acp.SessionUpdate) error {
+				return s.Client.Update(ctx, s.ID, u)
+			},
+			NewID: a.NewID,
+			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
+			Inside: func(path string) bool { _, err := roots.Resolve(path); return err == nil },
+			// A client that has terminals shows those.
+			StreamTerminals: caps.TerminalOutput && !caps.Terminal,
+			Log:             a.Log,
 		},
-		NewID: a.NewID,
-		// A client that has terminals shows those.
-		StreamTerminals: caps.TerminalOutput && !caps.Terminal,
-		Log:             a.Log,
-	}, cfg.Agent.Mode, nil
+	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent/native"
 )
 
 // chain puts the links of one session around the composite that fits its
@@ -31,6 +32,7 @@ func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) exe
 		executors.NewDynExecutor(
 			shellTools(cfg, s.Client, roots, caps),
 			fileTools(cfg, s, roots, caps),
+			native.New(),
 		),
 		executors.Validate,
 		guard.Middleware,
@@ -72,5 +74,6 @@ func Catalogue() []executors.Tool {
 	return executors.NewDynExecutor(
 		shell.New(shell.Local{}, "", shell.Defaults()),
 		files.New(nil, nil, files.Defaults()),
+		native.New(),
 	).Tools()
 }

@@ -36,12 +36,14 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 		return err
 	}
 	w := fixtures.Workspace(filepath.Join(dir, "w"))
-	cfg, err := unpack(f, dir, w)
+	l, err := unpack(f, dir, w)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	a := New(cfg, slog.New(slog.DiscardHandler))
-	a.Model, a.Getenv = "", func(string) string { return "" }
+	a := New(l, slog.New(slog.DiscardHandler))
+	a.Model, a.Settle = "", 0
+	a.Getenv = NewKeys(l.Paths.Config, llm.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
+	defer func() { err = errors.Join(err, a.Close()) }()
 
 	in, clientOut := io.Pipe()
 	clientIn, out := io.Pipe()
@@ -56,7 +58,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 }
 
 // unpack writes a fixture's files below dir and gives its configuration.
-func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (Config, error) {
+func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, error) {
 	files := map[string][]byte{
 		"config.toml": []byte(w.Real(string(f.Config))),
 		"model.jsonl": []byte(w.Real(string(f.Model))),
@@ -65,20 +67,20 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (Config, erro
 		files["w/"+name] = data
 	}
 	if err := os.Mkdir(string(w), 0o700); err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	for name, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := MakeDir(filepath.Dir(path)); err != nil {
-			return Config{}, err
+			return nil, err
 		}
 		if err := os.WriteFile(path, data, 0o600); err != nil {
-			return Config{}, err
+			return nil, err
 		}
 	}
 	l, err := Load(Options{File: filepath.Join(dir, "config.toml"), Environ: []string{"ZEPH_HOME=" + dir}})
 	if err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	model := filepath.Join(dir, "model.jsonl")
 	for i, p := range l.Config.LLM.Providers {
@@ -93,7 +95,7 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (Config, erro
 		}
 		l.Config.LLM.Providers = []llm.Provider{p}
 	}
-	return l.Config, nil
+	return l, nil
 }
 
 // needed are the variables without which programs do not run.

@@ -19,6 +19,7 @@ import (
 
 // agent has one session, whose turn does what turn says.
 type agent struct {
+	acp.Sessions
 	turn func(ctx context.Context, c *acp.Client) (acp.StopReason, error)
 
 	client *acp.Client
@@ -27,16 +28,30 @@ type agent struct {
 	mode   string
 }
 
-func (a *agent) New(_ context.Context, c *acp.Client, _ acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+func (a *agent) New(_ context.Context, c *acp.Client, _ acp.NewSessionRequest) (acp.Session, error) {
 	a.client = c
-	return acp.NewSessionResponse{SessionID: "s", Modes: acp.SessionModeState{
-		CurrentModeID: "code", AvailableModes: []acp.SessionMode{{ID: "ask"}, {ID: "code"}},
-	}}, nil
+	return session{agent: a}, nil
 }
-func (a *agent) Find(string) (acp.Session, error) { return a, nil }
-func (a *agent) Cancel()                          { a.cancel(acp.ErrTurnCancelled) }
-func (a *agent) SetMode(id string) error          { a.mode = id; return nil }
-func (a *agent) Close(context.Context) error      { return nil }
+func (a *agent) Find(string) (acp.Session, error) { return session{agent: a}, nil }
+
+// session is the agent's only one.
+type session struct {
+	acp.Session
+	*agent
+}
+
+func (session) ID() string { return "s" }
+func (session) State() acp.SessionState {
+	return acp.SessionState{Modes: acp.SessionModeState{
+		CurrentModeID: "code", AvailableModes: []acp.SessionMode{{ID: "ask"}, {ID: "code"}},
+	}}
+}
+func (session) Opened()                              {}
+func (session) Sync(context.Context)                 {}
+func (session) Close(context.Context) error          { return nil }
+func (s session) Cancel()                            { s.cancel(acp.ErrTurnCancelled) }
+func (s session) SetMode(id string) error            { s.mode = id; return nil }
+func (s session) Begin(ctx context.Context) acp.Turn { return s.agent.Begin(ctx) }
 func (a *agent) Begin(ctx context.Context) acp.Turn {
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a

@@ -23,11 +23,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// Turn is one prompt in a session of its own. All fields but Mode are required.
+// Turn is one prompt in a session of its own, or in a stored one. All fields but
+// Mode, Model and Resume are required.
 type Turn struct {
 	Server   *acp.Server // fresh; Run serves it
 	Dir      string      // absolute path; the session's cwd
 	Mode     string      // empty means the configured one
+	Model    string      // empty means the session's
+	Resume   string      // the session to go on with; empty means a new one
 	Prompt   string
 	View     View
 	Approver Approver
@@ -113,9 +116,18 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	}, nil); err != nil {
 		return "", err
 	}
-	var session acp.NewSessionResponse
-	if err := call("session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}, &session); err != nil {
+	method, params := "session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}
+	session := acp.NewSessionResponse{SessionID: c.Resume}
+	if c.Resume != "" {
+		method, params["sessionId"] = "session/resume", c.Resume
+	}
+	if err := call(method, params, &session); err != nil {
 		return "", err
+	}
+	if c.Model != "" {
+		if err := call("session/set_model", map[string]any{"sessionId": session.SessionID, "modelId": c.Model}, nil); err != nil {
+			return "", err
+		}
 	}
 	if c.Mode != "" {
 		if err := known(c.Mode, session.Modes.AvailableModes); err != nil {

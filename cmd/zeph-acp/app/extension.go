@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session"
+)
+
+// extensions are our methods beyond the protocol; docs/extensions.md describes
+// them.
+func extensions(sessions *session.Sessions) map[string]acp.Extension {
+	return map[string]acp.Extension{
+		"_zeph/tools":          extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
+		"_zeph/session/export": extension(func(ctx context.Context, p sessionID) (any, error) { return export(ctx, sessions, p) }),
+		"_zeph/session/import": extension(func(ctx context.Context, p imported) (any, error) { return p.store(ctx, sessions) }),
+	}
+}
+
+// extension decodes the params of a method.
+func extension[P any](method func(context.Context, P) (any, error)) acp.Extension {
+	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (any, error) {
+		var p P
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return nil, &acp.ParamsError{Field: "params", Reason: err.Error()}
+		}
+		return method(ctx, p)
+	}
+}
+
+// tool is a tool as _zeph/tools lists it.
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Kind        string          `json:"kind"`
+}
+
+func tools() any {
+	out := []tool{}
+	for _, t := range Catalogue() {
+		out = append(out, tool{t.Name, t.Description, t.Schema, string(t.Kind)})
+	}
+	return map[string]any{"tools": out}
+}
+
+type sessionID struct {
+	SessionID *string `json:"sessionId"`
+}
+
+func export(ctx context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+	if p.SessionID == nil {
+		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
+	}
+	doc, err := sessions.Export(ctx, *p.SessionID)
+	return map[string]any{"session": doc}, err
+}
+
+type imported struct {
+	Session *session.Export `json:"session"`
+}
+
+func (p imported) store(ctx context.Context, sessions *session.Sessions) (any, error) {
+	if p.Session == nil {
+		return nil, &acp.ParamsError{Field: "session", Reason: "is required"}
+	}
+	id, err := sessions.Import(ctx, *p.Session)
+	return map[string]any{"sessionId": id}, err
+}

@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Event is one entry of a session's log, of one of the types below. From the log
+// both the model's history ([History]) and what the client was shown ([Replay])
+// can be had again. What is complete is in the log before a frame tells the
+// client so.
+type Event interface {
+	// Kind is the event's name in the store.
+	Kind() string
+}
+
+// Prompt begins a turn.
+type Prompt struct {
+	MessageID string             `json:"messageId"`
+	Content   []acp.ContentBlock `json:"content"`
+	// Instead is what the model gets in place of Content.
+	Instead string `json:"instead,omitempty"`
+	// Local says that no model sees the prompt: it is a command.
+	Local bool `json:"local,omitempty"`
+}
+
+// Block is a complete piece of the model's answer. Texts and thoughts were shown
+// to the client as a message; a call that is in no Answer was never made.
+type Block struct {
+	MessageID string    `json:"messageId,omitempty"`
+	Block     llm.Block `json:"block"`
+}
+
+// Answer completes the blocks before it.
+type Answer struct {
+	Model string           `json:"model"`
+	Usage *llm.Usage       `json:"usage,omitempty"`
+	Shown *acp.UsageUpdate `json:"shown,omitempty"` // to the client
+}
+
+// Note is a word of ours to the user, which the model doesn't see.
+type Note struct {
+	MessageID string `json:"messageId"`
+	Text      string `json:"text"`
+}
+
+// Call is a tool call as it was announced.
+type Call struct {
+	Shown acp.ToolCall `json:"shown"`
+}
+
+// Result is how a tool call ended: for the model, and for the client.
+type Result struct {
+	Result llm.ToolResult    `json:"result"`
+	Shown  acp.ToolCall      `json:"shown"`
+	Exit   *acp.TerminalExit `json:"exit,omitempty"` // of the terminal that Shown embeds
+	// Link is the 1-based index in the prompt of the resource link that was read;
+	// 0 for a call that the model asked for.
+	Link int `json:"link,omitempty"`
+}
+
+// Plan is the model's plan from here on.
+type Plan struct {
+	Entries []acp.PlanEntry `json:"entries"`
+}
+
+// TurnEnd ends a turn. After a refusal the model forgets its prompt and all that
+// followed.
+type TurnEnd struct {
+	Reason acp.StopReason `json:"reason,omitempty"`
+	Error  string         `json:"error,omitempty"` // instead of Reason
+}
+
+// Setting is the value of a config option from here on.
+type Setting struct {
+	ID    string `json:"id"`
+	Value string `json:"value"`
+}
+
+// Title is the session's title from here on.
+type Title struct {
+	Title string `json:"title"`
+}
+
+// Cleared makes the model forget all that came before.
+type Cleared struct{}
+
+// Compaction puts a summary in the place of all that the model saw before.
+type Compaction struct {
+	Summary string `json:"summary"`
+}
+
+// The kinds of events.
+func (Prompt) Kind() string     { return "prompt" }
+func (Block) Kind() string      { return "block" }
+func (Answer) Kind() string     { return "answer" }
+func (Note) Kind() string       { return "note" }
+func (Call) Kind() string       { return "tool_call" }
+func (Result) Kind() string     { return "tool_result" }
+func (Plan) Kind() string       { return "plan" }
+func (TurnEnd) Kind() string    { return "turn_end" }
+func (Setting) Kind() string    { return "setting" }
+func (Title) Kind() string      { return "title" }
+func (Cleared) Kind() string    { return "cleared" }
+func (Compaction) Kind() string { return "compaction" }
+
+// decoders are the events by kind.
+var decoders = map[string]func([]byte) (Event, error){
+	Prompt{}.Kind():     decode[Prompt],
+	Block{}.Kind():      decode[Block],
+	Answer{}.Kind():     decode[Answer],
+	Note{}.Kind():       decode[Note],
+	Call{}.Kind():       decode[Call],
+	Result{}.Kind():     decode[Result],
+	Plan{}.Kind():       decode[Plan],
+	TurnEnd{}.Kind():    decode[TurnEnd],
+	Setting{}.Kind():    decode[Setting],
+	Title{}.Kind():      decode[Title],
+	Cleared{}.Kind():    decode[Cleared],
+	Compaction{}.Kind(): decode[Compaction],
+}
+
+func decode[E Event](data []byte) (Event, error) {
+	var e E
+	err := json.Unmarshal(data, &e)
+	return e, err
+}
+
+// DecodeEvent is the inverse of json.Marshal of an event of that kind. A kind
+// that is not known, of a version to come, gives nil.
+func DecodeEvent(kind string, data []byte) (Event, error) {
+	d, ok := decoders[kind]
+	if !ok {
+		return nil, nil
+	}
+	e, err := d(data)
+	if p, ok := e.(Prompt); ok && err == nil {
+		err = p.sound()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("event of kind %s: %w", kind, err)
+	}
+	return e, nil
+}
+
+// sound checks that the content has what its type demands: what is imported was
+// not always written by us.
+func (p Prompt) sound() error {
+	for i, b := range p.Content {
+		ok := true
+		switch b.Type {
+		case "text":
+			ok = b.Text != nil
+		case "resource":
+			ok = b.Resource != nil && (b.Resource.Text != nil || b.Resource.Blob != nil)
+		}
+		if !ok {
+			return fmt.Errorf("content[%d] is no %s", i, b.Type)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// History gives the messages that the model saw, as [Agent.Turn] would have
+// returned them. A turn that was killed keeps what was complete.
+func History(events []Event) []llm.Message {
+	var h historian
+	for _, e := range events {
+		h.add(e)
+	}
+	h.broken()
+	return llm.Repair(h.messages)
+}
+
+// historian rebuilds a history event by event.
+type historian struct {
+	messages []llm.Message
+	answer   []llm.Block // not complete yet
+	begin    int         // where the messages of this turn begin
+	prompt   Prompt      // of this turn
+	linked   map[int]string
+}
+
+func (h *historian) add(e Event) {
+	switch e := e.(type) {
+	case Prompt:
+		h.broken()
+		h.begin, h.prompt, h.linked = len(h.messages), e, map[int]string{}
+		if !e.Local {
+			h.say(llm.User, e.blocks(nil))
+		}
+	case Block:
+		h.answer = append(h.answer, e.Block)
+	case Answer:
+		h.say(llm.Assistant, h.answer)
+		h.answer = nil
+	case Result:
+		if e.Link > 0 {
+			h.link(e)
+			return
+		}
+		b := llm.Block{Result: &e.Result}
+		// All results of an answer are one message.
+		if n := len(h.messages); n > 0 && h.messages[n-1].Role == llm.User && h.messages[n-1].Blocks[0].Result != nil {
+			h.messages[n-1].Blocks = append(h.messages[n-1].Blocks, b)
+		} else {
+			h.say(llm.User, []llm.Block{b})
+		}
+	case TurnEnd:
+		h.broken()
+		if e.Reason == acp.StopRefusal {
+			h.messages = h.messages[:h.begin]
+		}
+		h.messages = llm.Repair(h.messages)
+	case Cleared:
+		h.broken()
+		h.messages = nil
+	case Compaction:
+		h.broken()
+		h.messages = summarised(e.Summary)
+	}
+}
+
+// link takes up the file that a link of the prompt names.
+func (h *historian) link(e Result) {
+	if !e.Result.Failed && len(h.messages) > h.begin {
+		h.linked[e.Link-1] = e.Result.Text
+		h.messages[h.begin].Blocks = h.prompt.blocks(h.linked)
+	}
+}
+
+// broken takes over what is left of an answer that broke off.
+func (h *historian) broken() {
+	h.say(llm.Assistant, said(h.answer))
+	h.answer = nil
+}
+
+func (h *historian) say(role llm.Role, blocks []llm.Block) {
+	if len(blocks) > 0 {
+		h.messages = append(h.messages, llm.Message{Role: role, Blocks: blocks})
+	}
+}
+
+// summaryHead stands before a summary, for the model.
+const summaryHead = "[Summary of the conversation so far, in place of its messages]\n"
+
+// summarised is the history after a compaction.
+func summarised(summary string) []llm.Message {
+	return []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: summaryHead + summary}}}}
+}
+
+// SummaryOf is the summary in a history that Compact gave.
+func SummaryOf(history []llm.Message) string {
+	return strings.TrimPrefix(history[0].Blocks[0].Text, summaryHead)
+}

@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// maxReplayed bounds a text or an attachment in one frame of a replay, in bytes:
+// some clients take no long lines, and one of them would lose the session.
+const maxReplayed = 512 << 10
+
+// interrupted is the text of a tool call whose end is not in the log.
+const interrupted = "[interrupted: the agent stopped before this call ended]"
+
+// Replay sends what the client was shown, in the order in which it was, with the
+// same ids. A call that never ended is shown as failed. It stops at the first
+// error of send.
+func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
+	r := replayer{caps: caps, send: send, open: map[string]bool{}, terminals: map[string]string{}}
+	for _, e := range events {
+		if e, ok := e.(Result); ok {
+			r.terminals[e.Shown.ToolCallID] = terminalOf(e.Shown)
+		}
+	}
+	for _, e := range events {
+		r.event(e)
+	}
+	r.fail()
+	return r.err
+}
+
+type replayer struct {
+	caps  acp.ClientCapabilities
+	send  func(acp.SessionUpdate) error
+	err   error
+	begun bool     // there was a prompt
+	calls []string // ids of the calls of this turn, in order
+	open  map[string]bool
+	// terminals are those that a call's result embeds, by the call's id.
+	terminals map[string]string
+}
+
+func (r *replayer) update(u acp.SessionUpdate) {
+	if r.err == nil {
+		r.err = r.send(u)
+	}
+}
+
+func (r *replayer) event(e Event) {
+	switch e := e.(type) {
+	case Prompt:
+		r.fail()
+		r.begun = true
+		for _, b := range e.Content {
+			r.block(acp.UpdateUserMessage, e.MessageID, b)
+		}
+	case Block:
+		if e.Block.Text != "" {
+			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
+		} else if e.Block.Thought != "" {
+			r.block(acp.UpdateAgentThought, e.MessageID, acp.TextBlock(e.Block.Thought))
+		}
+	case Note:
+		r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Text))
+	case Call:
+		r.calls = append(r.calls, e.Shown.ToolCallID)
+		r.open[e.Shown.ToolCallID] = true
+		r.update(r.fit(e.Shown, nil))
+	case Result:
+		delete(r.open, e.Shown.ToolCallID)
+		r.update(r.fit(e.Shown, e.Exit))
+	case TurnEnd:
+		r.fail()
+	case Plan:
+		r.update(acp.PlanUpdate{Update: acp.UpdatePlan, Entries: e.Entries})
+	case Answer:
+		if e.Shown != nil {
+			r.update(*e.Shown)
+		}
+	case Setting:
+		if e.ID == acp.CategoryMode && r.begun {
+			r.update(acp.ModeUpdate{Update: acp.UpdateMode, CurrentModeID: e.Value})
+		}
+	case Title:
+		r.update(acp.InfoUpdate{Update: acp.UpdateInfo, Title: e.Title})
+	}
+}
+
+// fail ends the calls of a turn that never ended.
+func (r *replayer) fail() {
+	for _, id := range r.calls {
+		if r.open[id] {
+			b := acp.TextBlock(interrupted)
+			r.update(acp.ToolCall{
+				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
+				Content: []acp.ToolContent{{Type: "content", Content: &b}},
+			})
+		}
+	}
+	r.calls = nil
+	clear(r.open)
+}
+
+// block sends one block of a message, a long text in pieces.
+func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
+	for b.Type == "text" && len(*b.Text) > maxReplayed {
+		n := maxReplayed
+		for !utf8.RuneStart((*b.Text)[n]) {
+			n--
+		}
+		r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: acp.TextBlock((*b.Text)[:n])})
+		b = acp.TextBlock((*b.Text)[n:])
+	}
+	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: small(b)})
+}
+
+// small puts a few words in the place of an attachment that is too large.
+func small(b acp.ContentBlock) acp.ContentBlock {
+	switch size := attached(b); {
+	case size <= maxReplayed:
+		return b
+	case b.Type == "resource":
+		return acp.ContentBlock{Type: "resource_link", URI: b.Resource.URI, Name: b.Resource.URI, MIMEType: b.Resource.MIMEType}
+	default:
+		return acp.TextBlock(fmt.Sprintf("[%s, %d KiB]", b.Type, size>>10))
+	}
+}
+
+// attached is the size of what a block carries, in bytes as sent.
+func attached(b acp.ContentBlock) int {
+	n := len(b.Data)
+	if r := b.Resource; r != nil && r.Text != nil {
+		n += len(*r.Text)
+	}
+	if r := b.Resource; r != nil && r.Blob != nil {
+		n += len(*r.Blob)
+	}
+	return n
+}
+
+// fit makes a tool call one that this client can show. The terminals of the
+// client that saw it first are gone: one that shows terminals of the agent's gets
+// those, opened by the announcement and filled by the result.
+func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
+	u.Meta = nil
+	terminal := r.terminals[u.ToolCallID]
+	if terminal == "" {
+		terminal = terminalOf(u)
+	}
+	if terminal == "" {
+		return u
+	}
+	rest := slices.DeleteFunc(slices.Clone(u.Content), func(c acp.ToolContent) bool { return c.Type == "terminal" })
+	if !r.caps.TerminalOutput {
+		if !r.caps.Terminal {
+			u.Content = rest
+		}
+		return u
+	}
+	u.Content = append([]acp.ToolContent{{Type: "terminal", TerminalID: terminal}}, rest...)
+	if u.Update == acp.UpdateToolCall {
+		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: terminal}}
+		return u
+	}
+	u.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: terminal}}
+	if exit != nil {
+		u.Meta.Exit.ExitCode, u.Meta.Exit.Signal = exit.ExitCode, exit.Signal
+	}
+	for _, c := range rest {
+		if c.Type == "content" && c.Content != nil && c.Content.Text != nil {
+			u.Meta.Output = &acp.TerminalBytes{TerminalID: terminal, Data: *c.Content.Text}
+		}
+	}
+	return u
+}
+
+// terminalOf is the terminal that a tool call embeds, if any.
+func terminalOf(u acp.ToolCall) string {
+	for _, c := range u.Content {
+		if c.Type == "terminal" {
+			return c.TerminalID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,319 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// command is what the user types as "/name rest".
+type command struct {
+	name, description string
+	hint              string // of the rest; empty if there is none
+	// run answers without a model. It runs in a turn, and its reply is a message
+	// to the user.
+	run func(s *Session, ctx context.Context, rest string) (reply string, err error)
+	// prompt is what the model gets in the command's place, where run is nil.
+	prompt func(rest string) string
+}
+
+var (
+	//go:embed review.md
+	reviewPrompt string
+	//go:embed init.md
+	initPrompt string
+)
+
+// commands lists the commands in the order in which clients show them. Those of
+// the tools come after them; see Session.commands.
+func commands() []command {
+	return []command{
+		{name: "help", description: "Show the commands", run: (*Session).help},
+		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
+		{name: "compact", description: "Put a summary in the place of the conversation so far", run: (*Session).compact},
+		{name: "model", description: "Show the models, or pick one", hint: "PROVIDER:MODEL", run: (*Session).pickModel},
+		{name: "mode", description: "Show the modes, or pick one", hint: "MODE", run: (*Session).pickMode},
+		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
+		{name: "status", description: "Show the session's state", run: (*Session).status},
+		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
+		{name: "review", description: "Review the changes in the working tree", hint: "what to look at", prompt: func(rest string) string { return about(reviewPrompt, rest) }},
+		{name: "init", description: "Write AGENTS.md, what an agent must know of this project", hint: "what matters most", prompt: func(rest string) string { return about(initPrompt, rest) }},
+	}
+}
+
+// about adds the user's own words to a prompt of ours.
+func about(prompt, rest string) string {
+	prompt = strings.TrimSpace(prompt)
+	if rest == "" {
+		return prompt
+	}
+	return prompt + "\n\nThe user adds: " + rest
+}
+
+// commandOf finds the command that a prompt is.
+func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
+	name, rest := llm.Slash(strings.TrimSpace(agent.Typed(prompt)))
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, "", false
+	}
+	return all[i], strings.TrimSpace(rest), true
+}
+
+// Opened lets the client settle, and then tells it what it must know of the
+// session.
+func (s *Session) Opened() {
+	if s.all.Settle == 0 {
+		s.announce()
+		return
+	}
+	time.AfterFunc(s.all.Settle, s.announce)
+}
+
+// announce sends the commands, and the warnings that may come outside of a turn,
+// the first time that it is called.
+func (s *Session) announce() {
+	s.mu.Lock()
+	first := !s.opened
+	s.opened = true
+	s.mu.Unlock()
+	if first {
+		ctx := context.Background()
+		s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: s.commands()})
+		s.noticeWarnings(ctx)
+	}
+}
+
+// maxAbout bounds the description of a tool's command, in characters.
+const maxAbout = 100
+
+// commands lists the commands for the client, one for each tool among them.
+func (s *Session) commands() []acp.Command {
+	var out []acp.Command
+	add := func(name, description, hint string) {
+		c := acp.Command{Name: name, Description: description}
+		if hint != "" {
+			c.Input = &acp.CommandInput{Hint: hint}
+		}
+		out = append(out, c)
+	}
+	for _, c := range commands() {
+		add(c.name, c.description, c.hint)
+	}
+	for _, t := range s.runner().Tools() {
+		add(t.Name, "Tool: "+summary(t.Description), llm.Hint(t))
+	}
+	return out
+}
+
+// summary is the first sentence of a tool's description.
+func summary(description string) string {
+	text := strings.Join(strings.Fields(description), " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i]
+	}
+	text = strings.TrimSuffix(text, ".")
+	if runes := []rune(text); len(runes) > maxAbout {
+		text = string(runes[:maxAbout-1]) + "…"
+	}
+	return text
+}
+
+func (s *Session) runner() Agent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agent
+}
+
+func (s *Session) help(context.Context, string) (string, error) {
+	var b strings.Builder
+	for _, c := range s.commands() {
+		hint := ""
+		if c.Input != nil {
+			hint = " " + c.Input.Hint
+		}
+		fmt.Fprintf(&b, "- `/%s%s`: %s\n", c.Name, hint, c.Description)
+	}
+	return b.String(), nil
+}
+
+func (s *Session) clear(context.Context, string) (string, error) {
+	s.journal.record(agent.Cleared{})
+	s.history = nil
+	return "The conversation so far is forgotten; the session goes on.", nil
+}
+
+func (s *Session) compact(ctx context.Context, _ string) (string, error) {
+	if len(s.history) == 0 {
+		return "There is no conversation to compact yet.", nil
+	}
+	before := llm.Tokens(llm.Request{Messages: s.history})
+	history, err := s.runner().Compact(ctx, s.history)
+	if err != nil {
+		return "", fmt.Errorf("compact: %w", err)
+	}
+	s.history = history
+	after := llm.Tokens(llm.Request{Messages: s.history})
+	return fmt.Sprintf("Compacted: about %d tokens are now %d.\n\n%s", before, after, agent.SummaryOf(history)), nil
+}
+
+func (s *Session) pickModel(ctx context.Context, name string) (string, error) {
+	return s.pick(ctx, optionModel, name, s.setModel, func() string { return s.model().Name() })
+}
+
+func (s *Session) pickMode(ctx context.Context, id string) (string, error) {
+	return s.pick(ctx, optionMode, id, s.SetMode, s.Mode)
+}
+
+// pick sets an option to what the user typed. If that is nothing the user is
+// asked, by a form where the client has one, else by a list.
+func (s *Session) pick(ctx context.Context, id, value string, set func(string) error, now func() string) (string, error) {
+	options := s.State().ConfigOptions
+	o := options[slices.IndexFunc(options, func(o acp.ConfigOption) bool { return o.ID == id })]
+	if value == "" {
+		var err error
+		if value, err = s.ask(ctx, o); err != nil {
+			return "", err
+		}
+	}
+	if value == "" {
+		return choices(o), nil
+	}
+	if err := set(value); err != nil {
+		return "Nothing was changed: " + err.Error() + ".", nil
+	}
+	s.Sync(ctx)
+	return fmt.Sprintf("The %s is now %s.", id, now()), nil
+}
+
+// ask lets the user choose a value by a form; empty if none was chosen, also
+// because the client has no forms.
+func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
+	s.mu.Lock()
+	client := s.client
+	s.mu.Unlock()
+	if !client.Capabilities().ElicitForm {
+		return "", nil
+	}
+	type choice struct {
+		Const string `json:"const"`
+		Title string `json:"title"`
+	}
+	var oneOf []choice
+	for _, c := range o.Options {
+		oneOf = append(oneOf, choice{c.Value, c.Name})
+	}
+	schema, err := json.Marshal(map[string]any{
+		"type": "object", "required": []string{o.ID},
+		"properties": map[string]any{o.ID: map[string]any{
+			"type": "string", "title": o.Name, "default": o.Value.Text, "oneOf": oneOf,
+		}},
+	})
+	if err != nil {
+		return "", err
+	}
+	r, err := client.Elicit(ctx, acp.ElicitRequest{SessionID: s.id, Message: "Pick a " + o.ID, Schema: schema})
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	var content map[string]any
+	if err != nil || r.Action != acp.ElicitAccept || json.Unmarshal(r.Content, &content) != nil {
+		return "", nil // the list says the same
+	}
+	value, _ := content[o.ID].(string)
+	return value, nil
+}
+
+// choices lists the values of an option.
+func choices(o acp.ConfigOption) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The %s is %s. There are:\n", o.ID, o.Value.Text)
+	for _, c := range o.Options {
+		fmt.Fprintf(&b, "- `%s`", c.Value)
+		if text := cmp.Or(c.Description, c.Name); text != c.Value {
+			fmt.Fprintf(&b, ": %s", text)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "\nPick one with `/%s %s`.", o.ID, strings.ToUpper(o.ID))
+	return b.String()
+}
+
+func (s *Session) tools(context.Context, string) (string, error) {
+	var b strings.Builder
+	for _, t := range s.runner().Tools() {
+		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
+	}
+	return b.String(), nil
+}
+
+func (s *Session) status(context.Context, string) (string, error) {
+	broken := s.journal.isBroken()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "- %s: %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("Session", "%s", s.id)
+	line("Directory", "%s", strings.Join(append([]string{s.cwd}, s.dirs...), ", "))
+	line("Mode", "%s", s.settings.mode)
+	line("Model", "%s", s.settings.model)
+	if s.settings.thought != "" {
+		line("Thinking", "%s", s.settings.thought)
+	}
+	if s.usage.Size > 0 {
+		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, s.usage.Size, s.usage.Used*100/s.usage.Size)
+	}
+	for currency, amount := range s.costs {
+		line("Cost", "%.4f %s", amount, currency)
+	}
+	switch {
+	case s.all.Store == nil:
+		line("Saved", "no: there is no directory to save to")
+	case broken != nil:
+		line("Saved", "no: %v", broken)
+	default:
+		line("Saved", "yes")
+	}
+	for _, w := range s.told {
+		line("Warning", "%s", w)
+	}
+	return b.String(), nil
+}
+
+// maxListed is how many sessions /sessions shows.
+const maxListed = 10
+
+func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
+	if s.all.Store == nil {
+		return "Sessions are not saved here.", nil
+	}
+	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed})
+	if err != nil {
+		return "", fmt.Errorf("list the sessions: %w", err)
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		note := ""
+		if row.ID == s.id {
+			note = " (this one)"
+		}
+		fmt.Fprintf(&b, "- `%s` %s: %s%s\n", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), cmp.Or(row.Title, "no title"), note)
+	}
+	if next != "" {
+		b.WriteString("- and older ones: `zeph-acp sessions list` shows all\n")
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,244 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// journal is the log of one session. What is recorded goes to the store at once,
+// from the first prompt on: a session that never had one is not kept.
+//
+// What cannot be stored stays in memory, the session goes on, and the user is
+// told; at each turn's begin it is tried again, so that a database which was only
+// locked gets it all.
+type journal struct {
+	db     *store.DB // nil keeps all in memory
+	holder string    // of the lease
+	warn   func(string)
+	log    *slog.Logger
+	now    func() time.Time
+
+	storing sync.Mutex // held while the store works; locked before mu
+
+	mu      sync.Mutex // held for a moment only, since the read goroutine notes too
+	session store.Session
+	stored  bool          // the store has the session
+	begun   bool          // there was a prompt
+	pending []store.Event // not stored yet
+	last    int64         // up to which event of the store this process knows the session
+	leased  bool          // a turn of ours holds the lease
+	broken  error         // why nothing is stored until the next turn; nil if all is well
+}
+
+// record takes events and stores them. A failure is told to the user, once.
+func (j *journal) record(events ...agent.Event) {
+	j.note(events...)
+	j.storing.Lock()
+	err := j.flush()
+	j.storing.Unlock()
+	if err != nil {
+		j.fail(err)
+	}
+}
+
+// note takes events without storing them yet; it does not block.
+func (j *journal) note(events ...agent.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(events)
+}
+
+// sync stores what was noted.
+func (j *journal) sync() { j.record() }
+
+func (j *journal) add(events []agent.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case agent.Prompt:
+			j.begun = true
+		case agent.Title:
+			j.session.Title = e.Title
+		}
+		data, err := json.Marshal(e)
+		if err != nil { // all of them marshal
+			panic(err)
+		}
+		j.pending = append(j.pending, store.Event{Time: j.now(), Kind: e.Kind(), Data: data})
+	}
+}
+
+// flush stores what is pending; storing is held. A commit is not cancelled with
+// the turn: what happened has happened.
+func (j *journal) flush() error {
+	j.mu.Lock()
+	session, create, events, holder := j.session, !j.stored, j.pending, ""
+	if j.leased {
+		holder = j.holder
+	}
+	idle := j.db == nil || !j.begun || j.broken != nil || len(events) == 0
+	j.mu.Unlock()
+	if idle {
+		return nil
+	}
+	last, err := j.db.Append(context.Background(), session, create, holder, events)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.last+int64(len(events)) == last { // else another process was here, and its events are not known yet
+		j.last = last
+	}
+	j.stored = true
+	j.pending = slices.Clone(j.pending[len(events):])
+	return nil
+}
+
+// fail notes that nothing can be stored.
+func (j *journal) fail(err error) {
+	j.mu.Lock()
+	was := j.broken
+	j.broken = err
+	j.mu.Unlock()
+	if was != nil {
+		return
+	}
+	j.log.Warn("session is not stored", "session", j.session.ID, "err", err)
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		j.warn("This session was deleted elsewhere. It goes on, but is not saved any more.")
+	case errors.Is(err, store.ErrLeaseLost):
+		j.warn("Another process has taken this session over: what happens here is not saved until the next prompt.")
+	default:
+		j.warn(fmt.Sprintf("This session is not being saved: %v. It goes on, and saving is tried again with the next prompt.", err))
+	}
+}
+
+// heartbeat is how often a turn renews its lease.
+const heartbeat = store.LeaseTimeout / 3
+
+// begin takes the lease for a turn, which end gives back. moved tells that
+// another process went on with the session, so that events has to be asked. The
+// error is a *store.LeasedError if a turn runs elsewhere; that the store is
+// broken is none. lost is called when another process takes the lease over.
+func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), moved bool, err error) {
+	none := func() {}
+	if j.db == nil {
+		return none, false, nil
+	}
+	j.storing.Lock()
+	defer j.storing.Unlock()
+	if errors.Is(j.isBroken(), store.ErrUnknown) {
+		return none, false, nil
+	}
+	last, err := j.db.Acquire(ctx, j.session.ID, j.holder)
+	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
+		return none, false, leased
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return none, false, context.Cause(ctx)
+		}
+		j.fail(err)
+		return none, false, nil
+	}
+	j.mu.Lock()
+	j.broken, j.leased = nil, true
+	moved = j.stored && last != j.last
+	j.mu.Unlock()
+	stop := make(chan struct{})
+	var beating sync.WaitGroup
+	beating.Go(func() { j.beat(stop, lost) })
+	return func() {
+		close(stop)
+		beating.Wait()
+		j.storing.Lock()
+		defer j.storing.Unlock()
+		j.mu.Lock()
+		j.leased = false
+		j.mu.Unlock()
+		if err := j.db.Release(context.Background(), j.session.ID, j.holder); err != nil {
+			j.log.Debug("release the lease", "session", j.session.ID, "err", err)
+		}
+	}, moved, nil
+}
+
+func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		err := j.db.Heartbeat(context.Background(), j.session.ID, j.holder)
+		if errors.Is(err, store.ErrLeaseLost) {
+			lost(fmt.Errorf("another process has taken the session over: %w", err))
+			return
+		}
+		if err != nil {
+			j.log.Debug("heartbeat", "session", j.session.ID, "err", err)
+		}
+	}
+}
+
+// events gives the whole log, what is not stored yet included.
+func (j *journal) events(ctx context.Context) ([]agent.Event, error) {
+	j.storing.Lock()
+	defer j.storing.Unlock()
+	j.mu.Lock()
+	stored, pending := j.stored, slices.Clone(j.pending)
+	j.mu.Unlock()
+	var rows []store.Event
+	if stored {
+		var err error
+		if rows, err = j.db.Events(ctx, j.session.ID, 0); err != nil {
+			return nil, err
+		}
+	}
+	j.mu.Lock()
+	if len(rows) > 0 {
+		j.last = rows[len(rows)-1].Seq
+	}
+	j.mu.Unlock()
+	return decode(append(rows, pending...))
+}
+
+// decode reads stored events. What a later version wrote is passed over.
+func decode(rows []store.Event) ([]agent.Event, error) {
+	events := make([]agent.Event, 0, len(rows))
+	for _, row := range rows {
+		e, err := agent.DecodeEvent(row.Kind, row.Data)
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", row.Seq, err)
+		}
+		if e != nil {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+// isBroken tells why nothing is stored; nil if all is well.
+func (j *journal) isBroken() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.broken
+}
+
+// title is the session's title; empty if it has none yet.
+func (j *journal) title() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.session.Title
+}

@@ -1,0 +1,248 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// New opens a session.
+func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRequest) (acp.Session, error) {
+	sess := s.session(store.Session{ID: s.NewID(), CWD: filepath.Clean(p.CWD)})
+	if err := sess.setUp(client, p, settings{}); err != nil {
+		return nil, fmt.Errorf("open a session: %w", err)
+	}
+	s.add(sess)
+	return sess, nil
+}
+
+// session makes a session that has no agent yet.
+func (s *Sessions) session(row store.Session) *Session {
+	sess := &Session{id: row.ID, all: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}}
+	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
+	return sess
+}
+
+// setUp makes the agent for this client and these directories. What want leaves
+// open is as the configuration says.
+func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settings) error {
+	model, err := want.llm, error(nil)
+	if model == nil {
+		model, err = s.all.Model(want.model)
+	}
+	if err != nil && want.model != "" && !errors.Is(err, acp.ErrAuthRequired) {
+		// It was configured when the session was last open.
+		s.warn(fmt.Sprintf("The model of this session is not there any more (%v): it goes on with the default one.", err))
+		model, err = s.all.Model("")
+	}
+	if err != nil {
+		return err
+	}
+	o, err := s.all.NewAgent(Setup{
+		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers,
+		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend,
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client, s.dirs, s.agent, s.opened = client, p.AdditionalDirectories, o.Agent, false
+	s.settings = settings{mode: o.Mode, model: model.Name(), llm: model}
+	if s.hasMode(want.mode) {
+		s.settings.mode = want.mode
+	}
+	s.settings.setThought(want.thought)
+	s.warnings = append(s.warnings, o.Warnings...)
+	return nil
+}
+
+// Load opens a session and sends all that happened in it.
+func (s *Sessions) Load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
+	return s.load(ctx, client, p, true)
+}
+
+// Resume opens a session and sends nothing.
+func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
+	return s.load(ctx, client, p, false)
+}
+
+func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest, replay bool) (acp.Session, error) {
+	s.loading.Lock()
+	sess, was := s.find(p.ID())
+	var events []agent.Event
+	var err error
+	if was {
+		err = sess.reopen(client, p.NewSessionRequest)
+	} else if sess, events, err = s.restore(ctx, client, p); err == nil {
+		s.add(sess)
+	}
+	s.loading.Unlock()
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", p.ID(), err)
+	}
+	if !replay {
+		return sess, nil
+	}
+	// Between two turns, so that the replay is whole and in order.
+	t := sess.begin(ctx)
+	defer t.End()
+	if err := t.wait(); err != nil {
+		return nil, err
+	}
+	if was {
+		if events, err = sess.journal.events(ctx); err != nil {
+			return nil, fmt.Errorf("session %s: %w", p.ID(), err)
+		}
+	}
+	err = agent.Replay(events, client.Capabilities(), func(u acp.SessionUpdate) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return client.Update(ctx, sess.id, u)
+	})
+	return sess, err
+}
+
+// reopen takes an open session to new directories; its mode and model stay.
+func (s *Session) reopen(client *acp.Client, p acp.NewSessionRequest) error {
+	if err := sameDir(s.cwd, p.CWD); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	want := s.settings
+	s.mu.Unlock()
+	return s.setUp(client, p, want)
+}
+
+// restore opens a session from the store.
+func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, []agent.Event, error) {
+	if s.Store == nil {
+		return nil, nil, acp.ErrUnknownSession
+	}
+	row, err := s.Store.Session(ctx, p.ID())
+	if errors.Is(err, store.ErrUnknown) {
+		return nil, nil, acp.ErrUnknownSession
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := sameDir(row.CWD, p.CWD); err != nil {
+		return nil, nil, err
+	}
+	sess := s.session(row)
+	sess.journal.stored, sess.journal.begun = true, true
+	events, err := sess.journal.events(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	want := sess.recall(events)
+	row.Dirs = p.AdditionalDirectories
+	sess.journal.session = row
+	if err := sess.setUp(client, p.NewSessionRequest, want); err != nil {
+		return nil, nil, err
+	}
+	return sess, events, nil
+}
+
+// recall rebuilds the session from its log; it gives the settings as they were.
+func (s *Session) recall(events []agent.Event) (want settings) {
+	s.history = agent.History(events)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.costs)
+	for _, e := range events {
+		switch e := e.(type) {
+		case agent.Setting:
+			want.set(e.ID, e.Value)
+		case agent.Answer:
+			if e.Shown == nil {
+				continue
+			}
+			s.usage = *e.Shown
+			if c := e.Shown.Cost; c != nil {
+				s.costs[c.Currency] = c.Amount
+			}
+		}
+	}
+	return want
+}
+
+// sameDir checks that a session's directory is the one that it has always had.
+func sameDir(stored, given string) error {
+	if stored == filepath.Clean(given) {
+		return nil
+	}
+	if a, err := os.Stat(stored); err == nil {
+		if b, err := os.Stat(given); err == nil && os.SameFile(a, b) {
+			return nil
+		}
+	}
+	return &acp.ParamsError{Field: "cwd", Reason: fmt.Sprintf("the session's directory is %s", stored)}
+}
+
+// List gives a page of the stored sessions.
+func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	r := acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
+	if s.Store == nil {
+		return r, nil
+	}
+	q := store.Query{Cursor: p.Cursor}
+	if p.CWD != "" {
+		q.CWD = filepath.Clean(p.CWD)
+	}
+	rows, next, err := s.Store.List(ctx, q)
+	if errors.Is(err, store.ErrCursor) {
+		return r, &acp.ParamsError{Field: "cursor", Reason: "is not one that an earlier page gave"}
+	}
+	if err != nil {
+		return r, fmt.Errorf("list the sessions: %w", err)
+	}
+	for _, row := range rows {
+		r.Sessions = append(r.Sessions, acp.SessionInfo{
+			SessionID: row.ID, CWD: row.CWD, AdditionalDirectories: row.Dirs, Title: row.Title, UpdatedAt: row.Updated,
+		})
+	}
+	r.NextCursor = next
+	return r, nil
+}
+
+// Delete closes a session and forgets all of it.
+func (s *Sessions) Delete(ctx context.Context, id string) error {
+	var closed error
+	if sess, ok := s.find(id); ok {
+		closed = sess.Close(ctx)
+	}
+	if s.Store == nil {
+		return closed
+	}
+	return cmp.Or(s.Store.Delete(ctx, id), closed)
+}
+
+// settings are what the user may change of a session.
+type settings struct {
+	mode    string
+	model   string
+	thought string // a level of the model's; empty means its default
+	llm     llm.Model
+}
+
+// set takes a setting over as the log has it.
+func (s *settings) set(id, value string) {
+	switch id {
+	case optionMode:
+		s.mode = value
+	case optionModel:
+		s.model = value
+	case optionThought:
+		s.thought = value
+	}
+}

@@ -1,0 +1,60 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// maxTold is how many warnings /status shows: the last ones.
+const maxTold = 20
+
+// warn takes a warning for the user, who gets it with the next chance.
+func (s *Session) warn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warnings = append(s.warnings, text)
+}
+
+// sayWarnings tells the user what there is to be warned of: by notices where the
+// client takes them, else, in a turn, as a message.
+func (s *Session) sayWarnings(ctx context.Context) {
+	for _, text := range s.takeWarnings() {
+		if s.notices() {
+			s.notice(ctx, text)
+		} else if err := s.agent.Say(ctx, "Warning: "+text); err != nil {
+			s.all.Log.Debug("warning", "session", s.id, "err", err)
+		}
+	}
+}
+
+// noticeWarnings does what of it can be done outside of a turn.
+func (s *Session) noticeWarnings(ctx context.Context) {
+	if !s.notices() {
+		return
+	}
+	for _, text := range s.takeWarnings() {
+		s.notice(ctx, text)
+	}
+}
+
+func (s *Session) takeWarnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.warnings
+	s.warnings = nil
+	s.told = append(s.told, taken...)
+	s.told = slices.Clone(s.told[max(0, len(s.told)-maxTold):])
+	return taken
+}
+
+func (s *Session) notices() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client.Capabilities().Notices
+}
+
+func (s *Session) notice(ctx context.Context, text string) {
+	s.send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "warning", Title: text})
+}
