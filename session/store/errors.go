@@ -63,7 +63,7 @@ var (
 	errNoFile  = errors.New("not a regular file")
 	errForeign = errors.New("its application_id is not ours")
 	errDamaged = errors.New("the check of the database found damage")
-	errSum     = errors.New("an event differs from its checksum")
+	errAltered = errors.New("it is not as it was written")
 )
 
 // code is the primary result code of SQLite in err; 0 without one.
@@ -88,7 +88,7 @@ func (e *UnusableError) newer() bool {
 func (e *UnusableError) broken() bool {
 	switch code(e.Err) {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, 0:
-		return !errors.Is(e.Err, errSum)
+		return !errors.Is(e.Err, errAltered)
 	}
 	return false
 }
@@ -140,7 +140,7 @@ func diagnose(err error) (problem, advice string) {
 		return "can't be opened", "make the file and its directory readable and writable, or " + elsewhere
 	}
 	switch {
-	case errors.Is(err, errSum):
+	case errors.Is(err, errAltered):
 		return "is damaged", "this session can't be read; the file is left as it is"
 	case errors.Is(err, errDamaged):
 		return damage()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"time"
 )
 
@@ -15,8 +16,13 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n, 0`
 	updateSession = `UPDATE sessions SET dirs = ?, title = ?, updated = max(updated, ?), last = last + ?
 		WHERE id = ? RETURNING n, last - ?`
-	insertEvent = `INSERT INTO events (session, seq, time, kind, crc, data) VALUES (?, ?, ?, ?, ?, ?)`
+	insertEvent  = `INSERT INTO events (session, seq, part, parts, time, kind, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	selectEvents = `SELECT seq, part, parts, time, kind, crc, data FROM events
+		WHERE session = ? AND seq > ? ORDER BY seq, part`
 )
+
+// partSize is the most bytes of a payload in one row.
+const partSize = 256 << 10
 
 // Append commits events to the log of s in one transaction and gives the Seq of
 // the last one. The Seq of those passed in is ignored. A process that is killed
@@ -61,11 +67,7 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 		}
 		for _, e := range events {
 			last++
-			data := []byte(e.Data)
-			if data == nil {
-				data = []byte{} // nil would be NULL
-			}
-			if _, err := h.exec(insertEvent, key, last, micros(e.Time, now), e.Kind, int64(crc32.ChecksumIEEE(data)), data); err != nil {
+			if err := h.insert(key, last, micros(e.Time, now), e.Kind, e.Data); err != nil {
 				return err
 			}
 		}
@@ -75,6 +77,21 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 		return 0, err
 	}
 	return last, nil
+}
+
+// insert adds an event to the session with that key.
+func (h *handle) insert(session, seq, at int64, kind string, data []byte) error {
+	parts := max(1, (len(data)+partSize-1)/partSize)
+	for part := range parts {
+		chunk := data[part*partSize : min(len(data), (part+1)*partSize)]
+		if chunk == nil {
+			chunk = []byte{} // nil would be NULL
+		}
+		if _, err := h.exec(insertEvent, session, seq, part, parts, at, kind, crc32.ChecksumIEEE(chunk), chunk); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // missing gives as in place of sql.ErrNoRows.
@@ -130,33 +147,72 @@ func (r *row) session() (Session, error) {
 }
 
 // Events gives the events of a session whose Seq is above after, in order, or
-// ErrUnknown.
+// ErrUnknown. It gives what was appended, all of it, or an error.
 func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, error) {
 	var events []Event
 	err := db.read(ctx, func(h *handle) error {
+		tx, err := h.conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // both queries see one state
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
 		var key, last int64
 		if err := h.one([]any{&key, &last}, "SELECT n, last FROM sessions WHERE id = ?", id); err != nil {
 			return missing(ErrUnknown, err)
 		}
-		events = make([]Event, 0, min(max(last-after, 0), 1<<16))
-		var e Event
-		var at int64
-		var crc uint32
-		var data blob
-		return h.each(ctx, func() error {
-			if crc32.ChecksumIEEE(data) != crc {
-				return fmt.Errorf("%w: session %s, event %d", errSum, id, e.Seq)
-			}
-			e.Time, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
-			events = append(events, e)
-			return nil
-		}, []any{&e.Seq, &at, &e.Kind, &crc, &data},
-			"SELECT seq, time, kind, crc, data FROM events WHERE session = ? AND seq > ? ORDER BY seq", key, after)
+		after = max(after, 0)
+		g := gatherer{next: after + 1, events: make([]Event, 0, min(max(last-after, 0), 1<<16))}
+		err = h.each(ctx, g.add, []any{&g.seq, &g.part, &g.parts, &g.time, &g.kind, &g.crc, &g.data}, selectEvents, key, after)
+		if err == nil && (g.left > 0 || g.next <= last) {
+			err = errAltered
+		}
+		if errors.Is(err, errAltered) {
+			return fmt.Errorf("session %s, event %d: %w", id, g.next, err)
+		}
+		events = g.events
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return events, nil
+}
+
+// gatherer makes events of rows.
+type gatherer struct {
+	// the row
+	seq, part, parts, time, crc int64
+	kind                        string
+	data                        blob
+
+	events []Event
+	next   int64 // Seq of the event after them
+	left   int64 // rows to come of the last one
+}
+
+func (g *gatherer) add() error {
+	if int64(crc32.ChecksumIEEE(g.data)) != g.crc {
+		return errAltered
+	}
+	if g.left > 0 {
+		e := &g.events[len(g.events)-1]
+		if g.seq != e.Seq || g.part != g.parts-g.left {
+			return errAltered
+		}
+		e.Data = append(e.Data, g.data...)
+		g.left--
+		return nil
+	}
+	if g.seq != g.next || g.part != 0 || g.parts < 1 || g.parts > math.MaxInt32/partSize {
+		return errAltered
+	}
+	data := []byte(g.data)
+	if g.parts > 1 {
+		data = append(make([]byte, 0, min(g.parts, 128)*partSize), data...)
+	}
+	g.events = append(g.events, Event{Seq: g.seq, Time: time.UnixMicro(g.time).UTC(), Kind: g.kind, Data: data})
+	g.next, g.left = g.seq+1, g.parts-1
+	return nil
 }
 
 // blob takes a payload as the driver made it.

@@ -97,8 +97,8 @@ func (h *handle) each(ctx context.Context, next func() error, dest []any, query 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := rows.Scan(dest...); err != nil {
-			return err
+		if err := rows.Scan(dest...); err != nil { // a type that never was in that column
+			return fmt.Errorf("%w: %w", errAltered, err)
 		}
 		if err := next(); err != nil {
 			return err

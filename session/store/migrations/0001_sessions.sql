@@ -12,16 +12,19 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_updated ON sessions (updated DESC, id);
 CREATE INDEX sessions_cwd ON sessions (cwd, updated DESC, id);
 
--- With a rowid: a WITHOUT ROWID table keeps its rows in the inner pages of the
--- tree, which payloads of megabytes would fill.
+-- An event is one row, or several where its payload is large: SQLite handles a
+-- value as a whole, in memory that it keeps. With a rowid: a WITHOUT ROWID table has
+-- its rows in the inner pages of the tree, which such payloads would fill.
 CREATE TABLE events (
 	session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
 	seq     INTEGER NOT NULL,
+	part    INTEGER NOT NULL,    -- from 0
+	parts   INTEGER NOT NULL,
 	time    INTEGER NOT NULL,
 	kind    TEXT NOT NULL,
 	crc     INTEGER NOT NULL,    -- CRC-32 of data: SQLite itself has no checksums
 	data    BLOB NOT NULL,
-	PRIMARY KEY (session, seq)
+	PRIMARY KEY (session, seq, part)
 ) STRICT;
 
 -- Who runs a turn of a session now. The session need not be stored yet.

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestLease(t *testing.T) {
+	path := newPath(t)
+	one, c := openAt(t, path)
+	two := New(path, Options{Now: c.Now})
+	defer two.Close()
+
+	acquire := func(db *DB, holder string, want bool) {
+		t.Helper()
+		_, err := db.Acquire(t.Context(), "s", holder)
+		leased, taken := errors.AsType[*LeasedError](err)
+		if taken == want || err != nil && !taken {
+			t.Errorf("Acquire for %s: %v", holder, err)
+		}
+		if taken && (leased.PID != os.Getpid() || leased.Session != "s" || !strings.Contains(err.Error(), "in use")) {
+			t.Errorf("Acquire for %s: %+v", holder, leased)
+		}
+	}
+	beat := func(db *DB, holder string, want error) {
+		t.Helper()
+		if err := db.Heartbeat(t.Context(), "s", holder); !errors.Is(err, want) {
+			t.Errorf("Heartbeat of %s: %v, want %v", holder, err, want)
+		}
+	}
+
+	beat(one, "a", ErrLeaseLost) // nobody has it
+	acquire(one, "a", true)
+	acquire(one, "a", true) // again
+	acquire(two, "b", false)
+	acquire(one, "b", false)
+	beat(two, "b", ErrLeaseLost)
+	for range 4 {
+		c.pass(LeaseTimeout - time.Millisecond)
+		beat(one, "a", nil)
+	}
+	acquire(two, "b", false)
+	c.pass(LeaseTimeout)
+	beat(one, "a", nil) // late, but nobody has taken it
+	c.pass(LeaseTimeout)
+	acquire(two, "b", true)
+	beat(one, "a", ErrLeaseLost)
+	if err := one.Release(t.Context(), "s", "a"); err != nil { // not its own any more
+		t.Error(err)
+	}
+	acquire(one, "a", false)
+	if err := two.Release(t.Context(), "s", "b"); err != nil {
+		t.Error(err)
+	}
+	acquire(one, "a", true)
+	if _, err := two.Acquire(t.Context(), "other", "b"); err != nil {
+		t.Errorf("of another session: %v", err)
+	}
+	c.pass(-time.Hour) // the clock is set back
+	acquire(two, "b", true)
+}
+
+func TestAcquireGivesTheLastSeq(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	if last, err := db.Acquire(t.Context(), "s", "me"); last != 0 || err != nil {
+		t.Errorf("not stored yet: %d, %v", last, err)
+	}
+	must(t, db, "s", true, "x", "y")
+	if last, err := db.Acquire(t.Context(), "s", "me"); last != 2 || err != nil {
+		t.Errorf("with two events: %d, %v", last, err)
+	}
+}
+
+func TestLive(t *testing.T) {
+	now, here := start, "here"
+	for name, tt := range map[string]struct {
+		l    lease
+		want bool
+	}{
+		"ours":                         {lease{host: here, pid: os.Getpid(), beat: now}, true},
+		"ours, stale":                  {lease{host: here, pid: os.Getpid(), beat: now.Add(-LeaseTimeout)}, false},
+		"another host":                 {lease{host: "there", pid: 1 << 22, beat: now}, true},
+		"another host, stale":          {lease{host: "there", pid: os.Getpid(), beat: now.Add(-LeaseTimeout)}, false},
+		"from the future":              {lease{host: here, pid: os.Getpid(), beat: now.Add(LeaseTimeout)}, false},
+		"a clock slightly ahead":       {lease{host: "there", beat: now.Add(time.Second)}, true},
+		"a pid that there can't be":    {lease{host: here, pid: 1<<31 - 1, beat: now}, false},
+		"a process of somebody else's": {lease{host: here, pid: os.Getppid(), beat: now}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.l.live(now, here); got != tt.want {
+				t.Errorf("live is %v", got)
+			}
+		})
+	}
+}
+
+// Of many that want a lease at once, with handles of their own, one gets it.
+func TestAcquireRace(t *testing.T) {
+	path := newPath(t)
+	var got atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			db := New(path, Options{})
+			defer db.Close()
+			_, err := db.Acquire(t.Context(), "s", string(rune('a'+i)))
+			if _, leased := errors.AsType[*LeasedError](err); err != nil && !leased {
+				t.Error(err)
+			} else if !leased {
+				got.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if got.Load() != 1 {
+		t.Errorf("%d have the lease", got.Load())
+	}
+}
