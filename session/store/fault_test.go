@@ -236,7 +236,6 @@ func TestDamageStopsWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The root page of the events is the first byte of what their rows need.
 	var root int
 	if err := db.h.one([]any{&root}, "SELECT rootpage FROM sqlite_schema WHERE name = 'events'"); err != nil {
 		t.Fatal(err)
@@ -323,6 +322,20 @@ func TestLockedAtOpen(t *testing.T) {
 	c.pass(retryAfter)
 	if got := texts(t, db, "s"); len(got) != 300 {
 		t.Errorf("%d events", len(got))
+	}
+}
+
+// Another process may bring the schema further while we run.
+func TestNewerWhileOpen(t *testing.T) {
+	path := made(t)
+	db, _ := openAt(t, path)
+	must(t, db, "s", false, "x")
+	run(t, raw(t, path), "PRAGMA user_version=3")
+	for range 2 {
+		_, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{event("y")})
+		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Version != 3 {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

@@ -111,15 +111,16 @@ func micros(t, now time.Time) int64 {
 }
 
 // Session gives a stored session, or ErrUnknown.
-func (db *DB) Session(ctx context.Context, id string) (Session, error) {
-	var r row
-	err := db.read(ctx, func(h *handle) error {
-		return missing(ErrUnknown, h.one(r.dest(), "SELECT "+columns+" FROM sessions WHERE id = ?", id))
+func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
+	err = db.read(ctx, func(h *handle) error {
+		var r row
+		if err := h.one(r.dest(), "SELECT "+columns+" FROM sessions WHERE id = ?", id); err != nil {
+			return missing(ErrUnknown, err)
+		}
+		s, err = r.session()
+		return err
 	})
-	if err != nil {
-		return Session{}, err
-	}
-	return r.session()
+	return s, err
 }
 
 // row is what is read of a session.
@@ -140,7 +141,7 @@ func (r *row) session() (Session, error) {
 	s.Created, s.Updated = time.UnixMicro(r.created).UTC(), time.UnixMicro(r.updated).UTC()
 	if r.dirs != "[]" {
 		if err := json.Unmarshal([]byte(r.dirs), &s.Dirs); err != nil {
-			return Session{}, fmt.Errorf("session %s: directories: %w", s.ID, err)
+			return Session{}, fmt.Errorf("session %s: directories: %w: %w", s.ID, errAltered, err)
 		}
 	}
 	return s, nil

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +19,40 @@ func awaitDeath(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Looking at the file leaves the locks of the connections that this process has.
+func TestLookKeepsLocks(t *testing.T) {
+	path := newPath(t)
+	db, _ := openAt(t, path)
+	must(t, db, "s", true, "x")
+	locks := func() (ours []string) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Skip(err)
+		}
+		for line := range strings.Lines(string(all)) {
+			if strings.Contains(line, fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)) {
+				_, lock, _ := strings.Cut(line, ":")
+				ours = append(ours, lock)
+			}
+		}
+		return ours
+	}
+	before := locks()
+	if len(before) == 0 {
+		t.Skip("/proc/locks does not show them")
+	}
+	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
+		_ = look(path, mode, true) // the second sees nothing of the WAL
+		if after := locks(); !slices.Equal(before, after) {
+			t.Errorf("%s: locks were %q, are %q", mode, before, after)
+		}
 	}
 }
 

@@ -10,18 +10,18 @@
 // survives the death of the process; a crash of the whole machine may take the
 // last commits, but not the database (WAL, synchronous=NORMAL).
 //
-// An error that is none of ErrUnknown, ErrExists, ErrCursor, ErrLeaseLost and
-// *LeasedError, nor the cause of ctx, is a *UnusableError: the file is locked,
-// damaged, read-only, of a newer version, and so on. It was not changed then, and
-// the next use tries again, a few seconds later at the earliest.
+// An error that is none of ErrUnknown, ErrExists, ErrCursor, ErrLeaseLost,
+// ErrClosed and *LeasedError, nor the cause of ctx, is an *UnusableError: the file
+// is locked, damaged, read-only, of a newer version, and so on. It is left as it
+// is, and tried again by the next use, a few seconds later at the earliest.
 //
 // Why does no method stop at once when ctx is done? A context ends the wait for
 // another caller. Once it has begun, a statement runs to its end, which is near
 // (BusyTimeout), so that nobody is left to guess whether it was committed.
 //
-// Why does nothing here open the file but SQLite? Its POSIX locks are the
-// process's: closing any other descriptor of the file drops them all. Nothing else in
-// the process may open zeph.db, zeph.db-wal or zeph.db-shm while a DB is open.
+// Why is even the header read through SQLite? Its POSIX locks are the process's:
+// closing any other descriptor of a file drops them all. Nothing else in the
+// process may open zeph.db, zeph.db-wal or zeph.db-shm while a DB is open.
 package store
 
 import (
@@ -36,8 +36,8 @@ import (
 const (
 	// BusyTimeout is how long a statement waits for other processes.
 	BusyTimeout = 2 * time.Second
-	// retryAfter is how long the reason why the file could not be opened,
-	// locked or written is repeated before that is tried again.
+	// retryAfter is how long the reason why the file could not be opened or
+	// written is given again in place of another try.
 	retryAfter = 3 * time.Second
 )
 
