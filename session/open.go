@@ -87,7 +87,7 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	}
 	s.loading.Unlock()
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", p.ID(), err)
+		return nil, err
 	}
 	if !replay {
 		return sess, nil
@@ -100,7 +100,7 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	}
 	if was {
 		if events, err = sess.journal.events(ctx); err != nil {
-			return nil, fmt.Errorf("session %s: %w", p.ID(), err)
+			return nil, err
 		}
 	}
 	err = agent.Replay(events, client.Capabilities(), func(u acp.SessionUpdate) error {
@@ -155,7 +155,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 
 // recall rebuilds the session from its log; it gives the settings as they were.
 func (s *Session) recall(events []agent.Event) (want settings) {
-	s.history = agent.History(events)
+	s.history, s.titled = agent.History(events), s.journal.title()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.costs)

@@ -122,6 +122,7 @@ type Session struct {
 	journal journal
 
 	history []llm.Message // of the turn that runs
+	titled  string        // the title that the client has; likewise
 
 	sending sync.Mutex // held while updates of the settings are sent, so that the last is the newest
 
@@ -176,13 +177,21 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
-// record takes events of a turn.
+// record takes events of a turn. The first prompt that is no command gives the
+// session its title.
 func (s *Session) record(events ...agent.Event) {
 	for _, e := range events {
-		if a, ok := e.(agent.Answer); ok && a.Shown != nil {
-			s.mu.Lock()
-			s.usage = *a.Shown
-			s.mu.Unlock()
+		switch e := e.(type) {
+		case agent.Prompt:
+			if s.journal.title() == "" {
+				events = append(events, agent.Title{Title: titleOf(e.Content)})
+			}
+		case agent.Answer:
+			if e.Shown != nil {
+				s.mu.Lock()
+				s.usage = *e.Shown
+				s.mu.Unlock()
+			}
 		}
 	}
 	s.journal.record(events...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -93,13 +92,9 @@ func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	case err != nil:
 		end.Error = err.Error()
 	}
-	events := []agent.Event{end}
-	title := s.titleOf(prompt)
-	if title != "" {
-		events = append(events, agent.Title{Title: title})
-	}
-	s.journal.record(events...)
-	if title != "" {
+	s.journal.record(end)
+	if title := s.journal.title(); err == nil && title != s.titled {
+		s.titled = title
 		s.send(t.ctx, acp.InfoUpdate{Update: acp.UpdateInfo, Title: title, UpdatedAt: s.all.Now().UTC()})
 	}
 	return reason, err
@@ -137,26 +132,3 @@ func (t *turn) End() {
 	close(t.done)
 }
 
-// maxTitle bounds a title, in characters.
-const maxTitle = 80
-
-// titleOf gives the title that the session gets from its first prompt, if it has
-// none yet: the first line of what the user typed.
-func (s *Session) titleOf(prompt []acp.ContentBlock) string {
-	if s.journal.title() != "" {
-		return ""
-	}
-	if c, _, ok := commandOf(prompt); ok && c.run != nil {
-		return ""
-	}
-	for line := range strings.Lines(agent.Typed(prompt)) {
-		line = strings.Join(strings.Fields(line), " ")
-		if runes := []rune(line); len(runes) > maxTitle {
-			line = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
-		}
-		if line != "" {
-			return line
-		}
-	}
-	return ""
-}

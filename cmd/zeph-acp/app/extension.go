@@ -22,8 +22,8 @@ func extensions(sessions *session.Sessions) map[string]acp.Extension {
 func extension[P any](method func(context.Context, P) (any, error)) acp.Extension {
 	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (any, error) {
 		var p P
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, &acp.ParamsError{Field: "params", Reason: err.Error()}
+		if err := acp.DecodeParams(raw, &p); err != nil {
+			return nil, err
 		}
 		return method(ctx, p)
 	}

@@ -1,0 +1,38 @@
+package session
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// maxTitle bounds a title, in characters.
+const maxTitle = 80
+
+// titleOf makes a title of a prompt: the first line of what the user typed, else
+// the name of what the prompt brings along.
+func titleOf(prompt []acp.ContentBlock) string {
+	var typed []string
+	name := ""
+	for _, b := range prompt {
+		switch b.Type {
+		case "text":
+			typed = append(typed, *b.Text)
+		case "resource_link":
+			name = cmp.Or(name, b.Name, b.URI)
+		case "resource":
+			name = cmp.Or(name, b.Resource.URI)
+		}
+	}
+	for line := range strings.Lines(strings.TrimSpace(strings.Join(typed, " ")) + "\n" + name) {
+		line = strings.Join(strings.Fields(line), " ")
+		if runes := []rune(line); len(runes) > maxTitle {
+			line = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
+		}
+		if line != "" {
+			return line
+		}
+	}
+	return ""
+}
