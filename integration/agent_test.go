@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +32,7 @@ type agent struct {
 	t       testing.TB
 	cmd     *exec.Cmd
 	in      io.WriteCloser // raw; write with send
+	root    string         // all of the directories below
 	dir     string         // workspace: absolute, no symlink in it
 	home    string         // ZEPH_HOME
 	stderr  lockedBuffer
@@ -40,6 +41,9 @@ type agent struct {
 	status  int           // exit status; after exited
 	feed    io.Writer     // gets each line too; nil means nobody
 	allowed bool          // the test ends the process itself, or makes it fail: its status and stderr are the test's business
+	killed  atomic.Bool   // by SIGKILL: its last line may be half of one
+
+	writing sync.Mutex // held for one Write
 
 	mu     sync.Mutex
 	frames []frame
@@ -54,24 +58,29 @@ type start struct {
 	config string   // config.toml
 	feed   io.Writer
 	stdout *os.File // instead of the recorded pipe
+	with   *agent   // whose workspace and home it shares; nil means that they are empty
+	read   *reading // of stdout; nil means at once
 }
 
-// launch starts the binary in an empty home. It is stopped when the test ends,
-// which must go well.
+// reading is how the client reads.
+type reading struct {
+	hold <-chan struct{}       // not before this is closed; may be nil
+	line func(a *agent, n int) // called when the nth line was read; may be nil
+}
+
+// launch starts the binary. It is stopped when the test ends, which must go
+// well.
 func launch(t testing.TB, s start) *agent {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	root := ""
+	if s.with != nil {
+		root = s.with.root
+	} else {
+		root = home(t)
 	}
 	a := &agent{
-		t: t, dir: filepath.Join(root, "work"), home: filepath.Join(root, "zeph"),
+		t: t, root: root, dir: filepath.Join(root, "work"), home: filepath.Join(root, "zeph"),
 		check: schema.Load(t), exited: make(chan struct{}), feed: s.feed, more: make(chan struct{}),
-	}
-	for _, d := range []string{a.dir, a.home, filepath.Join(root, "home"), filepath.Join(root, "tmp")} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if s.config != "" {
 		a.file(filepath.Join(a.home, "config.toml"), s.config)
@@ -87,6 +96,7 @@ func launch(t testing.TB, s start) *agent {
 	}
 	a.cmd.Stderr = &a.stderr
 	ownGroup(a.cmd)
+	var err error
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +115,7 @@ func launch(t testing.TB, s start) *agent {
 	w.Close()
 	go func() {
 		defer close(a.exited)
-		a.read(r)
+		a.read(r, s.read)
 		r.Close()
 		_ = a.cmd.Wait() // the status tells
 		a.status = a.cmd.ProcessState.ExitCode()
@@ -114,11 +124,32 @@ func launch(t testing.TB, s start) *agent {
 	return a
 }
 
+// home makes the directories of a process.
+func home(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"work", "zeph", "home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(root, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
 // read records what the process writes until it closes its stdout.
-func (a *agent) read(r io.Reader) {
+func (a *agent) read(r io.Reader, how *reading) {
+	if how != nil && how.hold != nil {
+		<-how.hold
+	}
 	lines := bufio.NewReader(r)
-	for {
+	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
+		if err != nil && a.killed.Load() {
+			line = nil // half of one
+		}
 		if len(line) > 0 {
 			if err := a.check.Frame(string(agentSide), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 				a.t.Errorf("the agent wrote a bad frame: %v\n%.2000s", err, line)
@@ -126,6 +157,9 @@ func (a *agent) read(r io.Reader) {
 			a.record(agentSide, line)
 			if a.feed != nil {
 				_, _ = a.feed.Write(line) // the reader may have gone
+			}
+			if how != nil && how.line != nil {
+				how.line(a, n)
 			}
 		}
 		if err != nil {
@@ -195,88 +229,6 @@ func (a *agent) content(path string) string {
 	return string(b)
 }
 
-// side is who wrote a line.
-type side string
-
-const (
-	clientSide side = "client"
-	agentSide  side = "agent"
-)
-
-// frame is one line of the wire.
-type frame struct {
-	side   side
-	line   string
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *fault          `json:"error"`
-}
-
-// fault is a JSON-RPC error.
-type fault struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data"`
-}
-
-// update is a session/update, as far as the tests look into it.
-type update struct {
-	Kind       string `json:"sessionUpdate"`
-	ToolCallID string `json:"toolCallId"`
-	Title      string `json:"title"`
-	Status     string `json:"status"`
-	Content    json.RawMessage
-	RawOutput  json.RawMessage `json:"rawOutput"`
-	Meta       struct {
-		Info   *struct{ Terminal_ID, CWD string }  `json:"terminal_info"`
-		Output *struct{ Terminal_ID, Data string } `json:"terminal_output"`
-		Exit   *struct {
-			Terminal_ID string
-			Exit_Code   *int
-		} `json:"terminal_exit"`
-	} `json:"_meta"`
-}
-
-// update gives the update of a session/update.
-func (f frame) update() (u update, ok bool) {
-	var p struct{ Update update }
-	if f.Method != "session/update" || json.Unmarshal(f.Params, &p) != nil {
-		return update{}, false
-	}
-	return p.Update, true
-}
-
-func (a *agent) record(s side, line []byte) {
-	f := frame{side: s, line: string(line)}
-	_ = json.Unmarshal(line, &f) // the checker and the client tell of what is no JSON
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.frames = append(a.frames, f)
-	close(a.more)
-	a.more = make(chan struct{})
-}
-
-// sent gives all that the agent wrote so far.
-func (a *agent) sent() []frame {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(a.frames), func(f frame) bool { return f.side != agentSide })
-}
-
-// methods gives the agent's requests and notifications but the updates, in
-// order.
-func (a *agent) methods() []string {
-	var names []string
-	for _, f := range a.sent() {
-		if f.Method != "" && f.Method != "session/update" {
-			names = append(names, f.Method)
-		}
-	}
-	return names
-}
-
 // await waits for a frame of the agent that fits.
 func (a *agent) await(what string, fits func(frame) bool) frame {
 	a.t.Helper()
@@ -336,6 +288,8 @@ func (a *agent) send(text string) {
 
 // Write notes what a client writes, line by line, and passes it on.
 func (a *agent) Write(p []byte) (int, error) {
+	a.writing.Lock()
+	defer a.writing.Unlock()
 	a.note(string(p))
 	return a.in.Write(p)
 }
@@ -354,10 +308,11 @@ func (a *agent) request(id, method, params string) {
 	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, params))
 }
 
-// initialize shakes hands with raw frames, as a client that can do nothing.
-func (a *agent) initialize() {
+// initialize shakes hands with raw frames, as a client with these capabilities,
+// or one that can do nothing.
+func (a *agent) initialize(capabilities ...string) {
 	a.t.Helper()
-	a.request(`"init"`, "initialize", `{"protocolVersion":1}`)
+	a.request(`"init"`, "initialize", `{"protocolVersion":1,"clientCapabilities":`+strings.Join(append(capabilities, "{}")[:1], "")+`}`)
 	if f := a.answer(`"init"`); f.Error != nil {
 		a.t.Fatalf("initialize: %s", f.line)
 	}

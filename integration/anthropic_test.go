@@ -34,7 +34,8 @@ type modelRequest struct {
 	Messages []struct {
 		Role    string
 		Content []struct {
-			Type, Text  string
+			Type, ID    string
+			Text        string
 			Tool_Use_ID string
 			Is_Error    bool
 			Content     json.RawMessage

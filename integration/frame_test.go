@@ -1,0 +1,88 @@
+package integration
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// side is who wrote a line.
+type side string
+
+const (
+	clientSide side = "client"
+	agentSide  side = "agent"
+)
+
+// frame is one line of the wire.
+type frame struct {
+	side   side
+	line   string
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *fault          `json:"error"`
+}
+
+// fault is a JSON-RPC error.
+type fault struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// update is a session/update, as far as the tests look into it.
+type update struct {
+	Kind       string `json:"sessionUpdate"`
+	ToolCallID string `json:"toolCallId"`
+	Title      string `json:"title"`
+	Status     string `json:"status"`
+	Content    json.RawMessage
+	RawOutput  json.RawMessage `json:"rawOutput"`
+	Meta       struct {
+		Info   *struct{ Terminal_ID, CWD string }  `json:"terminal_info"`
+		Output *struct{ Terminal_ID, Data string } `json:"terminal_output"`
+		Exit   *struct {
+			Terminal_ID string
+			Exit_Code   *int
+		} `json:"terminal_exit"`
+	} `json:"_meta"`
+}
+
+// update gives the update of a session/update.
+func (f frame) update() (u update, ok bool) {
+	var p struct{ Update update }
+	if f.Method != "session/update" || json.Unmarshal(f.Params, &p) != nil {
+		return update{}, false
+	}
+	return p.Update, true
+}
+
+func (a *agent) record(s side, line []byte) {
+	f := frame{side: s, line: string(line)}
+	_ = json.Unmarshal(line, &f) // the checker and the client tell of what is no JSON
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.frames = append(a.frames, f)
+	close(a.more)
+	a.more = make(chan struct{})
+}
+
+// sent gives all that the agent wrote so far.
+func (a *agent) sent() []frame {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(a.frames), func(f frame) bool { return f.side != agentSide })
+}
+
+// methods gives the agent's requests and notifications but the updates, in
+// order.
+func (a *agent) methods() []string {
+	var names []string
+	for _, f := range a.sent() {
+		if f.Method != "" && f.Method != "session/update" {
+			names = append(names, f.Method)
+		}
+	}
+	return names
+}

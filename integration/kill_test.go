@@ -1,0 +1,270 @@
+package integration
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	kills    = flag.Int("kills", 20, "how often the agent is killed")
+	killSeed = flag.Uint64("killseed", 0, "seed of the first kill; 0 means another one each time")
+)
+
+// killers are the capabilities of clients that see their agents die.
+var killers = []string{
+	`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`, `{}`, `{"_meta":{"terminal_output":true}}`,
+}
+
+// killPrompts are sent in one session.
+var killPrompts = []string{"the first prompt", "the second prompt", "the third prompt"}
+
+// killScript is what the model does with each of them.
+const killScript = `{"thought":"thought 1 of N: "}
+{"thought":"look first"}
+{"text":"text 1 of N: "}
+{"text":"I look"}
+{"text":" around – ☂."}
+{"thought":"thought 2 of N"}
+{"text":"text 2 of N"}
+{"tool":"update_plan","input":{"entries":[{"content":"look N","status":"in_progress"},{"content":"change N"}]}}
+{"tool":"read","input":{"path":"a.txt"}}
+{"tool":"read","input":{"path":"b.txt"}}
+{"tool":"list_directory","input":{"path":"."}}
+{"tool":"read","input":{"path":"missing.txt"}}
+{"usage":{"input":1000,"output":10}}
+
+{"text":"text 3 of N"}
+{"tool":"edit","input":{"path":"a.txt","old_string":"version","new_string":"next version"}}
+{"tool":"bash","input":{"command":"echo mark-N-1; cat b.txt; exit 3"}}
+{"usage":{"input":2000,"output":10}}
+
+{"tool":"bash","input":{"command":"for i in 1 2 3; do echo mark-N-2-$i; done"}}
+{"tool":"update_plan","input":{"entries":[{"content":"look N","status":"completed"},{"content":"change N","status":"completed"}]}}
+{"usage":{"input":3000,"output":10}}
+
+{"thought":"thought 3 of N"}
+{"text":"text 4 of N: "}
+{"text":"done."}
+{"usage":{"input":4000,"output":10}}
+
+`
+
+// TestStatement132_063_066KillAndLoad kills the agent at random moments of
+// scripted turns. All that a client had seen complete is in the session that
+// another process loads, and that session goes on at once.
+func TestStatement132_063_066KillAndLoad(t *testing.T) {
+	frames := map[string]int{} // in a session that nobody kills
+	for _, caps := range killers {
+		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))
+		frames[caps] = len(e.sent())
+		if n := len(e.shownTo().items); n != 3*22 {
+			t.Fatalf("the scripted turns show %d items:\n%s", n, e.tail())
+		}
+	}
+	first := *killSeed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	for n := range *kills {
+		seed := first + uint64(n)
+		t.Run(fmt.Sprintf("killseed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 1))
+			caps := killers[rng.IntN(len(killers))]
+			killAndLoad(t, caps, frames[caps], rng)
+		})
+	}
+}
+
+// killAndLoad kills one agent, whose session would have that many frames, and
+// loads what is left.
+func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
+	at, yields := 3+rng.IntN(frames), rng.IntN(400)
+	e := killed(t, caps, func(a *agent, n int) {
+		if n == at {
+			for range yields {
+				runtime.Gosched()
+			}
+			a.kill()
+		}
+	}, rng)
+	e.kill() // if there were fewer frames than that
+	e.waitExit(patience)
+	t.Logf("killed %d yields after frame %d of %d, capabilities %s", yields, at, frames, caps)
+	live := e.shownTo()
+	if live == nil {
+		return // nothing was promised yet
+	}
+	p := newProvider(t, answer(say("I go on.")))
+	b := launch(t, start{with: e.agent, env: append(p.env(), "ZEPH_MODEL=claude")})
+	b.initialize(caps)
+	replay, ok := b.load(live.session)
+	if !ok {
+		if live.begun || live.turn > 1 {
+			t.Fatal("the session is lost")
+		}
+		return
+	}
+	checkReplay(t, killPrompts, live, replay)
+	if again, _ := b.load(live.session); encode(again.items) != encode(replay.items) {
+		t.Error("a second load shows something else than the first one")
+	}
+	b.request(`"on"`, "session/prompt", promptParams(live.session, "go on"))
+	if f := b.answer(`"on"`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Fatalf("the next prompt: %s", f.line)
+	}
+	checkHistory(t, p, live)
+}
+
+// kill ends the process as the kernel does it.
+func (a *agent) kill() {
+	a.killed.Store(true)
+	_ = a.cmd.Process.Kill() // it may be gone
+}
+
+// checkHistory proves that the model knows all that the client had seen, in a
+// request that a provider takes.
+func checkHistory(t *testing.T, p *provider, live *shown) {
+	t.Helper()
+	r, body := p.request(0), p.requests()[0]
+	open := map[string]bool{}
+	for i, m := range r.Messages {
+		if i > 0 && len(open) > 0 && m.Role != "user" {
+			t.Errorf("calls without results before message %d: %v", i, open)
+		}
+		for _, b := range m.Content {
+			switch b.Type {
+			case "tool_use":
+				open[b.ID] = true
+			case "tool_result":
+				if !open[b.Tool_Use_ID] {
+					t.Errorf("a result of no call: %q", b.Tool_Use_ID)
+				}
+				delete(open, b.Tool_Use_ID)
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("calls without results: %v", open)
+	}
+	for _, it := range live.items {
+		text := ""
+		switch {
+		case it.Kind == "agent_message_chunk" && it.Done:
+			text = it.Text
+		case it.Kind == "tool_call" && it.Done:
+			var u struct {
+				Content []struct{ Content struct{ Text string } }
+			}
+			if err := json.Unmarshal([]byte(it.Final), &u); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range u.Content {
+				text, _, _ = strings.Cut(c.Content.Text, "\n")
+			}
+		}
+		if quoted := quote(text); !strings.Contains(body, quoted[1:len(quoted)-1]) {
+			t.Errorf("the model is not told of %s %s: %q", it.Kind, it.ID, text)
+		}
+	}
+}
+
+// killed begins a session and sends the prompts: by chance all at once, or each
+// after the other's answer. It ends with them, or with the agent. line is called
+// with each line that the client reads.
+func killed(t *testing.T, caps string, line func(*agent, int), rng *rand.Rand) *editor {
+	t.Helper()
+	script := ""
+	for n := range killPrompts {
+		script += strings.ReplaceAll(killScript, "N", fmt.Sprint(n+1))
+	}
+	path := filepath.Join(home(t), "model.jsonl")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := (&editor{}).start(t, start{
+		config: fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\ncontext_window = 200000\n", path),
+		read:   &reading{line: line},
+	})
+	e.file("a.txt", "version\n")
+	e.file("b.txt", "text of b\n")
+	e.initialize(caps)
+	session := e.open()
+	atOnce := rng.IntN(2) == 0
+	for n, text := range killPrompts {
+		_, err := fmt.Fprintf(e, `{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`+"\n", n, promptParams(session, text))
+		if err != nil || !atOnce && !e.answered(n) {
+			return e
+		}
+	}
+	e.answered(len(killPrompts) - 1)
+	return e
+}
+
+// answered waits for the answer to a request; false if the agent is killed
+// before.
+func (a *agent) answered(id int) bool {
+	a.t.Helper()
+	for {
+		a.mu.Lock()
+		frames, more := a.frames, a.more
+		a.mu.Unlock()
+		if slices.ContainsFunc(frames, func(f frame) bool { return f.Method == "" && string(f.ID) == fmt.Sprint(id) }) {
+			return true
+		}
+		select {
+		case <-more:
+		case <-a.exited:
+			return false
+		case <-time.After(patience):
+			a.t.Fatalf("no answer to %d; the agent's last frames:\n%s", id, a.tail())
+		}
+	}
+}
+
+// shownTo is what was shown of the only session; nil if none was named.
+func (a *agent) shownTo() *shown {
+	frames := a.sent()
+	at := slices.IndexFunc(frames, func(f frame) bool { return strings.Contains(string(f.Result), `"sessionId"`) })
+	if at < 0 {
+		return nil
+	}
+	var r struct{ SessionID string }
+	if err := json.Unmarshal(frames[at].Result, &r); err != nil {
+		a.t.Fatal(err)
+	}
+	return shownIn(frames[at+1:], r.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
+}
+
+// load loads a session and gives what the client was shown; false if there is
+// no such session.
+func (a *agent) load(session string) (*shown, bool) {
+	a.t.Helper()
+	before := len(a.sent())
+	id := fmt.Sprintf(`"load-%d"`, before)
+	a.request(id, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, a.dir))
+	f := a.answer(id)
+	if f.Error != nil {
+		if f.Error.Code != -32002 {
+			a.t.Fatalf("session/load: %s", f.line)
+		}
+		return nil, false
+	}
+	frames := a.sent()[before:]
+	end := slices.IndexFunc(frames, func(f frame) bool { return string(f.ID) == id })
+	for _, f := range frames[:end] {
+		if f.Method != "session/update" && f.Method != "" {
+			a.t.Errorf("a replay has an effect: %s", f.line)
+		}
+	}
+	return shownIn(frames[:end], session, func(frame) bool { return false }), true
+}
