@@ -74,22 +74,22 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 // Opened lets the client settle, and then tells it what it must know of the
 // session.
 func (s *Session) Opened() {
+	announce := func() { s.announce(context.Background()) }
 	if s.all.Settle == 0 {
-		s.announce()
+		announce()
 		return
 	}
-	time.AfterFunc(s.all.Settle, s.announce)
+	time.AfterFunc(s.all.Settle, announce)
 }
 
 // announce sends the commands, and the warnings that may come outside of a turn,
 // the first time that it is called.
-func (s *Session) announce() {
+func (s *Session) announce(ctx context.Context) {
 	s.mu.Lock()
 	first := !s.opened
 	s.opened = true
 	s.mu.Unlock()
 	if first {
-		ctx := context.Background()
 		s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: s.commands()})
 		s.noticeWarnings(ctx)
 	}

@@ -236,6 +236,20 @@ func (j *journal) isBroken() error {
 	return j.broken
 }
 
+// hasBegun tells whether there was a prompt.
+func (j *journal) hasBegun() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.begun
+}
+
+// setDirs takes over the additional directories that a client named last.
+func (j *journal) setDirs(dirs []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.session.Dirs = dirs
+}
+
 // title is the session's title; empty if it has none yet.
 func (j *journal) title() string {
 	j.mu.Lock()

@@ -62,6 +62,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	}
 	s.settings.setThought(want.thought)
 	s.warnings = append(s.warnings, o.Warnings...)
+	s.journal.setDirs(p.AdditionalDirectories)
 	return nil
 }
 
@@ -145,8 +146,6 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 		return nil, nil, err
 	}
 	want := sess.recall(events)
-	row.Dirs = p.AdditionalDirectories
-	sess.journal.session = row
 	if err := sess.setUp(client, p.NewSessionRequest, want); err != nil {
 		return nil, nil, err
 	}

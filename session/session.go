@@ -177,13 +177,17 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
-// record takes events of a turn. The first prompt that is no command gives the
-// session its title.
+// record takes events of a turn. With the first prompt the settings are kept,
+// since the defaults may be others when the session is loaded; the first prompt
+// that is no command gives the session its title.
 func (s *Session) record(events ...agent.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case agent.Prompt:
-			if s.journal.title() == "" {
+			if !s.journal.hasBegun() {
+				events = append(s.initial(), events...)
+			}
+			if s.journal.title() == "" && !e.Local {
 				events = append(events, agent.Title{Title: titleOf(e.Content)})
 			}
 		case agent.Answer:
@@ -195,6 +199,17 @@ func (s *Session) record(events ...agent.Event) {
 		}
 	}
 	s.journal.record(events...)
+}
+
+// initial are the settings of a session that begins.
+func (s *Session) initial() []agent.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return []agent.Event{
+		agent.Setting{ID: optionMode, Value: s.settings.mode},
+		agent.Setting{ID: optionModel, Value: s.settings.model},
+		agent.Setting{ID: optionThought, Value: s.settings.thought},
+	}
 }
 
 // spend counts what an answer cost and gives the sum in its currency.

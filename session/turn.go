@@ -53,7 +53,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		return "", err
 	}
 	s := t.session
-	s.announce()
+	s.announce(t.ctx)
 	end, moved, err := s.journal.begin(t.ctx, t.cancel)
 	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
 		return "", fmt.Errorf("a turn of this session runs in another process: send the prompt again when that has ended (%w)", leased)
@@ -70,7 +70,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		s.recall(events)
 	}
 	reason, err := t.run(prompt)
-	s.sayWarnings(context.WithoutCancel(t.ctx)) // that it could not be saved
+	s.sayWarnings(t.ctx) // that it could not be saved
 	return reason, err
 }
 
@@ -105,16 +105,16 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 	in := agent.Input{Content: prompt}
 	if c, rest, ok := commandOf(prompt); ok {
 		if c.run != nil {
-			s.journal.record(agent.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
+			s.record(agent.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
 			reply, err := c.run(s, ctx, rest)
 			if err != nil {
 				return "", err
 			}
-			return acp.StopEndTurn, s.agent.Say(ctx, reply)
+			return acp.StopEndTurn, s.runner().Say(ctx, reply)
 		}
 		in.Instead = c.prompt(rest)
 	}
-	s.history, reason, err = s.agent.Turn(ctx, s.history, in)
+	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	return reason, err
 }
 

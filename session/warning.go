@@ -23,7 +23,7 @@ func (s *Session) sayWarnings(ctx context.Context) {
 	for _, text := range s.takeWarnings() {
 		if s.notices() {
 			s.notice(ctx, text)
-		} else if err := s.agent.Say(ctx, "Warning: "+text); err != nil {
+		} else if err := s.runner().Say(ctx, "Warning: "+text); err != nil {
 			s.all.Log.Debug("warning", "session", s.id, "err", err)
 		}
 	}
