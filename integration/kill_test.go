@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 20, "how often the agent is killed")
-	killSeed = flag.Uint64("killseed", 0, "seed of the first kill; 0 means another one each time")
+	kills = flag.Int("kills", 20, "how often the agent is killed")
+	seed  = flag.Uint64("seed", 0, "seed of what is left to chance; 0 means another one each time")
 )
 
 // killers are the capabilities of clients that see their agents die.
@@ -70,17 +70,13 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 			t.Fatalf("the scripted turns show %d items:\n%s", n, e.tail())
 		}
 	}
-	first := *killSeed
-	if first == 0 {
-		first = uint64(time.Now().UnixNano())
-	}
+	rng := seeded(t)
 	for n := range *kills {
-		seed := first + uint64(n)
-		t.Run(fmt.Sprintf("killseed=%d", seed), func(t *testing.T) {
+		chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			rng := rand.New(rand.NewPCG(seed, 1))
-			caps := killers[rng.IntN(len(killers))]
-			killAndLoad(t, caps, frames[caps], rng)
+			caps := killers[chance.IntN(len(killers))]
+			killAndLoad(t, caps, frames[caps], chance)
 		})
 	}
 }
@@ -88,7 +84,7 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 // killAndLoad kills one agent, whose session would have that many frames, and
 // loads what is left.
 func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
-	at, yields := 3+rng.IntN(frames), rng.IntN(400)
+	at, yields := 3+rng.IntN(frames), max(0, rng.IntN(800)-400)
 	e := killed(t, caps, func(a *agent, n int) {
 		if n == at {
 			for range yields {

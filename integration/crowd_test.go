@@ -1,0 +1,282 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// member is one session of a crowd. Its prompts are words of its own, which its
+// texts and its tools repeat.
+type member struct {
+	name    string
+	session string
+	prompts []crowdPrompt
+	next    int // index of the prompt that runs
+	updates int // of the running turn
+}
+
+// crowdPrompt is a prompt, and how it is to end.
+type crowdPrompt struct {
+	text   string
+	cancel int // after that many updates of its turn; 0 lets it end by itself
+	reason string
+}
+
+// cancelWord in a prompt makes the model go silent in the end.
+const cancelWord = "silent"
+
+// crowdModel makes the model answer each prompt by itself: a text and tool calls,
+// and then, when it has the results, a text. All of it repeats the prompt.
+func crowdModel(r modelRequest) reply {
+	text := r.last()
+	word := strings.Fields(text)[0]
+	last := r.Messages[len(r.Messages)-1]
+	if last.Content[len(last.Content)-1].Type != "tool_result" {
+		return answer(think("thinking of "+text, "c2ln"), say(strings.Repeat("<"+text+"> ", 20)),
+			call("c1-"+word, "read", map[string]any{"path": word + ".txt"}),
+			call("c2-"+word, "bash", map[string]any{"command": "echo out-" + word}))
+	}
+	if strings.Contains(text, cancelWord) {
+		return hang(make(chan struct{}), say("<"+text+">"))
+	}
+	return answer(say(strings.Repeat("<"+text+"> ", 5) + "done"))
+}
+
+// crowd opens sessions on one connection and runs their turns at once; by chance
+// some are cancelled. It ends when all are answered.
+func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *rand.Rand) []*member {
+	t.Helper()
+	all := map[string]*member{}
+	var members []*member
+	for n := range sessions {
+		m := &member{name: fmt.Sprintf("%s%02d", prefix, n)}
+		a.file(m.name+".txt", "text of "+m.name+"\n")
+		m.session = a.open()
+		for p := range prompts {
+			c := crowdPrompt{text: fmt.Sprintf("%s p%d", m.name, p), reason: "end_turn"}
+			if rng.IntN(2) == 0 {
+				// The least that comes before the model goes silent.
+				c = crowdPrompt{c.text + " " + cancelWord, 1 + rng.IntN(8), "cancelled"}
+			}
+			m.prompts = append(m.prompts, c)
+		}
+		members, all[m.session] = append(members, m), m
+	}
+	begin := func(m *member) {
+		a.request(quote(m.session+"/"+fmt.Sprint(m.next)), "session/prompt", promptParams(m.session, m.prompts[m.next].text))
+	}
+	for _, m := range members {
+		begin(m)
+	}
+	left := sessions
+	a.await("all turns' ends", func(f frame) bool {
+		var p struct{ SessionID string }
+		_ = json.Unmarshal(f.Params, &p) // nothing but updates has a session
+		switch m := all[p.SessionID]; {
+		case f.Method == "session/request_permission":
+			a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", f.ID, optionOf(t, f, "allow_once")))
+		case m != nil && turnUpdate(f):
+			if m.updates++; m.updates == m.prompts[m.next].cancel {
+				a.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", m.session))
+			}
+		case f.Method == "":
+			m := all[strings.Split(strings.Trim(string(f.ID), `"`), "/")[0]]
+			if m == nil {
+				break
+			}
+			if m.next, m.updates = m.next+1, 0; m.next < len(m.prompts) {
+				begin(m)
+			} else {
+				left--
+			}
+		}
+		return left == 0
+	})
+	for _, m := range members {
+		m.check(t, a.sent())
+	}
+	return members
+}
+
+// turnUpdate reports whether the frame is an update of a turn.
+func turnUpdate(f frame) bool {
+	u, ok := f.update()
+	return ok && (strings.HasPrefix(u.Kind, "agent_") || strings.HasPrefix(u.Kind, "tool_"))
+}
+
+// mine knows the answers to the member's prompts.
+func (m *member) mine(f frame) bool {
+	return strings.HasPrefix(string(f.ID), `"`+m.session+"/")
+}
+
+// tags are the words by which texts are told apart.
+var tags = regexp.MustCompile(`\b[a-z]\d\d\b`)
+
+// check holds the frames of a session against its prompts: one answer for each,
+// with the reason that was due, and nothing of another session.
+func (m *member) check(t *testing.T, frames []frame) {
+	t.Helper()
+	var reasons []string
+	for _, f := range frames {
+		if f.Method == "" && m.mine(f) {
+			var r struct{ StopReason string }
+			_ = json.Unmarshal(f.Result, &r) // an error has none, and fails below
+			reasons = append(reasons, r.StopReason)
+		}
+		if u, ok := f.update(); ok && u.Kind == "available_commands_update" || !strings.Contains(f.line, m.session) {
+			continue
+		}
+		for _, tag := range tags.FindAllString(string(f.Params), -1) {
+			if tag != m.name {
+				t.Errorf("session %s is sent what is %s's: %s", m.name, tag, f.line)
+			}
+		}
+	}
+	var want []string
+	for _, p := range m.prompts {
+		want = append(want, p.reason)
+	}
+	if !slices.Equal(reasons, want) {
+		t.Errorf("session %s ended %q, want %q", m.name, reasons, want)
+	}
+	s := shownIn(frames, m.session, m.mine)
+	for _, f := range s.faults {
+		t.Errorf("session %s: %s", m.name, f)
+	}
+	text := map[int]string{}
+	for _, it := range s.items {
+		if it.Kind == "agent_message_chunk" {
+			text[it.Turn] += it.Text
+		}
+		if it.Kind == "tool_call" && it.Final == "" {
+			t.Errorf("session %s: a call never ends: %s", m.name, it.Text)
+		}
+	}
+	for n, p := range m.prompts {
+		whole := strings.Repeat("<"+p.text+"> ", 20) + strings.Repeat("<"+p.text+"> ", 5) + "done"
+		if got := text[n+1]; p.cancel == 0 && got != whole {
+			t.Errorf("session %s said %q to %q", m.name, got, p.text)
+		}
+	}
+}
+
+// TestStatement091_117Crowd has 20 sessions on one connection, each of which
+// streams, runs tools, asks, and is cancelled or ends by itself.
+func TestStatement091_117Crowd(t *testing.T) {
+	p := newProvider(t)
+	p.choose = crowdModel
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	crowd(t, a, "s", 20, 3, seeded(t))
+	a.alive()
+}
+
+// seeded gives chance, and says how to have the same again.
+func seeded(t *testing.T) *rand.Rand {
+	n := *seed
+	if n == 0 {
+		n = rand.Uint64()
+	}
+	t.Logf("to have the same again: -seed %d", n)
+	return rand.New(rand.NewPCG(n, 1))
+}
+
+// TestStatement135TwoProcesses has two processes on one store, each with its own
+// sessions. A third one finds all that the two have shown.
+func TestStatement135TwoProcesses(t *testing.T) {
+	p := newProvider(t)
+	p.choose = crowdModel
+	a := launch(t, start{env: p.env()})
+	b := launch(t, start{env: p.env(), with: a})
+	rng := seeded(t)
+	shown := make([][]*member, 2)
+	t.Run("turns", func(t *testing.T) {
+		for i, of := range []*agent{a, b} {
+			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
+			t.Run(fmt.Sprint("process ", i), func(t *testing.T) {
+				t.Parallel()
+				of.initialize()
+				shown[i] = crowd(t, of, string(rune('a'+i)), 8, 3, chance)
+			})
+		}
+	})
+	c := launch(t, start{env: p.env(), with: a})
+	c.initialize()
+	for i, of := range []*agent{a, b} {
+		for _, m := range shown[i] {
+			var prompts []string
+			for _, p := range m.prompts {
+				prompts = append(prompts, p.text)
+			}
+			replay, ok := c.load(m.session)
+			if !ok {
+				t.Fatalf("session %s is lost", m.name)
+			}
+			checkReplay(t, prompts, shownIn(of.sent(), m.session, m.mine), replay)
+		}
+	}
+}
+
+// TestStatement067_135OneSessionTwice has one session open in two processes.
+func TestStatement067_135OneSessionTwice(t *testing.T) {
+	p := newProvider(t, answer(say("I am one.")))
+	a := launch(t, start{env: p.env()})
+	b := launch(t, start{env: p.env(), with: a})
+	a.initialize()
+	b.initialize()
+	s := a.open()
+	prompt := func(of *agent, id, text string) frame {
+		of.request(id, "session/prompt", promptParams(s, text))
+		return of.answer(id)
+	}
+	prompt(a, "1", "who are you?")
+	if got, ok := b.load(s); !ok || len(got.prompts) != 1 || got.items[len(got.items)-1].Text == "" {
+		t.Fatalf("loaded %+v", got)
+	}
+	silent := make(chan struct{})
+	p.then(hang(silent, say("I think")))
+	a.request("2", "session/prompt", promptParams(s, "think"))
+	within(t, patience, "the model", silent)
+	f := prompt(b, "2", "me too")
+	if f.Error == nil || f.Error.Code != -32603 || !strings.Contains(f.Error.Message, "another process") {
+		t.Errorf("a prompt while the other process runs a turn: %s", f.line)
+	}
+	if got, ok := b.load(s); !ok || !slices.Equal(got.prompts, []string{"who are you?", "think"}) {
+		t.Errorf("loaded meanwhile: %+v", got)
+	}
+	a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(s) + "}}\n")
+	a.cancelled("2")
+
+	p.then(answer(say("I am two.")))
+	if f := prompt(b, "3", "and you?"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Fatalf("a prompt after the other process's turn: %s", f.line)
+	}
+	p.then(answer(say("One again.")))
+	if f := prompt(a, "3", "still there?"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Fatalf("a prompt of the first process: %s", f.line)
+	}
+	var said []string
+	for _, m := range p.request(len(p.requests()) - 1).Messages {
+		for _, b := range m.Content {
+			said = append(said, b.Text)
+		}
+	}
+	want := []string{"who are you?", "I am one.", "think", "I think", "and you?", "I am two.", "still there?"}
+	if got := strings.Join(said, "|"); got != strings.Join(want, "|") {
+		t.Errorf("the model is told %q, want %q", said, want)
+	}
+	for _, of := range []*agent{a, b, launch(t, start{env: p.env(), with: a})} {
+		if of != a && of != b {
+			of.initialize()
+		}
+		got, ok := of.load(s)
+		if !ok || !slices.Equal(got.prompts, []string{"who are you?", "think", "and you?", "still there?"}) {
+			t.Errorf("loaded %+v", got)
+		}
+	}
+}
