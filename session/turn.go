@@ -131,4 +131,3 @@ func (t *turn) End() {
 	}
 	close(t.done)
 }
-

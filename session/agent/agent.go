@@ -126,10 +126,10 @@ func isDirect(m llm.Model) bool {
 func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error) {
 	at := len(t.history)
 	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.blocks(nil)})
+	if err := t.leftOut(ctx, prompt); err != nil {
+		return "", err
+	}
 	if prompt.Instead == "" {
-		if err := t.leftOut(ctx, prompt.Content); err != nil {
-			return "", err
-		}
 		linked, err := t.follow(ctx, prompt.Content)
 		t.history[at].Blocks = prompt.blocks(linked)
 		if err != nil {

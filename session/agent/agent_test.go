@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -420,4 +421,71 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		c.lines, c.log = c.lines[:0], c.log[:0]
 	}
+}
+
+// What links, images and audio become for the model, and what the user is told.
+func TestPromptContent(t *testing.T) {
+	png := []byte("\x89PNG\r\n\x1a\nrest")
+	picture := base64.StdEncoding.EncodeToString(png)
+	big := strings.Repeat("é", maxEmbedded)
+	c := &client{}
+	a := newAgent(t, `{"text":"ok"}`, c)
+	a.Chain = reads{a.Chain}
+	in := Input{Content: []acp.ContentBlock{
+		acp.TextBlock("look"),
+		{Type: "resource_link", URI: "file:///w/a%20b.go", Name: "a b.go"},
+		{Type: "resource_link", URI: "file:///w/missing.go"},
+		{Type: "resource_link", URI: "file:///etc/passwd", Name: "passwd"},
+		{Type: "resource_link", URI: "zed:///thread/1", Name: "a thread"},
+		{Type: "image", MIMEType: "image/png", Data: picture},
+		{Type: "audio", MIMEType: "audio/wav", Data: "AAAA"},
+		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/b.txt", Text: &big}},
+	}}
+	history, _, err := c.turn(t.Context(), t, a, nil, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range history[0].Blocks {
+		if b.Image != nil {
+			b.Text = b.Image.MIME + " " + string(b.Image.Data)
+		}
+		got = append(got, b.Text)
+	}
+	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]", len(big), big[:maxEmbedded], len(big)-maxEmbedded)
+	if diff := cmp.Diff([]string{
+		"look", "[The user refers to \"a b.go\": /w/a b.go]\npackage main", "[The user refers to \"file:///w/missing.go\": /w/missing.go]",
+		"[The user refers to \"passwd\": /etc/passwd]", "[The user refers to \"a thread\": zed:///thread/1]",
+		"image/png " + string(png), "[The user attached audio, which cannot be heard here]", cut,
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+	text := strings.Join(c.lines, "\n")
+	if !strings.Contains(text, "The audio was left out") || strings.Contains(text, "The image was left out") || strings.Count(text, "tool_call ") != 2 {
+		t.Error(text)
+	}
+	blind, err := llm.ParseScript("blind", strings.NewReader(`{"text":"ok"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blind.Blind = true
+	a.Model = func() llm.Model { return blind }
+	c.lines = nil
+	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[:6]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {
+		t.Error(err, c.lines)
+	}
+}
+
+// reads adds a tool that reads one file.
+type reads struct{ executors.Executor }
+
+func (reads) Tools() []executors.Tool {
+	return []executors.Tool{{Name: "read", Effect: executors.Reads, Schema: json.RawMessage(`{"type":"object"}`)}}
+}
+
+func (reads) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
+	if string(call.Input) != `{"path":"/w/a b.go"}` || call.Origin != executors.User {
+		return executors.Failf(executors.PermanentFailure, "no such file"), nil
+	}
+	return executors.Result{Text: "package main"}, nil
 }

@@ -35,15 +35,16 @@ func (p Prompt) blocks(linked map[int]string) []llm.Block {
 }
 
 func promptBlock(c acp.ContentBlock, linked string) llm.Block {
-	switch c.Type {
-	case "text":
-		return llm.Block{Text: *c.Text}
-	case "image":
-		data, err := base64.StdEncoding.DecodeString(c.Data)
+	if mime, data, ok := c.Image(); ok {
+		image, err := base64.StdEncoding.DecodeString(data)
 		if err != nil { // acp has looked at it
 			return llm.Block{Text: "[The user attached an image that cannot be read]"}
 		}
-		return llm.Block{Image: &llm.Image{MIME: c.MIMEType, Data: data}}
+		return llm.Block{Image: &llm.Image{MIME: mime, Data: image}}
+	}
+	switch c.Type {
+	case "text":
+		return llm.Block{Text: *c.Text}
 	case "audio":
 		return llm.Block{Text: "[The user attached audio, which cannot be heard here]"}
 	case "resource_link":

@@ -59,13 +59,16 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 }
 
 // leftOut tells the user which parts of the prompt the model will not get.
-func (t *turn) leftOut(ctx context.Context, prompt []acp.ContentBlock) error {
+func (t *turn) leftOut(ctx context.Context, prompt Prompt) error {
 	var lines []string
-	for _, c := range prompt {
+	for _, c := range prompt.Content {
+		_, _, image := c.Image()
 		switch {
 		case c.Type == "audio":
 			lines = append(lines, "The audio was left out: it cannot be heard here.")
-		case c.Type == "image" && !llm.Sees(t.model):
+		case image && prompt.Instead != "" && !isDirect(t.model):
+			lines = append(lines, "The image was left out: a command takes none.")
+		case image && !llm.Sees(t.model):
 			lines = append(lines, fmt.Sprintf("The image was left out: %s takes no images. Pick a model that does, and send it again.", t.model.Name()))
 		}
 	}
