@@ -58,7 +58,7 @@ type start struct {
 	config string   // config.toml
 	feed   io.Writer
 	stdout *os.File // instead of the recorded pipe
-	with   *agent   // whose workspace and home it shares; nil means that they are empty
+	root   string   // what home gave, for processes that share it; empty means one of its own
 	read   *reading // of stdout; nil means at once
 }
 
@@ -72,10 +72,8 @@ type reading struct {
 // well.
 func launch(t testing.TB, s start) *agent {
 	t.Helper()
-	root := ""
-	if s.with != nil {
-		root = s.with.root
-	} else {
+	root := s.root
+	if root == "" {
 		root = home(t)
 	}
 	a := &agent{
@@ -124,7 +122,7 @@ func launch(t testing.TB, s start) *agent {
 	return a
 }
 
-// home makes the directories of a process.
+// home makes the directories of a process, or of several that share them.
 func home(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

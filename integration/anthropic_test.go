@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,10 +44,10 @@ type modelRequest struct {
 	}
 }
 
-// last gives the text of the last message that has one of its own.
+// last gives the last text of the user's.
 func (r modelRequest) last() string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
-		for _, b := range r.Messages[i].Content {
+		for _, b := range slices.Backward(r.Messages[i].Content) {
 			if b.Type == "text" && r.Messages[i].Role == "user" {
 				return b.Text
 			}

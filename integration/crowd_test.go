@@ -191,24 +191,23 @@ func seeded(t *testing.T) *rand.Rand {
 func TestStatement135TwoProcesses(t *testing.T) {
 	p := newProvider(t)
 	p.choose = crowdModel
-	a := launch(t, start{env: p.env()})
-	b := launch(t, start{env: p.env(), with: a})
-	rng := seeded(t)
-	shown := make([][]*member, 2)
+	root, rng := home(t), seeded(t)
+	processes, members := make([]*agent, 2), make([][]*member, 2)
 	t.Run("turns", func(t *testing.T) {
-		for i, of := range []*agent{a, b} {
+		for i := range processes {
 			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 			t.Run(fmt.Sprint("process ", i), func(t *testing.T) {
 				t.Parallel()
-				of.initialize()
-				shown[i] = crowd(t, of, string(rune('a'+i)), 8, 3, chance)
+				a := launch(t, start{env: p.env(), root: root})
+				a.initialize()
+				processes[i], members[i] = a, crowd(t, a, string(rune('a'+i)), 8, 3, chance)
 			})
 		}
 	})
-	c := launch(t, start{env: p.env(), with: a})
+	c := launch(t, start{env: p.env(), root: root})
 	c.initialize()
-	for i, of := range []*agent{a, b} {
-		for _, m := range shown[i] {
+	for i, a := range processes {
+		for _, m := range members[i] {
 			var prompts []string
 			for _, p := range m.prompts {
 				prompts = append(prompts, p.text)
@@ -217,7 +216,7 @@ func TestStatement135TwoProcesses(t *testing.T) {
 			if !ok {
 				t.Fatalf("session %s is lost", m.name)
 			}
-			checkReplay(t, prompts, shownIn(of.sent(), m.session, m.mine), replay)
+			checkReplay(t, prompts, shownIn(a.sent(), m.session, m.mine), replay)
 		}
 	}
 }
@@ -225,10 +224,13 @@ func TestStatement135TwoProcesses(t *testing.T) {
 // TestStatement067_135OneSessionTwice has one session open in two processes.
 func TestStatement067_135OneSessionTwice(t *testing.T) {
 	p := newProvider(t, answer(say("I am one.")))
-	a := launch(t, start{env: p.env()})
-	b := launch(t, start{env: p.env(), with: a})
-	a.initialize()
-	b.initialize()
+	root := home(t)
+	process := func() *agent {
+		a := launch(t, start{env: p.env(), root: root})
+		a.initialize()
+		return a
+	}
+	a, b := process(), process()
 	s := a.open()
 	prompt := func(of *agent, id, text string) frame {
 		of.request(id, "session/prompt", promptParams(s, text))
@@ -270,10 +272,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	if got := strings.Join(said, "|"); got != strings.Join(want, "|") {
 		t.Errorf("the model is told %q, want %q", said, want)
 	}
-	for _, of := range []*agent{a, b, launch(t, start{env: p.env(), with: a})} {
-		if of != a && of != b {
-			of.initialize()
-		}
+	for _, of := range []*agent{a, b, process()} {
 		got, ok := of.load(s)
 		if !ok || !slices.Equal(got.prompts, []string{"who are you?", "think", "and you?", "still there?"}) {
 			t.Errorf("loaded %+v", got)

@@ -101,7 +101,7 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 		return // nothing was promised yet
 	}
 	p := newProvider(t, answer(say("I go on.")))
-	b := launch(t, start{with: e.agent, env: append(p.env(), "ZEPH_MODEL=claude")})
+	b := launch(t, start{root: e.root, env: append(p.env(), "ZEPH_MODEL=claude")})
 	b.initialize(caps)
 	replay, ok := b.load(live.session)
 	if !ok {
