@@ -21,6 +21,8 @@ func TestFrame(t *testing.T) {
 		"error":                    {[]string{initialize, `A{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}`}, ""},
 		"error without message":    {[]string{initialize, `A{"jsonrpc":"2.0","id":0,"error":{"code":-32602}}`}, "Error"},
 		"error to a bad line":      {[]string{`C{nope`, `A{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`}, ""},
+		"an extension":             {[]string{`C{"jsonrpc":"2.0","id":1,"method":"_x","params":[]}`, `A{"jsonrpc":"2.0","id":1,"result":[1]}`}, ""},
+		"a removed method":         {[]string{`C{"jsonrpc":"2.0","id":1,"method":"session/set_model"}`, `A{"jsonrpc":"2.0","id":1,"result":{}}`}, ""},
 		"answered twice":           {[]string{initialize, `A{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}`, `A{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}`}, "no open request"},
 		"id of another type":       {[]string{initialize, `A{"jsonrpc":"2.0","id":"0","result":{}}`}, "no open request"},
 		"id spelt in another way":  {[]string{`C{"jsonrpc":"2.0","id":"\u00e9","method":"authenticate"}`, `A{"jsonrpc":"2.0","id":"é","result":{}}`}, ""},
