@@ -17,7 +17,7 @@ import (
 // silences and odd answers.
 type editor struct {
 	ide
-	// silent are the agent's methods that are never answered.
+	// silent are the agent's methods that are never answered; mute adds to them.
 	silent []string
 	// odd, if not nil, gives the answer as an editor with that quirk words it:
 	// the members "result" or "error" of a response. Empty means the usual one.
@@ -27,7 +27,7 @@ type editor struct {
 	ended   context.CancelFunc
 }
 
-// open starts the binary and answers its requests from now on.
+// start starts the binary and answers its requests from now on.
 func (e *editor) start(t testing.TB, s start) *editor {
 	t.Helper()
 	if e.buffers == nil {
@@ -66,7 +66,7 @@ func (e *editor) serve(ctx context.Context) {
 		frames, more := e.frames, e.more
 		e.agent.mu.Unlock()
 		for ; next < len(frames); next++ {
-			if f := frames[next]; f.side == agentSide && f.ID != nil && f.Method != "" && !slices.Contains(e.silent, f.Method) {
+			if f := frames[next]; f.side == agentSide && f.ID != nil && f.Method != "" && !e.mutes(f.Method) {
 				e.serving.Go(func() { e.reply(ctx, f) })
 			}
 		}
@@ -76,6 +76,19 @@ func (e *editor) serve(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// mute makes the editor answer a method no more.
+func (e *editor) mute(method string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.silent = append(e.silent, method)
+}
+
+func (e *editor) mutes(method string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Contains(e.silent, method)
 }
 
 // reply answers one request.

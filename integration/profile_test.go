@@ -1,0 +1,434 @@
+package integration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/google/uuid"
+)
+
+// profile is how an editor speaks, as far as its code or its users tell.
+type profile struct {
+	initialize string // capabilities and clientInfo, as members
+	id         func(n int) string
+	session    string // more members of session/new, load and resume
+	// authenticates says that it does so on its own, with the first method there
+	// is and these members more.
+	authenticates bool
+	authenticate  string
+	eager         bool   // it sets mode and options together with the first prompt
+	oldModel      bool   // it picks models by session/set_model
+	missing       string // result for a file that is not there; else error -32002
+	written       string // result of fs/write_text_file; else {}
+	cancel        func(e *editor, session, id string, question frame)
+	list          string // params of session/list, with CWD; empty if it does not list
+	reopen        string // session/load or session/resume
+	signal        bool   // it ends the agent by SIGTERM
+}
+
+func from(first int) func(int) string { return func(n int) string { return fmt.Sprint(first + n) } }
+
+func uuids(int) string { return quote(uuid.NewString()) }
+
+// The ways to cancel a turn that waits for permission.
+var (
+	outcomeCancelled = `"result":{"outcome":{"outcome":"cancelled"}}`
+
+	cancelThenAnswer = func(e *editor, session, _ string, q frame) {
+		e.notify("session/cancel", `{"sessionId":`+quote(session)+`}`)
+		e.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,` + outcomeCancelled + "}\n")
+	}
+	answerThenCancel = func(e *editor, session, _ string, q frame) {
+		e.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,` + outcomeCancelled + "}\n")
+		e.notify("session/cancel", `{"sessionId":`+quote(session)+`,"reason":"user"}`)
+	}
+	onlyCancel = func(e *editor, session, _ string, _ frame) {
+		e.notify("session/cancel", `{"sessionId":`+quote(session)+`}`)
+	}
+	cancelRequest = func(e *editor, _, id string, q frame) {
+		e.notify("$/cancel_request", `{"requestId":`+id+`}`)
+		e.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"error":{"code":-32800,"message":"Request cancelled"}}` + "\n")
+	}
+)
+
+// notify writes a notification.
+func (a *agent) notify(method, params string) {
+	a.t.Helper()
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, params))
+}
+
+var profiles = map[string]profile{
+	"Zed": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"auth":{"terminal":true},
+			"session":{"configOptions":{"boolean":{}}},"elicitation":{"form":{},"url":{}},"_meta":{"terminal_output":true,"terminal-auth":true}},
+			"clientInfo":{"name":"zed","title":"Zed","version":"1.20.0"}`,
+		id: uuids, eager: true, cancel: cancelThenAnswer, list: `{"cwd":"CWD"}`, reopen: "session/load",
+	},
+	"JetBrains": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"JetBrains.IntelliJ IDEA","version":"2026.2"}`,
+		session:    `,"_meta":{"jetbrains":{"air":{"x":1}}}`,
+		id:         from(1), cancel: cancelThenAnswer, reopen: "session/resume", signal: true,
+	},
+	"agent-shell": { // acp.el writes null for false and for the empty list
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":null,"elicitation":{"form":{}}},"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.79.2"}`,
+		session:    `,"additionalDirectories":null`,
+		id:         from(1), authenticates: true, authenticate: `,"authMethod":{"id":"api-key"}`, oldModel: true, written: `null`,
+		cancel: answerThenCancel, list: `{"cwd":"CWD"}`, reopen: "session/load",
+	},
+	"CodeCompanion": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"clientInfo":{"name":"CodeCompanion.nvim","version":"19.0.0"}`,
+		id:         from(1), authenticates: true, oldModel: true, missing: `{"content":""}`, written: `null`,
+		cancel: onlyCancel, list: `{"cwd":"CWD"}`, reopen: "session/load", signal: true,
+	},
+	"acpx": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"acpx","version":"0.19.1"}`,
+		id:         from(0), cancel: onlyCancel, list: `{}`, reopen: "session/load",
+	},
+	"vscode-acp": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"vscode-acp-client","version":"0.2.0"}`,
+		id:         from(0), oldModel: true, cancel: onlyCancel, signal: true,
+	},
+	"agentic.nvim": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":false},"clientInfo":{"name":"Agentic.nvim","version":"0.0.1"}`,
+		id:         from(1), missing: `{"content":""}`, written: `null`, cancel: answerThenCancel, list: `{"cwd":"CWD/"}`, reopen: "session/load",
+	},
+	"TypeScript SDK": {
+		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"example","version":"2.4.0"}`,
+		id:         from(0), cancel: cancelRequest, list: `{}`, reopen: "session/resume",
+	},
+	"Python SDK": {
+		initialize: `"_meta":null,"clientCapabilities":{"_meta":null,"auth":null,"elicitation":null,"fs":{"_meta":null,"readTextFile":true,"writeTextFile":true},"session":null,"terminal":true},"clientInfo":null`,
+		session:    `,"_meta":null,"additionalDirectories":null`,
+		id:         from(0), cancel: cancelThenAnswer, reopen: "session/load",
+	},
+}
+
+// TestProfiles runs a whole turn, a cancelled one and a session opened again
+// with each editor that we know.
+func TestProfiles(t *testing.T) {
+	for name, p := range profiles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.run(t)
+		})
+	}
+}
+
+// played is one connection of a profile.
+type played struct {
+	*editor
+	profile
+	t    *testing.T
+	next int // of the requests
+	seen int // frames that were looked at
+}
+
+// play starts the binary as that editor does.
+func (p profile) play(t *testing.T, s start) *played {
+	t.Helper()
+	c := &played{t: t, profile: p, editor: &editor{}}
+	c.odd = func(method string, _ json.RawMessage, _ any, err error) string {
+		missing := &sdk.RequestError{}
+		switch {
+		case method == "fs/read_text_file" && p.missing != "" && errors.As(err, &missing) && missing.Code == -32002:
+			return `"result":` + p.missing
+		case method == "fs/write_text_file" && p.written != "" && err == nil:
+			return `"result":` + p.written
+		}
+		return ""
+	}
+	c.start(t, s)
+	f := c.call("initialize", `{"protocolVersion":1,`+strings.NewReplacer("\n", "", "\t", "").Replace(p.initialize)+`}`)
+	var r struct {
+		AuthMethods []struct{ ID, Type string }
+	}
+	if err := json.Unmarshal(f.Result, &r); err != nil || len(r.AuthMethods) == 0 || r.AuthMethods[0].Type != "" {
+		t.Fatalf("the first method to authenticate is none of the agent's: %s", f.line)
+	}
+	if p.authenticates {
+		c.call("authenticate", `{"methodId":`+quote(r.AuthMethods[0].ID)+p.authenticate+`}`)
+	}
+	return c
+}
+
+// ask sends a request and gives its id.
+func (c *played) ask(method, params string) string {
+	c.t.Helper()
+	id := c.id(c.next)
+	c.next++
+	c.request(id, method, params)
+	return id
+}
+
+// call makes a request that must succeed.
+func (c *played) call(method, params string) frame {
+	c.t.Helper()
+	f := c.answer(c.ask(method, params))
+	if f.Error != nil {
+		c.t.Fatalf("%s: %s", method, f.line)
+	}
+	return f
+}
+
+// quiet proves that since it was called last nothing came that belongs in a
+// turn: some clients drop it, one calls it a bug.
+func (c *played) quiet(when string) {
+	c.t.Helper()
+	frames := c.sent()
+	for _, f := range frames[c.seen:] {
+		if u, _ := f.update(); turnUpdate(f) || u.Kind == "plan" || u.Kind == "user_message_chunk" {
+			c.t.Errorf("%s: %s", when, f.line)
+		}
+	}
+	c.seen = len(frames)
+}
+
+func (p profile) run(t *testing.T) {
+	const before, after = "package old\n", "package new\n"
+	model := newProvider(t,
+		answer(think("I look.", "c2ln"), say("Let me see."), call("c1", "read", map[string]any{"path": "main.go"}), call("c2", "read", map[string]any{"path": "gone.go"})),
+		answer(call("c3", "edit", map[string]any{"path": "main.go", "old_string": "old", "new_string": "new"})),
+		answer(call("c4", "write", map[string]any{"path": "made.go", "content": "package made\n"})),
+		answer(call("c5", "bash", map[string]any{"command": "./check.sh"})),
+		answer(say("All done.")),
+		answer(call("c6", "bash", map[string]any{"command": "./check.sh more"})), // and is cancelled
+	)
+	c := p.play(t, start{env: model.env()})
+	c.permit = func(q sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+		kinds := map[sdk.PermissionOptionKind]bool{}
+		for _, o := range q.Options {
+			if kinds[o.Kind] {
+				t.Errorf("two options %s: CodeCompanion would lose one", o.Kind)
+			}
+			kinds[o.Kind] = true
+		}
+		return sdk.PermissionOptionKindAllowOnce
+	}
+	file, made := c.file("main.go", before), filepath.Join(c.dir, "made.go")
+	c.script("check.sh", "echo checked $1")
+	opened := c.call("session/new", `{"cwd":`+quote(c.dir)+`,"mcpServers":`+p.servers()+p.session+`}`)
+	var s struct {
+		SessionID string
+		settings
+	}
+	if err := json.Unmarshal(opened.Result, &s); err != nil {
+		t.Fatal(err)
+	}
+	s.check(t)
+	for _, f := range c.sent() {
+		if string(f.ID) == string(opened.ID) {
+			break
+		}
+		if f.Method == "session/update" {
+			t.Errorf("an update before the session is named: %s", f.line)
+		}
+	}
+	var set []string
+	if p.eager {
+		set = append(set, c.ask("session/set_mode", fmt.Sprintf(`{"sessionId":%q,"modeId":"code"}`, s.SessionID)))
+		for _, o := range s.ConfigOptions {
+			set = append(set, c.ask("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%s}`, s.SessionID, o.ID, o.CurrentValue)))
+		}
+	}
+	c.quiet("before the prompt")
+	prompt := c.call("session/prompt", promptParams(s.SessionID, "fix it"))
+	if !strings.Contains(string(prompt.Result), "end_turn") {
+		t.Fatalf("prompt: %s", prompt.line)
+	}
+	for _, id := range set {
+		if f := c.answer(id); f.Error != nil {
+			t.Errorf("set: %s", f.line)
+		}
+	}
+	live := shownIn(c.sent(), s.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
+	c.checkTurn(live, file, before, after)
+	if got := c.where(made); got != "package made\n" {
+		t.Errorf("the new file holds %q", got)
+	}
+	c.seen = len(c.sent())
+	c.cancelled(s.SessionID)
+	if p.oldModel {
+		c.call("session/set_model", fmt.Sprintf(`{"sessionId":%q,"modelId":%s}`, s.SessionID, s.value("model")))
+	}
+	c.alive()
+	c.seen = len(c.sent())
+	c.alive()
+	c.quiet("after the turn")
+	c.leaves()
+	if p.reopen == "" {
+		return
+	}
+
+	model.then(answer(say("I remember.")))
+	again := p.play(t, start{env: model.env(), root: c.root})
+	again.reopened(s.SessionID, live)
+	again.call("session/prompt", promptParams(s.SessionID, "and now?"))
+	if body := model.requests()[len(model.requests())-1]; !strings.Contains(body, "fix it") || !strings.Contains(body, "checked") {
+		t.Errorf("the model does not remember:\n%s", body)
+	}
+	again.leaves()
+}
+
+// servers is what the editor says of MCP servers.
+func (p profile) servers() string {
+	if strings.Contains(p.session, `"additionalDirectories":null`) {
+		return "null"
+	}
+	return "[]"
+}
+
+// settings are what a session's answer tells of them.
+type settings struct {
+	Modes         struct{ CurrentModeID string }
+	ConfigOptions []struct {
+		ID, Category, Type string
+		CurrentValue       json.RawMessage
+	}
+}
+
+func (s settings) value(category string) string {
+	for _, o := range s.ConfigOptions {
+		if o.Category == category {
+			return string(o.CurrentValue)
+		}
+	}
+	return ""
+}
+
+// check proves that the mode is told in both forms, and a model.
+func (s settings) check(t *testing.T) {
+	t.Helper()
+	if mode := s.value("mode"); mode != quote(s.Modes.CurrentModeID) || mode == `""` || s.value("model") == "" {
+		t.Errorf("settings %+v", s)
+	}
+}
+
+// can reports whether the editor said that it can.
+func (c *played) can(what string) bool { return strings.Contains(c.initialize, what+`":true`) }
+
+// where gives the text of a file where this editor has it.
+func (c *played) where(path string) string {
+	if c.can("writeTextFile") {
+		return c.buffer(path)
+	}
+	return c.content(filepath.Base(path))
+}
+
+// checkTurn holds the turn against what this editor can do.
+func (c *played) checkTurn(live *shown, file, before, after string) {
+	c.t.Helper()
+	for _, f := range live.faults {
+		c.t.Error(f)
+	}
+	if got := c.where(file); got != after {
+		c.t.Errorf("the file holds %q", got)
+	}
+	if c.can("writeTextFile") && c.content("main.go") != before {
+		c.t.Error("the disk was written behind the editor's back")
+	}
+	may := map[string]bool{
+		"session/request_permission": true, "fs/read_text_file": c.can("readTextFile"), "fs/write_text_file": c.can("writeTextFile"),
+		"terminal/create": c.can("terminal"), "terminal/output": c.can("terminal"), "terminal/wait_for_exit": c.can("terminal"), "terminal/release": c.can("terminal"),
+	}
+	methods := c.methods()
+	for m, offered := range may {
+		if called := slices.Contains(methods, m); called != offered {
+			c.t.Errorf("%s: offered %t, called %t", m, offered, called)
+		}
+	}
+	var ends []string
+	for _, it := range live.items {
+		if it.Kind == "tool_call" {
+			var u struct{ Status string }
+			_ = json.Unmarshal([]byte(it.Final), &u) // empty if it never ended
+			ends = append(ends, u.Status)
+			if strings.Contains(it.Text, "check.sh") && !strings.Contains(it.Final, "checked") {
+				c.t.Errorf("the command's output is not shown: %s", it.Final)
+			}
+		}
+		if it.Kind == "notice" && !c.can(`notices`) {
+			c.t.Errorf("a notice: %s", it.Text)
+		}
+	}
+	if !slices.Equal(ends, []string{"completed", "failed", "completed", "completed", "completed"}) {
+		c.t.Errorf("the calls ended %q", ends)
+	}
+	last := live.items[len(live.items)-1]
+	for _, it := range slices.Backward(live.items) {
+		if it.Kind == "agent_message_chunk" {
+			last = it
+			break
+		}
+	}
+	if last.Text != "All done." {
+		c.t.Errorf("the last message is %+v", *last)
+	}
+}
+
+// cancelled has a turn cancelled while it waits for permission.
+func (c *played) cancelled(session string) {
+	c.t.Helper()
+	c.mute("session/request_permission") // the dialog stays open
+	asked := len(c.questions())
+	id := c.ask("session/prompt", promptParams(session, "again"))
+	n := 0
+	q := c.await("question", func(f frame) bool {
+		if f.Method == "session/request_permission" {
+			n++
+		}
+		return n > asked
+	})
+	c.cancel(c.editor, session, id, q)
+	c.agent.cancelled(id)
+}
+
+// leaves ends the agent as this editor does.
+func (c *played) leaves() {
+	c.t.Helper()
+	if !c.signal {
+		c.in.Close()
+		c.waitExit(promptly)
+	} else {
+		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may be gone, which the status tells
+		c.waitExit(promptly)
+	}
+	if want := map[bool]int{true: 143}[c.signal]; c.status != want || c.stderr.String() != "" {
+		c.t.Errorf("exit status %d, stderr %q", c.status, &c.stderr)
+	}
+}
+
+// reopened opens the session in a new process as this editor does.
+func (c *played) reopened(session string, live *shown) {
+	c.t.Helper()
+	if c.list != "" {
+		f := c.call("session/list", strings.ReplaceAll(c.list, "CWD", c.dir))
+		var r struct {
+			Sessions []struct{ SessionID, CWD, Title string }
+		}
+		if err := json.Unmarshal(f.Result, &r); err != nil || len(r.Sessions) != 1 || r.Sessions[0].SessionID != session || r.Sessions[0].CWD != c.dir || r.Sessions[0].Title == "" {
+			c.t.Errorf("session/list: %s", f.line)
+		}
+	}
+	c.seen = len(c.sent())
+	f := c.call(c.reopen, `{"sessionId":`+quote(session)+`,"cwd":`+quote(c.dir)+`,"mcpServers":`+c.servers()+c.session+`}`)
+	var r settings
+	if err := json.Unmarshal(f.Result, &r); err != nil {
+		c.t.Fatal(err)
+	}
+	r.check(c.t)
+	if c.reopen == "session/resume" {
+		c.alive()
+		c.quiet("after session/resume")
+		return
+	}
+	frames := c.sent()[c.seen:]
+	end := slices.IndexFunc(frames, func(g frame) bool { return string(g.ID) == string(f.ID) })
+	checkReplay(c.t, []string{"fix it", "again"}, live, shownIn(frames[:end], session, func(frame) bool { return false }))
+}

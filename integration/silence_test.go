@@ -1,0 +1,116 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStatement103_075_129SilentClient has a client that never answers a
+// request of ours. It can cancel the turn, close the session or hang up all the
+// same; and a request that needs no answer holds up nobody.
+func TestStatement103_075_129SilentClient(t *testing.T) {
+	const caps = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`
+	read := answer(call("c1", "read", map[string]any{"path": "a.txt"}))
+	write := answer(call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
+	run := func(command string) reply { return answer(call("c1", "bash", map[string]any{"command": command})) }
+	for method, tt := range map[string]struct {
+		model  reply
+		silent []string // besides the method
+		passes bool     // the turn ends by itself
+	}{
+		"session/request_permission": {model: write},
+		"fs/read_text_file":          {model: read},
+		"fs/write_text_file":         {model: write},
+		"terminal/create":            {model: run("echo hi")},
+		"terminal/wait_for_exit":     {model: run("echo hi")},
+		"terminal/output":            {model: run("echo hi")},
+		"terminal/release":           {model: run("echo hi"), passes: true},
+	} {
+		for leave, end := range map[string]func(t *testing.T, e *editor, session string){
+			"cancel": func(t *testing.T, e *editor, s string) {
+				e.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
+				e.cancelledWithin(t, `1`)
+				e.alive()
+				e.checkCancelled(t, method)
+			},
+			"$-cancel_request": func(t *testing.T, e *editor, s string) {
+				e.notify("$/cancel_request", `{"requestId":1}`)
+				e.cancelledWithin(t, `1`)
+				e.alive()
+				e.checkCancelled(t, method)
+			},
+			"close": func(t *testing.T, e *editor, s string) {
+				e.request(`2`, "session/close", `{"sessionId":`+quote(s)+`}`)
+				e.cancelledWithin(t, `1`)
+				if f := e.answer(`2`); string(f.Result) != "{}" {
+					t.Errorf("session/close: %s", f.line)
+				}
+			},
+			"hang up": func(t *testing.T, e *editor, s string) {
+				e.in.Close()
+				e.waitExit(promptly)
+				if e.status != 0 || e.stderr.String() != "" {
+					t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
+				}
+			},
+		} {
+			t.Run(strings.ReplaceAll(method, "/", "_")+" "+leave, func(t *testing.T) {
+				t.Parallel()
+				p := newProvider(t, tt.model)
+				if tt.passes {
+					p.then(answer(say("Done.")))
+				}
+				e := (&editor{silent: []string{method}}).start(t, start{env: p.env()})
+				e.file("a.txt", "old\n")
+				e.initialize(caps)
+				s := e.open()
+				e.request(`1`, "session/prompt", promptParams(s, "go"))
+				e.await(method, func(f frame) bool { return f.Method == method })
+				if tt.passes {
+					if f := e.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
+						t.Errorf("the turn is answered %s", f.line)
+					}
+					return
+				}
+				end(t, e, s)
+				if got := e.content("a.txt"); got != "old\n" || e.buffers["a.txt"] != "" {
+					t.Errorf("the file holds %q", got)
+				}
+			})
+		}
+	}
+}
+
+// cancelledWithin waits for the answer to a cancelled prompt, which must come at
+// once.
+func (a *agent) cancelledWithin(t *testing.T, id string) {
+	t.Helper()
+	f := a.awaitWithin(promptly, "answer to the cancelled prompt", func(f frame) bool { return f.Method == "" && string(f.ID) == id })
+	if !strings.Contains(string(f.Result), `"cancelled"`) {
+		t.Errorf("the prompt is answered %s", f.line)
+	}
+}
+
+// checkCancelled proves that the client was told to forget the request that it
+// never answered, and that a late answer has no effect.
+func (e *editor) checkCancelled(t *testing.T, method string) {
+	t.Helper()
+	open := e.await(method, func(f frame) bool { return f.Method == method })
+	if method != "terminal/create" { // it is waited for a little longer, since a terminal must be released
+		e.await("$/cancel_request", func(f frame) bool {
+			return f.Method == "$/cancel_request" && strings.Contains(string(f.Params), `"requestId":`+string(open.ID))
+		})
+	}
+	e.mute("terminal/release") // of the terminal that comes too late
+	before := len(e.sent())
+	e.send(`{"jsonrpc":"2.0","id":` + string(open.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"x"},"content":"late","terminalId":"late","output":"","truncated":false}}` + "\n")
+	e.alive()
+	if method == "terminal/create" {
+		e.await("terminal/release", func(f frame) bool { return f.Method == "terminal/release" && strings.Contains(f.line, `"late"`) })
+	}
+	for _, f := range e.sent()[before:] {
+		if _, ok := f.update(); ok {
+			t.Errorf("a late answer has an effect: %s", f.line)
+		}
+	}
+}
