@@ -81,19 +81,20 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	out := &output{w: os.Stdout, failed: cancel}
 	a := app.New(l, log)
 	defer closeApp(a)
-	if r.model != "" {
-		a.Model = r.model
+	name, err := pickModel(a, r.model)
+	if err != nil {
+		return err
 	}
 	// The prompt must fit on a line, where each byte may take up to six.
 	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
 		return usage("the prompt has %d bytes, and %d is the most (acp.max_line_bytes)", len(prompt), max(most, 0))
 	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Resume: r.resume, Prompt: prompt}
-	if turn.Dir, err = r.directory(ctx, a); err != nil {
-		return err
+	if cmd.Flags().Changed("resume") && r.resume == "" {
+		return usage("--resume: want the id of a session")
 	}
-	if r.resume != "" {
-		turn.Model = r.model
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Model: name, Prompt: prompt}
+	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
+		return err
 	}
 	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
 	if f.record != "" {
@@ -112,23 +113,51 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	return outcome(reason, err, context.Cause(ctx))
 }
 
-// directory gives the session's cwd: that of the session to resume, if no other is
-// named.
-func (r *runFlags) directory(ctx context.Context, a *app.App) (string, error) {
-	if r.resume != "" && r.dir == "" {
-		row, _, err := a.Sessions().Stored(ctx, r.resume)
-		return row.CWD, err
+// pickModel makes a model the default one, and gives its name: a session keeps
+// what it is told, also when it is resumed. That its key is missing is for the
+// server to say.
+func pickModel(a *app.App, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	a.Model = name
+	m, err := a.Sessions().Model(name)
+	switch {
+	case errors.Is(err, acp.ErrAuthRequired):
+		return name, nil
+	case err != nil:
+		return "", fmt.Errorf("--model: %w", err)
+	}
+	a.Model = m.Name()
+	return a.Model, nil
+}
+
+// session gives the session's cwd, and the id of the one to go on with. That one's
+// cwd is its own, if no other is named.
+func (r *runFlags) session(ctx context.Context, l *app.Loaded, a *app.App) (dir, resume string, err error) {
+	if r.resume != "" {
+		all, err := storedSessions(ctx, l, a)
+		if err != nil {
+			return "", "", err
+		}
+		s, err := find(all, r.resume)
+		if err != nil {
+			return "", "", fmt.Errorf("--resume: %w", err)
+		}
+		if resume = s.ID; r.dir == "" {
+			return s.CWD, resume, nil
+		}
 	}
 	abs, err := filepath.Abs(r.dir)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if info, err := os.Stat(abs); err != nil {
-		return "", usage("--cwd: %w", err)
+		return "", "", usage("--cwd: %w", err)
 	} else if !info.IsDir() {
-		return "", usage("--cwd: %s is not a directory", abs)
+		return "", "", usage("--cwd: %s is not a directory", abs)
 	}
-	return abs, nil
+	return abs, resume, nil
 }
 
 // promptOf gives the prompt of the command line or, for "-", of stdin.
@@ -155,8 +184,7 @@ func promptOf(args []string, stdin *os.File) (string, error) {
 func audience(out *output, r *runFlags, stdinIsPrompt bool) (headless.View, *headless.User) {
 	user := &headless.User{Yes: r.yes}
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
-	colour := onStdout && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	screen := headless.NewScreen(out, colour)
+	screen := headless.NewScreen(out, colours())
 	var view headless.View = screen
 	if r.json {
 		view = &headless.JSON{W: out}
@@ -180,6 +208,11 @@ func audience(out *output, r *runFlags, stdinIsPrompt bool) (headless.View, *hea
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// colours reports whether stdout takes escape sequences.
+func colours() bool {
+	return isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
 
 // outcome gives the exit status; cause is why the turn was cancelled, if it was.
 func outcome(reason acp.StopReason, err, cause error) error {

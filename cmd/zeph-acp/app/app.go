@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,9 +104,18 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: func() []llm.Choice { return llm.Models(a.Config.LLM, a.Getenv) },
+		Models: a.models,
 		Modes:  modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
+}
+
+// models lists what there is to pick from, with the one that was picked by name.
+func (a *App) models() []llm.Choice {
+	list := llm.Models(a.Config.LLM, a.Getenv)
+	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
+		list = append(list, llm.Choice{Name: a.Model, Title: a.Model})
+	}
+	return list
 }
 
 // model makes a model. What misses its key is refused here, so that the client

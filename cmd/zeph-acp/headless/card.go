@@ -27,6 +27,7 @@ type card struct {
 	diffs  string // as shown last
 	cut    []acp.ToolContent
 	spoke  bool // its terminal wrote something
+	runs   bool // what it has to show is a command's output
 	ended  bool
 
 	onlyAsked bool // opened for a question: its call is shown elsewhere
@@ -34,6 +35,7 @@ type card struct {
 
 func newCard(s *Screen, t acp.ToolCall) *card {
 	c := &card{id: t.ToolCallID, title: label(t.Title), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
+	c.runs = t.Kind == "execute"
 	kind := label(t.Kind)
 	if kind == "" {
 		kind = "other"
@@ -52,17 +54,15 @@ func (c *card) update(t acp.ToolCall) {
 			c.attach(content.TerminalID)
 		case content.Type == "diff":
 			diffs = append(diffs, content)
-		case content.Content != nil && content.Content.Text != nil:
-			texts = append(texts, *content.Content.Text)
 		case content.Content != nil:
-			texts = append(texts, "("+content.Content.Type+")")
+			texts = append(texts, inWords(*content.Content))
 		}
 	}
 	c.showDiffs(diffs, maxDiffLines)
 	switch t.Status {
 	case acp.ToolCompleted:
 		if !c.spoke {
-			c.preview(strings.Join(texts, "\n"), dim)
+			c.preview(strings.Join(texts, "\n"), map[bool]style{false: dim}[c.runs])
 		}
 		c.end("completed", green)
 	case acp.ToolFailed:
@@ -103,7 +103,7 @@ func (c *card) breakLine() {
 	c.gutter.mid, c.gutter.cr = false, false
 }
 
-// preview shows the beginning of a text.
+// preview shows the beginning of a text, and all that a command wrote.
 func (c *card) preview(text string, st style) {
 	var clean cleaner
 	text = strings.Trim(clean.clean(text), "\r\n")
@@ -111,7 +111,7 @@ func (c *card) preview(text string, st style) {
 		return
 	}
 	all := strings.Split(text, "\n")
-	if more := len(all) - maxTextLines; more > 1 {
+	if more := len(all) - maxTextLines; more > 1 && !c.runs {
 		all = append(all[:maxTextLines], fmt.Sprintf("… %d more lines", more))
 	}
 	for _, l := range all {

@@ -23,7 +23,7 @@ type Screen struct {
 	block       string  // what was printed last: a kind of update, or "" for nothing
 	mid         bool    // the cursor is inside a line
 	interrupted bool    // see Interrupted
-	message     message // of agent_message_chunk and agent_thought_chunk
+	message     message // that streams: of the user's, the agent's, or a thought
 	cards       []*card // those that have not ended; the first has the screen
 	terminals   map[string]*output
 }
@@ -39,6 +39,7 @@ type message struct {
 	id      string
 	clean   cleaner
 	gutter  gutter
+	style   style
 	newline string // held back: a message that ends with them leaves no gap
 }
 
@@ -63,9 +64,9 @@ func (s *Screen) Update(params json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch kind.Update {
-	case acp.UpdateAgentMessage, acp.UpdateAgentThought:
+	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
 		var m acp.MessageChunk
-		if json.Unmarshal(p.Update, &m) == nil && m.Content.Text != nil {
+		if json.Unmarshal(p.Update, &m) == nil {
 			s.chunk(m)
 		}
 	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
@@ -103,32 +104,57 @@ func (s *Screen) output(terminal string) *output {
 func (s *Screen) End(stop acp.StopReason, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.cards) > 0 {
-		s.cards[0].end("not finished", yellow)
-		s.flush()
-	}
+	s.endCards()
 	if err != nil {
 		s.breakLine()
 		return
 	}
+	s.end(dim, string(stop))
+}
+
+// Ended shows how a turn of the past ended: by a stop reason, or with an error.
+// Unlike after End, more turns may follow.
+func (s *Screen) Ended(stop acp.StopReason, failure string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endCards()
+	if stop != "" {
+		s.end(dim, string(stop))
+	} else {
+		s.end(red, failure)
+	}
+}
+
+func (s *Screen) endCards() {
+	for len(s.cards) > 0 {
+		s.cards[0].end("not finished", yellow)
+		s.flush()
+	}
+}
+
+func (s *Screen) end(st style, how string) {
 	s.begin("end")
-	s.write(s.paint(dim, string(stop)) + "\n")
+	s.write(s.paint(st, label(how)) + "\n")
 }
 
 // chunk prints a piece of a message or a thought.
 func (s *Screen) chunk(c acp.MessageChunk) {
+	text := inWords(c.Content)
 	if s.block != c.Update || c.MessageID != s.message.id {
-		if strings.Trim(*c.Content.Text, "\r\n") == "" {
+		if strings.Trim(text, "\r\n") == "" {
 			return // nothing yet
 		}
 		s.message = message{id: c.MessageID}
 		s.begin(c.Update)
-		if c.Update == acp.UpdateAgentThought {
-			s.message.gutter.prefix = s.paint(dim, "┊ ")
+		switch c.Update {
+		case acp.UpdateAgentThought:
+			s.message.gutter.prefix, s.message.style = s.paint(dim, "┊ "), dim
+		case acp.UpdateUserMessage:
+			s.message.gutter.prefix, s.message.style = s.paint(cyan, "> "), bold
 		}
 	}
 	m := &s.message
-	text := strings.ReplaceAll(m.clean.clean(*c.Content.Text), "\r", "")
+	text = strings.ReplaceAll(m.clean.clean(text), "\r", "")
 	if !s.mid && m.newline == "" {
 		text = strings.TrimLeft(text, "\n")
 	}
@@ -140,8 +166,23 @@ func (s *Screen) chunk(c acp.MessageChunk) {
 		return
 	}
 	var b bytes.Buffer
-	m.gutter.format(&b, rest, func(t string) string { return s.paint(dim, t) }, s.styled)
+	m.gutter.format(&b, rest, func(t string) string { return s.paint(m.style, t) }, s.styled)
 	s.write(b.String())
+}
+
+// inWords is what a line of text can show of a content block.
+func inWords(c acp.ContentBlock) string {
+	switch {
+	case c.Text != nil:
+		return *c.Text
+	case c.Type == "resource" && c.Resource != nil:
+		return "@" + c.Resource.URI
+	case c.Type == "resource_link":
+		return "@" + c.URI
+	case c.Type != "":
+		return "(" + c.Type + ")"
+	}
+	return ""
 }
 
 // toolCall opens a card, or adds to it.

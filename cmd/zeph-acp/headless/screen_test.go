@@ -12,7 +12,7 @@ import (
 )
 
 // show plays updates ({…}), terminal output (term-1:text), interrupts (^C) and
-// an end (=reason) on a screen.
+// an end (=reason; =!failure of a turn of the past) on a screen.
 func show(styled bool, steps ...string) string {
 	var b strings.Builder
 	s := NewScreen(&b, styled)
@@ -20,6 +20,8 @@ func show(styled bool, steps ...string) string {
 		switch {
 		case step[0] == '{':
 			s.Update(json.RawMessage(`{"sessionId":"s","update":` + step + `}`))
+		case strings.HasPrefix(step, "=!"):
+			s.Ended("", step[2:])
 		case step[0] == '=':
 			s.End(acp.StopReason(step[1:]), nil)
 		case step == "^C":
@@ -34,6 +36,11 @@ func show(styled bool, steps ...string) string {
 
 func text(id, s string) string {
 	b, _ := json.Marshal(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: id, Content: acp.TextBlock(s)})
+	return string(b)
+}
+
+func said(id string, c acp.ContentBlock) string {
+	b, _ := json.Marshal(acp.MessageChunk{Update: acp.UpdateUserMessage, MessageID: id, Content: c})
 	return string(b)
 }
 
@@ -103,8 +110,20 @@ func TestScreen(t *testing.T) {
 		"not ended":  {[]string{call("a", "x"), call("b", "y"), "=cancelled"}, "╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n"},
 		"other kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ other  t\n╰ completed\n"},
 		"long text": {
+			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
+			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines\n╰ completed\n",
+		},
+		"long output of a command without a terminal": {
 			[]string{call("a", "x"), ended("a", "completed", strings.Repeat("l\n", 20))},
-			"╭ execute  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines\n╰ completed\n",
+			"╭ execute  x\n" + strings.Repeat("│ l\n", 20) + "╰ completed\n",
+		},
+		"what the user said": {
+			[]string{
+				said("1", acp.TextBlock("a\nb ")), said("1", acp.ContentBlock{Type: "resource_link", URI: "file:///w/\x1b[2Jf", Name: "f"}),
+				said("1", acp.TextBlock(" c\n")), said("1", acp.ImageBlock("image/png", []byte("x"))), text("2", "d"), "=!no key\n",
+				said("3", acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///w/g"}}), call("a", "x"), "=!killed",
+			},
+			"> a\n> b @file:///w/f c\n> (image)\n\nd\n\nno key\n\n> @file:///w/g\n\n╭ execute  x\n╰ not finished\n\nkilled\n",
 		},
 		"hostile": {
 			[]string{call("a", `x\u001b[2J`), embed("a", "term-1"), "term-1:a\x1b", "term-1:[2Jb", ended("a", "failed", "\x1b]x\a[\x1b[2J]"), text("1", "a\x1b[2"), text("1", "Jb\rc")},

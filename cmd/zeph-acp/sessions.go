@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func newSessions(f *flags) *cobra.Command {
+	sessions := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, show, export, import or delete stored sessions",
+		Long: `List, show, export, import or delete stored sessions, also while an agent runs.
+
+An ID is a whole one, or as much of its beginning as no other session has: 4
+characters at least.`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage(`want "sessions list", "show", "export", "import" or "delete": try %q`, cmd.CommandPath()+" --help")
+		},
+	}
+	sessions.AddCommand(newSessionsList(f), newSessionsShow(f), newSessionsExport(f), newSessionsImport(f), newSessionsDelete(f))
+	return sessions
+}
+
+// withSessions runs do with the stored sessions.
+func withSessions(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.Session) error) error {
+	return withApp(cmd, f, func(l *app.Loaded, a *app.App) error {
+		all, err := storedSessions(cmd.Context(), l, a)
+		if err != nil {
+			return err
+		}
+		return do(a, all)
+	})
+}
+
+// withApp composes what a command needs and closes it after.
+func withApp(cmd *cobra.Command, f *flags, do func(*app.Loaded, *app.App) error) error {
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	warn(cmd, l)
+	a := app.New(l, log)
+	defer closeApp(a)
+	return do(l, a)
+}
+
+// storedSessions gives all sessions, the newest first. Where there is no database
+// there are none, and none is made by looking.
+func storedSessions(ctx context.Context, l *app.Loaded, a *app.App) (all []store.Session, err error) {
+	if !l.HasDatabase() {
+		return nil, nil
+	}
+	for q := (store.Query{Limit: 1000}); ; {
+		page, next, err := a.Store.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if q.Cursor = next; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// minPrefix is how many characters of an id stand for it at least.
+const minPrefix = 4
+
+// find gives the session of an id, or of the beginning of one.
+func find(all []store.Session, id string) (store.Session, error) {
+	if i := slices.IndexFunc(all, func(s store.Session) bool { return s.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	var found []store.Session
+	if len(id) >= minPrefix {
+		for _, s := range all {
+			if strings.HasPrefix(s.ID, id) {
+				found = append(found, s)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return store.Session{}, fmt.Errorf("no session %q is stored: %q shows those that are", id, "zeph-acp sessions list")
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, s := range found {
+		ids = append(ids, s.ID)
+	}
+	return store.Session{}, fmt.Errorf("%q is the beginning of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
+}
+
+// oneLine is a text as one field of one line, which drives no terminal.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(headless.Visible(text))
+}
+
+// sessionName is how a message names a session.
+func sessionName(s store.Session) string {
+	if s.Title == "" {
+		return oneLine(s.ID)
+	}
+	return fmt.Sprintf("%s (%s)", oneLine(s.ID), oneLine(s.Title))
+}
+
+// jsonOutput writes JSON that drives no terminal: encoding/json escapes only some
+// of the control characters. A Write must not end inside a rune.
+type jsonOutput struct{ w io.Writer }
+
+func (o jsonOutput) Write(p []byte) (int, error) {
+	var b strings.Builder
+	for _, r := range string(p) {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	if _, err := io.WriteString(o.w, b.String()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func newSessionsDelete(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Delete sessions for good, without asking",
+		Args:  needsID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withSessions(cmd, f, func(a *app.App, all []store.Session) error { return deleteSessions(cmd, a, all, args) })
+		},
+	}
+}
+
+// deleteSessions deletes what there is, and tells of the others. The ids are
+// looked up in what was there before the first is gone, so that a beginning of
+// two sessions never becomes that of one.
+func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []string) error {
+	var unknown error
+	gone := map[string]bool{}
+	for _, id := range ids {
+		s, err := find(all, id)
+		if err != nil {
+			status(err, cmd.ErrOrStderr())
+			unknown = &exit{code: exitFailure}
+			continue
+		}
+		if gone[s.ID] {
+			continue
+		}
+		if err := a.Store.Delete(cmd.Context(), s.ID); err != nil {
+			return err
+		}
+		gone[s.ID] = true
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s.\n", sessionName(s)); err != nil {
+			return err
+		}
+	}
+	return unknown
+}
+
+func needsID(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("want the id of a session: try %q", cmd.CommandPath()+" --help")
+	}
+	return nil
+}
+
+func needsOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
+// errNoSessions is why nothing can be stored.
+var errNoSessions = errors.New("sessions are not saved here: there is no home directory; set ZEPH_HOME")

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func newSessionsExport(f *flags) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "export ID",
+		Short: "Print a stored session as a JSON document",
+		Args:  needsOne("the id of a session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
+				s, err := find(all, args[0])
+				if err != nil {
+					return err
+				}
+				doc, err := a.Sessions().Export(cmd.Context(), s.ID)
+				if err != nil {
+					return err
+				}
+				if file == "" || file == "-" {
+					return writeExport(cmd.OutOrStdout(), doc)
+				}
+				return exportTo(file, doc)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of stdout")
+	return cmd
+}
+
+func writeExport(w io.Writer, doc session.Export) error {
+	enc := json.NewEncoder(jsonOutput{w})
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("write the session: %w", err)
+	}
+	return nil
+}
+
+// exportTo writes a file for the user alone: sessions hold what tools have read.
+func exportTo(file string, doc session.Export) error {
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeExport(w, doc), w.Close())
+}
+
+func newSessionsImport(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Store a session that was exported; - reads it from stdin",
+		Args:  needsOne("a file, or -"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withApp(cmd, f, func(_ *app.Loaded, a *app.App) error { return importSession(cmd, a, args[0]) })
+		},
+	}
+}
+
+// importSession stores a session under the id that it had, unless there is one
+// of that id.
+func importSession(cmd *cobra.Command, a *app.App, file string) error {
+	doc, err := readExport(file)
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	if a.Store == nil {
+		return errNoSessions
+	}
+	id, err := a.Sessions().Import(cmd.Context(), doc)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", file, err)
+	}
+	text := fmt.Sprintf("Imported %s.\n", sessionName(store.Session{ID: id, Title: doc.Title}))
+	if doc.ID != "" && id != doc.ID {
+		text = fmt.Sprintf("Imported %s; there is a session %s already.\n", sessionName(store.Session{ID: id, Title: doc.Title}), oneLine(doc.ID))
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), text)
+	return err
+}
+
+func readExport(file string) (doc session.Export, err error) {
+	var data []byte
+	if file == "-" {
+		data, err = io.ReadAll(os.Stdin)
+	} else {
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return doc, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil { // events are stored as they stand in the document
+		return doc, fmt.Errorf("%s is not JSON: %w", file, err)
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		return doc, fmt.Errorf("%s is not an exported session: %w", file, err)
+	}
+	return doc, nil
+}

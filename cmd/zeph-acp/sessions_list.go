@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func newSessionsList(f *flags) *cobra.Command {
+	var dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the stored sessions, the newest first",
+		Long: `List the stored sessions, the newest first: id, time of the last change,
+directory, title.
+
+In a terminal ids and directories are shortened to fit a line. Elsewhere each line
+holds the four in full, with a tab between them and the time in UTC.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withSessions(cmd, f, func(_ *app.App, all []store.Session) error {
+				shown, err := inDirectory(all, dir)
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				switch {
+				case asJSON:
+					return listJSON(jsonOutput{out}, shown)
+				case len(shown) == 0:
+					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noneStored(dir))
+					return err
+				case isTerminal(os.Stdout):
+					return listScreen(out, shown, all, columns())
+				default:
+					return listLines(out, shown)
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&dir, "cwd", "", "list only the sessions of the directory `DIR`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func noneStored(dir string) string {
+	if dir == "" {
+		return "No session is stored yet: each that has had a prompt is."
+	}
+	return fmt.Sprintf("No session of %s is stored.", oneLine(dir))
+}
+
+// inDirectory gives the sessions of a directory, by whatever path; of all for "".
+func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
+	if dir == "" {
+		return all, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := os.Stat(dir)
+	exists := err == nil
+	same := map[string]bool{dir: true}
+	var out []store.Session
+	for _, s := range all {
+		is, known := same[s.CWD]
+		if !known && exists {
+			info, err := os.Stat(s.CWD)
+			is = err == nil && os.SameFile(info, wanted)
+			same[s.CWD] = is
+		}
+		if is {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// listJSON prints a session as session/list does, with what that leaves out.
+func listJSON(w io.Writer, sessions []store.Session) error {
+	type entry struct {
+		ID      string    `json:"sessionId"`
+		CWD     string    `json:"cwd"`
+		Dirs    []string  `json:"additionalDirectories,omitempty"`
+		Title   string    `json:"title,omitempty"`
+		Created time.Time `json:"createdAt"`
+		Updated time.Time `json:"updatedAt"`
+	}
+	entries := make([]entry, len(sessions))
+	for i, s := range sessions {
+		entries[i] = entry{s.ID, s.CWD, s.Dirs, s.Title, s.Created, s.Updated}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(entries)
+}
+
+// listLines is for programs that read lines.
+func listLines(w io.Writer, sessions []store.Session) error {
+	var b strings.Builder
+	for _, s := range sessions {
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", oneLine(s.ID), s.Updated.Format(time.RFC3339), oneLine(s.CWD), oneLine(s.Title))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// listScreen is for a person; a line of a terminal holds width columns. Of an id
+// it shows as much as tells it from all others.
+func listScreen(w io.Writer, sessions, all []store.Session, width int) error {
+	const gap, when = 2, "2006-01-02 15:04"
+	n := shortID(all)
+	home, _ := os.UserHomeDir()
+	ids, dirs, widestID, widest := make([]string, len(sessions)), make([]string, len(sessions)), 0, 0
+	for i, s := range sessions {
+		ids[i], dirs[i] = oneLine(s.ID[:min(n, len(s.ID))]), oneLine(tilde(s.CWD, home))
+		widestID, widest = max(widestID, cells(ids[i])), max(widest, cells(dirs[i]))
+	}
+	left := max(width-widestID-len(when)-3*gap, 30)
+	widest = min(widest, left*2/5)
+	var b strings.Builder
+	for i, s := range sessions {
+		title := fit(cmp.Or(oneLine(s.Title), "no title"), left-widest)
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", padded(ids[i], widestID), s.Updated.Local().Format(when), padded(fitEnd(dirs[i], widest), widest), title)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// shortID is how many bytes of an id tell all of them apart.
+func shortID(all []store.Session) int {
+	n := 8
+	for seen := (map[string]bool{}); ; n += 4 {
+		clear(seen)
+		cut := false
+		for _, s := range all {
+			seen[s.ID[:min(n, len(s.ID))]] = true
+			cut = cut || n < len(s.ID)
+		}
+		if len(seen) == len(all) || !cut {
+			return n
+		}
+	}
+}
+
+// columns is the width of the terminal on stdout.
+func columns() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return "~" + rest
+	}
+	return path
+}
+
+// fit cuts the end of a text that is too wide.
+func fit(text string, width int) string {
+	if cells(text) <= width {
+		return text
+	}
+	n, used := 0, 1 // for the …
+	for i, r := range text {
+		if used += cell(r); used > width {
+			break
+		}
+		n = i + len(string(r))
+	}
+	return text[:n] + "…"
+}
+
+// fitEnd cuts the beginning of a text that is too wide: the end of a path says
+// most.
+func fitEnd(text string, width int) string {
+	runes, over := []rune(text), cells(text)-width
+	if over <= 0 {
+		return text
+	}
+	for over++; over > 0 && len(runes) > 0; runes = runes[1:] { // for the …
+		over -= cell(runes[0])
+	}
+	return "…" + string(runes)
+}
+
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-cells(text), 0))
+}
+
+// cells is how many columns a text takes on a terminal.
+func cells(text string) (n int) {
+	for _, r := range text {
+		n += cell(r)
+	}
+	return n
+}
+
+// cell is near enough to https://www.unicode.org/reports/tr11/ for a list.
+func cell(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul),
+		r >= 0x3000 && r <= 0x303f, r >= 0xff00 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
+		return 2
+	}
+	return 1
+}

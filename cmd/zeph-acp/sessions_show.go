@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func newSessionsShow(f *flags) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a stored session as run shows a turn",
+		Args:  needsOne("the id of a session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
+				s, err := find(all, args[0])
+				if err != nil {
+					return err
+				}
+				s, events, err := a.Sessions().Stored(cmd.Context(), s.ID)
+				if err != nil {
+					return err
+				}
+				var b bytes.Buffer
+				if asJSON {
+					err = replaySession(&headless.JSON{W: jsonOutput{&b}}, s.ID, events)
+				} else {
+					err = showSession(&b, s, events)
+				}
+				if err != nil {
+					return err
+				}
+				_, err = b.WriteTo(cmd.OutOrStdout())
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the session updates as JSON lines")
+	return cmd
+}
+
+// showSession shows turn by turn, each with how it ended.
+func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
+	const when = "2006-01-02 15:04"
+	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
+	screen := headless.NewScreen(b, colours())
+	for _, turn := range turns(events) {
+		if err := replaySession(screen, s.ID, turn); err != nil {
+			return err
+		}
+		if _, ok := turn[0].(agent.Prompt); !ok {
+			continue // settings before the first prompt
+		}
+		end := agent.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
+		for _, e := range turn {
+			if e, ok := e.(agent.TurnEnd); ok {
+				end = e
+			}
+		}
+		screen.Ended(end.Reason, end.Error)
+	}
+	return nil
+}
+
+// turns cuts a log before each prompt.
+func turns(events []agent.Event) (out [][]agent.Event) {
+	for len(events) > 0 {
+		n := slices.IndexFunc(events[1:], func(e agent.Event) bool { _, ok := e.(agent.Prompt); return ok }) + 1
+		if n == 0 {
+			n = len(events)
+		}
+		out, events = append(out, events[:n]), events[n:]
+	}
+	return out
+}
+
+// replaySession gives a view what session/load sends to a client without
+// terminals: what ran in one is text then.
+func replaySession(view headless.View, id string, events []agent.Event) error {
+	return agent.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(map[string]any{"sessionId": id, "update": u}); err != nil {
+			return err
+		}
+		view.Update(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		return nil
+	})
+}

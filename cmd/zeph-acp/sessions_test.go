@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func sessionRows(ids ...string) (rows []store.Session) {
+	for _, id := range ids {
+		rows = append(rows, store.Session{ID: id})
+	}
+	return rows
+}
+
+func TestFind(t *testing.T) {
+	all := sessionRows("abcd-1", "abcd-2", "abcd", "x", "wxyz-1")
+	for id, want := range map[string]string{
+		"abcd":   "abcd", // a whole id is no beginning
+		"abcd-":  `"abcd-" is the beginning of 2 sessions: abcd-1, abcd-2`,
+		"abcd-2": "abcd-2",
+		"x":      "x",
+		"wxyz":   "wxyz-1",
+		"wxy":    `no session "wxy" is stored: "zeph-acp sessions list" shows those that are`,
+		"":       `no session "" is stored: "zeph-acp sessions list" shows those that are`,
+		"none-":  `no session "none-" is stored: "zeph-acp sessions list" shows those that are`,
+	} {
+		s, err := find(all, id)
+		if got := s.ID; err == nil && got != want || err != nil && err.Error() != want {
+			t.Errorf("find(%q) = %q, %v; want %q", id, got, err, want)
+		}
+	}
+}
+
+func TestShortID(t *testing.T) {
+	for _, tt := range []struct {
+		ids  string
+		want int
+	}{
+		{"", 8},
+		{"0123456789abcdef 1123456789abcdef", 8},
+		{"0123456789abcdef 01234567a9abcdef", 12},
+		{"0123456789ab 0123456789abcdef", 16},
+		{"a b", 8},
+		{"0123456789 0123456789", 12}, // cannot be, and must end
+	} {
+		if got := shortID(sessionRows(strings.Fields(tt.ids)...)); got != tt.want {
+			t.Errorf("shortID(%s) = %d, want %d", tt.ids, got, tt.want)
+		}
+	}
+}
+
+func TestListScreen(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	t.Setenv("USERPROFILE", "/home/u")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	all := []store.Session{
+		{ID: "0123456789", CWD: "/home/u/w", Title: "short", Updated: at},
+		{ID: "1123456789", CWD: "/home/user/a/rather/long/directory", Title: strings.Repeat("a title that is too long ", 9), Updated: at},
+		{ID: "2\x1b", CWD: "/日本語日本語日本語日本語", Title: "日本語日本語日本語日本語日本語日本語日本語", Updated: at},
+		{ID: "3", CWD: "/", Updated: at},
+	}
+	for width, want := range map[int]string{
+		80: `
+01234567   2026-01-02 03:04  ~/w                  short
+11234567   2026-01-02 03:04  …her/long/directory  a title that is too long a ti…
+2<U+001B>  2026-01-02 03:04  …日本語日本語日本語  日本語日本語日本語日本語日本…
+3          2026-01-02 03:04  /                    no title
+`,
+		0: `
+01234567   2026-01-02 03:04  ~/w           short
+11234567   2026-01-02 03:04  …g/directory  a title that is t…
+2<U+001B>  2026-01-02 03:04  …本語日本語   日本語日本語日本…
+3          2026-01-02 03:04  /             no title
+`,
+	} {
+		var b strings.Builder
+		if err := listScreen(&b, all, all, width); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
+			t.Errorf("%d columns (-want +got)\n%s", width, diff)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := cells(strings.TrimSuffix(line, "\n")); n > max(width, 80) {
+				t.Errorf("%d columns: line of %d: %s", width, n, line)
+			}
+		}
+	}
+}
+
+func TestTurns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		events []agent.Event
+		want   string
+	}{
+		"none":     {nil, ""},
+		"settings": {[]agent.Event{agent.Setting{}, agent.Prompt{}, agent.TurnEnd{}, agent.Title{}}, "[setting] [prompt turn_end title]"},
+		"killed":   {[]agent.Event{agent.Prompt{}, agent.Call{}, agent.Prompt{}, agent.Note{}}, "[prompt tool_call] [prompt note]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, turn := range turns(tt.events) {
+				var kinds []string
+				for _, e := range turn {
+					kinds = append(kinds, e.Kind())
+				}
+				got = append(got, fmt.Sprint(kinds))
+			}
+			if got := strings.Join(got, " "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
