@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -263,7 +264,13 @@ func TestTerminal(t *testing.T) {
 			here := &local{}
 			term := &Terminal{Client: connect(t, e), Local: here, Extra: []string{"A=b=c"}}
 			var shown []string
-			out, err := term.Run(t.Context(), shell.Command{Line: "-x", Dir: "/w", Limit: 9, Session: "s1", Notify: func(ev executors.Event) { shown = append(shown, ev.Terminal) }})
+			var exit *executors.Exit
+			out, err := term.Run(t.Context(), shell.Command{Line: "-x", Dir: "/w", Limit: 9, Session: "s1", Notify: func(ev executors.Event) {
+				if ev.Terminal != "" {
+					shown = append(shown, ev.Terminal)
+				}
+				exit = ev.Exit
+			}})
 			out.Release = nil
 			got, want := fmt.Sprintf("%+v", plain(out)), fmt.Sprintf("%+v", plain(tt.want))
 			if got != want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
@@ -274,6 +281,10 @@ func TestTerminal(t *testing.T) {
 			}
 			if tt.want.Terminal != "" && !slices.Equal(shown, []string{"t1"}) {
 				t.Errorf("shown %q", shown)
+			}
+			if known := tt.want.Terminal != "" && (tt.want.ExitCode != nil || tt.want.Signal != ""); known != (exit != nil) ||
+				known && (exit.Signal != tt.want.Signal || !reflect.DeepEqual(exit.Code, tt.want.ExitCode)) {
+				t.Errorf("the exit was told as %+v", exit)
 			}
 			for _, want := range []string{`"args":["-c"," -x"]`, `"cwd":"/w"`, `"outputByteLimit":9`, `{"name":"MY_API_KEY","value":""}`, `{"name":"A","value":"b=c"}`} {
 				if !strings.Contains(string(params), want) {

@@ -69,6 +69,9 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		return out, context.Cause(ctx)
 	}
 	collect(ctx, term, status, &out)
+	if cmd.Notify != nil && (out.ExitCode != nil || out.Signal != "") {
+		cmd.Notify(executors.Event{Exit: &executors.Exit{Code: out.ExitCode, Signal: out.Signal}})
+	}
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
 		if out.ExitCode != nil || out.Signal != "" { // the output told
 			return out, nil

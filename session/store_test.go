@@ -198,7 +198,7 @@ func TestLoad(t *testing.T) {
 
 	two := connect(t, path, script, `{}`)
 	two.want("load", two.load(id, dir+"/"), `"currentModeId":"auto"`,
-		"user_message hi\nthere", "session_info_update hi", "agent_thought hm", "agent_message first", "usage_update 11",
+		"user_message hi\nthere", "agent_thought hm", "agent_message first", "usage_update 11", "session_info_update hi",
 		"current_mode_update auto", "user_message more", "agent_message second", "usage_update 11")
 	two.want("other directory", two.load(id, t.TempDir()), dir)
 	two.want("unknown", two.load("nope", dir), "unknown session")

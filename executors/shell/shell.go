@@ -60,8 +60,8 @@ type Command struct {
 	Dir     string // absolute path
 	Limit   int    // bytes of output that are kept of each stream, head and tail; 0 means the default
 	Session string // the ACP session id
-	// Notify, if not nil, hears of the terminal, or of output and exit where
-	// there is none. It is not called after Run returned.
+	// Notify, if not nil, hears of the terminal, or of output where there is
+	// none, and of the exit. It is not called after Run returned.
 	Notify func(executors.Event)
 }
 

@@ -187,10 +187,13 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 		u.Content = r.contentLocked(nil)
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
 		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
-	case ev.Exit != nil && r.StreamTerminals && r.terminal != "":
+	case ev.Exit != nil && r.terminal != "":
 		r.exit = &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
 		if ev.Exit.Signal != "" {
 			r.exit.Signal = &ev.Exit.Signal
+		}
+		if !r.StreamTerminals { // the client saw it in its own terminal
+			return nil, false
 		}
 		u.Meta = &acp.ToolMeta{Exit: r.exit}
 	default:

@@ -29,6 +29,7 @@ func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUp
 		r.event(e)
 	}
 	r.fail()
+	r.entitle()
 	return r.err
 }
 
@@ -37,6 +38,7 @@ type replayer struct {
 	send  func(acp.SessionUpdate) error
 	err   error
 	begun bool     // there was a prompt
+	title string   // to send at the end of the turn, as it was; empty for none
 	calls []string // ids of the calls of this turn, in order
 	open  map[string]bool
 	// terminals are those that a call's result embeds, by the call's id.
@@ -74,6 +76,9 @@ func (r *replayer) event(e Event) {
 		r.update(r.fit(e.Shown, e.Exit))
 	case TurnEnd:
 		r.fail()
+		if e.Error == "" && e.Reason != acp.StopCancelled {
+			r.entitle()
+		}
 	case Plan:
 		r.update(acp.PlanUpdate{Update: acp.UpdatePlan, Entries: e.Entries})
 	case Answer:
@@ -85,7 +90,15 @@ func (r *replayer) event(e Event) {
 			r.update(acp.ModeUpdate{Update: acp.UpdateMode, CurrentModeID: e.Value})
 		}
 	case Title:
-		r.update(acp.InfoUpdate{Update: acp.UpdateInfo, Title: e.Title})
+		r.title = e.Title
+	}
+}
+
+// entitle sends a title that the client doesn't have yet.
+func (r *replayer) entitle() {
+	if r.title != "" {
+		r.update(acp.InfoUpdate{Update: acp.UpdateInfo, Title: r.title})
+		r.title = ""
 	}
 }
 
@@ -145,6 +158,10 @@ func attached(b acp.ContentBlock) int {
 // client that saw it first are gone: one that shows terminals of the agent's gets
 // those, opened by the announcement and filled by the result.
 func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
+	cwd := ""
+	if u.Meta != nil && u.Meta.Info != nil {
+		cwd = u.Meta.Info.CWD
+	}
 	u.Meta = nil
 	terminal := r.terminals[u.ToolCallID]
 	if terminal == "" {
@@ -162,7 +179,7 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	}
 	u.Content = append([]acp.ToolContent{{Type: "terminal", TerminalID: terminal}}, rest...)
 	if u.Update == acp.UpdateToolCall {
-		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: terminal}}
+		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: terminal, CWD: cwd}}
 		return u
 	}
 	u.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: terminal}}
