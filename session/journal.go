@@ -152,8 +152,16 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), move
 		return none, false, nil
 	}
 	j.mu.Lock()
+	stored := j.stored
+	j.mu.Unlock()
+	if stored && last == 0 { // deleted since: a stored session has events
+		j.release()
+		j.fail(store.ErrUnknown)
+		return none, false, nil
+	}
+	j.mu.Lock()
 	j.broken, j.leased = nil, true
-	moved = j.stored && last != j.last
+	moved = stored && last != j.last
 	j.mu.Unlock()
 	stop := make(chan struct{})
 	var beating sync.WaitGroup
@@ -166,10 +174,14 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), move
 		j.mu.Lock()
 		j.leased = false
 		j.mu.Unlock()
-		if err := j.db.Release(context.Background(), j.session.ID, j.holder); err != nil {
-			j.log.Debug("release the lease", "session", j.session.ID, "err", err)
-		}
+		j.release()
 	}, moved, nil
+}
+
+func (j *journal) release() {
+	if err := j.db.Release(context.Background(), j.session.ID, j.holder); err != nil {
+		j.log.Debug("release the lease", "session", j.session.ID, "err", err)
+	}
 }
 
 func (j *journal) beat(stop <-chan struct{}, lost func(error)) {

@@ -257,6 +257,30 @@ func TestLease(t *testing.T) {
 	one.want("released", one.prompt(id, "again"), "end_turn")
 }
 
+// A session that was deleted elsewhere goes on, and says that it isn't saved.
+func TestDeletedElsewhere(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
+	w := connect(t, path, strings.Repeat(`{"text":"a"}`+"\n\n", 3), `{}`)
+	id := w.open(dir)
+	w.prompt(id, "hi")
+	db := store.New(path, store.Options{})
+	defer db.Close()
+	if err := db.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w.want("deleted", w.prompt(id, "again"), "end_turn")
+	}
+	w.want("told", w.prompt(id, "/status"), "end_turn")
+	if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, "Saved: no: unknown session") || !strings.Contains(seen, "deleted elsewhere") {
+		t.Errorf("status: %s", seen)
+	}
+	w.want("not stored again", w.call("session/list", `{}`), `"sessions":[]`)
+	if _, err := db.Acquire(t.Context(), id, "somebody"); err != nil {
+		t.Errorf("lease: %v", err)
+	}
+}
+
 // A turn whose process was killed keeps what was complete; its open call is
 // shown as failed.
 func TestKilledTurn(t *testing.T) {
