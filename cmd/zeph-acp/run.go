@@ -92,9 +92,12 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if cmd.Flags().Changed("resume") && r.resume == "" {
 		return usage("--resume: want the id of a session")
 	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Model: name, Prompt: prompt}
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
 		return err
+	}
+	if turn.Resume != "" {
+		turn.Model = name
 	}
 	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
 	if f.record != "" {
@@ -113,9 +116,8 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	return outcome(reason, err, context.Cause(ctx))
 }
 
-// pickModel makes a model the default one, and gives its name: a session keeps
-// what it is told, also when it is resumed. That its key is missing is for the
-// server to say.
+// pickModel makes a model the default one, and gives its name. That its key is
+// missing is for the server to say.
 func pickModel(a *app.App, name string) (string, error) {
 	if name == "" {
 		return "", nil
