@@ -229,10 +229,13 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	})
 }
 
-// handler is what answers a method; nil if there is nothing. Notifications
-// beyond the protocol have no effect.
+// handler is what answers a method; nil if there is nothing. A request without
+// an id has no effect: of a session that it opened nobody would know.
 func (s *Server) handler(id json.RawMessage, method string) handler {
-	if e := s.Extensions[method]; e != nil && id != nil {
+	if id == nil && method != "session/cancel" && method != "$/cancel_request" {
+		return nil
+	}
+	if e := s.Extensions[method]; e != nil {
 		return func(s *Server, ctx context.Context, params json.RawMessage) (work, error) {
 			return work{run: func() (any, error) { return e(ctx, s.client, orEmpty(params)) }}, nil
 		}
@@ -333,7 +336,7 @@ func DecodeParams(raw json.RawMessage, p any) error {
 		case errors.As(err, &wrong):
 			// encoding/json counts an embedded struct into the path.
 			field := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "sessionRequest."), "NewSessionRequest.")
-			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), wrong.Value)
+			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 		}
 		return paramsErrorf("params", "%v", err)
 	}
