@@ -180,8 +180,16 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 	s := d.server
 	f := s.stream.frame
 	s.stream.frame = frame{} // the line of a prompt must not be held until the next frame
+	large := len(f.params) > largeParams
 	s.handle(d.ctx, f.id, f.method, f.params)
+	if large {
+		debug.FreeOSMemory() // the line is read: before the turn doubles what is held
+	}
 }
+
+// largeParams are params, in bytes, whose line is not left to the garbage
+// collector's own time.
+const largeParams = 1 << 20
 
 // handle answers one request, or takes one notification, which is never
 // answered.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -68,7 +67,7 @@ func (j *journal) add(events []agent.Event) {
 		case agent.Title:
 			j.session.Title = e.Title
 		}
-		data, err := json.Marshal(e)
+		data, err := agent.EncodeEvent(e)
 		if err != nil { // all of them marshal
 			panic(err)
 		}

@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// large is the size of an attachment from which on EncodeEvent copies it by
+// itself, in bytes.
+const large = 64 << 10
+
+// EncodeEvent is json.Marshal, which would take several times the memory of a
+// large attachment: here it is copied once.
+func EncodeEvent(e Event) ([]byte, error) {
+	p, ok := e.(Prompt)
+	if !ok {
+		return json.Marshal(e)
+	}
+	// Nobody can have written the new message's id into the prompt.
+	mark := p.MessageID + "#"
+	var taken []string
+	take := func(s string) string {
+		if len(s) < large {
+			return s
+		}
+		taken = append(taken, s)
+		return mark
+	}
+	p.Content = slices.Clone(p.Content)
+	for i := range p.Content {
+		b := &p.Content[i]
+		b.Data = take(b.Data)
+		if r := b.Resource; r != nil {
+			b.Resource = &acp.Resource{URI: r.URI, MIMEType: r.MIMEType}
+			if r.Text != nil {
+				b.Resource.Text = new(take(*r.Text))
+			}
+			if r.Blob != nil {
+				b.Resource.Blob = new(take(*r.Blob))
+			}
+		}
+	}
+	rest, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	parts := bytes.Split(rest, []byte(`"`+mark+`"`))
+	if len(parts) != len(taken)+1 { // an id that is none of ours
+		return json.Marshal(e)
+	}
+	size := len(rest)
+	for _, s := range taken {
+		size += quotedLen(s)
+	}
+	out := append(make([]byte, 0, size), parts[0]...)
+	for i, s := range taken {
+		out = append(appendQuoted(out, s), parts[i+1]...)
+	}
+	return out, nil
+}
+
+// escape is how a byte is written in a JSON string; empty if as it is.
+func escape(c byte) string {
+	switch {
+	case c == '"':
+		return `\"`
+	case c == '\\':
+		return `\\`
+	case c == '\n':
+		return `\n`
+	case c < ' ':
+		return fmt.Sprintf(`\u%04x`, c)
+	}
+	return ""
+}
+
+func quotedLen(s string) int {
+	n := len(s) + 2
+	for i := range len(s) {
+		if e := escape(s[i]); e != "" {
+			n += len(e) - 1
+		}
+	}
+	return n
+}
+
+// appendQuoted appends s, valid UTF-8, as a JSON string.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	done := 0
+	for i := range len(s) {
+		if e := escape(s[i]); e != "" {
+			b = append(append(b, s[done:i]...), e...)
+			done = i + 1
+		}
+	}
+	return append(append(b, s[done:]...), '"')
+}
