@@ -129,11 +129,19 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); signal.Stop(ignored); close(done); cancel(nil) }
 }
 
-// record writes every frame of the server into a fixture.
+// record writes every frame of the server into a fixture, which must be new: an
+// editor that starts the agent twice must not lose what was recorded first.
 func record(server *acp.Server, path string) (stop func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		err = fmt.Errorf("%s is not empty: name a new file, or delete that one first", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", errors.Join(err, f.Close()))
 	}
 	r := fixtures.NewRecorder(f)
 	server.Trace = func(side acp.Side, line []byte) { r.Trace(string(side), line) }
