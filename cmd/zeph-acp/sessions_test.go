@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -118,4 +123,48 @@ func TestTurns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was imported was written by anybody: it can be shown in both forms, and
+// drives no terminal.
+func FuzzShow(f *testing.F) {
+	for _, events := range []string{
+		`{"kind":"prompt","data":{"messageId":"1","content":[{"type":"text","text":"\u001b[2J"},{"type":"image","data":"x"}]}}`,
+		`{"kind":"block","data":{"block":{"text":"a\u009b"}}},{"kind":"block","data":{"messageId":"2","block":{"thought":"b"}}},{"kind":"turn_end","data":{"error":"\u0007"}}`,
+		`{"kind":"prompt","data":{}},{"kind":"tool_call","data":{"shown":{"sessionUpdate":"tool_call","toolCallId":"c","title":"\u202e"}}}`,
+		`{"kind":"tool_result","data":{"shown":{"toolCallId":"c","status":"failed","content":[{"type":"diff","path":"/\r"},{"type":"terminal"},{"type":"content"}]}}}`,
+		`{"kind":"plan","data":{}},{"kind":"note","data":{"text":"n"}},{"kind":"cleared","data":{}},{"kind":"compaction","data":{"summary":"s"}}`,
+	} {
+		f.Add([]byte(`{"events":[` + events + `]}`))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var doc session.Export
+		if json.Unmarshal(data, &doc) != nil {
+			return
+		}
+		var events []agent.Event
+		for _, ev := range doc.Events {
+			if e, err := agent.DecodeEvent(ev.Kind, ev.Data); err == nil && e != nil {
+				events = append(events, e)
+			}
+		}
+		var screen, lines bytes.Buffer
+		if err := showSession(&screen, store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events); err != nil {
+			t.Error(err)
+		}
+		if err := replaySession(&headless.JSON{W: jsonOutput{&lines}}, doc.ID, events); err != nil {
+			t.Error(err)
+		}
+		for _, r := range screen.String() + lines.String() {
+			if unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) || unicode.Is(unicode.Bidi_Control, r) {
+				t.Errorf("%U is shown", r)
+			}
+		}
+		for line := range bytes.Lines(lines.Bytes()) {
+			if !json.Valid(line) {
+				t.Errorf("not JSON: %s", line)
+			}
+		}
+		agent.History(events)
+	})
 }
