@@ -189,7 +189,7 @@ func killed(t *testing.T, caps string, line func(*agent, int), rng *rand.Rand) *
 	}
 	e := (&editor{}).start(t, start{
 		config: fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\ncontext_window = 200000\n", path),
-		read:   &reading{line: line},
+		line:   line,
 	})
 	e.file("a.txt", "version\n")
 	e.file("b.txt", "text of b\n")

@@ -1,0 +1,255 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// torrent streams an answer of very many small pieces.
+type torrent struct {
+	pieces int
+	sent   atomic.Int64  // bytes that the agent has taken, or the network for it
+	all    chan struct{} // closed when it has taken all
+	gone   chan struct{} // closed when it has given up the answer
+}
+
+func newTorrent(pieces int) *torrent {
+	return &torrent{pieces: pieces, all: make(chan struct{}), gone: make(chan struct{})}
+}
+
+func (s *torrent) text() string {
+	var b strings.Builder
+	for n := range s.pieces {
+		fmt.Fprintf(&b, "%06d ", n)
+	}
+	return b.String()
+}
+
+func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	whole := events([]block{say("")})
+	end := strings.Index(whole, "event: content_block_stop")
+	write := func(text string) bool {
+		_, err := w.Write([]byte(text))
+		s.sent.Add(int64(len(text)))
+		return err == nil && r.Context().Err() == nil
+	}
+	var b bytes.Buffer
+	b.WriteString(whole[:end])
+	for n := range s.pieces {
+		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%06d \"}}\n\n", n)
+		if b.Len() > 16<<10 {
+			if !write(b.String()) {
+				close(s.gone)
+				return
+			}
+			b.Reset()
+		}
+	}
+	b.WriteString(whole[end:] + event("message_delta", `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`) + event("message_stop", `{}`))
+	if !write(b.String()) {
+		close(s.gone)
+		return
+	}
+	close(s.all)
+}
+
+// stalled waits until nothing is taken any more. That all is taken while the
+// client does not read would mean that all of it is held in memory.
+func (s *torrent) stalled(t *testing.T) {
+	t.Helper()
+	last, quiet := int64(-1), 0
+	eventually(t, patience, "the agent to wait for its client", func() bool {
+		select {
+		case <-s.all:
+			t.Fatal("the agent takes the whole answer while nobody reads")
+		default:
+		}
+		now := s.sent.Load()
+		if quiet++; now != last || now == 0 {
+			last, quiet = now, 0
+		}
+		return quiet > 20
+	})
+}
+
+// slowClient starts an agent whose client stops reading at the first piece of
+// the answer, until it is told to go on.
+func slowClient(t *testing.T, s *torrent) (a *agent, session string, goOn func()) {
+	t.Helper()
+	p := newProvider(t, s.answer)
+	hold, held := make(chan struct{}), false
+	a = launch(t, start{env: p.env(), unchecked: true, line: func(a *agent, n int) {
+		if held {
+			return
+		}
+		frames := a.sent()
+		if held = strings.Contains(frames[len(frames)-1].line, "agent_message_chunk"); held {
+			<-hold
+		}
+	}})
+	t.Cleanup(func() { // before the agent is stopped
+		select {
+		case <-hold:
+		default:
+			close(hold)
+		}
+	})
+	a.initialize()
+	session = a.open()
+	a.request(`1`, "session/prompt", promptParams(session, "tell me all"))
+	s.stalled(t)
+	return a, session, func() { close(hold) }
+}
+
+// said joins the agent's messages.
+func (a *agent) said() string {
+	var b strings.Builder
+	for _, f := range a.sent() {
+		var p struct {
+			Update struct {
+				Kind    string `json:"sessionUpdate"`
+				Content struct{ Text string }
+			}
+		}
+		if f.Method == "session/update" && json.Unmarshal(f.Params, &p) == nil && p.Update.Kind == "agent_message_chunk" {
+			b.WriteString(p.Update.Content.Text)
+		}
+	}
+	return b.String()
+}
+
+// TestStatement133SlowReader has a client that stops reading in the middle of an
+// answer whose frames would take 30 MiB. Nothing is lost, the memory is bounded,
+// and the client can still cancel, close and hang up.
+func TestStatement133SlowReader(t *testing.T) {
+	const pieces = 150_000
+	t.Run("reads again", func(t *testing.T) {
+		t.Parallel()
+		s := newTorrent(pieces)
+		a, _, goOn := slowClient(t, s)
+		peak := peakMiB(t, a.cmd.Process.Pid)
+		goOn()
+		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
+			t.Errorf("the prompt is answered %s", f.line)
+		}
+		if a.said() != s.text() {
+			t.Errorf("the client has %d bytes of %d", len(a.said()), len(s.text()))
+		}
+		t.Logf("at most %d MiB resident while stalled", peak)
+		if peak > 48 && !raceEnabled() {
+			t.Errorf("%d MiB resident while stalled", peak)
+		}
+	})
+	for name, method := range map[string]string{"cancels": "session/cancel", "closes": "session/close"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTorrent(pieces)
+			a, session, goOn := slowClient(t, s)
+			if method == "session/close" {
+				a.request(`2`, method, `{"sessionId":`+quote(session)+`}`)
+			} else {
+				a.notify(method, `{"sessionId":`+quote(session)+`}`)
+			}
+			within(t, promptly, "end of the model's answer, with a client that still does not read", s.gone)
+			goOn()
+			a.cancelledWithin(t, `1`)
+			if !strings.HasPrefix(s.text(), a.said()) || a.said() == "" {
+				t.Errorf("the client has %d bytes, which are not the beginning of the answer", len(a.said()))
+			}
+			if method == "session/close" {
+				a.answer(`2`)
+			}
+			a.alive()
+		})
+	}
+	t.Run("hangs up", func(t *testing.T) {
+		t.Parallel()
+		a, _, goOn := slowClient(t, newTorrent(pieces))
+		a.in.Close()
+		eventually(t, promptly+time.Second, "the agent's exit", func() bool { return !alive(a.cmd.Process.Pid) })
+		goOn()
+		a.waitExit(patience)
+		if a.status != 0 || a.stderr.String() != "" {
+			t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
+		}
+	})
+}
+
+// peakMiB gives the most memory that a process was ever resident with; 0 where
+// nobody tells.
+func peakMiB(t testing.TB, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var n int
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n >> 10
+}
+
+// TestStatement016BigPrompt sends prompts of 20 MiB, which take less than 150
+// MiB of memory.
+func TestStatement016BigPrompt(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how much memory a process ever had: /proc/PID/status")
+	}
+	if raceEnabled() {
+		t.Skip("the race detector takes several times the memory")
+	}
+	const mib = 1 << 20
+	text := strings.Repeat("a line of a log that the user attached, with \\\"quotes\\\" in it\\n", 20*mib/62)
+	for name, block := range map[string]string{
+		"text":  `{"type":"resource","resource":{"uri":"file:///big.log","text":"` + text + `"}}`,
+		"blob":  `{"type":"resource","resource":{"uri":"file:///big.bin","blob":"` + strings.Repeat("QUJD", 19*mib/4) + `"}}`,
+		"image": `{"type":"image","mimeType":"image/png","data":"` + bigPNG(19*mib) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			// A script sees what it is sent; what a provider's SDK makes of it is its own.
+			script := filepath.Join(home(t), "model.jsonl")
+			if err := os.WriteFile(script, []byte(`{"text":"I see."}`+"\n\n"+`{"text":"I still see."}`+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			config := fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\n", script)
+			a := launch(t, start{config: config})
+			a.initialize()
+			s := a.open()
+			a.request(`1`, "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},`+block+`]}`)
+			if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
+				t.Fatalf("answer: %.500s", f.line)
+			}
+			first := peakMiB(t, a.cmd.Process.Pid)
+			a.request(`2`, "session/prompt", promptParams(s, "and?"))
+			a.answer(`2`)
+			second := peakMiB(t, a.cmd.Process.Pid)
+			b := launch(t, start{root: a.root})
+			b.initialize()
+			if _, ok := b.load(s); !ok {
+				t.Error("the session is lost")
+			}
+			loaded := peakMiB(t, b.cmd.Process.Pid)
+			t.Logf("a prompt of 20 MiB: %d MiB resident, %d MiB after another prompt, %d MiB to load it", first, second, loaded)
+			if max(first, second, loaded) >= 150 {
+				t.Errorf("%d, %d and %d MiB resident", first, second, loaded)
+			}
+		})
+	}
+}
+
+// bigPNG gives the base64 of something that begins as a PNG does.
+func bigPNG(size int) string {
+	return "iVBORw0KGgoAAAANSUhEUgAA" + strings.Repeat("QUJD", size/4-6)
+}
