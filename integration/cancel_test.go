@@ -45,10 +45,10 @@ func (a *agent) gone(pids []int) {
 	}
 }
 
-// TestCancel cancels a turn wherever it can wait. The answer must come at once
+// TestStatement113_116_118Cancel cancels a turn wherever it can wait. The answer must come at once
 // and be a result, no child may be left, no update may follow, and the next
 // prompt must work and know of the one before.
-func TestCancel(t *testing.T) {
+func TestStatement113_116_118Cancel(t *testing.T) {
 	readIt := answer(call("c1", "read", map[string]any{"path": "a.txt"}))
 	writeIt := answer(call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
 	runIt := answer(call("c1", "bash", map[string]any{"command": stubborn}))
@@ -162,8 +162,8 @@ func TestCancelQueued(t *testing.T) {
 	e.prompt(s, "next")
 }
 
-// TestCancelRequest ends a prompt by $/cancel_request.
-func TestCancelRequest(t *testing.T) {
+// TestStatement120CancelRequest ends a prompt by $/cancel_request.
+func TestStatement120CancelRequest(t *testing.T) {
 	silent := make(chan struct{})
 	p := newProvider(t, hang(silent))
 	a := launch(t, start{env: p.env()})
@@ -187,9 +187,9 @@ func (a *agent) cancelled(id string) {
 	}
 }
 
-// TestCancelInTheNextFrame sends each prompt with its session/cancel right
+// TestStatement114CancelInTheNextFrame sends each prompt with its session/cancel right
 // behind. The prompt never wins, not even with a model that answers at once.
-func TestCancelInTheNextFrame(t *testing.T) {
+func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	const prompts = 200
 	pair := func(s string, id int) (prompt, cancel string) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`+"\n", id, promptParams(s, "/bash echo hi")),

@@ -8,5 +8,7 @@
 // model. Every line that the binary writes in any test is held against the ACP
 // schema, and a session that ends well must leave stderr empty.
 //
-// Time is only ever waited for as a deadline, never passed.
+// Time is only ever waited for as a deadline, never passed, save for the idle
+// second of TestStatement134Idle. What is left to chance comes from -seed;
+// -kills says how often the agent is killed.
 package integration

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// TestEndOfInput ends an idle agent as an editor does.
-func TestEndOfInput(t *testing.T) {
+// TestStatement129EndOfInput ends an idle agent as an editor does.
+func TestStatement129EndOfInput(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()
 	a.open()
@@ -25,9 +27,9 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
-// TestEndMidTurn ends the agent in every way while a command runs that ignores
+// TestStatement118_129_130EndMidTurn ends the agent in every way while a command runs that ignores
 // SIGTERM and has forked. Nothing of it may be left.
-func TestEndMidTurn(t *testing.T) {
+func TestStatement118_129_130EndMidTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    func(*agent)
 		status int
@@ -53,8 +55,8 @@ func TestEndMidTurn(t *testing.T) {
 	}
 }
 
-// TestSignalIdle ends an idle agent by a signal.
-func TestSignalIdle(t *testing.T) {
+// TestStatement130SignalIdle ends an idle agent by a signal.
+func TestStatement130SignalIdle(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
 		a := launch(t, start{})
 		a.initialize()
@@ -68,8 +70,8 @@ func TestSignalIdle(t *testing.T) {
 	}
 }
 
-// TestOutputClosed takes the reader of stdout away. The agent must go.
-func TestOutputClosed(t *testing.T) {
+// TestStatement131OutputClosed takes the reader of stdout away. The agent must go.
+func TestStatement131OutputClosed(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -122,9 +124,9 @@ func TestBrokenConfig(t *testing.T) {
 	}
 }
 
-// TestChildrenDoNotShareThePipes runs a local command that reads its stdin and
+// TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its stdin and
 // writes to its stdout: neither is the protocol's.
-func TestChildrenDoNotShareThePipes(t *testing.T) {
+func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()
 	s := a.open()
@@ -181,4 +183,55 @@ func residentKiB(t testing.TB, pid int) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestStatement134Idle watches an agent that has nothing to do for a second: the
+// one place where time is passed, since that nothing happens has no event.
+func TestStatement134Idle(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what a process did: /proc/PID")
+	}
+	t.Parallel()
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	a.answer("1")
+	a.alive()
+	ticks, writes := spent(t, a.cmd.Process.Pid)
+	time.Sleep(time.Second)
+	ticksAfter, writesAfter := spent(t, a.cmd.Process.Pid)
+	if writesAfter != writes {
+		t.Errorf("%d writes while idle", writesAfter-writes)
+	}
+	if n := ticksAfter - ticks; n > 2 {
+		t.Errorf("%d ticks of CPU time in an idle second", n)
+	}
+}
+
+// spent gives the CPU time of a process, in ticks of 10 ms, and how often it has
+// written.
+func spent(t *testing.T, pid int) (ticks, writes int) {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on, the third of all
+	for _, field := range fields[11:13] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(io), "syscw:")
+	if _, err := fmt.Sscan(rest, &writes); err != nil {
+		t.Fatal(err)
+	}
+	return ticks, writes
 }

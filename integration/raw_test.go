@@ -103,9 +103,9 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// TestBigFrames sends a prompt with 20 MiB in it, which is handled, and a line
+// TestStatement016_017BigFrames sends a prompt with 20 MiB in it, which is handled, and a line
 // over the limit, which is refused without being held.
-func TestBigFrames(t *testing.T) {
+func TestStatement016_017BigFrames(t *testing.T) {
 	const mib = 1 << 20
 	a := launch(t, start{})
 	a.initialize()
@@ -142,8 +142,8 @@ func TestBigFrames(t *testing.T) {
 	}
 }
 
-// TestFraming cuts and joins frames in every way.
-func TestFraming(t *testing.T) {
+// TestStatement018_019_020Framing cuts and joins frames in every way.
+func TestStatement018_019_020Framing(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		a := launch(t, start{})
 		const line = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"größer 🎉","version":"1"}}}` + "\r\n"

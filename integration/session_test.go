@@ -21,9 +21,9 @@ func codeOf(err error) *sdk.RequestError {
 	return &sdk.RequestError{Message: fmt.Sprint(err)}
 }
 
-// TestParallelSessions runs two turns at once: the model answers neither before
+// TestStatement091ParallelSessions runs two turns at once: the model answers neither before
 // it was asked by both.
-func TestParallelSessions(t *testing.T) {
+func TestStatement091ParallelSessions(t *testing.T) {
 	p := newProvider(t)
 	both := make(chan struct{}, 2)
 	met := make(chan struct{})
@@ -48,8 +48,8 @@ func TestParallelSessions(t *testing.T) {
 	}
 }
 
-// TestCancelOne cancels one of two turns.
-func TestCancelOne(t *testing.T) {
+// TestStatement117CancelOne cancels one of two turns.
+func TestStatement117CancelOne(t *testing.T) {
 	silent, goOn := make(chan struct{}), make(chan struct{})
 	p := newProvider(t)
 	p.choose = func(r modelRequest) reply {
@@ -73,9 +73,9 @@ func TestCancelOne(t *testing.T) {
 	}
 }
 
-// TestQueue sends prompts while one runs: first in, first out, and each one sees
+// TestStatement090Queue sends prompts while one runs: first in, first out, and each one sees
 // the ones before.
-func TestQueue(t *testing.T) {
+func TestStatement090Queue(t *testing.T) {
 	goOn := make(chan struct{})
 	p := newProvider(t)
 	p.choose = func(r modelRequest) reply {

@@ -14,22 +14,28 @@ import (
 	"time"
 )
 
-// torrent streams an answer of very many small pieces.
+// torrent streams an answer of very many small pieces: small, since their frames
+// are then many times their size.
 type torrent struct {
 	pieces int
+	format string        // of a piece
 	sent   atomic.Int64  // bytes that the agent has taken, or the network for it
 	all    chan struct{} // closed when it has taken all
 	gone   chan struct{} // closed when it has given up the answer
 }
 
-func newTorrent(pieces int) *torrent {
-	return &torrent{pieces: pieces, all: make(chan struct{}), gone: make(chan struct{})}
+func newTorrent() *torrent {
+	s := &torrent{pieces: 150_000, format: "%06d ", all: make(chan struct{}), gone: make(chan struct{})}
+	if raceEnabled() { // each piece costs ten times as much
+		s.pieces, s.format = 15_000, "%0700d "
+	}
+	return s
 }
 
 func (s *torrent) text() string {
 	var b strings.Builder
 	for n := range s.pieces {
-		fmt.Fprintf(&b, "%06d ", n)
+		fmt.Fprintf(&b, s.format, n)
 	}
 	return b.String()
 }
@@ -46,7 +52,7 @@ func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	b.WriteString(whole[:end])
 	for n := range s.pieces {
-		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%06d \"}}\n\n", n)
+		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\""+s.format+"\"}}\n\n", n)
 		if b.Len() > 16<<10 {
 			if !write(b.String()) {
 				close(s.gone)
@@ -132,18 +138,17 @@ func (a *agent) said() string {
 // answer whose frames would take 30 MiB. Nothing is lost, the memory is bounded,
 // and the client can still cancel, close and hang up.
 func TestStatement133SlowReader(t *testing.T) {
-	const pieces = 150_000
 	t.Run("reads again", func(t *testing.T) {
 		t.Parallel()
-		s := newTorrent(pieces)
+		s := newTorrent()
 		a, _, goOn := slowClient(t, s)
 		peak := peakMiB(t, a.cmd.Process.Pid)
 		goOn()
 		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
 			t.Errorf("the prompt is answered %s", f.line)
 		}
-		if a.said() != s.text() {
-			t.Errorf("the client has %d bytes of %d", len(a.said()), len(s.text()))
+		if said := a.said(); said != s.text() {
+			t.Errorf("the client has %d bytes of %d", len(said), len(s.text()))
 		}
 		t.Logf("at most %d MiB resident while stalled", peak)
 		if peak > 48 && !raceEnabled() {
@@ -153,7 +158,7 @@ func TestStatement133SlowReader(t *testing.T) {
 	for name, method := range map[string]string{"cancels": "session/cancel", "closes": "session/close"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newTorrent(pieces)
+			s := newTorrent()
 			a, session, goOn := slowClient(t, s)
 			if method == "session/close" {
 				a.request(`2`, method, `{"sessionId":`+quote(session)+`}`)
@@ -163,8 +168,8 @@ func TestStatement133SlowReader(t *testing.T) {
 			within(t, promptly, "end of the model's answer, with a client that still does not read", s.gone)
 			goOn()
 			a.cancelledWithin(t, `1`)
-			if !strings.HasPrefix(s.text(), a.said()) || a.said() == "" {
-				t.Errorf("the client has %d bytes, which are not the beginning of the answer", len(a.said()))
+			if said := a.said(); !strings.HasPrefix(s.text(), said) || said == "" {
+				t.Errorf("the client has %d bytes, which are not the beginning of the answer", len(said))
 			}
 			if method == "session/close" {
 				a.answer(`2`)
@@ -174,7 +179,7 @@ func TestStatement133SlowReader(t *testing.T) {
 	}
 	t.Run("hangs up", func(t *testing.T) {
 		t.Parallel()
-		a, _, goOn := slowClient(t, newTorrent(pieces))
+		a, _, goOn := slowClient(t, newTorrent())
 		a.in.Close()
 		eventually(t, promptly+time.Second, "the agent's exit", func() bool { return !alive(a.cmd.Process.Pid) })
 		goOn()
@@ -201,9 +206,9 @@ func peakMiB(t testing.TB, pid int) int {
 	return n >> 10
 }
 
-// TestStatement016BigPrompt sends prompts of 20 MiB, which take less than 150
+// TestStatement016BigPromptMemory sends prompts of 20 MiB, which take less than 150
 // MiB of memory.
-func TestStatement016BigPrompt(t *testing.T) {
+func TestStatement016BigPromptMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells how much memory a process ever had: /proc/PID/status")
 	}
