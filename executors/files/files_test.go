@@ -180,6 +180,7 @@ func TestCards(t *testing.T) {
 			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 2}}, Paths: []string{b.path("src/a.go")}}},
 		{"read", in{"path": "link/a.go"}, executors.Card{Title: "Read src/a.go", Kind: executors.KindRead,
 			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 1}}, Paths: []string{b.path("src/a.go")}}},
+		{"read", in{"path": "src"}, executors.Card{Title: "Read src", Kind: executors.KindRead, Paths: []string{b.path("src")}}},
 		{"write", in{"path": "new/b.go", "content": "x"}, executors.Card{Title: "Write new/b.go", Kind: executors.KindEdit,
 			Paths: []string{b.path("new/b.go")}}},
 		{"edit", in{"path": "src/a.go", "old_string": "b", "new_string": "c"}, executors.Card{Title: "Edit src/a.go", Kind: executors.KindEdit,

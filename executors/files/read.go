@@ -23,7 +23,7 @@ func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) 
 		Kind:  executors.KindRead,
 		Paths: []string{tg.abs},
 	}
-	if _, err := t.roots.Lstat(tg.abs); err == nil { // a client opens what is located
+	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() { // a client opens what is located
 		card.Locations = []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}}
 	}
 	if in.Offset < 0 || in.Limit < 0 {
@@ -48,6 +48,9 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	p := pager{name: tg.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
 	if err := t.page(ctx, tg, &p); err != nil {
 		return fail(ctx, t.explain(err, "read", tg))
+	}
+	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
+		card.Locations[0].Line = max(1, p.seen)
 	}
 	return executors.Result{Text: p.String(), Locations: card.Locations}, nil
 }

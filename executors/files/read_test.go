@@ -37,6 +37,26 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A location is never beyond the end of the file: clients go there.
+func TestReadLocations(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "one\ntwo\nthree", "empty": ""})
+	for _, tt := range []struct {
+		input in
+		line  int
+	}{
+		{in{"path": "f"}, 1},
+		{in{"path": "f", "offset": 2}, 3},
+		{in{"path": "f", "offset": 3}, 3},
+		{in{"path": "f", "offset": 99}, 3},
+		{in{"path": "empty"}, 1},
+		{in{"path": "empty", "offset": 9}, 1},
+	} {
+		if at := b.run("read", tt.input).Locations; len(at) != 1 || at[0].Line != tt.line {
+			t.Errorf("read %v: located at %+v, want line %d", tt.input, at, tt.line)
+		}
+	}
+}
+
 func TestReadFails(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"dir/": "", "bin": "a\x00b", "latin": "caf\xe9", "utf16": "\xff\xfea\x00", "b.txt": "", "src/main.go": "", "README.md": "", "link": "-> gone",
