@@ -162,7 +162,7 @@ func answered(b *testing.B, path string, env []string) time.Duration {
 // answered, each time next to a bare Go program that answers one line.
 func BenchmarkStart(b *testing.B) {
 	other := bare(b)
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir()}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "ZEPH_HOME=" + b.TempDir()}
 	answered(b, binary, env) // into the page cache
 	answered(b, other, env)
 	var ours, theirs time.Duration
@@ -231,6 +231,63 @@ func BenchmarkToolCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkLoad measures session/load of a session with 2,000 events, which the
+// process has not open.
+func BenchmarkLoad(b *testing.B) {
+	const turns, perTurn = 200, 10
+	words := strings.Repeat("some words of an answer ", 20)
+	l := newLean(b, scripted(b, turns,
+		`{"thought":"`+words+`"}`+"\n"+`{"text":"`+words+`"}`+"\n"+`{"tool":"read","input":{"path":"a.txt"}}`+"\n\n"+`{"text":"`+words+`"}`+"\n\n"))
+	if err := os.WriteFile(filepath.Join(l.dir, "a.txt"), []byte(strings.Repeat(words+"\n", 4)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	l.initialize()
+	s := l.open()
+	for range turns {
+		l.prompt(s, "read the file and tell me what is in it")
+	}
+	session := `{"sessionId":` + quote(s) + `}`
+	var doc struct {
+		Session struct{ Events []json.RawMessage }
+	}
+	if err := json.Unmarshal(l.call("_zeph/session/export", session), &doc); err != nil {
+		b.Fatal(err)
+	}
+	if n := len(doc.Session.Events); n < turns*perTurn {
+		b.Fatalf("%d events", n)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		l.call("session/close", session)
+		b.StartTimer()
+		l.call("session/load", `{"sessionId":`+quote(s)+`,"cwd":`+quote(l.dir)+`,"mcpServers":[]}`)
+	}
+	b.ReportMetric(float64(len(doc.Session.Events)), "events")
+}
+
+// BenchmarkBigPrompt sends a prompt with 20 MiB in it and measures the most
+// memory that the process ever takes.
+func BenchmarkBigPrompt(b *testing.B) {
+	text := strings.Repeat("a line of a log, with \"quotes\" in it\n", 20<<20/37)
+	var peak float64
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		n++
+		l := newLean(b, scripted(b, 1, `{"text":"I see."}`+"\n\n"))
+		l.initialize()
+		s := l.open()
+		params := `{"sessionId":` + quote(s) + `,"prompt":[{"type":"resource","resource":{"uri":"file:///big.log","text":` + quote(text) + `}}]}`
+		b.StartTimer()
+		l.call("session/prompt", params)
+		b.StopTimer()
+		peak += memoryMiB(b, l, "VmHWM")
+		l.stop()
+		b.StartTimer()
+	}
+	b.ReportMetric(peak/float64(n), "MiB-peak")
+}
+
 // BenchmarkRelay measures how fast chunks of text reach the client.
 func BenchmarkRelay(b *testing.B) {
 	const chunks = 20_000
@@ -252,25 +309,27 @@ func BenchmarkRelay(b *testing.B) {
 // BenchmarkMemory measures resident memory after initialize and with 20 idle
 // sessions.
 func BenchmarkMemory(b *testing.B) {
-	var first, sessions float64
+	var first, own, sessions float64
 	n := 0
 	for b.Loop() {
 		n++
 		l := newLean(b, "")
 		l.initialize()
-		first += residentMiB(b, l)
+		first += memoryMiB(b, l, "VmRSS")
+		own += memoryMiB(b, l, "RssAnon")
 		for range 20 {
 			l.open()
 		}
-		sessions += residentMiB(b, l)
+		sessions += memoryMiB(b, l, "VmRSS")
 		l.in.Close()
 	}
 	b.ReportMetric(first/float64(n), "MiB-initialized")
+	b.ReportMetric(own/float64(n), "MiB-own") // of that: the rest is the binary, as much of it as the kernel has mapped
 	b.ReportMetric(sessions/float64(n), "MiB-20-sessions")
 }
 
-func residentMiB(b *testing.B, l *lean) float64 {
-	return float64(residentKiB(b, l.cmd.Process.Pid)) / 1024
+func memoryMiB(b *testing.B, l *lean, key string) float64 {
+	return float64(statusKiB(b, l.cmd.Process.Pid, key)) / 1024
 }
 
 // BenchmarkSize reports the size of the binary as it is shipped.

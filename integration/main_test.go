@@ -31,11 +31,12 @@ func run(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	args := []string{"build", "-o", binary}
+	build := exec.Command("go", "build", "-o", binary, "-trimpath", "-ldflags", "-s -w", command) // as it is shipped
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if raceEnabled() {
-		args = append(args, "-race")
+		build = exec.Command("go", "build", "-o", binary, "-race", command)
 	}
-	if out, err := exec.Command("go", append(args, command)...).CombinedOutput(); err != nil {
+	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build %s: %v\n%s", command, err, out)
 		return 1
 	}

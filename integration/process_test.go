@@ -170,14 +170,16 @@ func TestNoNoise(t *testing.T) {
 	}
 }
 
-// residentKiB gives the resident memory of a process; 0 where nobody tells.
-func residentKiB(t testing.TB, pid int) int {
+// statusKiB gives a line of what Linux tells of a process's memory, such as
+// VmRSS, what is resident, VmHWM, the most that ever was, and RssAnon, what of it
+// is no file's; 0 where nobody tells.
+func statusKiB(t testing.TB, pid int, key string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	_, rest, _ := strings.Cut(string(status), key+":")
 	var n int
 	if _, err := fmt.Sscan(rest, &n); err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func TestStatement016_017BigFrames(t *testing.T) {
 		t.Errorf("a prompt of 20 MiB: %.300s", f.line)
 	}
 	a.alive()
-	before := residentKiB(t, a.cmd.Process.Pid)
+	before := statusKiB(t, a.cmd.Process.Pid, "VmRSS")
 	piece := strings.Repeat("y", mib)
 	write := func(text string) {
 		if _, err := a.in.Write([]byte(text)); err != nil {
@@ -132,7 +132,7 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	if f := a.answer("null"); f.Error == nil || f.Error.Code != -32600 {
 		t.Errorf("a line of 400 MiB: %.300s", f.line)
 	}
-	if grown := residentKiB(t, a.cmd.Process.Pid) - before; grown > 300<<10 && !raceEnabled() {
+	if grown := statusKiB(t, a.cmd.Process.Pid, "VmRSS") - before; grown > 300<<10 && !raceEnabled() {
 		t.Errorf("the agent grew by %d KiB", grown)
 	}
 	for _, f := range a.sent() {

@@ -142,7 +142,7 @@ func TestStatement133SlowReader(t *testing.T) {
 		t.Parallel()
 		s := newTorrent()
 		a, _, goOn := slowClient(t, s)
-		peak := peakMiB(t, a.cmd.Process.Pid)
+		peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 		goOn()
 		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
 			t.Errorf("the prompt is answered %s", f.line)
@@ -190,22 +190,6 @@ func TestStatement133SlowReader(t *testing.T) {
 	})
 }
 
-// peakMiB gives the most memory that a process was ever resident with; 0 where
-// nobody tells.
-func peakMiB(t testing.TB, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	var n int
-	if _, err := fmt.Sscan(rest, &n); err != nil {
-		t.Fatal(err)
-	}
-	return n >> 10
-}
-
 // TestStatement016BigPromptMemory sends prompts of 20 MiB, which take less than 150
 // MiB of memory.
 func TestStatement016BigPromptMemory(t *testing.T) {
@@ -236,16 +220,16 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 			if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
 				t.Fatalf("answer: %.500s", f.line)
 			}
-			first := peakMiB(t, a.cmd.Process.Pid)
+			first := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			a.request(`2`, "session/prompt", promptParams(s, "and?"))
 			a.answer(`2`)
-			second := peakMiB(t, a.cmd.Process.Pid)
+			second := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			b := launch(t, start{root: a.root})
 			b.initialize()
 			if _, ok := b.load(s); !ok {
 				t.Error("the session is lost")
 			}
-			loaded := peakMiB(t, b.cmd.Process.Pid)
+			loaded := statusKiB(t, b.cmd.Process.Pid, "VmHWM") >> 10
 			t.Logf("a prompt of 20 MiB: %d MiB resident, %d MiB after another prompt, %d MiB to load it", first, second, loaded)
 			if max(first, second, loaded) >= 150 {
 				t.Errorf("%d, %d and %d MiB resident", first, second, loaded)
