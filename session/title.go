@@ -10,8 +10,8 @@ import (
 // maxTitle bounds a title, in characters.
 const maxTitle = 80
 
-// titleOf makes a title of a prompt: the first line of what the user typed, else
-// the name of what the prompt brings along.
+// titleOf makes a title of a prompt: the first line of what the user typed, with
+// the names of links, else the name of what the prompt brings along.
 func titleOf(prompt []acp.ContentBlock) string {
 	var typed []string
 	name := ""
@@ -20,7 +20,7 @@ func titleOf(prompt []acp.ContentBlock) string {
 		case "text":
 			typed = append(typed, *b.Text)
 		case "resource_link":
-			name = cmp.Or(name, b.Name, b.URI)
+			typed = append(typed, cmp.Or(b.Name, b.URI))
 		case "resource":
 			name = cmp.Or(name, b.Resource.URI)
 		}

@@ -110,6 +110,9 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 			if err != nil {
 				return "", err
 			}
+			if agent.Attached(prompt) > 0 {
+				reply += "\n\n" + agent.CommandTakesNone
+			}
 			return acp.StopEndTurn, s.runner().Say(ctx, reply)
 		}
 		in.Instead = c.prompt(rest)

@@ -51,7 +51,7 @@ type Agent struct {
 // Input is what a turn begins with.
 type Input struct {
 	Content []acp.ContentBlock
-	Instead string // what the model gets in place of Content, if not empty
+	Instead string // what the model gets in place of the text of Content, if not empty
 }
 
 // budget is the share of the context at which a turn stops, so that an answer
@@ -85,7 +85,8 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || llm.Spells(typed, t.offered)) {
 		// Only what the user typed is a call of the user's, not what is in an
 		// attached file.
-		t.model, t.direct, t.origin, prompt.Instead = llm.Direct{}, true, executors.User, typed
+		t.model, t.direct, t.origin = llm.Direct{}, true, executors.User
+		prompt.Instead, prompt.Alone = typed, true
 	}
 	if err := t.fits(prompt.blocks(nil)); err != nil {
 		return history, "", err
@@ -129,7 +130,7 @@ func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error)
 	if err := t.leftOut(ctx, prompt); err != nil {
 		return "", err
 	}
-	if prompt.Instead == "" {
+	if !prompt.Alone {
 		linked, err := t.follow(ctx, prompt.Content)
 		t.history[at].Blocks = prompt.blocks(linked)
 		if err != nil {
@@ -157,18 +158,15 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		}
 		switch answer.stop {
 		case llm.StopMaxTokens:
-			return acp.StopMaxTokens, nil
+			return t.end(ctx, acp.StopMaxTokens, "The model came to its limit of tokens before it answered (max_tokens of the provider).")
 		case llm.StopRefusal:
 			// The prompt and what followed is dropped from the history:
 			// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
 			t.history = t.history[:t.promptAt()]
-			return acp.StopRefusal, nil
+			return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
 		}
 		if len(answer.calls) == 0 {
-			if !t.spoke { // some clients show an answer without text as still thinking
-				return t.stop(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
-			}
-			return acp.StopEndTurn, nil
+			return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
 		}
 		output, err := t.runCalls(ctx, answer.calls)
 		if err != nil {
@@ -178,6 +176,15 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped: the last %d rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently.", doomLimit)
 		}
 	}
+}
+
+// end ends the turn. If the model's last answer had no text, the user gets ours:
+// some clients show a turn without a last word as still running.
+func (t *turn) end(ctx context.Context, reason acp.StopReason, ours string) (acp.StopReason, error) {
+	if t.spoke {
+		return reason, nil
+	}
+	return t.stop(ctx, reason, "%s", ours)
 }
 
 // stop ends the turn with a word to the user. The word is not the model's, so

@@ -22,11 +22,14 @@ const maxEmbedded = 200 << 10
 // its resource links name, by index. What the model cannot be shown it is told
 // of, so that nothing is dropped in silence.
 func (p Prompt) blocks(linked map[int]string) []llm.Block {
-	if p.Instead != "" {
-		return []llm.Block{{Text: p.Instead}}
-	}
 	var blocks []llm.Block
+	if p.Instead != "" {
+		blocks = append(blocks, llm.Block{Text: p.Instead})
+	}
 	for i, c := range p.Content {
+		if p.Alone || p.Instead != "" && c.Type == "text" {
+			continue
+		}
 		if b := promptBlock(c, linked[i]); b.Text != "" || b.Image != nil {
 			blocks = append(blocks, b)
 		}
@@ -50,9 +53,9 @@ func promptBlock(c acp.ContentBlock, linked string) llm.Block {
 	case "resource_link":
 		name := cmp.Or(c.Name, c.URI)
 		if linked != "" {
-			return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]\n%s", name, linkTarget(c.URI), linked)}
+			return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]\n%s", name, shownTarget(c.URI), linked)}
 		}
-		return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]", name, linkTarget(c.URI))}
+		return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]", name, shownTarget(c.URI))}
 	case "resource":
 		return llm.Block{Text: embedded(*c.Resource)}
 	}
@@ -63,18 +66,18 @@ func promptBlock(c acp.ContentBlock, linked string) llm.Block {
 func embedded(r acp.Resource) string {
 	if r.Text == nil {
 		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
-			r.URI, base64.StdEncoding.DecodedLen(len(*r.Blob)))
+			shownTarget(r.URI), base64.StdEncoding.DecodedLen(len(*r.Blob)))
 	}
 	text := *r.Text
 	if len(text) <= maxEmbedded {
-		return fmt.Sprintf("[The user attached %s]\n%s", linkTarget(r.URI), text)
+		return fmt.Sprintf("[The user attached %s]\n%s", shownTarget(r.URI), text)
 	}
 	n := maxEmbedded
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return fmt.Sprintf("[The user attached %s, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]",
-		linkTarget(r.URI), len(text), text[:n], len(text)-n)
+		shownTarget(r.URI), len(text), text[:n], len(text)-n)
 }
 
 // Typed is what the user typed: the text, with the paths or addresses of the
@@ -92,6 +95,17 @@ func Typed(prompt []acp.ContentBlock) string {
 	return b.String()
 }
 
+// Attached counts what a prompt brings along besides text and links.
+func Attached(prompt []acp.ContentBlock) int {
+	n := 0
+	for _, b := range prompt {
+		if b.Type != "text" && b.Type != "resource_link" {
+			n++
+		}
+	}
+	return n
+}
+
 // linkTarget is the path of a file's URI, any other URI as it is.
 func linkTarget(uri string) string {
 	u, err := url.Parse(uri)
@@ -103,4 +117,14 @@ func linkTarget(uri string) string {
 		path = strings.TrimPrefix(path, "/") // file:///C:/x
 	}
 	return filepath.FromSlash(path)
+}
+
+// shownTarget is linkTarget with the part of the file that is meant, such as
+// "#L1:10".
+func shownTarget(uri string) string {
+	target := linkTarget(uri)
+	if u, err := url.Parse(uri); err == nil && target != uri && u.Fragment != "" {
+		target += "#" + u.Fragment
+	}
+	return target
 }

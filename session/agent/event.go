@@ -21,8 +21,10 @@ type Event interface {
 type Prompt struct {
 	MessageID string             `json:"messageId"`
 	Content   []acp.ContentBlock `json:"content"`
-	// Instead is what the model gets in place of Content.
+	// Instead is what the model gets in place of the text of Content.
 	Instead string `json:"instead,omitempty"`
+	// Alone says that the model gets nothing of Content but Instead.
+	Alone bool `json:"alone,omitempty"`
 	// Local says that no model sees the prompt: it is a command.
 	Local bool `json:"local,omitempty"`
 }

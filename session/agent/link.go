@@ -12,37 +12,45 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// linkTool reads what a resource link names.
-const linkTool = "read"
+// The tools that read what a resource link names.
+const (
+	fileTool = "read"
+	dirTool  = "list_directory" // if it ends with a slash
+)
 
 // maxLinks is how many links of one prompt are read; of the others the model is
 // told the path.
 const maxLinks = 20
 
-// follow reads the files in the roots that resource links name, as calls of the
-// user's: they are announced, and pass the same gates as any. It gives their
-// texts by the index of the link. What cannot be read is no failure: the model
-// is told the path, and may look for itself.
+// follow reads the files and directories in the roots that resource links name,
+// as calls of the user's: they are announced, and pass the same gates as any. It
+// gives their texts by the index of the link. What cannot be read is no failure:
+// the model is told the path, and may look for itself.
 func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
-	texts := map[int]string{}
+	texts, tried := map[int]string{}, 0
 	t.origin = executors.User
 	defer func() { t.origin = executors.Model }()
-	if _, ok := executors.Find(t.tools, linkTool); !ok {
-		return texts, nil
-	}
 	for i, c := range prompt {
-		if c.Type != "resource_link" || len(texts) == maxLinks {
+		if c.Type != "resource_link" || tried == maxLinks {
 			continue
 		}
 		path := linkTarget(c.URI)
 		if !filepath.IsAbs(path) || !t.Inside(path) {
 			continue
 		}
+		tried++
+		name := fileTool
+		if strings.HasSuffix(path, string(filepath.Separator)) {
+			name = dirTool
+		}
+		if _, ok := executors.Find(t.tools, name); !ok {
+			continue
+		}
 		input, err := json.Marshal(map[string]string{"path": path})
 		if err != nil {
 			return texts, err
 		}
-		r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: linkTool, Input: input})
+		r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: name, Input: input})
 		if err != nil {
 			return texts, err
 		}
@@ -58,19 +66,35 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 	return texts, nil
 }
 
+// CommandTakesNone tells the user of a command that what came with it has no use.
+const CommandTakesNone = "What you attached was left out: a command takes nothing but text."
+
 // leftOut tells the user which parts of the prompt the model will not get.
 func (t *turn) leftOut(ctx context.Context, prompt Prompt) error {
-	var lines []string
-	for _, c := range prompt.Content {
-		_, _, image := c.Image()
-		switch {
-		case c.Type == "audio":
-			lines = append(lines, "The audio was left out: it cannot be heard here.")
-		case image && prompt.Instead != "" && !isDirect(t.model):
-			lines = append(lines, "The image was left out: a command takes none.")
-		case image && !llm.Sees(t.model):
-			lines = append(lines, fmt.Sprintf("The image was left out: %s takes no images. Pick a model that does, and send it again.", t.model.Name()))
+	if t.direct && !isDirect(t.Model()) {
+		if Attached(prompt.Content) == 0 {
+			return nil
 		}
+		return t.Say(ctx, CommandTakesNone)
+	}
+	audio, images := 0, 0
+	for _, c := range prompt.Content {
+		if c.Type == "audio" {
+			audio++
+		} else if _, _, ok := c.Image(); ok && !llm.Sees(t.model) {
+			images++
+		}
+	}
+	var lines []string
+	if audio > 0 {
+		lines = append(lines, "The audio was left out: it cannot be heard here.")
+	}
+	if images > 0 {
+		what, them := "The image was", "it"
+		if images > 1 {
+			what, them = fmt.Sprintf("%d images were", images), "them"
+		}
+		lines = append(lines, fmt.Sprintf("%s left out: %s takes no images. Pick a model that does, and send %s again.", what, t.model.Name(), them))
 	}
 	if len(lines) == 0 {
 		return nil
