@@ -78,7 +78,7 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, e
 		err := s.Ready()
 		if err != nil && *p.MethodID == authLogin.ID {
 			// Clients should run it themselves, but some ask for it here.
-			err = fmt.Errorf(`%w; or run "zeph-acp login" in a terminal, then try again`, err)
+			err = fmt.Errorf("%w; login is done in a terminal, not here: run it there, then try again", err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("authenticate: %w", err)

@@ -219,7 +219,7 @@ func TestAuthentication(t *testing.T) {
 		"api-key, ready":   {nil, "authenticate", `{"methodId":"api-key","authMethod":{}}`, result(1, `{}`)},
 		"login, ready":     {nil, "authenticate", `{"methodId":"login"}`, result(1, `{}`)},
 		"api-key, no key":  {locked, "authenticate", `{"methodId":"api-key"}`, refusal(1, -32000, "authenticate: authentication required: no key")},
-		"login, no key":    {locked, "authenticate", `{"methodId":"login"}`, refusal(1, -32000, `authenticate: authentication required: no key; or run "zeph-acp login" in a terminal, then try again`)},
+		"login, no key":    {locked, "authenticate", `{"methodId":"login"}`, refusal(1, -32000, `authenticate: authentication required: no key; login is done in a terminal, not here: run it there, then try again`)},
 		"unknown":          {nil, "authenticate", `{"methodId":"x"}`, refusal(1, -32602, `methodId: unknown method "x", there are "api-key" and "login"`)},
 		"number":           {nil, "authenticate", `{"methodId":1}`, refusal(1, -32602, "methodId: must be a string, not number")},
 		"missing":          {nil, "authenticate", `{}`, refusal(1, -32602, "methodId: is required")},
