@@ -242,7 +242,7 @@ func TestTerminal(t *testing.T) {
 		calls   string
 	}{
 		"exit code": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": done, "terminal/output": `{"output":"hi\n","truncated":true}`},
-			shell.Output{Text: "hi\n", Stdout: "hi\n", Truncated: true, Terminal: "t1", ExitCode: new(3)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
+			shell.Output{Text: headCut + "hi\n", Stdout: headCut + "hi\n", Truncated: true, Terminal: "t1", ExitCode: new(3)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
 		"signal": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": `{"exitCode":null,"signal":"SIGKILL"}`, "terminal/output": `{"output":"","truncated":false}`},
 			shell.Output{Terminal: "t1", Signal: "SIGKILL"}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
 		"the output knows how it ended": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false,"exitStatus":{"exitCode":0}}`},

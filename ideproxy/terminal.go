@@ -90,6 +90,9 @@ func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	return status
 }
 
+// headCut stands before an output of which the terminal kept only the end.
+const headCut = "[… the beginning is cut …]\n"
+
 // collect reads the output, also that of a command that was stopped.
 func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
 	if ctx.Err() != nil {
@@ -98,10 +101,13 @@ func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out
 		defer cancel()
 	}
 	shown, err := term.Output(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		out.Text = "[the editor did not give the output: " + err.Error() + "]"
-	} else {
-		out.Text, out.Truncated = shown.Output, shown.Truncated
+	case shown.Truncated:
+		out.Text, out.Truncated = headCut+shown.Output, true
+	default:
+		out.Text = shown.Output
 	}
 	out.Stdout = out.Text // a terminal has one stream
 	if status.ExitCode == nil && status.Signal == nil && shown.ExitStatus != nil {
