@@ -5,7 +5,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -148,9 +150,18 @@ func (s *Session) help(context.Context, string) (string, error) {
 	return b.String(), nil
 }
 
-func (s *Session) clear(context.Context, string) (string, error) {
-	s.journal.record(agent.Cleared{})
+func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
+	s.mu.Lock()
+	s.usage.Used = 0 // roughly: the next answer counts what is there from the start
+	usage := s.usage
+	s.mu.Unlock()
+	if usage.Size == 0 { // the client was shown none
+		s.journal.record(agent.Cleared{})
+	} else {
+		s.journal.record(agent.Cleared{}, agent.Answer{Model: s.model().Name(), Shown: &usage})
+		s.send(ctx, usage)
+	}
 	return "The conversation so far is forgotten; the session goes on.", nil
 }
 
@@ -191,7 +202,11 @@ func (s *Session) pick(ctx context.Context, id, value string, set func(string) e
 		return choices(o), nil
 	}
 	if err := set(value); err != nil {
-		return "Nothing was changed: " + err.Error() + ".", nil
+		why := err.Error()
+		if wrong, ok := errors.AsType[*acp.ParamsError](err); ok {
+			why = wrong.Reason
+		}
+		return fmt.Sprintf("Nothing was changed: %s.\n\n%s", why, choices(o)), nil
 	}
 	s.Sync(ctx)
 	return fmt.Sprintf("The %s is now %s.", id, now()), nil
@@ -276,8 +291,8 @@ func (s *Session) status(context.Context, string) (string, error) {
 	if s.usage.Size > 0 {
 		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, s.usage.Size, s.usage.Used*100/s.usage.Size)
 	}
-	for currency, amount := range s.costs {
-		line("Cost", "%.4f %s", amount, currency)
+	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
+		line("Cost", "%.4f %s", s.costs[currency], currency)
 	}
 	switch {
 	case s.all.Store == nil:

@@ -44,7 +44,11 @@ func (s *Session) takeWarnings() []string {
 	defer s.mu.Unlock()
 	taken := s.warnings
 	s.warnings = nil
-	s.told = append(s.told, taken...)
+	for _, text := range taken {
+		if !slices.Contains(s.told, text) {
+			s.told = append(s.told, text)
+		}
+	}
 	s.told = slices.Clone(s.told[max(0, len(s.told)-maxTold):])
 	return taken
 }

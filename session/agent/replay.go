@@ -29,6 +29,7 @@ func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUp
 		r.event(e)
 	}
 	r.fail()
+	r.say(r.early...)
 	r.entitle()
 	return r.err
 }
@@ -38,6 +39,8 @@ type replayer struct {
 	send  func(acp.SessionUpdate) error
 	err   error
 	begun bool     // there was a prompt
+	turn  bool     // a turn is open
+	early []Note   // said before the prompt of their turn was recorded
 	title string   // to send at the end of the turn, as it was; empty for none
 	calls []string // ids of the calls of this turn, in order
 	open  map[string]bool
@@ -55,10 +58,12 @@ func (r *replayer) event(e Event) {
 	switch e := e.(type) {
 	case Prompt:
 		r.fail()
-		r.begun = true
+		r.begun, r.turn = true, true
 		for _, b := range e.Content {
 			r.block(acp.UpdateUserMessage, e.MessageID, b)
 		}
+		r.say(r.early...)
+		r.early = nil
 	case Block:
 		if e.Block.Text != "" {
 			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
@@ -66,7 +71,11 @@ func (r *replayer) event(e Event) {
 			r.block(acp.UpdateAgentThought, e.MessageID, acp.TextBlock(e.Block.Thought))
 		}
 	case Note:
-		r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Text))
+		if r.turn {
+			r.say(e)
+		} else {
+			r.early = append(r.early, e)
+		}
 	case Call:
 		r.calls = append(r.calls, e.Shown.ToolCallID)
 		r.open[e.Shown.ToolCallID] = true
@@ -76,6 +85,7 @@ func (r *replayer) event(e Event) {
 		r.update(r.fit(e.Shown, e.Exit))
 	case TurnEnd:
 		r.fail()
+		r.turn = false
 		if e.Error == "" && e.Reason != acp.StopCancelled {
 			r.entitle()
 		}
@@ -91,6 +101,12 @@ func (r *replayer) event(e Event) {
 		}
 	case Title:
 		r.title = e.Title
+	}
+}
+
+func (r *replayer) say(notes ...Note) {
+	for _, n := range notes {
+		r.block(acp.UpdateAgentMessage, n.MessageID, acp.TextBlock(n.Text))
 	}
 }
 
