@@ -87,7 +87,8 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, e
 	}}, nil
 }
 
-// logout forgets the stored keys. Sessions that are open go on with theirs.
+// logout forgets the stored keys. What needs one, a prompt in an open session
+// too, is refused until there is one again.
 func (s *Server) logout(context.Context, struct{}) (work, error) {
 	if s.Logout == nil {
 		return work{}, fmt.Errorf("%w: logout", errUnknownMethod)

@@ -86,23 +86,35 @@ func TestStatement131OutputClosed(t *testing.T) {
 	}
 }
 
-// TestNoEnvironment starts the agent with nothing at all, as a registry does.
-func TestNoEnvironment(t *testing.T) {
-	a := launch(t, start{bare: true})
-	a.initialize()
-	a.open()
+// TestStatement036NothingThere starts the agent with nothing at all, as a
+// registry does, and with an empty home: no keys and no files.
+func TestStatement036NothingThere(t *testing.T) {
+	for name, how := range map[string]start{"no environment": {bare: true}, "an empty home": {}} {
+		t.Run(name, func(t *testing.T) {
+			a := launch(t, how)
+			a.request("1", "initialize", `{"protocolVersion":1}`)
+			if f := a.awaitWithin(promptly, "answer", func(f frame) bool { return string(f.ID) == "1" }); f.Error != nil {
+				t.Errorf("initialize: %s", f.line)
+			}
+			a.open()
+		})
+	}
 }
 
-// TestNoHome starts the agent where it can keep nothing.
-func TestNoHome(t *testing.T) {
+// TestStatement002NoHome starts the agent where it can keep nothing.
+func TestStatement002NoHome(t *testing.T) {
 	a := launch(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	a.initialize()
-	a.open()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("answer: %s", f.line)
+	}
 }
 
-// TestBrokenConfig starts with a config.toml that cannot be: one line tells
+// TestStatement002BrokenConfig starts with a config.toml that cannot be: one line tells
 // where, and no frame is written.
-func TestBrokenConfig(t *testing.T) {
+func TestStatement002BrokenConfig(t *testing.T) {
 	for name, tt := range map[string]struct{ config, want string }{
 		"not TOML":    {"[agent\nx", "config.toml:1"},
 		"unknown key": {"[agent]\nmax_tool_iteration = 3\n", "max_tool_iteration"},
@@ -160,13 +172,44 @@ func TestHomeStaysEmpty(t *testing.T) {
 	}
 }
 
-// TestNoNoise proves that the first byte of stdout is a frame's, whatever the
-// environment says.
-func TestNoNoise(t *testing.T) {
-	a := launch(t, start{env: []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1"}})
+// TestStatement002NoNoise proves that stdout has nothing but answers, whatever
+// the environment and the log level say.
+func TestStatement002NoNoise(t *testing.T) {
+	a := launch(t, start{
+		args: []string{"--log-level", "debug"},
+		env:  []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1", "FORCE_COLOR=1", "ZEPH_LOG_LEVEL=debug"},
+	})
+	a.allowed = true // stderr is for the log
+	a.alive()
 	a.initialize()
-	if f := a.sent()[0]; !bytes.HasPrefix([]byte(f.line), []byte(`{"jsonrpc":"2.0"`)) {
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	a.answer("1")
+	if f := a.sent()[0]; !strings.HasPrefix(string(f.ID), `"alive`) {
 		t.Errorf("the first line is %q", f.line)
+	}
+	for _, f := range a.sent() {
+		if !strings.HasPrefix(f.line, `{"jsonrpc":"2.0",`) {
+			t.Errorf("it wrote %q", f.line)
+		}
+	}
+}
+
+// TestStatement003Quiet runs an ordinary session, in which a command and a
+// request fail. At the default log level nobody is told on stderr.
+func TestStatement003Quiet(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo to stderr >&2; exit 3"))
+	a.answer("1")
+	a.request("2", "session/set_mode", `{"sessionId":`+quote(s)+`,"modeId":"none"}`)
+	a.request("3", "session/close", `{"sessionId":`+quote(s)+`}`)
+	a.answer("3")
+	a.in.Close()
+	a.waitExit(promptly)
+	if a.status != 0 || a.stderr.String() != "" {
+		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
 	}
 }
 

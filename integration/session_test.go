@@ -232,26 +232,34 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestFirstFrames proves that nothing of a session is sent before the answer
-// that names it, and that 100 sessions have 100 ids.
-func TestFirstFrames(t *testing.T) {
+// TestStatement051_055_056FirstFrames opens 1000 sessions, all asked for at once.
+// They have 1000 ids, nothing of a session is sent before the answer that names
+// it, and each one's commands follow.
+func TestStatement051_055_056FirstFrames(t *testing.T) {
+	const n = 1000
 	a := launch(t, start{})
 	a.initialize()
-	seen := map[string]bool{}
-	for range 100 {
-		seen[a.open()] = true
+	for id := range n {
+		a.request(fmt.Sprint(id), "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	}
-	if len(seen) != 100 {
-		t.Errorf("%d different ids", len(seen))
-	}
+	commands := 0
+	a.await("commands of every session", func(f frame) bool {
+		if u, ok := f.update(); ok && u.Kind == "available_commands_update" {
+			commands++
+		}
+		return commands == n
+	})
 	named := map[string]bool{}
 	for _, f := range a.sent() {
-		var r struct{ SessionID string }
-		_ = json.Unmarshal(f.Result, &r)
-		named[r.SessionID] = true
-		var p struct{ SessionID string }
+		var r, p struct{ SessionID string }
+		if json.Unmarshal(f.Result, &r) == nil && r.SessionID != "" {
+			named[r.SessionID] = true
+		}
 		if f.Method == "session/update" && json.Unmarshal(f.Params, &p) == nil && !named[p.SessionID] {
 			t.Errorf("an update before the session is named: %s", f.line)
 		}
+	}
+	if len(named) != n {
+		t.Errorf("%d sessions have %d ids", n, len(named))
 	}
 }
