@@ -12,10 +12,10 @@ import (
 func newConfig(f *flags) *cobra.Command {
 	config := &cobra.Command{
 		Use:   "config",
-		Short: "Show or check the configuration",
+		Short: "Write, show, check or migrate the configuration",
 		Args:  noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(`want "config show" or "config check"`)
+			return usage(`want "config init", "config show", "config check" or "config migrate"`)
 		},
 	}
 	config.AddCommand(
@@ -31,6 +31,8 @@ func newConfig(f *flags) *cobra.Command {
 			Args:  noArgs,
 			RunE:  func(cmd *cobra.Command, _ []string) error { return checkConfig(cmd, f) },
 		},
+		newConfigInit(f),
+		newConfigMigrate(f),
 	)
 	return config
 }

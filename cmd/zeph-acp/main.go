@@ -110,7 +110,8 @@ func newRoot() *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "", "log to stderr from `LEVEL` on: debug, info, warn or error")
 	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
 	p.StringVar(&f.record, "record", "", "with serve: write every frame to `FILE`")
-	root.AddCommand(newServe(f), newRun(f), newConfig(f), newSessions(f), newReplay(f), newTools(app.Catalogue), newVersion())
+	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
+		newSessions(f), newReplay(f), newTools(app.Catalogue), newVersion())
 	return root
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -52,6 +53,9 @@ func (d *decoder) decode(n *node, v reflect.Value, path string) bool {
 	return d.decodeSlice(n, v, path)
 }
 
+// unknownKey begins the text of a mistake about a key that there is not.
+const unknownKey = "unknown key"
+
 func (d *decoder) decodeStruct(n *node, v reflect.Value, path string) bool {
 	known := fieldsOf(v.Type())
 	right := true
@@ -59,7 +63,7 @@ func (d *decoder) decodeStruct(n *node, v reflect.Value, path string) bool {
 		c, at := n.child(key), dotted(path, key)
 		i := slices.IndexFunc(known, func(f field) bool { return f.key == key })
 		if i < 0 {
-			d.wrong(c, at, "unknown key%s", didYouMean(key, known))
+			d.wrong(c, at, unknownKey+"%s", cmp.Or(renamed(at, c), didYouMean(key, known)))
 			right = false
 			continue
 		}

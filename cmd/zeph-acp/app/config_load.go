@@ -85,19 +85,13 @@ func environment(environ []string) map[string]string {
 // read reads the file that the flag, else the environment names, which must
 // exist, else the one in the usual place, which need not.
 func (l *Loaded) read(flag, variable string) ([]byte, error) {
-	named, by := flag, "--config"
-	if named == "" {
-		named, by = variable, "ZEPH_CONFIG"
-	}
-	l.File = cmp.Or(named, l.Paths.ConfigFile())
+	var by string
+	l.File, by = locate(flag, variable, l.Paths)
 	if l.File == "" {
 		return nil, nil
 	}
-	if abs, err := filepath.Abs(l.File); err == nil {
-		l.File = abs
-	}
 	f, err := os.Open(l.File)
-	if named == "" && errors.Is(err, fs.ErrNotExist) {
+	if by == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var data []byte
@@ -109,13 +103,30 @@ func (l *Loaded) read(flag, variable string) ([]byte, error) {
 		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathErr.Err
 		}
-		if named != "" {
+		if by != "" {
 			return nil, fmt.Errorf("reading the configuration %s, named by %s: %w", printable(l.File), by, err)
 		}
 		return nil, fmt.Errorf("reading the configuration %s: %w", printable(l.File), err)
 	}
 	l.Found = true
 	return data, nil
+}
+
+// locate gives the file's absolute path and what names it, both empty if there is
+// none: the flag, else the environment, else nothing but its usual place.
+func locate(flag, variable string, paths Paths) (file, by string) {
+	switch {
+	case flag != "":
+		file, by = flag, "--config"
+	case variable != "":
+		file, by = variable, "ZEPH_CONFIG"
+	default:
+		return paths.ConfigFile(), ""
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return file, by
 }
 
 func readBounded(r io.Reader) ([]byte, error) {

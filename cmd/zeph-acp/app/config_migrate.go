@@ -1,0 +1,159 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// rename is a key or table that had another path.
+type rename struct {
+	old, new string
+	table    bool // a table or an array of tables; else neither
+}
+
+// of reports whether it is about the value n at its old path.
+func (r rename) of(n *node) bool {
+	return n != nil && r.table == slices.Contains([]unstable.Kind{unstable.Table, unstable.InlineTable, unstable.ArrayTable}, n.kind)
+}
+
+// renames are the keys that older configurations know by another path. In a new
+// path "[]" is an array of tables, of which the key makes the first element.
+var renames = []rename{
+	{"llm.provider", "llm.providers[].type", false},
+	{"llm.model", "llm.providers[].model", false},
+	{"llm.base_url", "llm.providers[].base_url", false},
+	{"logging", "log", true},
+	{"memory.context_budget_tokens", "agent.context_budget_tokens", false},
+	{"tools.permissions.glob", "tools.permissions.find_path", true},
+	{"tools.permissions.shell", "tools.permissions.bash", true},
+	{"tools.timeout", "tools.shell.timeout", false},
+}
+
+// renamed is the hint to an unknown key n that, or keys in which, have another
+// path now.
+func renamed(path string, n *node) string {
+	for _, r := range renames {
+		key, inside := strings.CutPrefix(r.old, path+".")
+		switch {
+		case r.old == path && r.of(n):
+			return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.new)
+		case inside && r.of(n.child(key)):
+			return fmt.Sprintf(": %s is now %q (zeph-acp config migrate renames it)", key, r.new)
+		}
+	}
+	return ""
+}
+
+// Migration is what is to be done to a configuration file with old keys in it.
+type Migration struct {
+	File    string   // absolute; may be empty
+	Found   bool     // File is there
+	Changes []string // one line each, FILE:LINE first; none if there is nothing to do
+	Left    []string // what stays wrong, one line each
+
+	result []byte
+}
+
+// Migrate finds the old keys of the configuration file. It changes nothing; see
+// [Migration.Apply]. What the file would be is checked first: the error says
+// what would be wrong in it that is not now.
+func Migrate(o Options) (*Migration, error) {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	env := environment(o.Environ)
+	l := &Loaded{Paths: FindPaths(func(name string) string { return env[name] })}
+	data, err := l.read(o.File, env["ZEPH_CONFIG"])
+	if err != nil {
+		return nil, err
+	}
+	m := &Migration{File: l.File, Found: l.Found}
+	if !m.Found {
+		return m, nil
+	}
+	_, unparsed := parse(data)
+	e := newEditor(data)
+	m.result = e.migrate()
+	if _, mistakes := parse(m.result); len(mistakes) > 0 {
+		if len(unparsed) > 0 {
+			return nil, unparsed.in(m.File)
+		}
+		return nil, fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", printable(m.File), mistakes[0].Text)
+	}
+	before := mistakesIn(m.File, data)
+	for _, mistake := range mistakesIn(m.File, m.result) {
+		same := func(b Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }
+		if !strings.HasPrefix(mistake.Text, unknownKey) && !slices.ContainsFunc(before, same) {
+			return nil, fmt.Errorf("%s is not migrated, since renamed keys would have mistakes: key %s: %s",
+				printable(m.File), quoteKey(mistake.Key), oneLine(mistake.Text))
+		}
+		m.Left = append(m.Left, mistake.Error())
+	}
+	for _, text := range slices.Compact(e.stays) {
+		m.Left = append(m.Left, printable(m.File)+": "+text)
+	}
+	for _, c := range e.changes {
+		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", printable(m.File), c.line, c.text))
+	}
+	return m, nil
+}
+
+// mistakesIn gives what is wrong in a file with that content.
+func mistakesIn(file string, data []byte) Mistakes {
+	l := &Loaded{Config: Defaults(), File: file, origin: map[string]string{}}
+	return l.applyFile(data)
+}
+
+// Apply writes the file anew, with the mode it has, after it kept what was there
+// in a new file beside it, FILE.bak or FILE.bak.1 and so on.
+func (m *Migration) Apply() (backup string, err error) {
+	file, err := filepath.EvalSymlinks(m.File) // a link stays one
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	if backup, err = writeNew(m.File+".bak", data, info.Mode()); err != nil {
+		return "", fmt.Errorf("keep the old configuration: %w", err)
+	}
+	return backup, replaceFile(file, m.result, info.Mode())
+}
+
+// writeNew writes a file that is not there yet: name, or the first of name.1,
+// name.2 and so on that is free.
+func writeNew(name string, data []byte, mode fs.FileMode) (file string, err error) {
+	file = name
+	for i := 1; ; i++ {
+		err := createFile(file, data, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return file, err
+		}
+		file = fmt.Sprintf("%s.%d", name, i)
+	}
+}
+
+// createFile writes a file that must not be there yet.
+func createFile(file string, data []byte, mode fs.FileMode) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(file)
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// TestMigrate checks the archives of testdata/migrate: what becomes of
+// config.toml, and what is told of it.
+func TestMigrate(t *testing.T) {
+	archives, err := filepath.Glob("testdata/migrate/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, archive := range archives {
+		name := strings.TrimSuffix(filepath.Base(archive), ".txtar")
+		a, err := txtar.ParseFile(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := map[string]string{}
+		for _, f := range a.Files {
+			parts[f.Name] = string(f.Data)
+		}
+		t.Run(name, func(t *testing.T) {
+			want := orElse(parts["want.toml"], parts["config.toml"])
+			migrated(t, parts["config.toml"], want, parts["told"])
+		})
+		t.Run(name+" with CRLF", func(t *testing.T) {
+			crlf := strings.NewReplacer("\n", "\r\n")
+			want := orElse(parts["want.toml"], parts["config.toml"])
+			migrated(t, "\ufeff"+crlf.Replace(parts["config.toml"]), "\ufeff"+crlf.Replace(want), parts["told"])
+		})
+	}
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// migrated migrates a file with that text, and then once more, which must find
+// nothing to do.
+func migrated(t *testing.T, text, want, told string) {
+	t.Helper()
+	file := write(t, t.TempDir(), "config.toml", text)
+	o := Options{File: file, Environ: []string{"HOME=/"}}
+	m, err := Migrate(o)
+	if err != nil {
+		if diff := cmp.Diff(told, strings.ReplaceAll(err.Error(), filepath.Dir(file)+string(filepath.Separator), "")+"\n"); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		return
+	}
+	got := strings.Join(append(m.Changes, m.Left...), "\n") + "\n"
+	if diff := cmp.Diff(told, strings.ReplaceAll(got, filepath.Dir(file)+string(filepath.Separator), "")); diff != "" {
+		t.Errorf("told (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(want, string(m.result)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if again := newEditor(m.result); string(again.migrate()) != string(m.result) {
+		t.Error("what was migrated can be migrated again")
+	}
+}
+
+// Old paths are none of ours, new ones are.
+func TestRenames(t *testing.T) {
+	exists := func(path string) bool {
+		text := path + " = 0\n"
+		if array, key, ok := strings.Cut(path, "[]."); ok {
+			text = "[[" + array + "]]\n" + key + " = 0\n"
+		}
+		_, err := load(t, text)
+		return !strings.Contains(mistakesOf(t, err), unknownKey)
+	}
+	for _, r := range renames {
+		if strings.HasPrefix(r.old, "tools.permissions.") {
+			continue // where every tool has a key
+		}
+		if exists(r.old) {
+			t.Errorf("%s is a key", r.old)
+		}
+		if !exists(r.new) {
+			t.Errorf("%s is no key", r.new)
+		}
+	}
+}
+
+func TestMigrateApply(t *testing.T) {
+	dir := t.TempDir()
+	const text = "[logging]\nlevel = \"info\"\n"
+	target := write(t, dir, "target.toml", text)
+	if err := os.Chmod(target, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "config.toml")
+	if err := os.Symlink(target, file); err != nil {
+		t.Skip(err)
+	}
+	write(t, dir, "config.toml.bak", "precious")
+	m, err := Migrate(Options{File: file, Environ: []string{"HOME=/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := m.Apply()
+	if err != nil || backup != file+".bak.1" {
+		t.Fatalf("backup %s: %v", backup, err)
+	}
+	for name, want := range map[string]string{
+		"config.toml": "[log]\nlevel = \"info\"\n", "target.toml": "[log]\nlevel = \"info\"\n",
+		"config.toml.bak": "precious", "config.toml.bak.1": text,
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
+	}
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if link, err := os.Lstat(file); err != nil || link.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link is none any more")
+	}
+}
+
+// Whatever the file, migrating loses no key, makes no new mistake, and ends.
+func FuzzMigrate(f *testing.F) {
+	archives, err := filepath.Glob("testdata/m*/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, archive := range archives {
+		a, err := txtar.ParseFile(archive)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(a.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root, mistakes := parse(data)
+		if len(mistakes) > 0 {
+			return
+		}
+		result := newEditor(data).migrate()
+		after, mistakes := parse(result)
+		if len(mistakes) > 0 {
+			return // Migrate refuses it
+		}
+		if diff := cmp.Diff(leaves(root), leaves(after)); diff != "" {
+			t.Errorf("values (-before +after)\n%s\n%s", diff, result)
+		}
+	})
+}
+
+// leaves counts the scalars by their text.
+func leaves(n *node) map[string]int {
+	count := map[string]int{}
+	var walk func(n *node)
+	walk = func(n *node) {
+		for _, item := range n.items {
+			walk(item)
+		}
+		for _, child := range n.table {
+			walk(child)
+		}
+		if n.items == nil && n.table == nil && !want(reflect.TypeFor[struct{}]()).fits(n.kind) {
+			count[name(n.kind)+" "+n.text]++
+		}
+	}
+	walk(n)
+	return count
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+)
+
+func newConfigInit(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Write a configuration file to start from",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			file, err := app.Init(app.Options{File: f.config})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
+			return err
+		},
+	}
+}
+
+func newConfigMigrate(f *flags) *cobra.Command {
+	dryRun := false
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Rename old keys in the configuration file",
+		Long: `Renames the keys that older configurations know by another name, and keeps
+comments and layout. The old file stays beside the new one, as FILE.bak.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return migrateConfig(cmd, f, dryRun) },
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only print what would be done")
+	return cmd
+}
+
+func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
+	m, err := app.Migrate(app.Options{File: f.config})
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if !m.Found {
+		_, err := fmt.Fprintf(out, "nothing to migrate: there is no configuration file\n")
+		return err
+	}
+	for _, c := range m.Changes {
+		fmt.Fprintln(out, c)
+	}
+	switch {
+	case len(m.Changes) == 0:
+		fmt.Fprintf(out, "%s: nothing to migrate\n", m.File)
+	case dryRun:
+		fmt.Fprintf(out, "%s: nothing was written (--dry-run)\n", m.File)
+	default:
+		backup, err := m.Apply()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "wrote %s; what it was is in %s\n", m.File, backup)
+	}
+	for _, w := range m.Left {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+func newLogin(f *flags) *cobra.Command {
+	var provider string
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Store the key of a provider",
+		Long: `Asks for a provider and its key and stores the key for this user alone. A
+running agent sees it at once. Without a terminal the key is read from stdin.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, provider) },
+	}
+	cmd.Flags().StringVar(&provider, "provider", "", "store the key of the provider `NAME`")
+	return cmd
+}
+
+// withLogin lets an editor append "login" to a command line that has "serve": so
+// ACP's terminal authentication starts an agent.
+func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
+	cmd := newLogin(f)
+	cmd.Hidden = true
+	serve.AddCommand(cmd)
+	return serve
+}
+
+// errNotStored is the end of a login without a key.
+var errNotStored = errors.New("no key was stored")
+
+func login(cmd *cobra.Command, f *flags, provider string) error {
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	warn(cmd, l)
+	choices := choicesOf(llm.Keys(l.Config.LLM))
+	if len(choices) == 0 {
+		return errors.New("no provider of this configuration needs a key")
+	}
+	keys := l.Keys()
+	if err := keys.Err(); err != nil { // before anybody types a key
+		return fmt.Errorf("%w: repair or remove the file first", err)
+	}
+	var chosen *choice
+	if provider != "" {
+		if chosen, err = choose(choices, provider); err != nil {
+			return err
+		}
+	}
+	chosen, key, err := ask(cmd.ErrOrStderr(), choices, chosen)
+	if err != nil {
+		return err
+	}
+	if err := keys.Save(chosen.env, key); err != nil {
+		return err
+	}
+	return stored(cmd.OutOrStdout(), keys, chosen)
+}
+
+// ask gets the key, and the choice if that is still open, from the person at the
+// terminal on stdin, else from stdin. A signal ends it, the terminal restored.
+func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	read := asker(fromStdin)
+	if isTerminal(os.Stdin) {
+		var restore func() error
+		var err error
+		if read, restore, err = onTerminal(out); err != nil {
+			return nil, "", err
+		}
+		defer restore()
+	}
+	type answer struct {
+		chosen *choice
+		key    string
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		chosen, key, err := read(choices, chosen)
+		answered <- answer{chosen, key, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.chosen, a.key, a.err
+	case <-signals: // the goroutine reads on until the process ends
+		return nil, "", errNotStored
+	}
+}
+
+func stored(out io.Writer, keys *app.Keys, c *choice) error {
+	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
+	if os.Getenv(c.env) != "" {
+		text += fmt.Sprintf("%s is set in the environment here: where it is, that key goes before the stored one.\n", c.env)
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// choice is a key that a person can store, which may serve several providers.
+type choice struct {
+	env       string
+	providers []string
+}
+
+func (c *choice) String() string { return strings.Join(c.providers, ", ") }
+
+func choicesOf(keys []llm.Key) []*choice {
+	var choices []*choice
+	for _, k := range keys {
+		i := slices.IndexFunc(choices, func(c *choice) bool { return c.env == k.Env })
+		if i < 0 {
+			i = len(choices)
+			choices = append(choices, &choice{env: k.Env})
+		}
+		choices[i].providers = append(choices[i].providers, k.Provider)
+	}
+	return choices
+}
+
+// choose finds the choice of a provider.
+func choose(choices []*choice, provider string) (*choice, error) {
+	for _, c := range choices {
+		if slices.Contains(c.providers, provider) {
+			return c, nil
+		}
+	}
+	return nil, usage("--provider: no provider %q that needs a key: want one of %s", provider, names(choices))
+}
+
+func names(choices []*choice) string {
+	var all []string
+	for _, c := range choices {
+		all = append(all, c.providers...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// asker gets the key, and the choice where that is nil.
+type asker func(choices []*choice, chosen *choice) (*choice, string, error)
+
+// fromStdin takes all of stdin for the key.
+func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
+	switch {
+	case chosen != nil:
+	case len(choices) == 1:
+		chosen = choices[0]
+	default:
+		return nil, "", usage("stdin is not a terminal: name one of %s with --provider", names(choices))
+	}
+	text, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<16))
+	if err != nil {
+		return nil, "", fmt.Errorf("read the key: %w", err)
+	}
+	key, err := app.CheckKey(string(text))
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", errNotStored, err)
+	}
+	return chosen, key, nil
+}
+
+// onTerminal asks the person at the terminal on stdin. The terminal is raw until
+// it is restored: nothing is echoed unasked, and Ctrl-C and Ctrl-Z are keys, so
+// that no way out of here leaves it without echo.
+func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
+	fd := int(os.Stdin.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read from the terminal: %w", err)
+	}
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{os.Stdin, out}, "")
+	read = func(choices []*choice, chosen *choice) (*choice, string, error) {
+		chosen, key, err := questions(t, choices, chosen)
+		if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
+			// Not through t, which would write again what was typed, and shown.
+			io.WriteString(out, "\r\n")
+			err = errNotStored
+		}
+		return chosen, key, err
+	}
+	return read, func() error { return term.Restore(fd, before) }, nil
+}
+
+func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, string, error) {
+	switch {
+	case chosen != nil:
+	case len(choices) == 1:
+		chosen = choices[0]
+	default:
+		fmt.Fprintln(t, "Whose key?")
+		for i, c := range choices {
+			fmt.Fprintf(t, "%3d  %s (%s)\n", i+1, c, c.env)
+		}
+		t.SetPrompt("Number [1]: ")
+		answer, err := t.ReadLine()
+		if err != nil {
+			return nil, "", fmt.Errorf("read the answer: %w", err)
+		}
+		if chosen, err = numbered(choices, answer); err != nil {
+			return nil, "", err
+		}
+	}
+	typed, err := t.ReadPassword(fmt.Sprintf("Key of %s (is not shown): ", chosen))
+	if err != nil {
+		return nil, "", fmt.Errorf("read the key: %w", err)
+	}
+	key, err := app.CheckKey(typed)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", errNotStored, err)
+	}
+	return chosen, key, nil
+}
+
+// numbered finds the choice that the answer gives by its number or a provider;
+// none means the first.
+func numbered(choices []*choice, answer string) (*choice, error) {
+	answer = strings.TrimSpace(answer)
+	if answer == "" {
+		return choices[0], nil
+	}
+	if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(choices) {
+		return choices[n-1], nil
+	}
+	for _, c := range choices {
+		if slices.Contains(c.providers, answer) {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q is not a number from 1 to %d", errNotStored, answer, len(choices))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+func newLogout(f *flags) *cobra.Command {
+	var provider string
+	cmd := &cobra.Command{
+		Use:   "logout",
+		Short: "Remove stored keys",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, provider) },
+	}
+	cmd.Flags().StringVar(&provider, "provider", "", "remove the key of the provider `NAME` alone")
+	return cmd
+}
+
+// logout removes what login stored. It says what else still gives a key, since
+// it cannot take that away.
+func logout(cmd *cobra.Command, f *flags, provider string) error {
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	warn(cmd, l)
+	keys, choices := l.Keys(), choicesOf(llm.Keys(l.Config.LLM))
+	var removed []string
+	if provider == "" {
+		removed, err = keys.RemoveAll()
+	} else {
+		var c *choice
+		if c, err = choose(choices, provider); err != nil {
+			return err
+		}
+		choices = []*choice{c}
+		removed, err = keys.Remove(c.env)
+	}
+	if err != nil {
+		return err
+	}
+	text := "No key was stored.\n"
+	if len(removed) > 0 {
+		text = fmt.Sprintf("Removed from %s: %s.\n", keys.File(), strings.Join(removed, ", "))
+	}
+	for _, c := range choices {
+		if os.Getenv(c.env) != "" {
+			text += fmt.Sprintf("%s is still set in the environment here.\n", c.env)
+		}
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), text)
+	return err
+}
