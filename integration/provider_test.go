@@ -88,27 +88,6 @@ func TestRetry(t *testing.T) {
 	e.prompt(e.session(), "hi")
 }
 
-// TestNoKey configures a provider and gives no key: the client is asked to
-// authenticate, and told how. Without any configuration, sessions work.
-func TestNoKey(t *testing.T) {
-	a := launch(t, start{config: "[[llm.providers]]\ntype = \"claude\"\n"})
-	a.initialize()
-	a.request("1", "session/new", `{"cwd":"`+a.dir+`","mcpServers":[]}`)
-	a.request("2", "authenticate", `{"methodId":"api-key"}`)
-	for _, id := range []string{"1", "2"} {
-		if f := a.answer(id); f.Error == nil || f.Error.Code != -32000 || !strings.Contains(f.Error.Message, "ANTHROPIC_API_KEY") {
-			t.Errorf("answer: %s", f.line)
-		}
-	}
-	b := launch(t, start{})
-	b.initialize()
-	b.request("1", "authenticate", `{"methodId":"api-key"}`)
-	if f := b.answer("1"); string(f.Result) != "{}" {
-		t.Errorf("authenticate with nothing configured: %s", f.line)
-	}
-	b.open()
-}
-
 // TestStopReasons passes on why the model stopped.
 func TestStopReasons(t *testing.T) {
 	stopped := func(reason string) reply {

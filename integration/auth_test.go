@@ -1,0 +1,201 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// keyless configures a provider whose key nobody gave yet.
+const keyless = "[[llm.providers]]\ntype = \"claude\"\n"
+
+// unlocked starts an agent that lacks its provider's key.
+func unlocked(t *testing.T, p *provider) *agent {
+	t.Helper()
+	a := launch(t, start{config: keyless, env: []string{"ANTHROPIC_BASE_URL=" + p.URL}})
+	a.initialize(`{"auth":{"terminal":true}}`)
+	return a
+}
+
+// refused proves that a request is answered by auth_required, with what to do.
+func (a *agent) refused(id, method, params string) {
+	a.t.Helper()
+	a.request(id, method, params)
+	f := a.answer(id)
+	if f.Error == nil || f.Error.Code != -32000 || !strings.Contains(f.Error.Message, "zeph-acp login") || !strings.Contains(f.Error.Message, "ANTHROPIC_API_KEY") {
+		a.t.Errorf("%s: %s", method, f.line)
+	}
+}
+
+// accepted gives the result of a request.
+func (a *agent) accepted(id, method, params string) string {
+	a.t.Helper()
+	a.request(id, method, params)
+	f := a.answer(id)
+	if f.Error != nil {
+		a.t.Errorf("%s: %s", method, f.line)
+	}
+	return string(f.Result)
+}
+
+// subcommand runs the binary as this agent was started, with args appended, and
+// gives its exit status and what it wrote.
+func (a *agent) subcommand(stdin string, args ...string) (status int, out string) {
+	a.t.Helper()
+	cmd := exec.Command(binary, append(append([]string(nil), a.cmd.Args[1:]...), args...)...)
+	cmd.Env, cmd.Dir, cmd.Stdin = a.cmd.Env, a.cmd.Dir, strings.NewReader(stdin)
+	text, err := cmd.CombinedOutput()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		a.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+// login stores the key that the fake provider takes.
+func (a *agent) login() {
+	a.t.Helper()
+	if status, out := a.subcommand("test\n", "login"); status != 0 {
+		a.t.Fatalf("login: exit status %d: %s", status, out)
+	}
+}
+
+// TestStatement044NoKey configures a provider and gives no key: the client is
+// asked to authenticate, and told how. Without any configuration, sessions work.
+func TestStatement044NoKey(t *testing.T) {
+	a := unlocked(t, newProvider(t))
+	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
+	a.refused("2", "authenticate", `{"methodId":"api-key"}`)
+	a.refused("3", "authenticate", `{"methodId":"login"}`)
+	b := launch(t, start{})
+	b.initialize()
+	if got := b.accepted("1", "authenticate", `{"methodId":"api-key"}`); got != "{}" {
+		t.Errorf("authenticate with nothing configured: %s", got)
+	}
+	b.open()
+}
+
+// TestStatement048KeyAppears stores a key while the agent runs. Whatever the
+// client sends next works, without a restart.
+func TestStatement048KeyAppears(t *testing.T) {
+	for _, next := range []string{"authenticate", "session/new"} {
+		t.Run(next, func(t *testing.T) {
+			p := newProvider(t, answer(say("Here.")))
+			a := unlocked(t, p)
+			a.refused("1", "authenticate", `{"methodId":"api-key"}`)
+			a.refused("2", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
+			a.login()
+			if next == "authenticate" {
+				a.accepted("3", "authenticate", `{"methodId":"api-key"}`)
+			}
+			if got := a.accepted("4", "session/prompt", promptParams(a.open(), "hi")); !strings.Contains(got, "end_turn") {
+				t.Errorf("the prompt is answered %s", got)
+			}
+		})
+	}
+	t.Run("session/prompt", func(t *testing.T) {
+		p := newProvider(t, answer(say("Here.")))
+		a := unlocked(t, p)
+		a.login()
+		s := a.open()
+		if status, out := a.subcommand("", "logout"); status != 0 {
+			t.Fatalf("logout: exit status %d: %s", status, out)
+		}
+		a.refused("1", "session/prompt", promptParams(s, "hi"))
+		a.login()
+		a.accepted("2", "session/prompt", promptParams(s, "hi"))
+	})
+}
+
+// TestStatement049Logout logs out what login stored. What needs the key is then
+// refused, until there is one again; logging out twice is no error.
+func TestStatement049Logout(t *testing.T) {
+	p := newProvider(t, answer(say("Here.")), answer(say("Here again.")))
+	a := unlocked(t, p)
+	var said struct {
+		AgentCapabilities struct {
+			Auth struct{ Logout *struct{} }
+		}
+	}
+	if err := json.Unmarshal(a.answer(`"init"`).Result, &said); err != nil || said.AgentCapabilities.Auth.Logout == nil {
+		t.Errorf("logout is not advertised: %+v, %v", said, err)
+	}
+	a.login()
+	s := a.open()
+	a.accepted("1", "session/prompt", promptParams(s, "hi"))
+	for _, id := range []string{"2", "3"} {
+		if got := a.accepted(id, "logout", `{}`); got != "{}" {
+			t.Errorf("logout: %s", got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(a.home, "keys.toml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the keys are still there: %v", err)
+	}
+	a.refused("4", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
+	a.refused("5", "authenticate", `{"methodId":"api-key"}`)
+	a.refused("6", "session/prompt", promptParams(s, "again"))
+	a.login()
+	a.accepted("7", "session/prompt", promptParams(s, "again"))
+	a.open()
+}
+
+// TestStatement050Login runs the terminal method as a client does: the agent's
+// own command with the method's args appended.
+func TestStatement050Login(t *testing.T) {
+	a := unlocked(t, newProvider(t))
+	var said struct {
+		AuthMethods []struct {
+			Type string
+			Args []string
+		}
+	}
+	if err := json.Unmarshal(a.answer(`"init"`).Result, &said); err != nil || len(said.AuthMethods) != 2 || said.AuthMethods[1].Type != "terminal" {
+		t.Fatalf("the methods are %+v, %v", said.AuthMethods, err)
+	}
+	login := said.AuthMethods[1].Args
+	for name, tt := range map[string]struct {
+		key    string
+		stored bool
+	}{
+		"a key":       {"test\n", true},
+		"no newline":  {"test", true},
+		"nothing":     {"", false},
+		"blank":       {" \n", false},
+		"two of them": {"one\ntwo\n", false},
+	} {
+		status, out := a.subcommand(tt.key, login...)
+		if (status == 0) != tt.stored || strings.Contains(out, "jsonrpc") {
+			t.Errorf("%s: exit status %d: %s", name, status, out)
+		}
+	}
+	// By an interrupt, with the key not yet typed.
+	if runtime.GOOS == "windows" {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var out bytes.Buffer
+	cmd := exec.Command(binary, login...)
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = a.cmd.Env, a.cmd.Dir, r, &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(done) }() // the status tells
+	within(t, patience, "end of login", done)
+	if cmd.ProcessState.ExitCode() == 0 || strings.Contains(out.String(), "jsonrpc") {
+		t.Errorf("interrupted: exit status %d: %s", cmd.ProcessState.ExitCode(), &out)
+	}
+}
