@@ -111,6 +111,7 @@ func (e Export) rows() ([]store.Event, error) {
 		return nil, wrong("events", "must not be empty")
 	}
 	var rows []store.Event
+	open := map[string]bool{} // tool calls so far
 	for i, ev := range e.Events {
 		field := fmt.Sprintf("events[%d]", i)
 		known, err := agent.DecodeEvent(ev.Kind, ev.Data)
@@ -122,8 +123,23 @@ func (e Export) rows() ([]store.Event, error) {
 		case ev.Time.IsZero():
 			return nil, wrong(field+".time", "is required")
 		}
-		if set, ok := known.(agent.Setting); ok && set.ID == optionMode {
-			continue
+		switch known := known.(type) {
+		case agent.Setting:
+			if known.ID == optionMode {
+				continue
+			}
+		case agent.Call:
+			id := known.Shown.ToolCallID
+			if _, twice := open[id]; twice {
+				return nil, wrong(field, "the tool call %q is there twice", id)
+			}
+			open[id] = true
+		case agent.Result:
+			id := known.Shown.ToolCallID
+			if !open[id] {
+				return nil, wrong(field, "there is no tool call %q that could end here", id)
+			}
+			open[id] = false
 		}
 		rows = append(rows, store.Event{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
 	}

@@ -27,7 +27,7 @@ func TestEncodeEvent(t *testing.T) {
 	for name, e := range map[string]Event{
 		"small":            attachments(odd, "QUJD"),
 		"large":            attachments(strings.Repeat(odd, large), strings.Repeat("QUJD", large)),
-		"large text alone": attachments(strings.Repeat(odd, large), ""),
+		"large text alone": attachments(strings.Repeat(odd, large), "QUJD"),
 		"no id":            Prompt{Content: attachments("", strings.Repeat("QUJD", large)).Content},
 		"another event":    Note{MessageID: "m", Text: odd},
 	} {

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -128,6 +130,9 @@ var decoders = map[string]func([]byte) (Event, error){
 func decode[E Event](data []byte) (Event, error) {
 	var e E
 	err := json.Unmarshal(data, &e)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("%s must not be of type %s", cmp.Or(wrong.Field, "the event"), wrong.Value)
+	}
 	return e, err
 }
 
@@ -139,29 +144,11 @@ func DecodeEvent(kind string, data []byte) (Event, error) {
 		return nil, nil
 	}
 	e, err := d(data)
-	if p, ok := e.(Prompt); ok && err == nil {
-		err = p.sound()
+	if err == nil {
+		err = sound(e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("event of kind %s: %w", kind, err)
 	}
 	return e, nil
-}
-
-// sound checks that the content has what its type demands: what is imported was
-// not always written by us.
-func (p Prompt) sound() error {
-	for i, b := range p.Content {
-		ok := true
-		switch b.Type {
-		case "text":
-			ok = b.Text != nil
-		case "resource":
-			ok = b.Resource != nil && (b.Resource.Text != nil || b.Resource.Blob != nil)
-		}
-		if !ok {
-			return fmt.Errorf("content[%d] is no %s", i, b.Type)
-		}
-	}
-	return nil
 }

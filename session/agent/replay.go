@@ -146,9 +146,13 @@ func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: small(b)})
 }
 
-// small puts a few words in the place of an attachment that is too large.
+// small puts a few words in the place of an attachment that is too large, and
+// otherwise gives what is valid.
 func small(b acp.ContentBlock) acp.ContentBlock {
 	switch size := attached(b); {
+	case b.Type == "resource_link" && b.Name == "": // the schema demands one, which not all clients give
+		b.Name = b.URI
+		return b
 	case size <= maxReplayed:
 		return b
 	case b.Type == "resource":

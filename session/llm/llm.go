@@ -105,10 +105,10 @@ type Event struct {
 
 // Usage counts tokens of one answer.
 type Usage struct {
-	Input      int // all input tokens, cached ones included
-	Output     int
-	CacheRead  int // of Input
-	CacheWrite int // of Input
+	Input      int `json:"input"` // all input tokens, cached ones included
+	Output     int `json:"output"`
+	CacheRead  int `json:"cacheRead,omitempty"`  // of Input
+	CacheWrite int `json:"cacheWrite,omitempty"` // of Input
 }
 
 // StopReason is why an answer ended.

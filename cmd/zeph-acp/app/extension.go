@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -66,5 +67,8 @@ func (p imported) store(ctx context.Context, sessions *session.Sessions) (any, e
 		return nil, &acp.ParamsError{Field: "session", Reason: "is required"}
 	}
 	id, err := sessions.Import(ctx, *p.Session)
+	if wrong, ok := errors.AsType[*acp.ParamsError](err); ok {
+		err = &acp.ParamsError{Field: "session." + wrong.Field, Reason: wrong.Reason}
+	}
 	return map[string]any{"sessionId": id}, err
 }

@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// What a frame may say, beyond its form.
+var (
+	stopReasons = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
+	statuses    = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
+	kinds       = []executors.Kind{
+		"", executors.KindRead, executors.KindEdit, executors.KindDelete, executors.KindMove, executors.KindSearch,
+		executors.KindExecute, executors.KindThink, executors.KindFetch, executors.KindSwitchMode, executors.KindOther,
+	}
+	planStatuses = []string{"pending", "in_progress", "completed"}
+	priorities   = []string{"high", "medium", "low"}
+)
+
+// sound checks that a client can be shown the event: what is imported was not
+// always written by us.
+func sound(e Event) error {
+	switch e := e.(type) {
+	case Prompt:
+		for i, b := range e.Content {
+			if err := soundBlock(b); err != nil {
+				return fmt.Errorf("content[%d]: %w", i, err)
+			}
+		}
+	case Answer:
+		if u := e.Shown; u != nil && (u.Update != acp.UpdateUsage || u.Used < 0 || u.Size < 0) {
+			return errors.New("shown is no update of the usage")
+		}
+	case Call:
+		if e.Shown.Update != acp.UpdateToolCall || e.Shown.ToolCallID == "" || e.Shown.Title == "" {
+			return errors.New("shown needs the update tool_call, an id and a title")
+		}
+		return soundCall(e.Shown)
+	case Result:
+		if s := e.Shown.Status; e.Shown.Update != acp.UpdateToolCallPatch || s != acp.ToolCompleted && s != acp.ToolFailed {
+			return errors.New("shown needs the update tool_call_update and a final status")
+		}
+		return soundCall(e.Shown)
+	case Plan:
+		for i, p := range e.Entries {
+			if !slices.Contains(planStatuses, p.Status) || !slices.Contains(priorities, p.Priority) {
+				return fmt.Errorf("entries[%d]: unknown status %q or priority %q", i, p.Status, p.Priority)
+			}
+		}
+	case TurnEnd:
+		if !slices.Contains(stopReasons, e.Reason) {
+			return fmt.Errorf("unknown reason %q", e.Reason)
+		}
+	}
+	return nil
+}
+
+func soundCall(u acp.ToolCall) error {
+	if !slices.Contains(statuses, u.Status) || !slices.Contains(kinds, executors.Kind(u.Kind)) {
+		return fmt.Errorf("shown: unknown status %q or kind %q", u.Status, u.Kind)
+	}
+	for i, c := range u.Content {
+		err := fmt.Errorf("unknown type %q, or not what it needs", c.Type)
+		switch {
+		case c.Type == "content" && c.Content != nil:
+			err = soundBlock(*c.Content)
+		case c.Type == "diff" && c.Path != "" && c.NewText != nil, c.Type == "terminal" && c.TerminalID != "":
+			err = nil
+		}
+		if err != nil {
+			return fmt.Errorf("shown.content[%d]: %w", i, err)
+		}
+	}
+	for i, l := range u.Locations {
+		if l.Path == "" || l.Line < 0 {
+			return fmt.Errorf("shown.locations[%d]: is none", i)
+		}
+	}
+	return nil
+}
+
+func soundBlock(b acp.ContentBlock) error {
+	ok := false
+	switch b.Type {
+	case "text":
+		ok = b.Text != nil
+	case "image", "audio":
+		ok = b.Data != "" && b.MIMEType != ""
+	case "resource_link":
+		ok = b.URI != ""
+	case "resource":
+		ok = b.Resource != nil && b.Resource.URI != "" && (b.Resource.Text != nil || b.Resource.Blob != nil)
+	}
+	if !ok {
+		return fmt.Errorf("is no %s", cmp.Or(b.Type, "content"))
+	}
+	return nil
+}
