@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -119,6 +120,28 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStatement113CancelBackOff cancels while the agent waits to ask a provider
+// again that is overloaded.
+func TestStatement113CancelBackOff(t *testing.T) {
+	refused := make(chan struct{})
+	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(529)
+		_, _ = w.Write([]byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`))
+		close(refused)
+	})
+	e := (&ide{}).begin(t, start{env: p.env()})
+	s := e.session()
+	done := e.begun(s, "the first prompt")
+	within(t, patience, "the provider's refusal", refused)
+	e.cancel(s)
+	if got := within(t, promptly, "answer to the cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
+		t.Fatalf("%q, %v", got.reason, got.err)
+	}
+	p.then(answer(say("Back again.")))
+	e.prompt(s, "the second prompt")
 }
 
 // checkFinal proves that every tool call of a session has its last status.

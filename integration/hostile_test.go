@@ -102,9 +102,9 @@ func TestHostileCalls(t *testing.T) {
 	}
 }
 
-// TestDuplicateCallIDs has two calls with one id in one answer, and the id again
+// TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the id again
 // in the next. The client sees three calls, the model a result for each.
-func TestDuplicateCallIDs(t *testing.T) {
+func TestStatement095DuplicateCallIDs(t *testing.T) {
 	read := func(path string) block { return call("same", "read", map[string]any{"path": path}) }
 	p := newProvider(t, answer(read("a.txt"), read("b.txt")), answer(read("a.txt")), answer(say("Done.")))
 	e := (&ide{}).begin(t, start{env: p.env()})
@@ -133,9 +133,9 @@ func TestDuplicateCallIDs(t *testing.T) {
 	}
 }
 
-// TestHugeOutput runs a command that writes 10 MiB, here and in the client's
+// TestStatement112HugeOutput runs a command that writes 10 MiB, here and in the client's
 // terminal. The frames stay small, the end is kept, and so is the turn.
-func TestHugeOutput(t *testing.T) {
+func TestStatement112HugeOutput(t *testing.T) {
 	for name, caps := range map[string]sdk.ClientCapabilities{
 		"local": {}, "terminal": canAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},
 	} {

@@ -20,10 +20,10 @@ func localTurn() []reply {
 	}
 }
 
-// TestNoCapabilities runs a turn for a client that can do nothing: the same
+// TestStatement105_108NoCapabilities runs a turn for a client that can do nothing: the same
 // work happens here, on the disk, and the client is asked for nothing that it
 // cannot do. Line ends and byte order mark stay.
-func TestNoCapabilities(t *testing.T) {
+func TestStatement105_108NoCapabilities(t *testing.T) {
 	p := newProvider(t, localTurn()...)
 	e := (&ide{}).begin(t, start{env: p.env()})
 	e.file("a.txt", "\ufeffone\r\ntwo\r\nthree")
@@ -104,8 +104,8 @@ func TestStreamedTerminal(t *testing.T) {
 	}
 }
 
-// TestHalfCapable has clients that can do a part of what there is.
-func TestHalfCapable(t *testing.T) {
+// TestStatement106_110HalfCapable has clients that can do a part of what there is.
+func TestStatement106_110HalfCapable(t *testing.T) {
 	read := sdk.FileSystemCapabilities{ReadTextFile: true}
 	write := sdk.FileSystemCapabilities{WriteTextFile: true}
 	edit := func() []reply {

@@ -194,9 +194,9 @@ func TestStatement018_019_020Framing(t *testing.T) {
 	})
 }
 
-// TestOddAnswers answers our question with nonsense first. Only a real answer
+// TestStatement021_102OddAnswers answers our question with nonsense first. Only a real answer
 // settles it, and only a real option allows.
-func TestOddAnswers(t *testing.T) {
+func TestStatement021_102OddAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ before, answer string }{
 		"an error for nobody":   {`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
 		"another id":            {`{"jsonrpc":"2.0","id":"$ID","result":{"outcome":{"outcome":"cancelled"}}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},

@@ -117,8 +117,8 @@ func TestStatement090Queue(t *testing.T) {
 	}
 }
 
-// TestModes writes a file in each mode.
-func TestModes(t *testing.T) {
+// TestStatement125Modes writes a file in each mode.
+func TestStatement125Modes(t *testing.T) {
 	write := func(n int) []reply {
 		return []reply{
 			answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),
@@ -156,8 +156,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestPermission gives every answer that a client can give.
-func TestPermission(t *testing.T) {
+// TestStatement101_102Permission gives every answer that a client can give.
+func TestStatement101_102Permission(t *testing.T) {
 	edit := func(n int) reply {
 		return answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
 	}

@@ -1,0 +1,242 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// option is a config option on the wire.
+type option struct {
+	ID, Category, Type, CurrentValue string
+	Options                          []struct{ Value, Name string }
+}
+
+// values lists what an option offers.
+func (o option) values() []string {
+	var out []string
+	for _, c := range o.Options {
+		out = append(out, c.Value)
+	}
+	return out
+}
+
+// optionsOf gives the options in a response or an update, by id. Each must have
+// a value that it offers.
+func optionsOf(t *testing.T, raw json.RawMessage) map[string]option {
+	t.Helper()
+	var r struct{ ConfigOptions []option }
+	if err := json.Unmarshal(raw, &r); err != nil || len(r.ConfigOptions) == 0 {
+		t.Fatalf("no options: %s", raw)
+	}
+	all := map[string]option{}
+	for _, o := range r.ConfigOptions {
+		if o.Type != "select" || !slices.Contains(o.values(), o.CurrentValue) {
+			t.Errorf("option %s of type %s is %q, and offers %q", o.ID, o.Type, o.CurrentValue, o.values())
+		}
+		all[o.ID] = o
+	}
+	return all
+}
+
+// set sets an option and gives all of them as they are then.
+func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
+	t.Helper()
+	n := fmt.Sprintf(`"set-%d"`, len(a.sent()))
+	a.request(n, "session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, session, id, value))
+	f := a.answer(n)
+	if f.Error != nil {
+		t.Fatalf("set %s to %s: %s", id, value, f.line)
+	}
+	all := optionsOf(t, f.Result)
+	if got := all[id].CurrentValue; got != value {
+		t.Errorf("%s is set to %q, and is %q", id, value, got)
+	}
+	return all
+}
+
+// ends waits for a prompt's answer, which must be that the turn has ended well.
+func (a *agent) ends(id string) {
+	a.t.Helper()
+	if f := a.answer(id); !strings.Contains(string(f.Result), `"end_turn"`) {
+		a.t.Fatalf("prompt %s: %s", id, f.line)
+	}
+}
+
+// thinking is what a request says of how much to think, in compact JSON.
+func (p *provider) thinking(n int) string {
+	p.t.Helper()
+	var r struct {
+		Thinking     json.RawMessage `json:"thinking"`
+		OutputConfig json.RawMessage `json:"output_config"`
+	}
+	if all := p.requests(); n >= len(all) {
+		p.t.Fatalf("the model was asked %d times, want %d", len(all), n+1)
+	} else if err := json.Unmarshal([]byte(all[n]), &r); err != nil {
+		p.t.Fatal(err)
+	}
+	return string(r.Thinking) + string(r.OutputConfig)
+}
+
+// TestStatement122_123_124ThoughtLevel asks Claude for each level of thought.
+// Which levels there are depends on the model; one that has none has no such
+// option. A level that is set in the middle of a turn counts from the next
+// request on.
+func TestStatement122_123_124ThoughtLevel(t *testing.T) {
+	p := newProvider(t)
+	a := launch(t, start{env: p.env(), config: `
+[[llm.providers]]
+name = "new"
+type = "claude"
+model = "claude-sonnet-5-5"
+
+[[llm.providers]]
+name = "old"
+type = "claude"
+model = "claude-haiku-4-5"
+
+[[llm.providers]]
+type = "direct"
+`})
+	a.initialize()
+	a.request("1", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, a.dir))
+	f := a.answer("1")
+	var opened struct{ SessionID string }
+	if err := json.Unmarshal(f.Result, &opened); err != nil {
+		t.Fatal(err)
+	}
+	s := opened.SessionID
+	level := optionsOf(t, f.Result)["thought_level"]
+	if want := []string{"default", "off", "low", "medium", "high", "xhigh", "max"}; level.Category != "thought_level" || level.CurrentValue != "default" || !slices.Equal(level.values(), want) {
+		t.Errorf("the thought level is %+v", level)
+	}
+
+	asked := 0
+	ask := func(want string) {
+		t.Helper()
+		p.then(answer(say("Here.")))
+		id := fmt.Sprintf(`"ask-%d"`, asked)
+		a.request(id, "session/prompt", promptParams(s, "hi"))
+		a.ends(id)
+		if got := p.thinking(asked); got != want {
+			t.Errorf("the model is told %s, want %s", got, want)
+		}
+		asked++
+	}
+	const adaptive = `{"display":"summarized","type":"adaptive"}`
+	ask(adaptive)
+	for _, level := range []string{"low", "medium", "high", "xhigh", "max"} {
+		a.set(t, s, "thought_level", level)
+		ask(adaptive + `{"effort":"` + level + `"}`)
+	}
+	a.set(t, s, "thought_level", "off")
+	ask(`{"type":"between_tools"}`)
+	a.set(t, s, "thought_level", "default")
+	ask(adaptive)
+
+	a.request("2", "session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":"thought_level","value":"ultra"}`, s))
+	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "ultra") {
+		t.Errorf("a level that is none: %s", f.line)
+	}
+	ask(adaptive)
+
+	// In the middle of a turn.
+	p.then(answer(call("c1", "bash", map[string]any{"command": "touch made"})), answer(say("Done.")))
+	a.request("3", "session/prompt", promptParams(s, "make it"))
+	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	a.set(t, s, "thought_level", "high")
+	a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"` + optionOf(t, q, "allow_once") + `"}}}` + "\n")
+	a.ends("3")
+	if before, after := p.thinking(asked), p.thinking(asked+1); before != adaptive || after != adaptive+`{"effort":"high"}` {
+		t.Errorf("the model is told %s, and then %s", before, after)
+	}
+	asked += 2
+
+	// Another model has other levels; one that it shares is kept.
+	all := a.set(t, s, "model", "old:claude-haiku-4-5")
+	if got := all["thought_level"]; got.CurrentValue != "high" || !slices.Equal(got.values(), []string{"default", "off", "low", "medium", "high"}) {
+		t.Errorf("with the old model the level is %+v", got)
+	}
+	ask(`{"budget_tokens":24000,"type":"enabled"}`)
+	if level, ok := a.set(t, s, "model", "direct")["thought_level"]; ok {
+		t.Errorf("without a model there are levels: %+v", level)
+	}
+}
+
+// TestStatement127OptionsAtOnce sends ten changes and a prompt in one write as
+// soon as the session is named, as editors do that keep the user's choices. Each
+// is answered with its own value, the turn runs, and the last change of each kind
+// holds, also in what the updates say at the end.
+func TestStatement127OptionsAtOnce(t *testing.T) {
+	p := newProvider(t, answer(say("Here.")))
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	var lines strings.Builder
+	modes := []string{"ask", "auto", "architect", "code", "auto", "ask", "code"}
+	levels := []string{"low", "max", "medium"}
+	for i, m := range modes {
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"m%d","method":"session/set_config_option","params":{"sessionId":%q,"configId":"mode","value":%q}}`+"\n", i, s, m)
+	}
+	fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":%s}`+"\n", promptParams(s, "hi"))
+	for i, l := range levels {
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"l%d","method":"session/set_config_option","params":{"sessionId":%q,"configId":"thought_level","value":%q}}`+"\n", i, s, l)
+	}
+	a.send(lines.String())
+	for i, m := range modes {
+		if got := optionsOf(t, a.answer(fmt.Sprintf(`"m%d"`, i)).Result)["mode"].CurrentValue; got != m {
+			t.Errorf("change %d to %s: the mode is %s", i, m, got)
+		}
+	}
+	for i, l := range levels {
+		if got := optionsOf(t, a.answer(fmt.Sprintf(`"l%d"`, i)).Result)["thought_level"].CurrentValue; got != l {
+			t.Errorf("change %d to %s: the level is %s", i, l, got)
+		}
+	}
+	a.ends(`"p"`)
+	if got := p.thinking(0); !strings.Contains(got, `"effort":"medium"`) {
+		t.Errorf("the model is told %s", got)
+	}
+	a.alive()
+
+	// What the client believes after all updates is what is so.
+	seen := 0
+	a.await("an update for each change", func(f frame) bool {
+		if u, _ := f.update(); u.Kind == "config_option_update" {
+			seen++
+		}
+		return seen == len(modes)+len(levels)
+	})
+	var mode string
+	var believed map[string]option
+	for _, f := range a.sent() {
+		var params struct {
+			Update struct {
+				CurrentModeID string
+			}
+		}
+		switch u, _ := f.update(); u.Kind {
+		case "current_mode_update":
+			if err := json.Unmarshal(f.Params, &params); err != nil {
+				t.Fatal(err)
+			}
+			mode = params.Update.CurrentModeID
+		case "config_option_update":
+			var p struct{ Update json.RawMessage }
+			if err := json.Unmarshal(f.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			believed = optionsOf(t, p.Update)
+		}
+	}
+	if mode != "code" {
+		t.Errorf("the last mode update says %s", mode)
+	}
+	if diff := cmp.Diff(a.set(t, s, "mode", "code"), believed); diff != "" {
+		t.Errorf("the last update differs from what is (-is +believed)\n%s", diff)
+	}
+}
