@@ -164,6 +164,7 @@ type Card struct {
 	Diffs     []Diff   // what a write or an edit would change
 	Command   string   // the script a shell would run; empty for other tools
 	Dir       string   // absolute; where Command would run
+	URL       string   // what would be asked on the web, in one form for all spellings; empty for other tools
 }
 
 // Location is a place in a file that the client may follow.

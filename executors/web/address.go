@@ -1,0 +1,114 @@
+package web
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+)
+
+// special are the address blocks that are not the public Internet, and what to
+// call them: every row of IANA's registries, those that it calls globally
+// reachable included where no web server can be behind them.
+//
+//	https://www.iana.org/assignments/iana-ipv4-special-registry
+//	https://www.iana.org/assignments/iana-ipv6-special-registry
+//	https://www.iana.org/assignments/multicast-addresses
+var special = []struct {
+	block netip.Prefix
+	what  string
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), "this network"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "a private network"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "shared address space"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "this machine"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"}, // Azure's: public by number alone
+	{netip.MustParsePrefix("169.254.0.0/16"), "link-local or a cloud's metadata service"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "a private network"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "reserved for protocols"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "for documentation"},
+	{netip.MustParsePrefix("192.31.196.0/24"), "an AS112 sink"},
+	{netip.MustParsePrefix("192.52.193.0/24"), "a multicast tunnel"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "a 6to4 relay"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "a private network"},
+	{netip.MustParsePrefix("192.175.48.0/24"), "an AS112 sink"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "for benchmarks"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "for documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "for documentation"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "multicast"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "reserved or broadcast"},
+
+	{netip.MustParsePrefix("::1/128"), "this machine"},
+	{netip.MustParsePrefix("::/128"), "the unspecified address"},
+	{netip.MustParsePrefix("::ffff:0:0/96"), "IPv4 in IPv6"},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "IPv4 in IPv6"}, // RFC 2765, before it was given up
+	{netip.MustParsePrefix("::/96"), "IPv4 in IPv6"},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), "a local translation of IPv4"},
+	{netip.MustParsePrefix("100::/64"), "discarded"},
+	{netip.MustParsePrefix("100:0:0:1::/64"), "a dummy"},
+	{netip.MustParsePrefix("2001::/32"), "a Teredo tunnel"},
+	{netip.MustParsePrefix("2001::/23"), "reserved for protocols"},
+	{netip.MustParsePrefix("2001:db8::/32"), "for documentation"},
+	{netip.MustParsePrefix("2002::/16"), "a 6to4 tunnel"},
+	{netip.MustParsePrefix("2620:4f:8000::/48"), "an AS112 sink"},
+	{netip.MustParsePrefix("3ffe::/16"), "the 6bone of old"},
+	{netip.MustParsePrefix("3fff::/20"), "for documentation"},
+	{netip.MustParsePrefix("5f00::/16"), "segment routing"},
+	{netip.MustParsePrefix("fc00::/7"), "a private network"},
+	{netip.MustParsePrefix("fe80::/10"), "link-local"},
+	{netip.MustParsePrefix("fec0::/10"), "a private network"},
+	{netip.MustParsePrefix("ff00::/8"), "multicast"},
+}
+
+var (
+	globalUnicast = netip.MustParsePrefix("2000::/3")     // all of IPv6 that is handed out
+	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: how a network without IPv4 reaches all of it
+)
+
+// unfitAddress tells why nothing may be asked of an address, or nothing for an
+// address of the public Internet. near are the networks that this machine is
+// in: what answers there is its neighbour, whatever the number.
+func unfitAddress(a netip.Addr, near []netip.Prefix) string {
+	if a.Zone() != "" {
+		return "link-local"
+	}
+	for _, s := range special {
+		if s.block.Contains(a) {
+			return s.what
+		}
+	}
+	if a.Is6() {
+		b := a.As16()
+		switch {
+		case nat64.Contains(a):
+			return unfitAddress(netip.AddrFrom4([4]byte(b[12:])), near)
+		case !globalUnicast.Contains(a):
+			return "not in use"
+		case binary.BigEndian.Uint32(b[8:])&^0x0200_0000 == 0x5efe: // RFC 5214
+			return "an ISATAP tunnel"
+		}
+	}
+	for _, p := range near {
+		if p.Contains(a) {
+			return "a network that this machine is in"
+		}
+	}
+	return ""
+}
+
+// neighbours lists the networks of this machine's interfaces. A mask that would
+// take in much of the Internet, as those of tunnels, counts for the one address.
+func neighbours() []netip.Prefix {
+	var near []netip.Prefix
+	addrs, _ := net.InterfaceAddrs() // without them the numbers still decide
+	for _, a := range addrs {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil {
+			continue
+		}
+		if ip := p.Addr().Unmap(); p.Bits() < 8 || ip.Is6() && p.Bits() < 32 {
+			p = netip.PrefixFrom(ip, ip.BitLen())
+		}
+		near = append(near, p.Masked())
+	}
+	return near
+}

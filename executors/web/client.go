@@ -1,0 +1,184 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 3
+
+// Client asks web servers for pages. It may be used concurrently; make it with
+// [NewClient].
+type Client struct {
+	Config Config
+
+	net network
+}
+
+// NewClient makes a client that asks the public Internet and nothing else.
+func NewClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
+
+func (c *Client) near() []netip.Prefix { return c.net.near() }
+
+// Page is what a server answered.
+type Page struct {
+	URL  *url.URL // where it is from, after redirects
+	Type string   // media type, lower case, without parameters
+	Text string   // UTF-8
+}
+
+// Get gets the page at a URL, by https and from the public Internet alone. It
+// takes no longer than the configured timeout.
+//
+// Redirects are followed within the host, www. in front of it counted in. One to
+// another host fails, naming where it leads: who allowed the one did not allow
+// the other. A [*executors.Failure] says what went wrong; other errors are ctx's
+// cause.
+func (c *Client) Get(ctx context.Context, raw string) (Page, error) {
+	within, cancel := context.WithTimeout(ctx, time.Duration(c.Config.Timeout)*time.Second)
+	defer cancel()
+	page, err := c.follow(within, raw)
+	return page, c.ended(ctx, within, err)
+}
+
+// ended says why a call that took within ended, if that was not err itself.
+func (c *Client) ended(ctx, within context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case within.Err() != nil:
+		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", c.Config.Timeout)
+	}
+	return err
+}
+
+func (c *Client) follow(ctx context.Context, raw string) (Page, error) {
+	u, err := c.Target(raw)
+	if err != nil {
+		return Page{}, err
+	}
+	for range maxRedirects + 1 {
+		page, next, err := c.ask(ctx, u)
+		if err != nil || next == nil {
+			return page, err
+		}
+		to, err := c.Target(next.String())
+		if err != nil {
+			return Page{}, redirected(u, err)
+		}
+		if !sameHost(to.Host, u.Host) {
+			return Page{}, executors.Failuref(executors.ConfirmationRequired, "%s redirects to another host: %s", u, to).
+				Hint("If that is the page you want, call the tool with this URL.")
+		}
+		u = to
+	}
+	return Page{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, u)
+}
+
+// redirected tells of a failure where it comes from.
+func redirected(from *url.URL, err error) error {
+	if f, ok := errors.AsType[*executors.Failure](err); ok {
+		return &executors.Failure{Category: executors.PolicyBlocked, Message: fmt.Sprintf("%s redirects: %s", from, f.Message), Suggestion: "Do not follow it; use another page."}
+	}
+	return err
+}
+
+// sameHost reports whether two hosts are one to those who name them.
+func sameHost(a, b string) bool {
+	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
+}
+
+// ask asks for one URL. It gives either the page or where a redirect leads.
+func (c *Client) ask(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
+	_, h, err := parseURL(u.String())
+	if err != nil {
+		return Page{}, nil, err
+	}
+	addrs, err := c.addresses(ctx, h)
+	if err != nil {
+		return Page{}, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Page{}, nil, malformed("%v", err)
+	}
+	req.Header = http.Header{
+		"User-Agent":      {"zeph-acp (+https://github.com/zeph-acp/zeph-acp)"},
+		"Accept":          {"text/html, application/xhtml+xml, text/markdown, text/plain, application/json, */*;q=0.1"},
+		"Accept-Encoding": {"gzip"},
+		"Accept-Language": {"en, *;q=0.5"},
+	}
+	t := c.transport(u, h, addrs)
+	defer t.CloseIdleConnections()
+	res, err := t.RoundTrip(req)
+	if err != nil {
+		return Page{}, nil, unreachable(h.name, err)
+	}
+	defer res.Body.Close()
+	switch {
+	case isRedirect(res.StatusCode):
+		next, err = res.Location()
+		if err != nil {
+			return Page{}, nil, executors.Failuref(executors.PermanentFailure, "%s redirects to nowhere (status %d)", u, res.StatusCode)
+		}
+		return Page{}, next, nil
+	case res.StatusCode < 200 || res.StatusCode > 299:
+		return Page{}, nil, refused(u, res)
+	}
+	page, err = c.read(u, res)
+	return page, nil, err
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// refused is the failure of a status that is none of success.
+func refused(u *url.URL, res *http.Response) *executors.Failure {
+	category := executors.PermanentFailure
+	switch s := res.StatusCode; {
+	case s == http.StatusBadRequest, s == http.StatusUnprocessableEntity:
+		category = executors.InvalidParameters
+	case s == http.StatusUnauthorized, s == http.StatusForbidden:
+		category = executors.PolicyBlocked
+	case s == http.StatusTooManyRequests:
+		category = executors.RateLimited
+	case s >= 500 && s <= 599:
+		category = executors.ServerError
+	}
+	f := executors.Failuref(category, "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		f.Hint("The page wants a login or no programs; use another source.")
+	case http.StatusNotFound, http.StatusGone:
+		f.Hint("There is no such page; do not guess URLs, look for a page that links to it.")
+	}
+	return f
+}
+
+// unreachable is the failure of a request without an answer.
+func unreachable(host string, err error) error {
+	if f, ok := errors.AsType[*executors.Failure](err); ok { // of the dialer's own check
+		return f
+	}
+	if ce, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return executors.Failuref(executors.PermanentFailure, "%s has no certificate that holds for it: %v", host, ce.Err)
+	}
+	return executors.Failuref(executors.NetworkError, "%s did not answer: %v", host, err)
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Config says what may be asked of the web, and how much of an answer is taken.
+// It is the table [tools.scrape].
+type Config struct {
+	// Timeout is how long one call may take, redirects and all, in seconds.
+	// Default 15; 0 is refused.
+	Timeout int `toml:"timeout"`
+	// MaxBodyBytes is the size of the largest page that is taken, both as it is
+	// sent and unpacked. Default 1048576 (1 MiB), from 1 to 16777216 (16 MiB).
+	MaxBodyBytes int `toml:"max_body_bytes"`
+	// MaxOutputChars is how many characters of a page the model and the editor
+	// get. Default 50000, at least 1000.
+	MaxOutputChars int `toml:"max_output_chars"`
+	// AllowedDomains, if there are any, are all that may be asked; no host that
+	// is an address is among them. "example.com" is that host alone,
+	// "*.example.com" are the hosts below it. Default none.
+	AllowedDomains []string `toml:"allowed_domains"`
+	// DeniedDomains may not be asked, whatever AllowedDomains says. Default
+	// none.
+	DeniedDomains []string `toml:"denied_domains"`
+
+	// repository are the AllowedDomains of the workspace's own file, if it sets
+	// them: a host must be in both lists.
+	repository *[]string
+}
+
+// Bounds of the limits. Pages are parsed in memory, so there is a largest one.
+const (
+	maxBody  = 16 << 20
+	minChars = 1000
+)
+
+// Defaults gives the settings that hold where nothing else is said.
+func Defaults() Config {
+	return Config{Timeout: 15, MaxBodyBytes: 1 << 20, MaxOutputChars: 50_000}
+}
+
+// Validate tells for each wrong key what is wrong with it.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.Timeout < 1 {
+		wrong["timeout"] = fmt.Sprintf("must be at least 1, is %d", c.Timeout)
+	}
+	if c.MaxBodyBytes < 1 || c.MaxBodyBytes > maxBody {
+		wrong["max_body_bytes"] = fmt.Sprintf("must be from 1 to %d, is %d", maxBody, c.MaxBodyBytes)
+	}
+	if c.MaxOutputChars < minChars {
+		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d, is %d", minChars, c.MaxOutputChars)
+	}
+	for key, list := range map[string][]string{"allowed_domains": c.AllowedDomains, "denied_domains": c.DeniedDomains} {
+		for _, d := range list {
+			if _, err := domain(d); err != nil {
+				wrong[key] = fmt.Sprintf("%q is no domain: want one such as example.com or *.example.com", d)
+			}
+		}
+	}
+	return wrong
+}
+
+// Tighten takes over from a repository's file lower limits, more denied domains,
+// and allowed domains as a further list that a host must be in. It returns the
+// keys that the file set and that were not taken.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	wrong := repo.Validate()
+	lower := func(key string, mine *int, theirs int) {
+		switch {
+		case !has(key):
+		case wrong[key] == "" && theirs <= *mine:
+			*mine = theirs
+		default:
+			ignored = append(ignored, key)
+		}
+	}
+	lower("timeout", &c.Timeout, repo.Timeout)
+	lower("max_body_bytes", &c.MaxBodyBytes, repo.MaxBodyBytes)
+	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars)
+	if has("denied_domains") {
+		c.DeniedDomains = slices.Concat(c.DeniedDomains, repo.DeniedDomains)
+	}
+	switch {
+	case !has("allowed_domains"):
+	case len(repo.AllowedDomains) > 0:
+		c.repository = &repo.AllowedDomains
+	default: // in such a list, none means all
+		ignored = append(ignored, "allowed_domains")
+	}
+	return c, ignored
+}
+
+// unfitDomain tells why the lists keep a host out, or nothing. The host is in
+// the form that [Client.Target] gives.
+func (c Config) unfitDomain(host string, isAddress bool) string {
+	if matches(c.DeniedDomains, host) {
+		return "tools.scrape.denied_domains names it"
+	}
+	lists := [][]string{c.AllowedDomains}
+	if c.repository != nil {
+		lists = append(lists, *c.repository)
+	}
+	for _, list := range lists {
+		if len(list) > 0 && (isAddress || !matches(list, host)) {
+			return "it is not in tools.scrape.allowed_domains"
+		}
+	}
+	return ""
+}
+
+// matches reports whether a list of domains names a host.
+func matches(list []string, host string) bool {
+	for _, d := range list {
+		name, err := domain(d)
+		if err != nil {
+			continue // Validate refused it
+		}
+		if below, ok := strings.CutPrefix(name, "*"); name == host || ok && strings.HasSuffix(host, below) {
+			return true
+		}
+	}
+	return false
+}
+
+// domain gives an entry of a list of domains in the form of [Client.Target]'s
+// hosts: lower case, ASCII.
+func domain(entry string) (string, error) {
+	name, below := strings.CutPrefix(entry, "*.")
+	h, err := parseHost(name)
+	if err != nil {
+		return "", err
+	}
+	if below {
+		return "*." + h.name, nil
+	}
+	return h.name, nil
+}

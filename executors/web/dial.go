@@ -1,0 +1,132 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// network is the process edge: what tests replace. No setting reaches it, and
+// what it is asked to dial was checked before, in tests too.
+type network struct {
+	lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+	dial   func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
+	near   func() []netip.Prefix
+	roots  *x509.CertPool // nil means those of the system
+}
+
+func system() network {
+	n := network{
+		lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		},
+		near: neighbours,
+	}
+	n.dial = func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+		// Checked once more where the kernel is told to connect, so that no
+		// mistake above can lead elsewhere.
+		d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+			a, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			return unfit(address, a.Addr().Unmap(), n.near())
+		}}
+		return d.DialContext(ctx, "tcp", addr.String())
+	}
+	return n
+}
+
+// unfit is the failure of asking a name at an address, or nil.
+func unfit(name string, a netip.Addr, near []netip.Prefix) error {
+	if why := unfitAddress(a, near); why != "" {
+		return blocked("%s may not be asked: its address %s is not on the public Internet (%s)", name, a, why)
+	}
+	return nil
+}
+
+// Bounds of one connection.
+const (
+	maxTries   = 4               // addresses of a host that are tried
+	tryTime    = 5 * time.Second // for each but the last
+	headerSize = 64 << 10        // of an answer, bytes
+)
+
+// addresses gives the addresses of a host, all of them checked: one that is not
+// public spoils the others, since which one answers is not the user's choice.
+func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
+	addrs := []netip.Addr{h.addr}
+	if !h.addr.IsValid() {
+		var err error
+		// The dot keeps the resolver from trying the local network's domains.
+		addrs, err = c.net.lookup(ctx, h.name+".")
+		if err != nil {
+			if de, ok := errors.AsType[*net.DNSError](err); ok && de.IsNotFound {
+				return nil, executors.Failuref(executors.PermanentFailure, "no such host: %s", h.name)
+			}
+			return nil, executors.Failuref(executors.NetworkError, "look up %s: %v", h.name, err)
+		}
+	}
+	near := c.net.near()
+	for i, a := range addrs {
+		addrs[i] = a.Unmap() // what is checked is what is dialled
+		if err := unfit(h.name, addrs[i], near); err != nil {
+			return nil, err
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, executors.Failuref(executors.PermanentFailure, "%s has no address", h.name)
+	}
+	return addrs[:min(len(addrs), maxTries)], nil
+}
+
+// transport makes the transport of one request to u: it dials the addresses
+// that were checked and nothing else, whatever it is asked to dial. It keeps no
+// connection, so that none can serve another host; it takes no proxy from the
+// environment, since that would look names up by itself; and it speaks HTTP/1.1,
+// which all servers do.
+func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transport {
+	port := uint16(443)
+	if ap, err := netip.ParseAddrPort("0.0.0.0:" + u.Port()); err == nil {
+		port = ap.Port()
+	}
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return c.connect(ctx, addrs, port)
+		},
+		TLSClientConfig:        &tls.Config{RootCAs: c.net.roots, ServerName: h.name, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives:      true,
+		DisableCompression:     true, // it would not bound what is unpacked
+		MaxResponseHeaderBytes: headerSize,
+		Protocols:              new(http.Protocols),
+	}
+	t.Protocols.SetHTTP1(true)
+	return t
+}
+
+// connect dials one address after the other.
+func (c *Client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	var errs []error
+	for i, a := range addrs {
+		try, cancel := ctx, context.CancelFunc(func() {})
+		if i < len(addrs)-1 {
+			try, cancel = context.WithTimeout(ctx, tryTime)
+		}
+		conn, err := c.net.dial(try, netip.AddrPortFrom(a, port))
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,269 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// markdown gives what there is to read in an HTML page. The error is ctx's.
+func markdown(ctx context.Context, page Page) (string, error) {
+	doc, err := parse(ctx, page.Text)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return plain(page.Text), nil
+	}
+	title := strings.Join(strings.Fields(titleOf(doc)), " ")
+	p := pruner{base: baseOf(doc, page.URL), linkBytes: maxLinkBytes}
+	body := content(doc)
+	if body.Parent != nil {
+		body.Parent.RemoveChild(body)
+	}
+	p.prune(body, 0)
+	// Not escaped: a model reads snake_case as it is, and escaping takes the square
+	// of a text's length.
+	conv := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
+		base.NewBasePlugin(),
+		commonmark.NewCommonmarkPlugin(commonmark.WithListEndComment(false), commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip)),
+		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal), table.WithNewlineBehavior(table.NewlineBehaviorPreserve)),
+	))
+	out, err := conv.ConvertNode(body)
+	if err != nil { // nothing of ours can be: the nodes stay readable
+		return plain(page.Text), nil
+	}
+	out = bytes.TrimSpace(out)
+	if title != "" && !bytes.HasPrefix(out, []byte("# ")) {
+		out = append([]byte("# "+title+"\n\n"), out...)
+	}
+	return string(out), nil
+}
+
+// content gives the part of a page that it is about: its only main element, or
+// else its only article, or else all of it.
+func content(doc *html.Node) *html.Node {
+	for _, name := range []string{"main", "article", "body"} {
+		var found []*html.Node
+		for n := range doc.Descendants() {
+			if n.Type == html.ElementNode && n.Data == name && !isHidden(n) {
+				found = append(found, n)
+			}
+		}
+		if len(found) == 1 && hasText(found[0]) {
+			return found[0]
+		}
+	}
+	return doc
+}
+
+func hasText(n *html.Node) bool {
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && strings.TrimSpace(d.Data) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// first gives the first element of that name, or nil.
+func first(doc *html.Node, name string) *html.Node {
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && n.Data == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func titleOf(doc *html.Node) string {
+	if t := first(doc, "title"); t != nil && t.FirstChild != nil && len(t.FirstChild.Data) < maxAttribute {
+		return t.FirstChild.Data
+	}
+	return ""
+}
+
+// baseOf gives the URL that the page's links are relative to.
+func baseOf(doc *html.Node, page *url.URL) *url.URL {
+	if b := first(doc, "base"); b != nil {
+		if href := attribute(b, "href"); len(href) <= maxURL {
+			if u, err := page.Parse(href); err == nil {
+				return u
+			}
+		}
+	}
+	return page
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// Bounds of what the converter is given. Its work grows with depth times size
+// where blocks are nested, and with rows times columns in a table; a colspan of
+// a page of 70 bytes takes all memory.
+const (
+	maxBlocks    = 12      // blocks in blocks
+	maxCells     = 5000    // rows times columns
+	maxAttribute = 2 << 10 // bytes
+	maxLinkBytes = 1 << 20 // of all links: each could repeat a long base
+)
+
+// pruner takes out of a tree what nobody reads, and bounds the rest.
+type pruner struct {
+	base      *url.URL
+	linkBytes int // that links may still take
+}
+
+// prune prunes what is below n, which is in as many blocks.
+func (p *pruner) prune(n *html.Node, blocks int) {
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		switch {
+		case c.Type == html.ElementNode && (isNoise(c.Data) || isHidden(c)), c.Type == html.CommentNode:
+			n.RemoveChild(c)
+		case c.Type == html.ElementNode:
+			p.element(c, blocks)
+		}
+		c = next
+	}
+}
+
+func (p *pruner) element(n *html.Node, blocks int) {
+	switch n.Data {
+	case "blockquote", "ul", "ol", "dl", "pre", "table":
+		blocks++
+		switch {
+		case n.Data == "table" && (blocks > maxBlocks || isLarge(n)):
+			flatten(n)
+		case blocks > maxBlocks:
+			rename(n, "div")
+		}
+	case "li":
+		if blocks > maxBlocks {
+			rename(n, "div")
+		}
+	}
+	var kept []html.Attribute
+	for _, a := range n.Attr {
+		if val, ok := p.keep(n.Data, a); ok {
+			kept = append(kept, html.Attribute{Key: a.Key, Val: val})
+		}
+	}
+	n.Attr = kept
+	p.prune(n, blocks)
+}
+
+// keep gives an attribute as the converter may see it.
+func (p *pruner) keep(tag string, a html.Attribute) (string, bool) {
+	if len(a.Val) > maxAttribute {
+		return "", false
+	}
+	switch tag + " " + a.Key {
+	case "a href", "img src":
+		if strings.HasPrefix(a.Val, "#") {
+			return "", false
+		}
+		u, err := p.base.Parse(strings.TrimSpace(a.Val))
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "mailto" {
+			return "", false
+		}
+		link := u.String()
+		p.linkBytes -= len(link)
+		return link, p.linkBytes > 0
+	case "img alt", "code class", "pre class":
+		return a.Val, true
+	case "ol start":
+		return a.Val, len(a.Val) < 10
+	}
+	return "", false
+}
+
+func rename(n *html.Node, name string) { n.Data, n.DataAtom = name, atom.Lookup([]byte(name)) }
+
+// isLarge reports whether a table has too many cells for the converter, or has
+// tables in it.
+func isLarge(n *html.Node) bool {
+	rows, columns := 0, 0
+	for d := range n.Descendants() {
+		if d.Type != html.ElementNode {
+			continue
+		}
+		switch d.Data {
+		case "table":
+			return true
+		case "tr":
+			rows++
+			cells := 0
+			for range d.ChildNodes() {
+				cells++
+			}
+			columns = max(columns, cells)
+		}
+	}
+	return rows*columns > maxCells
+}
+
+// flatten makes lines of a table's rows, with bars between the cells. A table in
+// it is looked at by itself.
+func flatten(n *html.Node) {
+	switch n.Data {
+	case "td", "th":
+		rename(n, "span")
+		n.AppendChild(&html.Node{Type: html.TextNode, Data: " | "})
+	case "table", "tr", "tbody", "thead", "tfoot", "caption", "colgroup":
+		rename(n, "div")
+	}
+	for c := range n.ChildNodes() {
+		if c.Type == html.ElementNode && c.Data != "table" {
+			flatten(c)
+		}
+	}
+}
+
+// isNoise reports whether an element is none to read.
+func isNoise(tag string) bool {
+	switch tag {
+	case "script", "style", "noscript", "template", "head", "nav", "iframe", "object", "embed", "svg", "math", "canvas", "audio", "video", "source",
+		"button", "input", "select", "textarea", "dialog", "map":
+		return true
+	}
+	return false
+}
+
+// isHidden reports whether a reader would not see an element: what is written
+// there is for programs alone.
+func isHidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return true
+		case "aria-hidden":
+			if a.Val == "true" {
+				return true
+			}
+		case "style":
+			if len(a.Val) > maxAttribute {
+				return true
+			}
+			style := strings.ToLower(strings.ReplaceAll(a.Val, " ", ""))
+			if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") {
+				return true
+			}
+		}
+	}
+	return false
+}

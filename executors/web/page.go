@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset" // the encodings of the web, as browsers find them
+	"golang.org/x/text/transform"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// read reads the page of a successful answer.
+func (c *Client) read(u *url.URL, res *http.Response) (Page, error) {
+	page := Page{URL: u}
+	given := res.Header.Get("Content-Type")
+	if given != "" {
+		var err error
+		if page.Type, _, err = mime.ParseMediaType(given); err != nil && page.Type == "" {
+			page.Type, _, _ = strings.Cut(strings.ToLower(given), ";")
+			page.Type = strings.TrimSpace(page.Type)
+		}
+		if !isText(page.Type) {
+			return Page{}, executors.Failuref(executors.PermanentFailure, "%s is %q, not text", u, page.Type).
+				Hint("Only text, HTML, JSON and XML can be read; look for such a page.")
+		}
+	}
+	body, err := c.body(u, res)
+	if err != nil {
+		return Page{}, err
+	}
+	if page.Type == "" {
+		page.Type, _, _ = mime.ParseMediaType(http.DetectContentType(body))
+	}
+	if !isText(page.Type) {
+		return Page{}, notText(u, body)
+	}
+	if page.Text, err = c.decode(body, given, page.isHTML()); err != nil || strings.IndexByte(page.Text, 0) >= 0 {
+		return Page{}, notText(u, body)
+	}
+	return page, nil
+}
+
+func notText(u *url.URL, body []byte) *executors.Failure {
+	return executors.Failuref(executors.PermanentFailure, "%s is binary (%d bytes), not text", u, len(body))
+}
+
+// body reads all of an answer's body. What is sent and what it unpacks to are
+// bounded alike.
+func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
+	limit := int64(c.Config.MaxBodyBytes)
+	sent := &bounded{r: res.Body, left: limit}
+	var r io.Reader = sent
+	switch enc := strings.ToLower(strings.TrimSpace(strings.Join(res.Header.Values("Content-Encoding"), ","))); enc {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		z, err := gzip.NewReader(bufio.NewReader(sent))
+		if err == io.EOF { // nothing was sent
+			return nil, nil
+		}
+		if err != nil {
+			return nil, c.broken(u, err)
+		}
+		r = &bounded{r: z, left: limit}
+	default:
+		return nil, executors.Failuref(executors.PermanentFailure, "%s is packed as %q, which nobody asked for", u, enc)
+	}
+	if res.ContentLength > limit {
+		return nil, c.broken(u, errTooLarge)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, c.broken(u, err)
+	}
+	return data, nil
+}
+
+// broken is the failure of a body that cannot be read.
+func (c *Client) broken(u *url.URL, err error) error {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return executors.Failuref(executors.PermanentFailure, "%s is larger than %d bytes", u, c.Config.MaxBodyBytes).
+			Hint("Look for a smaller page; the user can raise tools.scrape.max_body_bytes.")
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
+		return executors.Failuref(executors.PermanentFailure, "%s is not packed as it says: %v", u, err)
+	}
+	return executors.Failuref(executors.NetworkError, "%s broke off: %v", u, err)
+}
+
+func isCorrupt(err error) bool {
+	_, ok := errors.AsType[flate.CorruptInputError](err)
+	return ok
+}
+
+var errTooLarge = errors.New("too large")
+
+// bounded reads what is left and then fails, where [io.LimitReader] would end as
+// if that were all.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.r.Read(p)
+	if int64(n) > b.left {
+		n, err = int(b.left), errTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+// decode makes valid UTF-8 of a body, as a browser finds its encoding: a byte
+// order mark, the header, a meta element, a guess. What cannot be read becomes
+// U+FFFD.
+func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) {
+	enc, name, certain := charset.DetermineEncoding(body, given)
+	if !certain && (!isHTML || name == "windows-1252") && utf8.Valid(body) {
+		return string(body), nil // it was guessed from the first bytes alone, or from what only HTML has
+	}
+	// One byte becomes three at most.
+	r := &bounded{r: transform.NewReader(bytes.NewReader(body), enc.NewDecoder()), left: 3 * int64(c.Config.MaxBodyBytes)}
+	data, err := io.ReadAll(r)
+	return strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), err
+}
+
+func (p Page) isHTML() bool { return p.Type == "text/html" || p.Type == "application/xhtml+xml" }
+
+// isText reports whether a media type is one to read.
+func isText(t string) bool {
+	if strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "+yaml") {
+		return t != "image/svg+xml"
+	}
+	switch t {
+	case "application/json", "application/ld+json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml",
+		"application/toml", "application/javascript", "application/x-javascript", "application/ecmascript", "application/x-sh", "application/sql", "application/graphql":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// maxNodes is the size of the largest tree that is built of a page: some 100
+// MiB.
+const maxNodes = 500_000
+
+// A parser's rules for unclosed elements let 44 KB of markup come to 4 million
+// nodes, and x/net/html bounds the depth of its tree but not the size. So size
+// tells beforehand, from the tokens alone, how many nodes a page comes to at
+// most: each open formatting element can be made anew for every text and element
+// that follows, and up to 32 more are made where one is closed across a block.
+// It stops counting above maxNodes.
+//
+//	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
+func size(page string) int {
+	var open []formatting // that the parser may still make anew
+	crossed := 0          // of open, those that a block was opened in: an end tag may leave them
+	nodes := 4            // document, html, head, body
+	z := html.NewTokenizer(strings.NewReader(page))
+	for nodes <= maxNodes {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		raw := string(z.Raw())
+		tag, _ := z.TagName()
+		name := string(tag)
+		switch {
+		case kind == html.CommentToken, kind == html.DoctypeToken:
+			nodes++
+		case kind == html.TextToken:
+			nodes += 1 + len(open)
+		case kind == html.EndTagToken && isFormatting(name):
+			same, last := 0, -1
+			for i, f := range open {
+				if f.name == name {
+					same, last = same+1, i
+				}
+			}
+			if last >= crossed {
+				open = slices.Delete(open, last, last+1)
+			} else {
+				nodes += 4 * min(8, same)
+			}
+		case kind == html.EndTagToken:
+			nodes++ // </p> and </br> make an element
+		case isFormatting(name):
+			nodes += 1 + len(open)
+			open, crossed = opened(open, crossed, formatting{name, raw})
+			if len(open) > 512 { // deeper than the parser goes
+				return maxNodes + 1
+			}
+		default:
+			nodes += 1 + len(open)
+			switch name {
+			case "td", "th", "tr", "col": // they imply tbody and tr, or colgroup
+				nodes += 2
+			case "span", "img", "br":
+				continue
+			}
+			crossed = len(open)
+		}
+	}
+	return nodes
+}
+
+// formatting is one start tag of an element that the parser makes anew.
+type formatting struct{ name, tag string }
+
+// opened adds one; of equal ones the parser keeps three, and of links one.
+func opened(open []formatting, crossed int, f formatting) ([]formatting, int) {
+	same, first := 0, 0
+	for i, o := range open {
+		if o == f || f.name == "a" && o.name == "a" {
+			if same == 0 {
+				first = i
+			}
+			same++
+		}
+	}
+	if same == 3 || same == 1 && f.name == "a" {
+		open = slices.Delete(open, first, first+1)
+		if first < crossed {
+			crossed--
+		}
+	}
+	return append(open, f), crossed
+}
+
+func isFormatting(tag string) bool {
+	switch tag {
+	case "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
+		return true
+	}
+	return false
+}
+
+var errTangled = errors.New("its markup is nested too deep, or comes to too many elements")
+
+// parse builds the tree of a page. It ends with ctx.
+func parse(ctx context.Context, page string) (*html.Node, error) {
+	if size(page) > maxNodes {
+		return nil, errTangled
+	}
+	doc, err := html.Parse(&ending{ctx, strings.NewReader(page)})
+	if ctx.Err() == nil && err != nil {
+		return nil, errTangled // all that it says of a page: nested deeper than 512
+	}
+	return doc, err
+}
+
+// ending is a reader that ends with ctx.
+type ending struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	if err := e.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return e.r.Read(p)
+}
+
+// plain gives the text of a page without building its tree: for pages of which
+// none can be built.
+func plain(page string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(page))
+	skip := ""
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return tidy(b.String())
+		case html.TextToken:
+			if skip == "" {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken:
+			tag, _ := z.TagName()
+			name := string(tag)
+			switch {
+			case kind == html.EndTagToken && name == skip:
+				skip = ""
+			case skip == "" && kind == html.StartTagToken && (name == "script" || name == "style" || name == "template" || name == "title"):
+				skip = name
+			}
+			if !isFormatting(name) && name != "span" {
+				b.WriteByte('\n')
+			}
+		}
+	}
+}
+
+// tidy takes the spaces off the ends of lines, and leaves at most one empty line
+// between two.
+func tidy(text string) string {
+	var b strings.Builder
+	empty := true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			empty = true
+			continue
+		}
+		if empty && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line + "\n")
+		empty = false
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
