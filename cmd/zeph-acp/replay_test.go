@@ -9,7 +9,7 @@ import (
 )
 
 func TestReplay(t *testing.T) {
-	const good = "../../protocol-fixtures/078-080-turn.txtar"
+	const good = "../../protocol-fixtures/078-079-080-turn.txtar"
 	data, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +24,8 @@ func TestReplay(t *testing.T) {
 		stdout []string // parts of it, in order
 		stderr string
 	}{
-		"one":           {[]string{good}, 0, []string{"ok 078-080-turn\n"}, ""},
-		"a difference":  {[]string{bad, good}, 1, []string{"bad: frames.jsonl:", "at result.stopReason\n\twant \"refusal\"\n\tgot  \"end_turn\"\n", "ok 078-080-turn\n"}, ""},
+		"one":           {[]string{good}, 0, []string{"ok 078-079-080-turn\n"}, ""},
+		"a difference":  {[]string{bad, good}, 1, []string{"bad: frames.jsonl:", "at result.stopReason\n\twant \"refusal\"\n\tgot  \"end_turn\"\n", "ok 078-079-080-turn\n"}, ""},
 		"no fixture":    {nil, 2, nil, "zeph-acp: want a fixture: try \"zeph-acp replay --help\"\n"},
 		"no such file":  {[]string{"gone.txtar"}, 1, []string{"gone.txtar"}, ""},
 		"not a fixture": {[]string{"replay.go"}, 1, []string{"replay.go: no frames.jsonl"}, ""},
