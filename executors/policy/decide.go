@@ -24,11 +24,13 @@ func (p *Permission) decide(call *executors.Call, tool executors.Tool) decision 
 	switch {
 	case call.Card.Command != "":
 		d = p.decideCommand(call)
+	case call.Card.URL != "" && looks(tool.Effect):
+		d = p.decideWeb(call)
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{Allow, "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
 		d = p.decideFiles(call, verdict{Allow, "default: it touches nothing outside the session"})
-	case mode(p.Mode()).readOnly:
+	case mode(p.Mode()).readOnly && !looks(tool.Effect):
 		d.verdict = verdict{Deny, fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -181,6 +182,9 @@ func (p permitted) unanswered(call *executors.Call, d decision) executors.Result
 	pattern := call.Card.Command
 	if pattern == "" && len(call.Card.Paths) > 0 {
 		pattern = call.Card.Paths[0]
+	}
+	if u, err := url.Parse(call.Card.URL); err == nil && u.Host != "" {
+		pattern = u.Host
 	}
 	if pattern == "" {
 		pattern = "*"

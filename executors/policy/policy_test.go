@@ -55,6 +55,7 @@ func (*ran) Tools() []executors.Tool {
 		{Name: "bash", Effect: executors.Reads | executors.Mutates | executors.Network},
 		{Name: "read", Effect: executors.Reads}, {Name: "edit", Effect: executors.Reads | executors.Mutates},
 		{Name: "fetch", Effect: executors.Network},
+		{Name: "scrape", Effect: executors.Reads | executors.Network | executors.Idempotent},
 		{Name: "plan", Effect: executors.Internal | executors.Idempotent}, {Name: "untold"},
 	}
 }
@@ -414,7 +415,7 @@ func TestHiddenTools(t *testing.T) {
 	for _, tool := range s.chain.Tools() {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "bash edit fetch plan untold" {
+	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold" {
 		t.Error(got)
 	}
 }

@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// looks reports whether a tool changes nothing, here or elsewhere; over the
+// network its call still tells somebody something.
+func looks(e executors.Effect) bool {
+	return e&^executors.Idempotent == executors.Reads|executors.Network
+}
+
+// decideWeb judges a call that asks for a URL.
+func (p *Permission) decideWeb(call *executors.Call) decision {
+	u, err := url.Parse(call.Card.URL)
+	if err != nil { // no tool of ours gives such a card
+		return decision{verdict: verdict{Deny, "its URL cannot be read"}}
+	}
+	// A redirect between the two is followed without a question.
+	site := strings.TrimPrefix(u.Host, "www.")
+	d := decision{
+		verdict: verdict{Ask, "default: the web is asked about"},
+		keys:    []string{"web " + site}, covers: "reading " + site,
+	}
+	if r, ok := firstURLMatch(rules(p.Config.Permissions, call.Tool), u); ok {
+		d.verdict = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool)}
+	}
+	if r, ok := firstURLMatch(rules(p.Config.repository, call.Tool), u); ok {
+		d.verdict = d.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+	}
+	return d
+}
+
+func firstURLMatch(list []Rule, u *url.URL) (Rule, bool) {
+	for _, r := range list {
+		if r.Action == Allow && coversURL(r.Pattern, u) || r.Action != Allow && mayMeanURL(r.Pattern, u) {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// coversURL reports whether a pattern that allows covers u. Host and path are
+// matched each by itself: a "*" in the host must not reach into a path, where
+// anybody can write anything.
+func coversURL(pattern string, u *url.URL) bool {
+	host, path, hasPath := strings.Cut(strings.TrimPrefix(pattern, "https://"), "/")
+	return globMatches(host, u.Host, false) && (!hasPath || globMatches("/"+path, u.RequestURI(), false))
+}
+
+// mayMeanURL reports whether a pattern that denies or asks may mean u: its host,
+// with or without www., or its text with or without the scheme.
+func mayMeanURL(pattern string, u *url.URL) bool {
+	whole := u.String()
+	site := strings.TrimPrefix(u.Host, "www.")
+	return slices.ContainsFunc([]string{site, "www." + site, whole, strings.TrimPrefix(whole, "https://")}, func(text string) bool {
+		return globMatches(pattern, text, true)
+	}) || coversURL(pattern, u)
+}
+
+// globMatches matches a text; broken is the answer for a pattern that does not
+// compile.
+func globMatches(pattern, text string, broken bool) bool {
+	re, err := glob(pattern)
+	if err != nil {
+		return broken
+	}
+	return re.MatchString(text)
+}
