@@ -40,6 +40,7 @@ type modelRequest struct {
 			Tool_Use_ID string
 			Is_Error    bool
 			Content     json.RawMessage
+			Source      struct{ Media_Type, Data string } // of an image
 		}
 	}
 }

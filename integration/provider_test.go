@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestProviderFailure makes the provider fail in every way. The user must learn
+// TestStatement087ProviderFailure makes the provider fail in every way. The user must learn
 // what happened and what to do, from an error in the form that clients show,
 // and the conversation must go on.
-func TestProviderFailure(t *testing.T) {
+func TestStatement087ProviderFailure(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestRetry(t *testing.T) {
 	e.prompt(e.session(), "hi")
 }
 
-// TestStopReasons passes on why the model stopped.
-func TestStopReasons(t *testing.T) {
+// TestStatement088StopReasons passes on why the model stopped.
+func TestStatement088StopReasons(t *testing.T) {
 	stopped := func(reason string) reply {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			stream(w, events([]block{say("so far")})+event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+event("message_stop", `{}`))

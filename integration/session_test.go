@@ -202,9 +202,9 @@ func TestStatement101_102Permission(t *testing.T) {
 	}
 }
 
-// TestClose closes a session in the middle of a turn: the prompt is answered
+// TestStatement075Close closes a session in the middle of a turn: the prompt is answered
 // first, and then there is no such session.
-func TestClose(t *testing.T) {
+func TestStatement075Close(t *testing.T) {
 	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": stubborn})))
 	a := (&ide{}).begin(t, start{env: p.env()})
 	s := a.session()

@@ -1,0 +1,228 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+)
+
+// TestStatement082_083_084WhatTheModelGets sends a prompt of everything to a
+// model that sees and to one that doesn't. Nothing is dropped in silence.
+func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
+	seen := []string{"image image/png " + png, "image image/gif " + gif, "image image/png " + png}
+	var unseen []string
+	for _, kind := range []string{"png, 70 bytes", "gif, 42 bytes", "png, 70 bytes"} {
+		unseen = append(unseen, "text [image/"+kind+", not shown: claude:claude-sonnet-5-5 takes no images]")
+	}
+	for images, tt := range map[string]struct {
+		want []string // of the images
+		told string
+	}{
+		"yes": {seen, "The audio was left out: it cannot be heard here."},
+		"no": {unseen, "The audio was left out: it cannot be heard here.\n" +
+			"3 images were left out: claude:claude-sonnet-5-5 takes no images. Pick a model that does, and send them again."},
+	} {
+		t.Run(images, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, answer(say("I see.")))
+			e := (&editor{}).start(t, start{env: p.env(), config: fmt.Sprintf("[[llm.providers]]\ntype = \"claude\"\nimages = %q\n", images)})
+			e.file("main.go", "package saved\n")
+			e.mu.Lock()
+			e.buffers[e.dir+"/main.go"] = "package unsaved\n"
+			e.mu.Unlock()
+			e.initialize(`{"fs":{"readTextFile":true}}`)
+			s := e.open()
+			block := `{"type":"image","mimeType":"image/png","data":"%s"},`
+			e.request("1", "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"Look at "},`+
+				`{"type":"resource_link","uri":"file://`+e.dir+`/main.go#L1:2","name":"main.go"},`+
+				`{"type":"resource_link","uri":"zed:///agent/thread/1","name":"a thread"},`+
+				`{"type":"resource_link","uri":"file:///C:/Users/x%20y/a.txt","name":"a.txt"},`+
+				`{"type":"resource","resource":{"uri":"file://`+e.dir+`/b.txt#L3:4","text":"four"}},`+
+				`{"type":"resource","resource":{"uri":"file://`+e.dir+`/b.bin","blob":"AAAA"}},`+
+				fmt.Sprintf(block, png)+fmt.Sprintf(block, gif)+
+				`{"type":"resource","resource":{"uri":"file:///c","blob":"`+png+`"}},`+
+				`{"type":"audio","mimeType":"audio/wav","data":"UklGRg=="}]}`)
+			if f := e.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
+				t.Fatal(f.line)
+			}
+			want := append([]string{
+				"text Look at ",
+				"text [The user refers to \"main.go\": " + e.dir + "/main.go#L1:2]\n   1\tpackage unsaved",
+				`text [The user refers to "a thread": zed:///agent/thread/1]`,
+				`text [The user refers to "a.txt": /C:/Users/x y/a.txt]`,
+				"text [The user attached " + e.dir + "/b.txt#L3:4]\nfour",
+				"text [The user attached " + e.dir + "/b.bin, 3 bytes of binary data that cannot be shown]",
+			}, tt.want...)
+			want = append(want, "text [The user attached audio, which cannot be heard here]")
+			var got []string
+			for _, b := range p.request(0).Messages[0].Content {
+				switch b.Type {
+				case "image":
+					got = append(got, "image "+b.Source.Media_Type+" "+b.Source.Data)
+				default:
+					got = append(got, b.Type+" "+b.Text)
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if said := e.messages(s)[0]; said != tt.told {
+				t.Errorf("the user is told %q, want %q", said, tt.told)
+			}
+		})
+	}
+}
+
+// messages gives the messages of the agent in a session, chunks of one joined.
+func (a *agent) messages(session string) []string {
+	var all []string
+	last := ""
+	for _, f := range a.sent() {
+		var p struct {
+			SessionID string
+			Update    struct {
+				SessionUpdate, MessageID string
+				Content                  json.RawMessage
+			}
+		}
+		var text struct{ Text string }
+		if f.Method != "session/update" || json.Unmarshal(f.Params, &p) != nil || p.SessionID != session ||
+			p.Update.SessionUpdate != "agent_message_chunk" || json.Unmarshal(p.Update.Content, &text) != nil {
+			continue
+		}
+		if p.Update.MessageID != last {
+			last, all = p.Update.MessageID, append(all, "")
+		}
+		all[len(all)-1] += text.Text
+	}
+	return all
+}
+
+// history shows what a request tells the model, one line for each block.
+func (r modelRequest) history() []string {
+	var lines []string
+	for _, m := range r.Messages {
+		for _, b := range m.Content {
+			text := b.Text
+			if b.Type != "text" {
+				text = b.Type
+			}
+			lines = append(lines, m.Role+": "+text)
+		}
+	}
+	return lines
+}
+
+// TestStatement065_094CommandsAndTheModel gives commands between prompts and
+// looks at what the model is told of them, also after a resume.
+func TestStatement065_094CommandsAndTheModel(t *testing.T) {
+	p := newProvider(t)
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	prompts := 0
+	prompt := func(text string) {
+		t.Helper()
+		prompts++
+		id := fmt.Sprint(prompts)
+		a.request(id, "session/prompt", promptParams(s, text))
+		if f := a.answer(id); !strings.Contains(string(f.Result), "end_turn") {
+			t.Fatal(f.line)
+		}
+	}
+	asked := 0
+	// ask sends a prompt that one request answers, and gives that.
+	ask := func(text, reply string) []string {
+		t.Helper()
+		p.then(answer(say(reply)))
+		prompt(text)
+		asked++
+		return p.request(asked - 1).history()
+	}
+	check := func(what string, got []string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", what, diff)
+		}
+	}
+	check("first", ask("hi", "Hello."), "user: hi")
+	for _, local := range []string{"/help", "/status", "/tools", "/sessions", "/model", "/mode", "/mode code", "/list_directory"} {
+		prompt(local)
+	}
+	called := []string{"user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result", "assistant: list_directory: done."}
+	check("after a tool", ask("next", "Yes."), append(called, "user: next")...)
+
+	review := ask("/review the tests", "I reviewed.")
+	if last := review[len(review)-1]; !strings.HasPrefix(last, "user: Review the changes") || !strings.HasSuffix(last, "The user adds: the tests") {
+		t.Errorf("/review is told as %q", last)
+	}
+	if init := ask("/init", "I wrote it."); !strings.HasPrefix(init[len(init)-1], "user: Write AGENTS.md") {
+		t.Errorf("/init is told as %q", init[len(init)-1])
+	}
+	unknown := ask("/nope x", "What is that?")
+	check("an unknown command", unknown[len(unknown)-1:], "user: /nope x")
+
+	ask("/compact", "They talked.")
+	compact := ask("and now?", "Now this.")
+	check("after /compact", compact, "user: [Summary of the conversation so far, in place of its messages]\nThey talked.", "user: and now?")
+
+	prompt("/clear")
+	check("after /clear", ask("fresh", "Fresh."), "user: fresh")
+
+	a.request(`"close"`, "session/close", fmt.Sprintf(`{"sessionId":%q}`, s))
+	a.answer(`"close"`)
+	before := len(a.sent())
+	a.request(`"resume"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q}`, s, a.dir))
+	a.answer(`"resume"`)
+	prompts++
+	a.alive()
+	for _, f := range a.sent()[before:] {
+		if u, ok := f.update(); ok && u.Kind != "available_commands_update" {
+			t.Errorf("resume sends %s", f.line)
+		}
+	}
+	check("after resume", ask("more", "More."), "user: fresh", "assistant: Fresh.", "user: more")
+}
+
+// TestPromptTextLimit sends as much text as a prompt may have, and a byte more.
+func TestPromptTextLimit(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20)))
+	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("1 MiB: %.300s", f.line)
+	}
+	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
+	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
+		t.Errorf("a byte more: %.300s", f.line)
+	}
+}
+
+// TestStatement079NothingFollows ends the connection after a turn that began as
+// soon as there was a session: no frame of the turn, nor what a session begins
+// with, comes after the response.
+func TestStatement079NothingFollows(t *testing.T) {
+	p := newProvider(t, answer(think("Hm.", "x"), say("Hello.")))
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "hi"))
+	a.answer("1")
+	if err := a.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.waitExit(patience)
+	frames := a.sent()
+	if last := frames[len(frames)-1]; string(last.ID) != "1" {
+		t.Errorf("after the response: %s", last.line)
+	}
+}
