@@ -101,7 +101,7 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 		return // nothing was promised yet
 	}
 	p := newProvider(t, answer(say("I go on.")))
-	b := launch(t, start{root: e.root, env: append(p.env(), "ZEPH_MODEL=claude")})
+	b := launch(t, start{root: e.root, env: p.env()})
 	b.initialize(caps)
 	replay, ok := b.load(live.session)
 	if !ok {
@@ -114,9 +114,11 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	if again, _ := b.load(live.session); encode(again.items) != encode(replay.items) {
 		t.Error("a second load shows something else than the first one")
 	}
-	b.request(`"on"`, "session/prompt", promptParams(live.session, "go on"))
-	if f := b.answer(`"on"`); !strings.Contains(string(f.Result), "end_turn") {
-		t.Fatalf("the next prompt: %s", f.line)
+	for _, text := range []string{"/model claude", "go on"} { // a model that shows what it is told
+		b.request(quote(text), "session/prompt", promptParams(live.session, text))
+		if f := b.answer(quote(text)); !strings.Contains(string(f.Result), "end_turn") {
+			t.Fatalf("the next prompt: %s", f.line)
+		}
 	}
 	checkHistory(t, p, live)
 }
