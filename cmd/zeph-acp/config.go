@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +29,11 @@ func newConfig(f *flags) *cobra.Command {
 		&cobra.Command{
 			Use:   "check",
 			Short: "Name file, line and key of every mistake",
-			Args:  noArgs,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return checkConfig(cmd, f) },
+			Long: `Names file, line and key of every mistake, in the configuration, in the file
+.zeph/config.toml of the current directory and in what both lead to. The exit
+status is 1 if there is one. What only has no effect is a warning on stderr.`,
+			Args: noArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return checkConfig(cmd, f) },
 		},
 		newConfigInit(f),
 		newConfigMigrate(f),
@@ -50,24 +54,41 @@ func showConfig(cmd *cobra.Command, f *flags) error {
 func checkConfig(cmd *cobra.Command, f *flags) error {
 	l, err := f.load(cmd)
 	if mistakes, ok := errors.AsType[app.Mistakes](err); ok {
-		for _, m := range mistakes {
-			fmt.Fprintln(cmd.OutOrStdout(), m.Error())
-		}
-		return &exit{code: exitFailure}
+		return printMistakes(cmd, mistakes)
 	}
 	if err != nil {
 		return err
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	found := l.Check(dir, os.Getenv("ZEPH_MODEL"))
+	l.Warnings = append(l.Warnings, found.Warnings...)
 	warn(cmd, l)
+	if len(found.Mistakes) > 0 {
+		return printMistakes(cmd, found.Mistakes)
+	}
+	out := cmd.OutOrStdout()
 	switch {
 	case l.Found:
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", l.File)
+		fmt.Fprintf(out, "%s: ok\n", l.File)
 	case l.File != "":
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: ok, no such file: the defaults hold\n", l.File)
+		fmt.Fprintf(out, "%s: ok, no such file: the defaults hold\n", l.File)
 	default:
-		fmt.Fprintln(cmd.OutOrStdout(), "ok, no file: the defaults hold")
+		fmt.Fprintln(out, "ok, no file: the defaults hold")
+	}
+	if found.Workspace != "" {
+		fmt.Fprintf(out, "%s: ok\n", found.Workspace)
 	}
 	return nil
+}
+
+func printMistakes(cmd *cobra.Command, mistakes app.Mistakes) error {
+	for _, m := range mistakes {
+		fmt.Fprintln(cmd.OutOrStdout(), m.Error())
+	}
+	return &exit{code: exitFailure}
 }
 
 func warn(cmd *cobra.Command, l *app.Loaded) {
