@@ -146,6 +146,9 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	}
 	r.mu.Lock()
 	exit := r.exit
+	if r.StreamTerminals && r.terminal != "" && exit == nil { // never ran, or was given up
+		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
+	}
 	r.mu.Unlock()
 	r.Record(Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
 	return &result, errors.Join(err, r.Send(ctx, shown))

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// replayed gives the message chunks of a replay.
+func replayed(t *testing.T, events ...Event) []acp.MessageChunk {
+	t.Helper()
+	var chunks []acp.MessageChunk
+	err := Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+		if c, ok := u.(acp.MessageChunk); ok {
+			chunks = append(chunks, c)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chunks
+}
+
+// A text that is too long for a frame comes in pieces, cut between characters.
+func TestReplayLongText(t *testing.T) {
+	text := "x" + strings.Repeat("€", maxReplayed)
+	chunks := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{acp.TextBlock(text)}})
+	got := ""
+	for _, c := range chunks {
+		if n := len(*c.Content.Text); n > maxReplayed || !utf8.ValidString(*c.Content.Text) || c.MessageID != "u" {
+			t.Errorf("a piece of %d bytes, of message %q", n, c.MessageID)
+		}
+		got += *c.Content.Text
+	}
+	if got != text || len(chunks) < 4 {
+		t.Errorf("%d chunks, %d bytes", len(chunks), len(got))
+	}
+}
+
+// What cannot be shown as it was is shown as something that can.
+func TestReplayAttachments(t *testing.T) {
+	large := strings.Repeat("A", maxReplayed+4)
+	resource := acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///a", MIMEType: "text/plain", Text: &large}}
+	small := acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: "AAAA"}
+	for name, tt := range map[string]struct{ block, want acp.ContentBlock }{
+		"small image":         {small, small},
+		"large image":         {acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: large}, acp.TextBlock("[image, 512 KiB]")},
+		"large resource":      {resource, acp.ContentBlock{Type: "resource_link", URI: "file:///a", Name: "file:///a", MIMEType: "text/plain"}},
+		"link without a name": {acp.ContentBlock{Type: "resource_link", URI: "zed:///x"}, acp.ContentBlock{Type: "resource_link", URI: "zed:///x", Name: "zed:///x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{tt.block}})
+			if diff := cmp.Diff([]acp.MessageChunk{{Update: acp.UpdateUserMessage, MessageID: "u", Content: tt.want}}, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A warning is said when a turn begins, and recorded before the prompt.
+func TestReplayOrder(t *testing.T) {
+	prompt := func(id string) Prompt {
+		return Prompt{MessageID: id, Content: []acp.ContentBlock{acp.TextBlock(id)}}
+	}
+	var got []string
+	for _, c := range replayed(t,
+		Note{"w1", "warning"}, prompt("p1"), Note{"n1", "note"}, TurnEnd{Reason: acp.StopEndTurn},
+		Note{"w2", "warning"}, prompt("p2"), TurnEnd{Reason: acp.StopEndTurn}, Note{"w3", "warning"},
+	) {
+		got = append(got, c.MessageID)
+	}
+	if diff := cmp.Diff([]string{"p1", "w1", "n1", "p2", "w2", "w3"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
