@@ -119,7 +119,7 @@ func pages(size int) map[string]string {
 
 // No page takes long, comes to much, or to more nodes than was foretold.
 func TestBombs(t *testing.T) {
-	for name, page := range pages(64 << 10) {
+	for name, page := range pages(32 << 10) {
 		t.Run(name, func(t *testing.T) { readAll(t, page) })
 	}
 }

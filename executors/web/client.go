@@ -48,14 +48,16 @@ func (c *Client) Get(ctx context.Context, raw string) (Page, error) {
 	within, cancel := context.WithTimeout(ctx, time.Duration(c.Config.Timeout)*time.Second)
 	defer cancel()
 	page, err := c.follow(within, raw)
-	return page, c.ended(ctx, within, err)
+	if err = c.ended(ctx, within, err); err != nil {
+		return Page{}, err
+	}
+	return page, nil
 }
 
-// ended says why a call that took within ended, if that was not err itself.
+// ended gives the error of a call that took within: err, or why it was ended. A
+// page that came whole only while its connection was being closed is none.
 func (c *Client) ended(ctx, within context.Context, err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case within.Err() != nil:
