@@ -161,28 +161,30 @@ func (e *ide) checkFinal(s sdk.SessionId) {
 	}
 }
 
-// TestCancelQueued cancels while prompts wait: one cancel answers all of them,
+// TestStatement113CancelQueued cancels while prompts wait: one cancel answers all of them,
 // and the next prompt runs.
-func TestCancelQueued(t *testing.T) {
+func TestStatement113CancelQueued(t *testing.T) {
 	silent := make(chan struct{})
 	p := newProvider(t, hang(silent))
-	e := (&ide{}).begin(t, start{env: p.env()})
-	s := e.session()
-	running := e.begun(s, "running")
+	a := launch(t, start{env: p.env()})
+	a.initialize()
+	s := a.open()
+	a.request(`1`, "session/prompt", promptParams(s, "running"))
 	within(t, patience, "the model", silent)
-	queued := []<-chan outcome{e.begun(s, "queued"), e.begun(s, "queued too")}
-	e.alive() // behind them on the wire
-	e.cancel(s)
-	for _, done := range append(queued, running) {
-		if got := within(t, promptly, "answer to a cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
-			t.Errorf("%q, %v", got.reason, got.err)
-		}
+	a.request(`2`, "session/prompt", promptParams(s, "queued"))
+	a.request(`3`, "session/prompt", promptParams(s, "queued too"))
+	a.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
+	for _, id := range []string{`1`, `2`, `3`} {
+		a.cancelledWithin(t, id)
 	}
 	if n := len(p.requests()); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
 	p.then(answer(say("Here.")))
-	e.prompt(s, "next")
+	a.request(`4`, "session/prompt", promptParams(s, "next"))
+	if f := a.answer(`4`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("the next prompt: %s", f.line)
+	}
 }
 
 // TestStatement120CancelRequest ends a prompt by $/cancel_request.
