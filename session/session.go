@@ -13,6 +13,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -198,7 +199,24 @@ func (s *Session) record(events ...agent.Event) {
 			}
 		}
 	}
-	s.journal.record(events...)
+	if slices.ContainsFunc(events, tells) {
+		s.journal.record(events...)
+	} else {
+		s.journal.note(events...)
+	}
+}
+
+// tells reports whether a frame will tell of what the event completes. Of the
+// others the next frame tells nothing yet, so they are stored with the event that
+// comes next: each commit takes time.
+func tells(e agent.Event) bool {
+	switch e := e.(type) {
+	case agent.Block:
+		return e.Block.Call == nil
+	case agent.Answer:
+		return e.Shown != nil
+	}
+	return true
 }
 
 // initial are the settings of a session that begins.

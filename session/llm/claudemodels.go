@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anthropics/anthropic-sdk-go"
 )
@@ -79,7 +80,7 @@ var claudeModels = []claudeModel{
 }
 
 // snapshot is what follows the name of a model to pin it: a date.
-var snapshot = regexp.MustCompile(`^-20[0-9]{6}$`)
+var snapshot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-20[0-9]{6}$`) })
 
 // claudeModelOf gives what is known of the model. One that shares no more than
 // the beginning of its name with a known one has no levels, since what it takes
@@ -90,7 +91,7 @@ func claudeModelOf(name string) claudeModel {
 		if !ok {
 			continue
 		}
-		if rest != "" && !snapshot.MatchString(rest) {
+		if rest != "" && !snapshot().MatchString(rest) {
 			m.levels = nil
 		}
 		return m

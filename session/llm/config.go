@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The provider types that a Provider can have.
@@ -80,8 +81,8 @@ func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) 
 }
 
 var (
-	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	providerName = regexp.MustCompile(`^[^\s:]+$`)
+	envName      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	providerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:]+$`) })
 )
 
 // Validate gives what is wrong with each key, such as "providers[1].type".
@@ -114,7 +115,7 @@ func (p Provider) validate() map[string]string {
 			wrong[key] = fmt.Sprintf(format, args...)
 		}
 	}
-	check(p.Name == "" || providerName.MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
+	check(p.Name == "" || providerName().MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
 	switch p.Type {
 	case TypeClaude, TypeDirect:
 	case TypeScript:
@@ -130,7 +131,7 @@ func (p Provider) validate() map[string]string {
 			"must be an address such as https://api.anthropic.com")
 	}
 	// The value is not shown: people put the key itself here.
-	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
+	check(p.APIKeyEnv == "" || envName().MatchString(p.APIKeyEnv), "api_key_env",
 		"must be the name of an environment variable, not the key itself")
 	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
 	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"regexp"
+	"sync"
 )
 
 // maxPrice bounds a price, so that a sum of costs stays a number.
@@ -25,7 +26,7 @@ type Price struct {
 }
 
 // currency matches what the protocol takes for one.
-var currency = regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`)
+var currency = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`) })
 
 func (p Price) validate() map[string]string {
 	wrong := map[string]string{}
@@ -36,7 +37,7 @@ func (p Price) validate() map[string]string {
 			wrong[key] = fmt.Sprintf("must be 0 to 1,000,000 for a million tokens, got %g", price)
 		}
 	}
-	if p.Currency != "" && !currency.MatchString(p.Currency) {
+	if p.Currency != "" && !currency().MatchString(p.Currency) {
 		wrong["currency"] = fmt.Sprintf("must be three capital letters such as USD, or a unit such as credits, got %q", p.Currency)
 	}
 	return wrong

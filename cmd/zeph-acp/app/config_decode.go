@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -122,13 +123,13 @@ func (e expectation) hint(n *node, path string) string {
 		return `: put it in brackets, ["…"]`
 	case e.fits(unstable.String) && (n.kind == unstable.Integer || n.kind == unstable.Bool || n.kind == unstable.Float):
 		return ": put it in quotes"
-	case n.kind == unstable.String && (n.text == "true" || n.text == "false" || number.MatchString(n.text)):
+	case n.kind == unstable.String && (n.text == "true" || n.text == "false" || number().MatchString(n.text)):
 		return ": write it without quotes"
 	}
 	return ""
 }
 
-var number = regexp.MustCompile(`^[+-]?[0-9.]+$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
 
 // want tells what a value of the type is written as.
 func want(t reflect.Type) expectation {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -114,7 +115,9 @@ func (t *tree) lineAt(offset int) int {
 }
 
 // beginning matches a line with which an expression can begin.
-var beginning = regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
+var beginning = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
+})
 
 // recover notes the syntax error err and gives the offset from which to read on:
 // the next line with which an expression seems to begin.
@@ -148,7 +151,7 @@ func (t *tree) recover(err error) int {
 		t.current, t.path = &node{kind: unstable.Table, made: byHeader}, nil
 	}
 	for ; failed <= len(t.lines); failed++ {
-		if beginning.MatchString(t.text(failed)) {
+		if beginning().MatchString(t.text(failed)) {
 			t.end = t.lines[failed-1]
 			return t.end
 		}
@@ -335,11 +338,11 @@ func (p *path) to(keys ...string) *path {
 func (p *path) at(index int) *path { return &path{up: p, index: index, elem: true} }
 
 // bare matches a key that needs no quotes.
-var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // bareOrQuoted writes a key as TOML.
 func bareOrQuoted(key string) string {
-	if bare.MatchString(key) {
+	if bare().MatchString(key) {
 		return key
 	}
 	return quote(key)
