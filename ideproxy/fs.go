@@ -34,6 +34,9 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
 	}
+	if err := f.allowed(path); err != nil {
+		return "", err
+	}
 	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
 	if notMine(err) {
 		return f.Disk.ReadFile(ctx, path)
@@ -62,6 +65,9 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		return f.writeBehind(ctx, path, text)
 	}
 	if err := f.mkParents(path); err != nil {
+		return err
+	}
+	if err := f.allowed(path); err != nil {
 		return err
 	}
 	err := f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
@@ -109,12 +115,20 @@ func (f *FS) isBehind(path, text string) bool {
 // mkParents creates the directories that a new file needs: the protocol lets a
 // client create the file, not its parents.
 func (f *FS) mkParents(path string) error {
-	root, name, err := f.Roots.At(path)
+	dir, err := f.Roots.MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	return root.MkdirAll(filepath.Dir(name), 0o777)
+	return dir.Close()
+}
+
+// allowed fails for what the client would open for anybody, but no tool may: a
+// link may have come since the call was judged.
+func (f *FS) allowed(path string) error {
+	if _, err := f.Roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // unsaved fails if the editor has another text than the disk.

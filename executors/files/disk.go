@@ -32,9 +32,6 @@ func (d Disk) ReadFile(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	if info.IsDir() {
-		return "", &workspace.IrregularError{Path: path, Mode: info.Mode()}
-	}
 	if d.MaxBytes > 0 && info.Size() > int64(d.MaxBytes) {
 		return "", d.tooLarge(path)
 	}
@@ -70,27 +67,22 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	root, name, err := d.Roots.At(path)
+	dir, err := d.Roots.MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	before, err := writable(root, name)
+	defer dir.Close()
+	name := filepath.Base(path)
+	before, err := writable(dir, name)
 	if err != nil {
 		return err
 	}
-	parent := filepath.Dir(name)
-	if before == nil {
-		if err := root.MkdirAll(parent, 0o777); err != nil {
-			return err
-		}
-	}
-	temp := filepath.Join(parent, ".zeph-"+rand.Text()+".tmp")
-	if err := fill(root, temp, text, before); err != nil {
+	temp := ".zeph-" + rand.Text() + ".tmp"
+	if err := fill(dir, temp, text, before); err != nil {
 		return err
 	}
-	if err := root.Rename(temp, name); err != nil {
-		root.Remove(temp)
+	if err := dir.Replace(name, temp); err != nil {
+		dir.Remove(temp)
 		return err
 	}
 	return nil
@@ -98,18 +90,11 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 
 // writable tells what the regular file at name is, nil if there is none. A file
 // that may not be written is refused, although it could be replaced.
-func writable(root *os.Root, name string) (fs.FileInfo, error) {
-	info, err := root.Lstat(name)
+func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
+	f, info, err := dir.Open(name, os.O_WRONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &workspace.IrregularError{Path: name, Mode: info.Mode()}
-	}
-	f, info, err := workspace.OpenIn(root, name, os.O_WRONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +103,19 @@ func writable(root *os.Root, name string) (fs.FileInfo, error) {
 
 // fill makes the file temp with text, and with mode and owner of before. On an
 // error no file is left.
-func fill(root *os.Root, temp, text string, before fs.FileInfo) (err error) {
+func fill(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err error) {
 	mode := fs.FileMode(0o666)
 	if before != nil {
 		mode = 0o600 // until it has the mode of the file that it replaces
 	}
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := dir.Create(temp, mode)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			root.Remove(temp)
+			dir.Remove(temp)
 		}
 	}()
 	if before != nil {

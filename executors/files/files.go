@@ -5,8 +5,8 @@
 // live is an [FS]: [Disk] here, or the client's buffers. Names, kinds and sizes
 // of files always come from the disk.
 //
-// It promises that no tool looks or writes outside of the session's roots, that
-// a change keeps every byte that it did not mean to change (byte order mark,
+// It promises that no tool looks or writes outside of the session's roots or
+// into zeph-acp's own files, which walks and lists leave out, that a change keeps every byte that it did not mean to change (byte order mark,
 // line endings, a missing final newline), and that Prepare shows the change that
 // Execute makes; where the file changed in between, the result shows what really
 // happened. It does not decide who may do what: that is for the links around it.
@@ -94,8 +94,8 @@ type target struct {
 func (t *tools) target(path string) (target, error) {
 	abs, err := t.roots.Resolve(path)
 	if err != nil {
-		if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
-			return target{}, outsideFailure(outside)
+		if f := refused(err); f != nil {
+			return target{}, f
 		}
 		return target{}, executors.Failuref(executors.InvalidParameters, "path: %v", err)
 	}
@@ -106,9 +106,18 @@ func (t *tools) at(abs string) target {
 	return target{abs: abs, show: oneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
-func outsideFailure(e *workspace.OutsideError) *executors.Failure {
-	return executors.Failuref(executors.PolicyBlocked, "%v", e).
-		Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+// refused is the failure of a path that no tool may use, nil if err is about
+// something else.
+func refused(err error) *executors.Failure {
+	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
+		return executors.Failuref(executors.PolicyBlocked, "%v", outside).
+			Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+	}
+	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {
+		return executors.Failuref(executors.PolicyBlocked, "%v", private).
+			Hint("Do not try another way. What is to be changed there the user changes, with zeph-acp's own commands or in the editor.")
+	}
+	return nil
 }
 
 // load reads the content of tg through FS. Nothing but a regular file is asked
@@ -150,8 +159,11 @@ func (t *tools) explain(err error, verb string, tg target) error {
 	if failure, ok := errors.AsType[*executors.Failure](err); ok {
 		return failure
 	}
-	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
-		return outsideFailure(outside)
+	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
+		err = &workspace.PrivateError{Path: tg.show}
+	}
+	if f := refused(err); f != nil {
+		return f
 	}
 	if odd, ok := errors.AsType[*workspace.IrregularError](err); ok {
 		return executors.Failuref(executors.PermanentFailure, "%s is %s, not a text file", tg.show, workspace.Describe(odd.Mode))

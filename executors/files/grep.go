@@ -14,7 +14,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 type grepInput struct {
@@ -159,7 +158,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, include string, s *sear
 	if err != nil {
 		return "", err
 	}
-	w.unread = append(w.unread, unread.unread...)
+	w.unread, w.hidden = append(w.unread, unread.unread...), w.hidden || unread.hidden
 	notes = w.notes()
 	if large > 0 {
 		notes += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", count(large, "file"), t.cfg.MaxFileBytes)
@@ -169,13 +168,13 @@ func (t *tools) grepTree(ctx context.Context, tg target, include string, s *sear
 
 // readInto reads a file of a walk into buf, unless it has more than most bytes.
 func readInto(buf []byte, e entry, most int) (data []byte, size int64, err error) {
-	f, info, err := workspace.OpenIn(e.dir, e.Name(), os.O_RDONLY)
+	f, info, err := e.dir.Open(e.Name(), os.O_RDONLY)
 	if err != nil {
 		return buf, 0, err
 	}
 	defer f.Close()
 	size = info.Size()
-	if size > int64(most) || info.IsDir() {
+	if size > int64(most) {
 		return buf, size, nil
 	}
 	if need := int(size) + 1; cap(buf) < need { // one more, to see the end without growing

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -21,7 +22,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 	if text == "" {
 		return failure(", which is empty")
 	}
-	if plain := lineNumber.ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
+	if plain := lineNumber().ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
 		return failure(": it contains the line numbers of read's output")
 	}
 	if at := strings.Index(text, new); len(strings.TrimSpace(new)) > 3 && at >= 0 {
@@ -47,7 +48,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 const maxHintWork = 4 << 20
 
 // lineNumber is what read puts before each line.
-var lineNumber = regexp.MustCompile(`(?m)^ *[0-9]+\t`)
+var lineNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *[0-9]+\t`) })
 
 // closestBlock finds where the most of want's lines stand in lines, at the
 // distance that they have in want, when whitespace does not count.

@@ -43,49 +43,34 @@ const (
 	suffixRule           // "*" and a literal
 )
 
-// load puts the .gitignore of dir, whose path from the root is name, below i. A
-// file that cannot be read ignores nothing.
-func (i *ignore) load(dir *os.Root, name string) *ignore {
-	f, info, err := workspace.OpenIn(dir, ignoreFile, os.O_RDONLY)
+// load puts the .gitignore of dir below i. A file that cannot be read ignores
+// nothing.
+func (i *ignore) load(dir *workspace.Dir) *ignore {
+	f, _, err := dir.Open(ignoreFile, os.O_RDONLY)
 	if err != nil {
 		return i
 	}
 	defer f.Close()
-	if info.IsDir() {
-		return i
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxIgnore))
 	if err != nil {
 		return i
 	}
 	prefix := ""
-	if name != "." {
-		prefix = name + "/"
+	if dir.Rel() != "." {
+		prefix = dir.Rel() + "/"
 	}
 	return &ignore{above: i, dir: prefix, rules: parseRules(string(text))}
 }
 
-// ignoredAbove collects what holds in the directory name because of the
-// .gitignore files between the root and it. A start that is itself ignored was
-// asked for by name, so that nothing from above holds there.
-func ignoredAbove(root *os.Root, name string) *ignore {
-	var ign *ignore
-	if name == "." {
+// enter gives what holds in the directory name because of i and the .gitignore
+// of dir, which it is in. A directory that is itself ignored was asked for by
+// name, so that nothing from above holds there.
+func (i *ignore) enter(dir *workspace.Dir, name string) *ignore {
+	i = i.load(dir)
+	if name == ".git" || i.match(path.Join(dir.Rel(), name), true) {
 		return nil
 	}
-	at := "."
-	for _, part := range strings.Split(name, "/") {
-		if dir, err := root.OpenRoot(at); err == nil {
-			if info, err := dir.Lstat(ignoreFile); err == nil && info.Mode().IsRegular() {
-				ign = ign.load(dir, at)
-			}
-			dir.Close()
-		}
-		if at = path.Join(at, part); part == ".git" || ign.match(at, true) {
-			ign = nil
-		}
-	}
-	return ign
+	return i
 }
 
 // match reports whether the entry at name, a path from the root, is ignored. The

@@ -29,23 +29,31 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 	if err != nil {
 		return fail(ctx, err)
 	}
-	f, info, err := t.roots.Open(tg.abs)
+	info, err := t.roots.Lstat(tg.abs)
 	if err != nil {
 		return fail(ctx, t.explain(err, "list", tg))
 	}
-	defer f.Close()
 	if !info.IsDir() {
 		return fail(ctx, executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
 			Hint("Use read for files."))
 	}
-	entries, err := f.ReadDir(-1)
+	dir, err := t.roots.Dir(tg.abs)
+	if err != nil {
+		return fail(ctx, t.explain(err, "list", tg))
+	}
+	defer dir.Close()
+	entries, hidden, err := dir.ReadDir(-1)
 	if err != nil {
 		return fail(ctx, t.explain(err, "list", tg))
 	}
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	return executors.Result{Text: listing(tg.show, entries, t.cfg.MaxEntries)}, nil
+	text := listing(tg.show, entries, t.cfg.MaxEntries)
+	if hidden {
+		text += "\n" + hiddenNote
+	}
+	return executors.Result{Text: text}, nil
 }
 
 // directory is target with the cwd as default.

@@ -52,16 +52,13 @@ func (t *tools) meant(dir string, names []string) (string, bool) {
 
 // entries lists a directory as far as a suggestion needs it.
 func (t *tools) entries(dir string) []fs.DirEntry {
-	f, info, err := t.roots.Open(dir)
+	d, err := t.roots.Dir(dir)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	if !info.IsDir() {
-		return nil
-	}
+	defer d.Close()
 	const most = 10_000
-	entries, _ := f.ReadDir(most) // what was read before an error will do
+	entries, _, _ := d.ReadDir(most) // what was read before an error will do
 	return entries
 }
 

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,51 +18,53 @@ const walkBudget = 1_000_000
 // walker goes through a directory tree for find_path and grep, in the order of
 // the paths. It leaves out .git and what .gitignore files leave out, and it does
 // not follow symlinks. Each directory is opened inside of the one above, so
-// that no exchange of directories leads it out of the roots.
+// that no exchange of directories leads it out of the roots. What is hidden it
+// does not open.
 type walker struct {
 	visit  func(entry) error // fs.SkipAll ends the walk
 	base   string            // slash-separated path from the root to where the walk starts
 	budget int               // entries that may still be visited
 	cut    bool              // the budget did not last
 	unread []string          // what could not be read, and why
+	hidden bool              // zeph-acp's own files were left out
 }
 
 // entry is one thing that a walk came to.
 type entry struct {
 	fs.DirEntry
-	path string   // slash-separated, relative to where the walk starts
-	dir  *os.Root // the directory it is in; open during the visit
+	path string         // slash-separated, relative to where the walk starts
+	dir  *workspace.Dir // the directory it is in; open during the visit
 }
 
 // walk visits all that is below the directory at tg.
 func (t *tools) walk(ctx context.Context, tg target, visit func(entry) error) (*walker, error) {
-	root, rel, err := t.roots.At(tg.abs)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	dir, err := root.OpenRoot(rel)
+	var ign *ignore
+	dir, err := t.roots.Descend(tg.abs, func(above *workspace.Dir, next string) { ign = ign.enter(above, next) })
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	w := &walker{visit: visit, base: filepath.ToSlash(rel), budget: t.budget}
-	err = w.enter(ctx, dir, w.base, ignoredAbove(root, w.base))
+	w := &walker{visit: visit, base: dir.Rel(), budget: t.budget}
+	err = w.enter(ctx, dir, ign)
 	if errors.Is(err, fs.SkipAll) {
 		err = nil
 	}
 	return w, err
 }
 
-// enter visits the entries of dir, whose path from the root is name. Only the
-// start of a walk must be readable; what cannot be read below is noted.
-func (w *walker) enter(ctx context.Context, dir *os.Root, name string, ign *ignore) error {
-	entries, err := readDir(dir)
+// enter visits the entries of dir. Only the start of a walk must be readable;
+// what cannot be read below is noted.
+func (w *walker) enter(ctx context.Context, dir *workspace.Dir, ign *ignore) error {
+	entries, hidden, err := dir.ReadDir(-1)
 	if err != nil {
 		return err
 	}
+	w.hidden = w.hidden || hidden
+	// A directory stands where its name with a slash belongs, so that the paths of
+	// the whole walk come sorted.
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(sortName(a), sortName(b)) })
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile && e.Type().IsRegular() }) {
-		ign = ign.load(dir, name)
+		ign = ign.load(dir)
 	}
 	for _, e := range entries {
 		if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (w *walker) enter(ctx context.Context, dir *os.Root, name string, ign *igno
 			w.cut = true
 			return fs.SkipAll
 		}
-		full := path.Join(name, e.Name())
+		full := path.Join(dir.Rel(), e.Name())
 		if e.Name() == ".git" || ign.match(full, e.IsDir()) {
 			continue
 		}
@@ -91,11 +91,11 @@ func (w *walker) enter(ctx context.Context, dir *os.Root, name string, ign *igno
 	return nil
 }
 
-func (w *walker) descend(ctx context.Context, dir *os.Root, name, full string, ign *ignore) error {
-	sub, err := dir.OpenRoot(name)
+func (w *walker) descend(ctx context.Context, dir *workspace.Dir, name, full string, ign *ignore) error {
+	sub, err := dir.Sub(name)
 	if err == nil {
 		defer sub.Close()
-		err = w.enter(ctx, sub, full, ign)
+		err = w.enter(ctx, sub, ign)
 	}
 	if err == nil || errors.Is(err, fs.SkipAll) || ctx.Err() != nil {
 		return err
@@ -112,21 +112,13 @@ func (w *walker) below(full string) string {
 	return full[len(w.base)+1:]
 }
 
+// problem notes what could not be looked at.
 func (w *walker) problem(name string, err error) {
-	w.unread = append(w.unread, fmt.Sprintf("%s (%v)", oneLine(name), reason(err)))
-}
-
-// readDir lists a directory so that the paths of a whole walk come sorted: a
-// directory stands where its name with a slash belongs.
-func readDir(dir *os.Root) ([]fs.DirEntry, error) {
-	f, _, err := workspace.OpenIn(dir, ".", os.O_RDONLY)
-	if err != nil {
-		return nil, err
+	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
+		w.hidden = true
+		return
 	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(sortName(a), sortName(b)) })
-	return entries, err
+	w.unread = append(w.unread, fmt.Sprintf("%s (%v)", oneLine(name), reason(err)))
 }
 
 func sortName(e fs.DirEntry) string {
@@ -135,6 +127,9 @@ func sortName(e fs.DirEntry) string {
 	}
 	return e.Name()
 }
+
+// hiddenNote says why something that is there is not told of.
+const hiddenNote = "[zeph-acp's own files are out of reach and left out]"
 
 // notes says in lines of their own what a walk could not see.
 func (w *walker) notes() string {
@@ -149,6 +144,9 @@ func (w *walker) notes() string {
 			fmt.Fprintf(&b, " and %d more", n-most)
 		}
 		b.WriteByte(']')
+	}
+	if w.hidden {
+		b.WriteString("\n" + hiddenNote)
 	}
 	return b.String()
 }

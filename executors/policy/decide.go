@@ -155,7 +155,7 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 		}
 		return verdict{Allow, ""}
 	}
-	reads := c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns)) && (c.Program() != "git" || gitRunsNothing(c.Dirs))
+	reads := c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns)) && (c.Program() != "git" || gitRunsNothing(c.Dirs, p.private()))
 	other := verdict{Ask, "default: it is not known to only read"}
 	switch {
 	case reads:

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // gitPrograms are the settings by which a repository makes git run a program,
@@ -19,7 +21,7 @@ var gitPrograms = sync.OnceValue(func() *regexp.Regexp {
 // it knows, starts no program of the repository's choice. A repository's
 // configuration is not part of a clone, but whatever unpacked or wrote this
 // directory may have made it; the user's own configuration is the user's.
-func gitRunsNothing(dirs []string) bool {
+func gitRunsNothing(dirs []string, private *workspace.Private) bool {
 	for _, dir := range dirs {
 		real, err := filepath.EvalSymlinks(dir) // git goes up from where the directory really is
 		if err != nil && !os.IsNotExist(err) {
@@ -28,7 +30,7 @@ func gitRunsNothing(dirs []string) bool {
 		if err != nil {
 			real = dir
 		}
-		config, ok := gitConfig(real)
+		config, ok := gitConfig(real, private)
 		if !ok || gitPrograms().MatchString(config) {
 			return false
 		}
@@ -38,7 +40,7 @@ func gitRunsNothing(dirs []string) bool {
 
 // gitConfig reads the configuration of the repository that dir is in, empty if
 // it is in none; false if that cannot be told.
-func gitConfig(dir string) (string, bool) {
+func gitConfig(dir string, private *workspace.Private) (string, bool) {
 	for {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Lstat(git); err == nil {
@@ -50,7 +52,7 @@ func gitConfig(dir string) (string, bool) {
 				!exists(filepath.Join(git, "HEAD")) { // git would not take it for a repository, and go on up
 				return "", false
 			}
-			return readConfig(filepath.Join(git, "config"))
+			return readConfig(filepath.Join(git, "config"), private)
 		}
 		if exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) { // a repository without files
 			return "", false
@@ -68,15 +70,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func readConfig(path string) (string, bool) {
-	info, err := os.Lstat(path)
+func readConfig(path string, private *workspace.Private) (string, bool) {
+	f, err := private.Open(path)
 	if os.IsNotExist(err) {
 		return "", true
 	}
-	if err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
-	f, err := os.Open(path)
 	if err != nil {
 		return "", false
 	}

@@ -2,12 +2,14 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Guard is the link that blocks what no rule and no answer of the user can
@@ -16,6 +18,8 @@ type Guard struct {
 	Rules ShellRules
 	Roots Workspace
 	Home  string // absolute; empty means unknown
+	// Private looks at zeph-acp's own files; nil means that there are none.
+	Private func() *workspace.Private
 }
 
 // Middleware puts the guard into a chain.
@@ -30,6 +34,9 @@ type guarded struct {
 
 func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	blocked, ask := g.judge(call.Card)
+	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
+		blocked = f // the tool itself refuses the path
+	}
 	if blocked != nil {
 		call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
 		return blocked.Result(), nil
@@ -40,7 +47,11 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 
 // judge gives why a call is blocked, or reasons to ask.
 func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []string) {
+	private := g.private()
 	for _, p := range card.Paths {
+		if private.Hides(p) {
+			return outOfReach(p), nil
+		}
 		if _, err := g.Roots.Resolve(p); err != nil {
 			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p), nil
 		}
@@ -51,6 +62,10 @@ func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []st
 	p := parse(card.Command, card.Dir, g.Home)
 	if p.err != nil {
 		return nil, []string{fmt.Sprintf("it cannot be parsed: %v", p.err)}
+	}
+	named, ask := g.own(card, p.script, private)
+	if named != "" {
+		return outOfReach(named), nil
 	}
 	for _, c := range p.script.Commands {
 		if why := g.blocks(c); why != "" {

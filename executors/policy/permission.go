@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Approver asks the user about a call. It returns the ID of the option that was
@@ -34,16 +35,25 @@ const (
 
 // Permission is the link that decides and asks. It is made for one session.
 type Permission struct {
-	Config   Config
-	Shell    ShellRules
-	Roots    Workspace
-	Home     string        // absolute; empty means unknown
+	Config Config
+	Shell  ShellRules
+	Roots  Workspace
+	Home   string // absolute; empty means unknown
+	// Private is as of Guard: what git would be told by is not looked for there.
+	Private  func() *workspace.Private
 	Mode     func() string // the session's mode now
 	Approver Approver      // nil means that nobody can be asked
 	// Remembered holds the user's answers for good.
 	Remembered *Remembered
 
 	asking chan struct{} // has room for one: questions come one after the other
+}
+
+func (p *Permission) private() *workspace.Private {
+	if p.Private == nil {
+		return nil
+	}
+	return p.Private()
 }
 
 // Middleware puts the link into a chain.

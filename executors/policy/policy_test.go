@@ -468,16 +468,16 @@ func TestGitOfAHostileRepository(t *testing.T) {
 			}
 		}
 	}
-	if !gitRunsNothing([]string{dir}) {
+	if !gitRunsNothing([]string{dir}, nil) {
 		t.Error("no repository")
 	}
 	write("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n[user]\n\tname = a command\n")
-	if !gitRunsNothing([]string{filepath.Join(dir)}) {
+	if !gitRunsNothing([]string{filepath.Join(dir)}, nil) {
 		t.Error("a plain one")
 	}
 	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nhooksPath=x"} {
 		write(text)
-		if gitRunsNothing([]string{filepath.Join(dir, "sub")}) {
+		if gitRunsNothing([]string{filepath.Join(dir, "sub")}, nil) {
 			t.Errorf("%q", text)
 		}
 	}

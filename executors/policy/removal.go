@@ -178,8 +178,8 @@ func starts(c *command.Command) []command.Path {
 }
 
 // protected reports whether abs is the file system's root, the home directory, a
-// root of the session or something above one of them, or stands for all that is
-// in one of these.
+// root of the session, a directory of zeph-acp's own or something above one of
+// them, or stands for all that is in one of these.
 func (g *Guard) protected(abs string) bool {
 	for {
 		abs = strings.TrimRight(filepath.ToSlash(abs), "/")
@@ -199,6 +199,9 @@ func (g *Guard) protected(abs string) bool {
 	keep := append(slices.Clone(g.Roots.Dirs()), string(filepath.Separator))
 	if g.Home != "" {
 		keep = append(keep, g.Home)
+	}
+	if len(g.private().Below(place)) > 0 {
+		return true
 	}
 	return slices.ContainsFunc(keep, func(k string) bool { return inside(k, place) })
 }

@@ -43,6 +43,7 @@ func split(p string, glob bool) []step {
 
 type follower struct {
 	steps *int // so far
+	plain bool // plain files that match a pattern are wanted too
 	found []string
 }
 
@@ -104,6 +105,10 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 			ok = true
 		}
 		link := e.Type()&fs.ModeSymlink != 0
+		if f.plain && ok && !link && len(rest) == 0 {
+			f.found = append(f.found, filepath.Join(dir, e.Name()))
+			continue
+		}
 		if !ok || !link && (len(rest) == 0 || !e.IsDir()) {
 			continue
 		}

@@ -1,13 +1,14 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 )
 
-// IrregularError says that something is neither a regular file nor a directory,
-// so that opening it could block or act on a device.
+// IrregularError says that something is no regular file, so that opening it
+// could block, act on a device or lead elsewhere.
 type IrregularError struct {
 	Path string // as the caller named it
 	Mode fs.FileMode
@@ -37,61 +38,90 @@ func Describe(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// At opens the outermost root that abs, a path from Resolve, lies in, and gives
-// the path relative to it: all further work on abs belongs there, where no
-// symlink leads out. The caller closes the root.
-func (r *Roots) At(abs string) (root *os.Root, rel string, err error) {
-	dir, ok := r.root(abs)
-	if !ok {
-		return nil, "", &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
-	}
-	rel, _ = within(dir, abs)
-	if root, err = os.OpenRoot(dir); err != nil {
-		return nil, "", err
-	}
-	return root, rel, nil
-}
-
-// Lstat tells what is at abs, a path from Resolve. Errors are those of os.Lstat.
+// Lstat tells what is at abs, a path from Resolve. Errors are those of os.Lstat,
+// or a *PrivateError.
 func (r *Roots) Lstat(abs string) (fs.FileInfo, error) {
-	root, rel, err := r.At(abs)
+	dir, name, err := r.Parent(abs)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	return root.Lstat(rel)
+	defer dir.Close()
+	return dir.Lstat(name)
 }
 
-// Open opens the regular file or directory at abs, a path from Resolve, for
-// reading. Anything else gets an *IrregularError, without being opened and
-// without waiting for it. The caller closes the file.
+// Open opens the regular file at abs, a path from Resolve, for reading. Anything
+// else gets an *IrregularError, without being opened and without waiting for it.
+// The caller closes the file.
 func (r *Roots) Open(abs string) (*os.File, fs.FileInfo, error) {
-	root, rel, err := r.At(abs)
+	dir, name, err := r.Parent(abs)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close()
-	info, err := root.Lstat(rel) // opening a FIFO would wake its writer, who then gets SIGPIPE
-	if err != nil {
-		return nil, nil, err
-	}
-	if m := info.Mode(); !m.IsRegular() && !m.IsDir() && m&fs.ModeSymlink == 0 {
-		return nil, nil, &IrregularError{Path: abs, Mode: m}
-	}
-	return OpenIn(root, rel, os.O_RDONLY)
+	defer dir.Close()
+	return dir.Open(name, os.O_RDONLY)
 }
 
-// OpenIn opens name, a regular file or directory, inside of an open directory;
-// flag is os.O_RDONLY or os.O_WRONLY. What is neither gets an *IrregularError,
-// also if it took the place of a file a moment ago; nothing is waited for.
-func OpenIn(dir *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
-	f, err := dir.OpenFile(name, flag|nonblock, 0)
+// errExchanged says that somebody works against us, or very fast beside us.
+var errExchanged = errors.New("it was exchanged for something else while it was opened")
+
+// Open opens name, a regular file in the directory; flag is os.O_RDONLY or
+// os.O_WRONLY. What is anything else gets an *IrregularError, also if it took
+// the place of a file a moment ago; nothing is waited for. The caller closes the
+// file.
+func (d *Dir) Open(name string, flag int) (*os.File, fs.FileInfo, error) {
+	before, err := d.Lstat(name)
 	if err != nil {
 		return nil, nil, err
 	}
+	if !before.Mode().IsRegular() { // opening a FIFO would wake its writer, who then gets SIGPIPE
+		return nil, nil, &IrregularError{Path: name, Mode: before.Mode()}
+	}
+	return d.open(name, flag, before)
+}
+
+// open opens what was looked at before.
+func (d *Dir) open(name string, flag int, before fs.FileInfo) (*os.File, fs.FileInfo, error) {
+	f, err := d.root.OpenFile(name, flag|nonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.private.check(f, before, name)
+}
+
+// Open opens the regular file at path, wherever it is, for reading; no link is
+// followed to it. What is hidden gets a *PrivateError without being opened. The
+// caller closes the file.
+func (p *Private) Open(path string) (*os.File, error) {
+	before, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Hides(path):
+		return nil, &PrivateError{Path: path}
+	case !before.Mode().IsRegular():
+		return nil, &IrregularError{Path: path, Mode: before.Mode()}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err = p.check(f, before, path)
+	return f, err
+}
+
+// check makes sure that f is the regular file which was looked at before. It
+// owns f where it fails.
+func (p *Private) check(f *os.File, before fs.FileInfo, name string) (*os.File, fs.FileInfo, error) {
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	switch {
+	case err != nil:
+	case p != nil && p.known(info):
+		p.own.keep(f)
+		return nil, nil, &PrivateError{Path: name}
+	case !info.Mode().IsRegular():
 		err = &IrregularError{Path: name, Mode: info.Mode()}
+	case !os.SameFile(before, info):
+		err = errExchanged
 	}
 	if err != nil {
 		f.Close()

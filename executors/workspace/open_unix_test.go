@@ -28,13 +28,13 @@ func TestOpenIrregular(t *testing.T) {
 		}
 	}
 	// What took the place of a file after it was looked at does not block either.
-	root, err := os.OpenRoot(dir)
+	d, err := r.Dir(dir)
 	must(t, err)
-	defer root.Close()
+	defer d.Close()
 	for _, flag := range []int{os.O_RDONLY, os.O_WRONLY} {
-		if f, _, err := OpenIn(root, "fifo", flag); err == nil {
+		if f, _, err := d.open("fifo", flag, nil); err == nil {
 			f.Close()
-			t.Errorf("OpenIn(fifo, %d) succeeded", flag)
+			t.Errorf("open(fifo, %d) succeeded", flag)
 		}
 	}
 	devices, err := New("/dev")

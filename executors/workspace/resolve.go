@@ -35,7 +35,7 @@ const maxLinks = 255
 // without symlinks: "~" is the home directory, a relative path starts from the
 // cwd, "." and ".." are taken out first. The path need not exist; symlinks are
 // followed also where their target does not. A path that leads out of the roots
-// gets an *OutsideError.
+// gets an *OutsideError, one to zeph-acp's own files a *PrivateError.
 func (r *Roots) Resolve(path string) (string, error) {
 	switch {
 	case path == "":
@@ -53,6 +53,9 @@ func (r *Roots) Resolve(path string) (string, error) {
 	resolved, err := follow(filepath.Clean(abs))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	if r.Private().Hides(resolved) {
+		return "", &PrivateError{Path: path}
 	}
 	if !r.Contains(resolved) {
 		return "", &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}

@@ -2,12 +2,13 @@
 //
 // Start with [New] and [Roots.Resolve]: a path as a model or a client writes it
 // becomes an absolute one without symlinks, or an [*OutsideError]. What is then
-// opened goes through [Roots.At] or [Roots.Open], so that a symlink which takes
-// the place of a directory between check and use leads nowhere.
+// opened goes through [Roots.Open] or a [Dir], so that a symlink which takes the
+// place of a directory between check and use leads nowhere.
 //
-// It promises that no path it returns or opens lies outside of the roots. It
-// does not judge which paths inside them may be used, and it cannot bound what a
-// shell command does.
+// It promises that no path it returns or opens lies outside of the roots, nor
+// among zeph-acp's own files ([Own]): those are not even opened, by whatever
+// name they are called. It judges no other path inside of the roots, and it
+// cannot bound what a shell command does.
 //
 // Why is nothing kept open? Because a root may be deleted and made again while
 // the session lives, and an idle session should cost nothing. Only somebody who
@@ -27,6 +28,7 @@ import (
 type Roots struct {
 	given []string // as the client wrote them, cleaned
 	dirs  []string // the same without symlinks
+	own   *Own     // what is hidden; nil means nothing
 }
 
 // New makes Roots of absolute directories that exist; the first is the session's

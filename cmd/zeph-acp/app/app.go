@@ -40,6 +40,7 @@ type App struct {
 	Getenv func(string) string // the environment with the saved keys
 	Store  *store.DB           // of sessions; nil keeps nothing
 	Logout func() error        // removes the saved keys
+	Own    *workspace.Own      // the files that no tool touches; nil means none
 	NewID  func() string       // UUIDs
 	Now    func() time.Time
 	Settle time.Duration // see session.Sessions
@@ -54,8 +55,8 @@ func New(l *Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
 		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"), Getenv: keys.Getenv,
-		Logout: func() error { _, err := keys.RemoveAll(); return err },
-		NewID:  uuid.NewString, Now: time.Now, Settle: settle, Log: log,
+		Logout: func() error { _, err := keys.RemoveAll(); return err }, Own: own(l.Paths),
+		NewID: uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	if l.Paths.Data != "" {
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{Log: log})
@@ -141,7 +142,11 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		}
 		return session.Opening{}, &acp.ParamsError{Field: field, Reason: err.Error()}
 	}
-	cfg, warnings := Tighten(a.Config, roots.Cwd())
+	roots = roots.Without(a.Own)
+	cfg, warnings := a.Config, []string(nil)
+	if !isOwn(roots, workspaceFile) { // the user's own is no repository's
+		cfg, warnings = Tighten(a.Config, roots.Cwd())
+	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}

@@ -22,9 +22,9 @@ import (
 // come before the user is asked, and no "always" gets around a gate.
 func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) executors.Executor {
 	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Rules: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home}
+	guard := &policy.Guard{Rules: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home, Private: roots.Private}
 	permission := &policy.Permission{
-		Config: cfg.Tools.Config, Shell: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home,
+		Config: cfg.Tools.Config, Shell: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home, Private: roots.Private,
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
 		Remembered: &policy.Remembered{},
 	}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// own tells the tools which files are ours, so that none of them touches one:
+// they hold keys, say what is allowed, and a database that this process opens
+// and closes a second time loses its locks.
+func own(p Paths) *workspace.Own {
+	config := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keysFile, keysFile + ".lock", temporary("*")}
+	data := []string{storeFile, storeFile + "-wal", storeFile + "-shm", storeFile + "-journal", storeFile + "*"}
+	state := []string{"audit.jsonl", "audit.jsonl*"}
+	// One directory for all is ZEPH_HOME, which may be somebody's project.
+	mixed := p.Config == p.Data && p.Data == p.State
+	o := &workspace.Own{}
+	for _, place := range []workspace.Place{
+		{Dir: p.Config, Files: config, Mixed: mixed},
+		{Dir: p.Data, Files: data, Mixed: mixed},
+		{Dir: p.State, Files: state, Mixed: mixed},
+	} {
+		if place.Dir != "" {
+			o.Places = append(o.Places, place)
+		}
+	}
+	return o
+}
+
+// isOwn reports whether a path of the workspace leads to one of our files.
+func isOwn(roots *workspace.Roots, path string) bool {
+	_, err := roots.Resolve(path)
+	_, private := errors.AsType[*workspace.PrivateError](err)
+	return private
+}

@@ -1,0 +1,272 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+func (g *Guard) private() *workspace.Private {
+	if g.Private == nil {
+		return nil
+	}
+	return g.Private()
+}
+
+// outOfReach is the failure of a call that would touch zeph-acp's own files.
+func outOfReach(name string) *executors.Failure {
+	return executors.Failuref(executors.PolicyBlocked, "%s is out of reach: zeph-acp's own files (configuration, keys, sessions, audit log) are for no tool", name).
+		Hint("Do not try another way. What is to be changed there the user changes, with zeph-acp's own commands or in the editor.")
+}
+
+// ownFiles is the search of one script for zeph-acp's own files.
+type ownFiles struct {
+	private *workspace.Private
+	home    string
+	steps   int
+	named   string // the first word that surely names one
+	ask     []string
+}
+
+// own judges what a script names of zeph-acp's own files: named is what it would
+// surely touch, ask are reasons to ask about what it may.
+func (g *Guard) own(card executors.Card, s *command.Script, private *workspace.Private) (named string, ask []string) {
+	if private == nil {
+		return "", nil
+	}
+	o := &ownFiles{private: private, home: g.Home}
+	for _, r := range s.Redirects {
+		o.file(r.Path(), true)
+	}
+	for _, c := range s.Commands {
+		if len(c.Dirs) > 0 { // many read the directory in which they run
+			o.file(command.Path{Text: c.Dirs[0], Abs: c.Dirs}, true)
+		}
+		paths := c.Paths()
+		for _, p := range paths {
+			o.file(p, true)
+		}
+		for _, p := range c.Mentions() {
+			o.file(o.atHome(p), p.Sure)
+		}
+		o.into(c, paths)
+		if !c.Guess {
+			o.above(c, paths)
+		}
+	}
+	o.text(card)
+	slices.Sort(o.ask)
+	return o.named, slices.Compact(o.ask)
+}
+
+// file judges what one word may be.
+func (o *ownFiles) file(p command.Path, sure bool) {
+	for i, places := range o.places(p) {
+		switch {
+		case !slices.ContainsFunc(places, o.private.Hides):
+		case sure && i == 0:
+			if o.named == "" {
+				o.named = p.Text
+			}
+		default:
+			o.reason("%s may be one of zeph-acp's own files", p.Text)
+		}
+	}
+}
+
+// places gives where a path leads, with the files that a pattern matches.
+func (o *ownFiles) places(p command.Path) [][]string {
+	var out [][]string
+	for _, abs := range p.Abs {
+		volume := filepath.VolumeName(abs)
+		f := follower{steps: &o.steps, plain: true}
+		if f.follow(volume+string(filepath.Separator), split(abs[len(volume):], p.Glob), 0) != nil {
+			o.reason("it names more files than can be looked at")
+		}
+		out = append(out, f.found)
+	}
+	return out
+}
+
+// atHome gives a path within a text as a program would expand it.
+func (o *ownFiles) atHome(p command.Path) command.Path {
+	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && o.home != "" {
+		p.Abs = []string{filepath.Join(o.home, rest)}
+	}
+	return p
+}
+
+// copies are programs that put files of the same name into a directory.
+var copies = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
+
+// into judges the files that a copy would write in a directory.
+func (o *ownFiles) into(c *command.Command, paths []command.Path) {
+	if !slices.Contains(copies, c.Program()) {
+		return
+	}
+	const most = 32
+	if len(paths) > most {
+		paths = append(slices.Clone(paths[:most]), paths[len(paths)-1])
+	}
+	for _, dir := range paths {
+		for _, p := range paths {
+			for _, places := range o.places(p) {
+				for _, place := range places {
+					in := dir
+					in.Abs = nil
+					for _, abs := range dir.Abs {
+						in.Abs = append(in.Abs, abs+string(filepath.Separator)+filepath.Base(place))
+					}
+					o.file(in, true)
+				}
+			}
+		}
+	}
+}
+
+// walkers are programs that only read, and of a directory what is below it; the
+// value says whether they start in the current one if none is named.
+var walkers = map[string]bool{
+	"diff": false, "du": true, "egrep": true, "fd": true, "fdfind": true, "fgrep": true, "find": true, "git": false, "grep": true, "ls": true, "rg": true, "tree": true,
+}
+
+// above judges directories that zeph-acp's own files are below: to move one is
+// blocked, and whatever may go down there is asked about.
+func (o *ownFiles) above(c *command.Command, paths []command.Path) {
+	program := c.Program()
+	start, walks := walkers[program]
+	switch {
+	case c.Wraps || slices.Contains([]string{"cd", "mkdir", "pushd"}, program):
+		return
+	case c.ReadOnly() && (!walks || !goesDown(c)):
+		return
+	}
+	dirs := slices.Clone(paths)
+	for _, p := range c.Mentions() {
+		if p.Sure && (!walks || isWord(c, p)) { // "--grep=." is no directory
+			dirs = append(dirs, o.atHome(p))
+		}
+	}
+	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
+		dirs = append(dirs, command.Path{Text: "the current directory", Abs: c.Dirs})
+	}
+	for i, p := range dirs {
+		for _, places := range o.places(p) {
+			if !slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
+				continue
+			}
+			if program == "mv" && p.Sure && i < len(paths)-1 {
+				o.named = p.Text
+			}
+			o.reason("zeph-acp's own files are below %s", p.Text)
+		}
+	}
+}
+
+func isWord(c *command.Command, p command.Path) bool {
+	return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return w.Text == p.Text })
+}
+
+// reaches reports whether own files are below a directory, where the command
+// would go: many leave out names that begin with a dot.
+func (o *ownFiles) reaches(c *command.Command, dir string) bool {
+	return slices.ContainsFunc(o.private.Below(dir), func(rel string) bool {
+		return !leavesDots(c) || !strings.HasPrefix(rel, ".") && !strings.Contains(rel, string(filepath.Separator)+".")
+	})
+}
+
+// goesDown reports whether a walker looks below the directories that it is
+// given.
+func goesDown(c *command.Command) bool {
+	switch c.Program() {
+	case "grep", "egrep", "fgrep":
+		return hasOption(c, "rRd", "--recursive", "--dereference-recursive", "--directories")
+	case "ls":
+		return hasOption(c, "R", "--recursive")
+	case "git":
+		first, _ := c.Subcommand()
+		return first == "diff" || first == "grep"
+	}
+	return true
+}
+
+// leavesDots reports whether a walker leaves out names that begin with a dot.
+func leavesDots(c *command.Command) bool {
+	switch c.Program() {
+	case "rg":
+		return !hasOption(c, ".ug", "--hidden", "--unrestricted", "--glob", "--iglob")
+	case "fd", "fdfind":
+		return !hasOption(c, "Hu", "--hidden", "--unrestricted")
+	case "ls", "tree":
+		return !hasOption(c, "aAf", "--all", "--almost-all")
+	}
+	return false
+}
+
+// hasOption reports whether one of the options may be given: a letter in a
+// bundle, or a long one, abbreviated or not.
+func hasOption(c *command.Command, letters string, long ...string) bool {
+	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
+		name, _, _ := strings.Cut(w.Text, "=")
+		switch {
+		case !w.Literal || w.Glob:
+			return true
+		case len(name) > 2 && strings.HasPrefix(name, "--"):
+			return slices.ContainsFunc(long, func(l string) bool { return strings.HasPrefix(l, name) })
+		}
+		return strings.HasPrefix(name, "-") && strings.ContainsAny(name, letters)
+	})
+}
+
+// texts are parts of a script that look like paths, also in what it gives a
+// program to run.
+var texts = sync.OnceValue(func() *regexp.Regexp {
+	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"
+	return regexp.MustCompile(name + "/" + name)
+})
+
+// text asks about names of own files anywhere in the script, such as in a
+// program for an interpreter.
+func (o *ownFiles) text(card executors.Card) {
+	for _, name := range texts().FindAllString(card.Command, 1024) {
+		p := command.Path{Text: name, Abs: []string{name}}
+		if !filepath.IsAbs(name) {
+			p.Abs = []string{card.Dir + string(filepath.Separator) + name}
+		}
+		o.file(o.atHome(p), false)
+	}
+	for _, dir := range o.private.Dirs() { // of $HOME/.config/zeph-acp all but the variable
+		parts := strings.Split(filepath.ToSlash(dir), "/")
+		tail := strings.Join(parts[max(0, len(parts)-2):], "/")
+		if speaksOf(filepath.ToSlash(card.Command), tail) {
+			o.reason("it speaks of zeph-acp's own directory %s", tail)
+		}
+	}
+}
+
+// speaksOf reports whether name stands in text as whole names.
+func speaksOf(text, name string) bool {
+	inName := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	text, name = strings.ToLower(text), strings.ToLower(name)
+	for before, rest, ok := strings.Cut(text, name); ok; before, rest, ok = strings.Cut(rest, name) {
+		last, _ := utf8.DecodeLastRuneInString(before)
+		first, _ := utf8.DecodeRuneInString(rest)
+		if !inName(last) && !inName(first) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *ownFiles) reason(format string, args ...any) {
+	o.ask = append(o.ask, fmt.Sprintf(format, args...))
+}

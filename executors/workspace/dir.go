@@ -1,0 +1,202 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Dir is an open directory inside of the roots. Names are those of entries in
+// it: no link in its place or in theirs leads away, and what is hidden gets a
+// *PrivateError without being opened. It is not for concurrent use.
+type Dir struct {
+	root    *os.Root
+	abs     string
+	rel     string // slash-separated, from the outermost root
+	private *Private
+	here    spots
+}
+
+// Dir opens the directory at abs, a path from Resolve. The caller closes it.
+func (r *Roots) Dir(abs string) (*Dir, error) { return r.Descend(abs, nil) }
+
+// Descend is Dir, and calls each with every directory on the way down from the
+// outermost root that abs lies in, and with the name of the next.
+func (r *Roots) Descend(abs string, each func(dir *Dir, next string)) (*Dir, error) {
+	return r.descend(abs, each, (*Dir).Sub)
+}
+
+// MakeDir is Dir, and makes the directories that are missing.
+func (r *Roots) MakeDir(abs string) (*Dir, error) {
+	return r.descend(abs, nil, func(d *Dir, name string) (*Dir, error) {
+		sub, err := d.Sub(name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return sub, err
+		}
+		if err := d.root.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		return d.Sub(name)
+	})
+}
+
+// Parent opens the directory that abs, a path from Resolve, is in and gives its
+// name there; of a root it opens the root itself, and the name is ".". The
+// caller closes the directory.
+func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
+	at, name := filepath.Dir(abs), filepath.Base(abs)
+	if !r.Contains(at) {
+		at, name = abs, "."
+	}
+	dir, err = r.Dir(at)
+	return dir, name, err
+}
+
+func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, string) (*Dir, error)) (*Dir, error) {
+	top, ok := r.root(abs)
+	if !ok {
+		return nil, &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
+	}
+	private := r.Private()
+	if private.Hides(top) { // something above it is
+		return nil, &PrivateError{Path: abs}
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := newDir(root, top, ".", private)
+	if err != nil {
+		return nil, err
+	}
+	rel, _ := within(top, abs)
+	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if name == "." {
+			break
+		}
+		if each != nil {
+			each(dir, name)
+		}
+		next, err := step(dir, name)
+		dir.Close()
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// newDir owns root, also where it fails.
+func newDir(root *os.Root, abs, rel string, private *Private) (*Dir, error) {
+	d := &Dir{root: root, abs: abs, rel: rel, private: private}
+	if private == nil {
+		return d, nil
+	}
+	info, err := root.Stat(".")
+	if err == nil {
+		if d.here = private.spotsAt(abs, info, nil); d.here.hidden {
+			err = &PrivateError{Path: abs}
+		}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Close closes the directory.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Rel is the directory's slash-separated path from the outermost root, "." for
+// the root itself.
+func (d *Dir) Rel() string { return d.rel }
+
+// Sub opens the directory name. The caller closes it.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	info, err := d.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := d.root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(info, opened) { // a link to elsewhere in here
+		err = errExchanged
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return newDir(root, filepath.Join(d.abs, name), path.Join(d.rel, name), d.private)
+}
+
+// Lstat tells what is at name. Errors are those of os.Lstat, or a *PrivateError.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	if d.here.hides(name) {
+		return nil, &PrivateError{Path: name}
+	}
+	info, err := d.root.Lstat(name)
+	if err == nil && d.private != nil {
+		if info.IsDir() && d.private.spotsAt(filepath.Join(d.abs, name), info, nil).hidden || !info.IsDir() && d.private.known(info) {
+			return nil, &PrivateError{Path: name}
+		}
+	}
+	return info, err
+}
+
+// ReadDir lists at most n entries, all if n < 0; more than that it does not
+// look at. Hidden ones are left out, and hidden says so.
+func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
+	f, err := d.root.OpenFile(".", os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	entries, err = f.ReadDir(n)
+	if d.private == nil {
+		return entries, false, err
+	}
+	all := len(entries)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		if !e.IsDir() {
+			return d.here.hides(e.Name())
+		}
+		_, err := d.Lstat(e.Name())
+		_, private := errors.AsType[*PrivateError](err)
+		return private
+	})
+	return entries, len(entries) < all, err
+}
+
+// Create makes the file name, which must not exist, for writing. The caller
+// closes it.
+func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
+	if d.here.hides(name) {
+		return nil, &PrivateError{Path: name}
+	}
+	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+}
+
+// Replace puts the file by in the place of name, which need not exist.
+func (d *Dir) Replace(name, by string) error {
+	if _, err := d.Lstat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return d.root.Rename(by, name)
+}
+
+// Remove removes the file name.
+func (d *Dir) Remove(name string) error {
+	if _, err := d.Lstat(name); err != nil {
+		return err
+	}
+	return d.root.Remove(name)
+}

@@ -1,0 +1,284 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Own says where zeph-acp keeps files of its own: configuration, saved keys,
+// sessions, audit log. Roots made with [Roots.Without] hide them. A process has
+// one Own, which lives as long as the process; it may be used concurrently.
+type Own struct {
+	Places []Place
+
+	mu sync.Mutex
+	// kept are private files that were opened in a race. To close one would drop
+	// the locks that this process has on it (fcntl(2)), and SQLite relies on its.
+	kept []*os.File
+}
+
+// Place is a directory with files of zeph-acp.
+type Place struct {
+	Dir string // absolute; need not exist
+	// Files are the names of the files in it, or patterns as of path.Match, in
+	// lower case.
+	Files []string
+	// Mixed says that Dir may be the user's project too: where a session works
+	// in it, the Files alone are hidden, else all of Dir.
+	Mixed bool
+}
+
+// PrivateError says that a path leads to zeph-acp's own files.
+type PrivateError struct {
+	Path string // as the caller named it
+}
+
+// Error names the path and why it is refused.
+func (e *PrivateError) Error() string {
+	return fmt.Sprintf("%s is out of reach: it is among zeph-acp's own files, which no tool may touch", e.Path)
+}
+
+// Private is what is hidden at one moment. It is not for concurrent use; a nil
+// one hides nothing.
+type Private struct {
+	own   *Own
+	spots []spot
+	files []fs.FileInfo    // known files, whatever links lead to them
+	dirs  map[string]spots // what was found of directories so far, by path
+}
+
+// spot is a directory in which something is hidden.
+type spot struct {
+	path  string      // absolute
+	info  fs.FileInfo // nil where it does not exist or cannot be looked at
+	names []string    // patterns of what is hidden in it; none means all
+	files []string    // names of known files that are there
+}
+
+// spots is what holds in a directory.
+type spots struct {
+	hidden bool     // it is hidden with all that is in it
+	names  []string // patterns of what is hidden in it
+}
+
+// Without gives the same roots with the files of own hidden.
+func (r *Roots) Without(own *Own) *Roots {
+	return &Roots{given: r.given, dirs: r.dirs, own: own}
+}
+
+// Private looks at what is hidden now.
+func (r *Roots) Private() *Private {
+	if r.own == nil {
+		return nil
+	}
+	p := &Private{own: r.own, dirs: map[string]spots{}}
+	for _, place := range r.own.Places {
+		s := look(place.Dir, place.Mixed)
+		for _, name := range place.Files {
+			if s.info != nil && !strings.ContainsAny(name, `*?[\`) && p.file(filepath.Join(place.Dir, name)) {
+				s.files = append(s.files, name)
+			}
+		}
+		if place.Mixed && r.worksIn(s.path) {
+			s.names = place.Files
+		}
+		p.spots = append(p.spots, s)
+	}
+	return p
+}
+
+// look finds a directory that is hidden. It is known by its identity; its path
+// is followed only where it does not exist yet, or for who needs it.
+func look(dir string, need bool) spot {
+	s := spot{path: filepath.Clean(dir)}
+	info, err := os.Stat(s.path)
+	if err == nil {
+		s.info = info
+	}
+	if err != nil || need {
+		s.follow()
+	}
+	return s
+}
+
+func (s *spot) follow() {
+	if real, err := follow(s.path); err == nil {
+		s.path = real
+	}
+}
+
+// file notes a known file, if it is there. If it is a link, what is beside its
+// target under the target's name (a database's log) is hidden too.
+func (p *Private) file(name string) bool {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return false
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		real, err := follow(name)
+		if err != nil {
+			return false
+		}
+		s, base := look(filepath.Dir(real), false), filepath.Base(real)
+		s.names, s.files = []string{escape.Replace(fold(base)) + "*"}, []string{base}
+		p.spots = append(p.spots, s)
+		if info, err = os.Stat(real); err != nil {
+			return false
+		}
+	}
+	if info.Mode().IsRegular() {
+		p.files = append(p.files, info)
+	}
+	return true
+}
+
+// worksIn reports whether the session's cwd is dir, or a root lies in it.
+func (r *Roots) worksIn(dir string) bool {
+	return slices.ContainsFunc(r.dirs, func(root string) bool {
+		rel, ok := within(dir, root)
+		return ok && (rel != "." || root == r.dirs[0])
+	})
+}
+
+// Hides reports whether abs, a path without links, is hidden. It need not exist.
+func (p *Private) Hides(abs string) bool {
+	if p == nil {
+		return false
+	}
+	dir := filepath.Dir(abs)
+	if dir != abs && p.at(dir).hides(filepath.Base(abs)) {
+		return true
+	}
+	info, err := os.Lstat(abs)
+	if err == nil && !info.IsDir() {
+		return p.known(info)
+	}
+	return p.at(abs).hidden
+}
+
+// at tells what holds in a directory, by itself and by what is above it.
+func (p *Private) at(dir string) spots {
+	if found, ok := p.dirs[dir]; ok {
+		return found
+	}
+	var found spots
+	if parent := filepath.Dir(dir); parent != dir {
+		found.hidden = p.at(parent).hides(filepath.Base(dir))
+	}
+	if !found.hidden {
+		info, err := os.Lstat(dir)
+		found = p.spotsAt(dir, info, err)
+	}
+	p.dirs[dir] = found
+	return found
+}
+
+// spotsAt tells what holds in the directory that is known by info, or by its
+// path where err kept it from being looked at.
+func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) (found spots) {
+	for _, s := range p.spots {
+		switch {
+		case s.info != nil && err == nil:
+			if !os.SameFile(s.info, info) {
+				continue
+			}
+		case s.info != nil && errors.Is(err, fs.ErrNotExist), fold(s.path) != fold(dir):
+			continue
+		}
+		found.hidden = found.hidden || s.names == nil
+		found.names = append(found.names, s.names...)
+	}
+	return found
+}
+
+// hides reports whether name is hidden in the directory.
+func (s spots) hides(name string) bool {
+	return s.hidden || len(s.names) > 0 && slices.ContainsFunc(s.names, func(pattern string) bool {
+		ok, err := path.Match(pattern, fold(name))
+		return ok || err != nil
+	})
+}
+
+// known reports whether info is that of a known file.
+func (p *Private) known(info fs.FileInfo) bool {
+	return slices.ContainsFunc(p.files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })
+}
+
+// Below gives what exists of the hidden files and directories in the directory
+// abs, as paths relative to it. Of links to them it knows nothing.
+func (p *Private) Below(abs string) []string {
+	if p == nil {
+		return nil
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil
+	}
+	var below []string
+	for _, s := range p.spots {
+		if s.info == nil {
+			continue
+		}
+		s.follow()
+		rel, at := ".", s.path
+		for {
+			if i, err := os.Lstat(at); err == nil && os.SameFile(i, info) {
+				break
+			}
+			if filepath.Dir(at) == at {
+				rel = ""
+				break
+			}
+			rel, at = filepath.Join(filepath.Base(at), rel), filepath.Dir(at)
+		}
+		switch {
+		case rel == "":
+		case s.names == nil:
+			below = append(below, rel)
+		default:
+			for _, f := range s.files {
+				below = append(below, filepath.Join(rel, f))
+			}
+		}
+	}
+	return below
+}
+
+// Dirs gives the directories that are hidden with all that is in them.
+func (p *Private) Dirs() []string {
+	if p == nil {
+		return nil
+	}
+	var dirs []string
+	for _, s := range p.spots {
+		if s.names == nil {
+			dirs = append(dirs, s.path)
+		}
+	}
+	return dirs
+}
+
+// keep holds a file that must not be closed.
+func (o *Own) keep(f *os.File) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = append(o.kept, f)
+}
+
+// escape takes a name for itself in a pattern.
+var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// fold gives a name or a path as file systems compare it that ignore case, and
+// that ignore what Windows ignores at its end ("keys.toml.", "keys.toml::$DATA").
+func fold(name string) string {
+	volume := filepath.VolumeName(name)
+	rest, _, _ := strings.Cut(name[len(volume):], ":")
+	return strings.ToLower(strings.ToUpper(volume + strings.TrimRight(rest, ". "))) // "ſ" is an s, "K" a k
+}

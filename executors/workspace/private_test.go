@@ -1,0 +1,245 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// home makes a home directory with files of ours, and more by names. Own is as
+// the app makes it.
+func home(t testing.TB, names ...string) (dir string, own *Own) {
+	t.Helper()
+	dir = tree(t, append([]string{"home/.config/zeph-acp/keys.toml", "home/.config/zeph-acp/skills/x", "home/.config/other/keys.toml", "home/share/zeph-acp/zeph.db", "home/w/a"}, names...)...)
+	return dir, &Own{Places: []Place{
+		{Dir: filepath.Join(dir, "home/.config/zeph-acp"), Files: []string{"keys.toml", "config.toml", "config.toml.bak*"}},
+		{Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db", "zeph.db-wal", "zeph.db*"}},
+		{Dir: filepath.Join(dir, "home/state/zeph-acp"), Files: []string{"audit.jsonl*"}}, // missing
+	}}
+}
+
+func isPrivate(err error) bool {
+	_, ok := errors.AsType[*PrivateError](err)
+	return ok
+}
+
+func TestPrivate(t *testing.T) {
+	dir, own := home(t, "home/w/link -> ../.config/zeph-acp", "home/w/file -> ../.config/zeph-acp/keys.toml", "home/w/dangling -> ../state/zeph-acp/audit.jsonl", "home/w/up -> ..", "out/x")
+	hard := filepath.Join(dir, "home/w/hard")
+	must(t, os.Link(filepath.Join(dir, "home/share/zeph-acp/zeph.db"), hard))
+	r, err := New(filepath.Join(dir, "home"), filepath.Join(dir, "home/.config/zeph-acp"), filepath.Join(dir, "home/w"))
+	must(t, err)
+	r = r.Without(own)
+	for path, want := range map[string]bool{
+		".config/zeph-acp": true, ".config/zeph-acp/": true, ".config/zeph-acp/keys.toml": true, ".config/zeph-acp/new/file": true, ".config/zeph-acp/skills/x": true,
+		"w/../.config/zeph-acp/keys.toml": true, "w/link": true, "w/link/keys.toml": true, "w/file": true, "w/hard": true, "w/dangling": true, "w/up/.config/zeph-acp": true, "share/zeph-acp/zeph.db-wal": true,
+		"state/zeph-acp": true, "state/zeph-acp/audit.jsonl": true, "state/Zeph-ACP/x": true, // who knows what file system will hold it
+		dir + "/home/.config/zeph-acp/keys.toml": true,
+		"w/a":                                    false, ".config": false, ".config/other/keys.toml": false, "share/zeph-acp-2/x": false, "keys.toml": false, "state": false, "state/x": false, ".": false,
+	} {
+		abs, err := r.Resolve(path)
+		if isPrivate(err) != want || !want && err != nil {
+			t.Errorf("Resolve(%s): %v", path, err)
+		}
+		if want != (abs == "") {
+			t.Errorf("Resolve(%s) gives %q", path, abs)
+		}
+	}
+	// As if Resolve had been skipped.
+	for _, path := range []string{".config/zeph-acp/keys.toml", ".config/zeph-acp/skills/x", "w/hard", "share/zeph-acp/zeph.db"} {
+		abs := filepath.Join(dir, "home", path)
+		if f, _, err := r.Open(abs); !isPrivate(err) {
+			t.Errorf("Open(%s): %v, %v", path, f, err)
+		}
+		if _, err := r.Lstat(abs); !isPrivate(err) {
+			t.Errorf("Lstat(%s): %v", path, err)
+		}
+	}
+	for _, path := range []string{".config/zeph-acp", ".config/zeph-acp/skills", "share/zeph-acp", "state/zeph-acp/sub"} {
+		if d, err := r.MakeDir(filepath.Join(dir, "home", path)); !isPrivate(err) {
+			t.Errorf("MakeDir(%s): %v, %v", path, d, err)
+		}
+	}
+	d, err := r.Dir(filepath.Join(dir, "home/w"))
+	must(t, err)
+	defer d.Close()
+	if err := d.Replace("hard", "a"); !isPrivate(err) {
+		t.Error(err)
+	}
+	if err := d.Remove("hard"); !isPrivate(err) {
+		t.Error(err)
+	}
+	up, err := r.Dir(filepath.Join(dir, "home/.config"))
+	must(t, err)
+	defer up.Close()
+	if entries, hidden, err := up.ReadDir(-1); err != nil || !hidden || len(entries) != 1 || entries[0].Name() != "other" {
+		t.Errorf("%v, %v, %v", entries, hidden, err)
+	}
+}
+
+// What is outside is refused as ours, not with the advice to open the directory.
+func TestPrivateOutside(t *testing.T) {
+	dir, own := home(t)
+	r, err := New(filepath.Join(dir, "home/w"))
+	must(t, err)
+	if _, err := r.Without(own).Resolve("../.config/zeph-acp/keys.toml"); !isPrivate(err) {
+		t.Error(err)
+	}
+	if _, err := r.Resolve("../.config/zeph-acp/keys.toml"); isPrivate(err) {
+		t.Error("the roots that Without was asked of have changed")
+	}
+}
+
+// A ZEPH_HOME that is a project hides only files of known names, but one that is
+// merely opened beside the project hides all.
+func TestPrivateMixed(t *testing.T) {
+	dir := tree(t, "p/zeph.db", "p/config.toml", "p/sub/config.toml", "p/a.go", "other/x")
+	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"}, Mixed: true}}}
+	for _, tt := range []struct {
+		roots  string
+		hidden string
+		shown  string
+	}{
+		{"p", "zeph.db config.toml keys.toml KEYS.toml zeph.db-wal .keys.toml.tmp-12 zeph.db/x keys.toml::$DATA", "a.go sub/config.toml sub/keys.toml keys.tom new/zeph.db ."},
+		{"p/sub other", "", "config.toml"},
+		{"other p/sub", "", "../p/sub/config.toml"},
+		{"other p", "../p/a.go ../p/sub/config.toml ../p", "x"},
+	} {
+		var dirs []string
+		for d := range strings.FieldsSeq(tt.roots) {
+			dirs = append(dirs, filepath.Join(dir, d))
+		}
+		r, err := New(dirs...)
+		must(t, err)
+		r = r.Without(own)
+		for path := range strings.FieldsSeq(tt.hidden) {
+			if _, err := r.Resolve(path); !isPrivate(err) {
+				t.Errorf("%s: %s: %v", tt.roots, path, err)
+			}
+		}
+		for path := range strings.FieldsSeq(tt.shown) {
+			if _, err := r.Resolve(path); err != nil {
+				t.Errorf("%s: %s: %v", tt.roots, path, err)
+			}
+		}
+	}
+}
+
+// Who keeps configuration elsewhere and links to it has it hidden there too.
+func TestPrivateBehindLinks(t *testing.T) {
+	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph", "home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
+	r, err := New(filepath.Join(dir, "home"))
+	must(t, err)
+	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "home/.config/zeph-acp")}, {Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db"}}}})
+	for path, want := range map[string]bool{"dot/zeph": true, "dot/zeph/keys.toml": true, "dot/db/z.sqlite": true, "dot/db/z.sqlite-wal": true, "dot/db/z.sqlite-shm": true, "dot/db/y": false, "dot": false} {
+		if _, err := r.Resolve(path); isPrivate(err) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if below := r.Private().Below(filepath.Join(dir, "home/dot")); strings.Join(below, " ") != "db/z.sqlite zeph" && strings.Join(below, " ") != "zeph db/z.sqlite" {
+		t.Errorf("below dot are %q", below)
+	}
+}
+
+func TestBelow(t *testing.T) {
+	dir, own := home(t)
+	r, err := New(dir)
+	must(t, err)
+	p := r.Without(own).Private()
+	for path, want := range map[string]string{
+		"": "home/.config/zeph-acp home/share/zeph-acp", "home/.config": "zeph-acp", "home/.config/zeph-acp": ".", "home/w": "", "home/state": "", "nowhere": "", "home/share/zeph-acp/zeph.db": "",
+	} {
+		if got := strings.Join(p.Below(filepath.Join(dir, path)), " "); got != want {
+			t.Errorf("below %q are %q, want %q", path, got, want)
+		}
+	}
+	var none *Private
+	if none.Below(dir) != nil || none.Hides(dir) || none.Dirs() != nil {
+		t.Error("nobody's files")
+	}
+}
+
+// Whoever exchanges a directory for a link to ours between Resolve and use
+// neither reads nor writes there.
+func TestPrivateRace(t *testing.T) {
+	dir, own := home(t, "home/w/d/keys.toml", "home/w/link -> ../.config/zeph-acp", "home/w/deep -> ../.config")
+	r, err := New(filepath.Join(dir, "home"))
+	must(t, err)
+	r = r.Without(own)
+	secret := filepath.Join(dir, "home/.config/zeph-acp/keys.toml")
+	stop := exchange(t, filepath.Join(dir, "home/w/d"), filepath.Join(dir, "home/w/link"))
+	defer stop()
+	for range 2000 {
+		abs := filepath.Join(dir, "home/w/d/keys.toml") // as Resolve gave it a moment ago
+		if f, _, err := r.Open(abs); err == nil {
+			text := make([]byte, 100)
+			n, _ := f.Read(text)
+			f.Close()
+			if !strings.HasPrefix(string(text[:n]), "home/w/d") {
+				t.Fatalf("read %q", text[:n])
+			}
+		}
+		d, err := r.MakeDir(filepath.Dir(abs))
+		if err != nil {
+			continue
+		}
+		if f, err := d.Create("new", 0o600); err == nil {
+			f.Close()
+			_ = d.Replace("keys2", "new")
+		}
+		d.Close()
+	}
+	if text, err := os.ReadFile(secret); err != nil || !strings.HasPrefix(string(text), "home/.config") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(secret)); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// A known file that takes the place of another just before it is opened is not
+// closed again: that would drop the locks on it.
+func TestPrivateKept(t *testing.T) {
+	dir, own := home(t)
+	r, err := New(filepath.Join(dir, "home"))
+	must(t, err)
+	d, err := r.Without(own).Dir(filepath.Join(dir, "home/w"))
+	must(t, err)
+	defer d.Close()
+	before, err := d.Lstat("a")
+	must(t, err)
+	must(t, os.Remove(filepath.Join(dir, "home/w/a")))
+	must(t, os.Link(filepath.Join(dir, "home/share/zeph-acp/zeph.db"), filepath.Join(dir, "home/w/a")))
+	if _, _, err := d.open("a", os.O_RDONLY, before); !isPrivate(err) || len(own.kept) != 1 {
+		t.Fatalf("%v, %d kept", err, len(own.kept))
+	}
+	if _, err := own.kept[0].Stat(); err != nil {
+		t.Error(err)
+	}
+	must(t, own.kept[0].Close())
+	if _, err := r.Without(own).Private().Open(filepath.Join(dir, "home/w/a")); !isPrivate(err) || len(own.kept) != 1 {
+		t.Errorf("%v, %d kept", err, len(own.kept))
+	}
+	if _, err := r.Private().Open(filepath.Join(dir, "home/w/b")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkResolvePrivate(b *testing.B) {
+	dir, own := home(b)
+	r, err := New(filepath.Join(dir, "home"))
+	must(b, err)
+	for name, r := range map[string]*Roots{"none": r, "own": r.Without(own)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Resolve("w/a"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
