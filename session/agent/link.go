@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -77,12 +78,15 @@ func (t *turn) leftOut(ctx context.Context, prompt Prompt) error {
 		}
 		return t.Say(ctx, CommandTakesNone)
 	}
-	audio, images := 0, 0
+	audio, images, why := 0, 0, ""
 	for _, c := range prompt.Content {
 		if c.Type == "audio" {
 			audio++
-		} else if _, _, ok := c.Image(); ok && !llm.Sees(t.model) {
-			images++
+		} else if _, data, ok := c.Image(); ok {
+			if refused := llm.Refuses(t.model, base64.StdEncoding.DecodedLen(len(data))); refused != "" {
+				images++
+				why = refused
+			}
 		}
 	}
 	var lines []string
@@ -94,7 +98,11 @@ func (t *turn) leftOut(ctx context.Context, prompt Prompt) error {
 		if images > 1 {
 			what, them = fmt.Sprintf("%d images were", images), "them"
 		}
-		lines = append(lines, fmt.Sprintf("%s left out: %s takes no images. Pick a model that does, and send %s again.", what, t.model.Name(), them))
+		hint := "Pick a model that does, and send " + them + " again."
+		if llm.Sees(t.model) {
+			hint = "Send " + them + " smaller."
+		}
+		lines = append(lines, fmt.Sprintf("%s left out: %s %s. %s", what, t.model.Name(), why, hint))
 	}
 	if len(lines) == 0 {
 		return nil

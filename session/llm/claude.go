@@ -104,6 +104,9 @@ func (c *Claude) Levels() []string { return c.model.offers() }
 // Sees is true unless the configuration says that the endpoint takes no images.
 func (c *Claude) Sees() bool { return !c.cfg.Blind }
 
+// LargestImage is in bytes: the API takes 5 MiB of base64.
+func (c *Claude) LargestImage() int { return (5 << 20) / 4 * 3 }
+
 // Prices are the configured ones.
 func (c *Claude) Prices() Price { return c.cfg.Price }
 

@@ -62,7 +62,7 @@ func (d Direct) Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 			answer = summary(calls, results)
 		}
 		for _, image := range images { // apart from the prompt, which may be a command to its end
-			answer += "\n\n" + notShown(image, d.Name())
+			answer += "\n\n" + notShown(image, d)
 		}
 		if yield(Event{Text: answer}, nil) {
 			yield(Event{Stop: StopEnd}, nil)

@@ -12,21 +12,32 @@ func Sees(m Model) bool {
 	return ok && s.Sees()
 }
 
-// shown gives the history as the model can take it: without images if it doesn't
-// see. History itself is not changed.
-func shown(m Model, history []Message) []Message {
-	if Sees(m) {
-		return history
+// Refuses tells why the model takes no image of that many bytes; empty if it
+// takes it. Such an image is left out of what it is sent, with a line of text in
+// its place: a provider that refused it would refuse every later request too.
+func Refuses(m Model, bytes int) string {
+	if !Sees(m) {
+		return "takes no images"
 	}
+	if l, ok := m.(interface{ LargestImage() int }); ok && bytes > l.LargestImage() {
+		return "takes images up to " + size(l.LargestImage())
+	}
+	return ""
+}
+
+// shown gives the history as the model can take it: without the images that it
+// refuses. History itself is not changed.
+func shown(m Model, history []Message) []Message {
+	refused := func(b Block) bool { return b.Image != nil && Refuses(m, len(b.Image.Data)) != "" }
 	history = slices.Clone(history)
 	for i, message := range history {
-		if len(imagesOf(message)) == 0 {
+		if !slices.ContainsFunc(message.Blocks, refused) {
 			continue
 		}
 		blocks := slices.Clone(message.Blocks)
 		for j, b := range blocks {
-			if b.Image != nil {
-				blocks[j] = Block{Text: notShown(b.Image, m.Name())}
+			if refused(b) {
+				blocks[j] = Block{Text: notShown(b.Image, m)}
 			}
 		}
 		history[i].Blocks = blocks
@@ -45,8 +56,8 @@ func imagesOf(m Message) []*Image {
 }
 
 // notShown is what stands in for an image.
-func notShown(image *Image, model string) string {
-	return fmt.Sprintf("[%s, %s, not shown: %s takes no images]", image.MIME, size(len(image.Data)), model)
+func notShown(image *Image, m Model) string {
+	return fmt.Sprintf("[%s, %s, not shown: %s %s]", image.MIME, size(len(image.Data)), m.Name(), Refuses(m, len(image.Data)))
 }
 
 // size is a number of bytes, for people.

@@ -90,3 +90,21 @@ func TestDirectImages(t *testing.T) {
 		})
 	}
 }
+
+// What the API would refuse for its size is left out, so that it does not refuse
+// every later request too.
+func TestTooLargeImage(t *testing.T) {
+	c := newClaude(Provider{Type: TypeClaude}, func(string) string { return "key" })
+	most := c.LargestImage()
+	if why := Refuses(c, most); why != "" {
+		t.Error(why)
+	}
+	if why := Refuses(c, most+1); why != "takes images up to 3.8 MiB" {
+		t.Error(why)
+	}
+	history := []Message{{Role: User, Blocks: []Block{{Image: &Image{MIME: "image/png", Data: make([]byte, most+1)}}, {Image: &Image{MIME: "image/png", Data: []byte("x")}}}}}
+	got := shown(c, history)[0].Blocks
+	if got[0].Image != nil || !strings.Contains(got[0].Text, "takes images up to") || got[1].Image == nil || history[0].Blocks[0].Image == nil {
+		t.Errorf("%+v", got)
+	}
+}
