@@ -252,6 +252,18 @@ type Record struct {
 	Decision string // allow, ask or deny
 	Rule     string // why: the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
+
+	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
+	ExitCode    *int      // of the command that ran; nil where none ran, or a signal ended it
+	Truncated   bool      // the output is not all there was
+	Before      int       // bytes of the output before it was filtered and cut; 0 means as many as came out
+	Rollback    *Rollback // a failed command was undone
+}
+
+// Rollback counts what was put back as it had been.
+type Rollback struct {
+	Restored int `json:"restored"` // files
+	Deleted  int `json:"deleted"`  // files that were not there before
 }
 
 // Spool is the masked full text of a result that was cut.
