@@ -50,12 +50,16 @@ type InitializeResponse struct {
 // demands, and may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (work, error) {
 	s.client.said.Store(&p)
-	return work{run: func() (any, error) {
+	w := work{run: func() (any, error) {
 		return InitializeResponse{
 			ProtocolVersion:   Version,
 			AgentCapabilities: s.capabilities(),
 			AuthMethods:       s.authMethods(p.ClientCapabilities),
 			AgentInfo:         s.Agent,
 		}, nil
-	}}, nil
+	}}
+	if s.Initialized != nil {
+		w.sent = func(context.Context) { s.Initialized() }
+	}
+	return w, nil
 }

@@ -53,6 +53,8 @@ type Server struct {
 	Ready func() error
 	// Logout forgets the keys that login stored. Without it there is no logout.
 	Logout func() error
+	// Initialized, if not nil, is called each time that initialize is answered.
+	Initialized func()
 	// Command is this program, an absolute path, for clients that want to be
 	// told how to start it for a login; may be empty.
 	Command string

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,6 +46,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	a := app.New(l, log)
 	defer closeApp(a)
 	server := a.Server()
+	server.Initialized = sync.OnceFunc(releaseStart)
 	if f.record != "" {
 		stop, err := record(server, f.record)
 		if err != nil {

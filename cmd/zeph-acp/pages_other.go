@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// releaseStart is for Linux.
+func releaseStart() {}
