@@ -107,8 +107,11 @@ func (s *fakeSession) SetMode(id string) error {
 	}
 	return nil
 }
-func (s *fakeSession) Close(context.Context) error { return nil }
-func (s *fakeSession) ID() string                  { return s.id }
+func (s *fakeSession) Close() func(context.Context) error {
+	s.Cancel()
+	return func(context.Context) error { return nil }
+}
+func (s *fakeSession) ID() string { return s.id }
 
 func (s *fakeSession) State() SessionState {
 	s.mu.Lock()

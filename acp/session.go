@@ -18,16 +18,16 @@ type Sessions interface {
 	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
 	// List gives a page of the stored sessions, the newest first.
 	List(ctx context.Context, p ListSessionsRequest) (ListSessionsResponse, error)
-	// Delete closes a session if it is open and forgets all of it; that there is
-	// none is no error.
+	// Delete closes a session if it is open, waits for it as Close does, and
+	// forgets all of it; that there is none is no error.
 	Delete(ctx context.Context, id string) error
 	// Find gives an open session, else ErrUnknownSession. It does not block.
 	Find(id string) (Session, error)
 }
 
 // Session is an open session. Its methods are called concurrently; Begin,
-// Cancel, SetMode and SetOption on the read goroutine, in frame order. All but
-// Sync and Close do not block.
+// Cancel, SetMode, SetOption and Close on the read goroutine, in frame order. All
+// but Sync, and what Close gives, do not block.
 type Session interface {
 	ID() string
 	// State is what the client shows of the session's settings.
@@ -50,9 +50,10 @@ type Session interface {
 	// Sync keeps what SetMode and SetOption changed, and tells the client what
 	// their answers do not. It may block; ctx is the connection's.
 	Sync(ctx context.Context)
-	// Close cancels, waits for the turns to give back their places and forgets
-	// the session; what is stored stays.
-	Close(ctx context.Context) error
+	// Close forgets the session, so that Find has it no more, and cancels its
+	// turns; what is stored stays. wait waits for the turns to give back their
+	// places: until then Load does not open the session again.
+	Close() (wait func(context.Context) error)
 }
 
 // Turn is a prompt's place in its session's queue.
@@ -271,21 +272,21 @@ func (s *Server) setMode(_ context.Context, p setModeRequest) (work, error) {
 	return work{sent: sess.Sync}, sess.SetMode(*p.ModeID)
 }
 
-// closeSession answers session/close. The cancel comes in frame order; the
-// response after the prompt's.
+// closeSession answers session/close. The session is closed in frame order; the
+// response comes after the prompt's.
 func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err != nil {
 		return work{}, err
 	}
-	sess.Cancel()
-	return work{run: func() (any, error) { return nil, sess.Close(ctx) }}, nil
+	wait := sess.Close()
+	return work{run: func() (any, error) { return nil, wait(ctx) }}, nil
 }
 
 // deleteSession answers session/delete, like closeSession.
 func (s *Server) deleteSession(ctx context.Context, p sessionRequest) (work, error) {
 	if sess, err := s.find(p); err == nil {
-		sess.Cancel()
+		sess.Close() // Delete waits
 	}
 	return work{run: func() (any, error) { return nil, s.Sessions.Delete(ctx, *p.SessionID) }}, nil
 }

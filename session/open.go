@@ -26,7 +26,7 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 
 // session makes a session that has no agent yet.
 func (s *Sessions) session(row store.Session) *Session {
-	sess := &Session{id: row.ID, all: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}}
+	sess := &Session{id: row.ID, all: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{})}
 	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
 	return sess
 }
@@ -77,29 +77,19 @@ func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSes
 }
 
 func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest, replay bool) (acp.Session, error) {
-	s.loading.Lock()
-	sess, was := s.find(p.ID())
-	var events []agent.Event
-	var err error
-	if was {
-		err = sess.reopen(client, p.NewSessionRequest)
-	} else if sess, events, err = s.restore(ctx, client, p); err == nil {
-		s.add(sess)
-	}
-	s.loading.Unlock()
+	sess, t, events, err := s.reach(ctx, client, p)
 	if err != nil {
 		return nil, err
 	}
+	defer t.End()
 	if !replay {
 		return sess, nil
 	}
 	// Between two turns, so that the replay is whole and in order.
-	t := sess.begin(ctx)
-	defer t.End()
 	if err := t.wait(); err != nil {
 		return nil, err
 	}
-	if was {
+	if events == nil {
 		if events, err = sess.journal.events(ctx); err != nil {
 			return nil, err
 		}
@@ -111,6 +101,45 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 		return client.Update(ctx, sess.id, u)
 	})
 	return sess, err
+}
+
+// reach gives a session and a place in its queue. One that is not open comes
+// from the store, with its events. While the turns of one that was closed still
+// end it waits: two at once of one session would write its log in disorder.
+func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []agent.Event, error) {
+	if err := s.lockLoading(ctx, p.ID()); err != nil {
+		return nil, nil, nil, err
+	}
+	defer s.loading.Unlock()
+	sess, open := s.find(p.ID())
+	var events []agent.Event
+	var err error
+	if open {
+		err = sess.reopen(client, p.NewSessionRequest)
+	} else if sess, events, err = s.restore(ctx, client, p); err == nil {
+		s.add(sess)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return sess, sess.begin(ctx, true), events, nil
+}
+
+// lockLoading locks loading when no session of that id is being closed.
+func (s *Sessions) lockLoading(ctx context.Context, id string) error {
+	for {
+		if err := s.awaitClosed(ctx, id); err != nil {
+			return err
+		}
+		s.loading.Lock()
+		s.mu.Lock()
+		again := s.closing[id] != nil
+		s.mu.Unlock()
+		if !again {
+			return nil
+		}
+		s.loading.Unlock()
+	}
 }
 
 // reopen takes an open session to new directories; its mode and model stay.
@@ -216,10 +245,10 @@ func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.Lis
 
 // Delete closes a session and forgets all of it.
 func (s *Sessions) Delete(ctx context.Context, id string) error {
-	var closed error
 	if sess, ok := s.find(id); ok {
-		closed = sess.Close(ctx)
+		sess.Close()
 	}
+	closed := s.awaitClosed(ctx, id)
 	if s.Store == nil {
 		return closed
 	}

@@ -12,6 +12,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -80,7 +81,8 @@ type Sessions struct {
 	mu      sync.Mutex
 	holder  string // of leases: this process's
 	open    map[string]*Session
-	loading sync.Mutex // one session is loaded at a time, so that none is open twice
+	closing map[string]*Session // closed, but their turns have not ended yet
+	loading sync.Mutex          // one session is loaded at a time, so that none is open twice
 }
 
 // Find gives an open session, else acp.ErrUnknownSession.
@@ -140,42 +142,90 @@ type Session struct {
 	opened   bool               // the client was told what it must know of the session
 	last     *turn              // the end of the queue; nil before the first turn
 	turns    map[*turn]struct{} // running and queued
+	closed   bool               // no turn begins any more
+
+	ended chan struct{} // closed when the session is, and its turns have ended
 }
 
 // ID is the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Cancel ends all turns that were begun so far.
+// Cancel ends all turns that were begun so far. It does not reach a load that
+// waits for them.
 func (s *Session) Cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for t := range s.turns {
-		t.cancel(acp.ErrTurnCancelled)
+		if !t.load {
+			t.cancel(acp.ErrTurnCancelled)
+		}
 	}
 }
 
-// Close forgets the session, cancels its turns and waits for them to end. What
-// is stored stays.
-func (s *Session) Close(ctx context.Context) error {
-	s.all.mu.Lock()
-	if s.all.open[s.id] == s {
-		delete(s.all.open, s.id)
-	}
-	s.all.mu.Unlock()
-	s.Cancel()
-	s.mu.Lock()
-	s.opened = true // what was not announced yet need not be
-	last := s.last
-	s.mu.Unlock()
-	if last != nil {
+// errSessionClosed is the cause with which a session that is closed ends what
+// waits in its queue.
+var errSessionClosed = fmt.Errorf("the session was closed: %w", acp.ErrTurnCancelled)
+
+// Close forgets the session and cancels its turns; wait waits for them to end.
+// What is stored stays.
+func (s *Session) Close() (wait func(context.Context) error) {
+	wait = func(ctx context.Context) error {
 		select {
-		case <-last.done:
+		case <-s.ended:
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	s.journal.sync()
-	return nil
+	if !s.all.closes(s) {
+		return wait
+	}
+	s.mu.Lock()
+	s.opened = true // what was not announced yet need not be
+	s.closed = true
+	last := s.last
+	for t := range s.turns {
+		t.cancel(errSessionClosed)
+	}
+	s.mu.Unlock()
+	go func() { // which outlives a request to close that is cancelled
+		if last != nil {
+			<-last.done
+		}
+		s.journal.sync()
+		s.all.mu.Lock()
+		delete(s.all.closing, s.id)
+		s.all.mu.Unlock()
+		close(s.ended)
+	}()
+	return wait
+}
+
+// closes takes an open session to those that are being closed; false if it is
+// not open any more.
+func (s *Sessions) closes(sess *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[sess.id] != sess {
+		return false
+	}
+	delete(s.open, sess.id)
+	if s.closing == nil {
+		s.closing = map[string]*Session{}
+	}
+	s.closing[sess.id] = sess
+	return true
+}
+
+// awaitClosed waits until the session of that id is not being closed.
+func (s *Sessions) awaitClosed(ctx context.Context, id string) error {
+	s.mu.Lock()
+	sess := s.closing[id]
+	s.mu.Unlock()
+	if sess == nil {
+		return nil
+	}
+	return sess.Close()(ctx)
 }
 
 // record takes events of a turn. With the first prompt the settings are kept,

@@ -204,7 +204,7 @@ func TestClose(t *testing.T) {
 		s := open(t, all)
 		done := start(t.Context(), s, "a")
 		synctest.Wait()
-		if err := s.Close(t.Context()); err != nil {
+		if err := s.Close()(t.Context()); err != nil {
 			t.Error(err)
 		}
 		select {

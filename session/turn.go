@@ -15,18 +15,22 @@ type turn struct {
 	session *Session
 	ctx     context.Context // a turn is begun on one goroutine and run on another
 	cancel  context.CancelCauseFunc
+	load    bool          // is no prompt's
 	before  *turn         // nil for the first
 	done    chan struct{} // closed when this turn and all before it have given back their places
 }
 
 // Begin takes a place at the end of the queue.
-func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx) }
+func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx, false) }
 
-func (s *Session) begin(ctx context.Context) *turn {
+func (s *Session) begin(ctx context.Context, load bool) *turn {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &turn{session: s, ctx: ctx, cancel: cancel, before: s.last, done: make(chan struct{})}
+	if s.closed {
+		cancel(errSessionClosed)
+	}
+	t := &turn{session: s, ctx: ctx, cancel: cancel, load: load, before: s.last, done: make(chan struct{})}
 	s.last = t
 	s.turns[t] = struct{}{}
 	return t

@@ -46,9 +46,11 @@ func (session) State() acp.SessionState {
 		CurrentModeID: "code", AvailableModes: []acp.SessionMode{{ID: "ask"}, {ID: "code"}},
 	}}
 }
-func (session) Opened()                              {}
-func (session) Sync(context.Context)                 {}
-func (session) Close(context.Context) error          { return nil }
+func (session) Opened()              {}
+func (session) Sync(context.Context) {}
+func (session) Close() func(context.Context) error {
+	return func(context.Context) error { return nil }
+}
 func (s session) Cancel()                            { s.cancel(acp.ErrTurnCancelled) }
 func (s session) SetMode(id string) error            { s.mode = id; return nil }
 func (s session) Begin(ctx context.Context) acp.Turn { return s.agent.Begin(ctx) }

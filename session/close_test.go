@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// slow is an agent whose turn ends when it is told, and not before, whatever is
+// cancelled: as with a command that is slow to die.
+type slow struct {
+	steered
+	set Setup
+}
+
+func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error) {
+	a.set.Record(agent.Prompt{MessageID: "p", Content: in.Content})
+	a.began <- ""
+	<-a.end
+	a.set.Record(agent.Note{MessageID: "n", Text: "the end of it"})
+	if ctx.Err() != nil {
+		return history, "", context.Cause(ctx)
+	}
+	return history, acp.StopEndTurn, nil
+}
+
+// slowly makes the sessions those of a slow agent. Each of its turns says so in
+// began, and ends with a value from end.
+func slowly(w *wire) (began chan string, end chan struct{}) {
+	began, end = make(chan string, 9), make(chan struct{}, 9)
+	w.all.NewAgent = func(set Setup) (Opening, error) {
+		return Opening{Mode: "code", Agent: slow{steered{began, end}, set}}, nil
+	}
+	return began, end
+}
+
+// send writes requests, all at once, each a method and its params. The method is
+// the id too.
+func (w *wire) send(requests ...string) {
+	for i, r := range requests {
+		method, params, _ := strings.Cut(r, " ")
+		requests[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":%q,"params":%s}`, method, method, params)
+	}
+	fmt.Fprintln(w.out, strings.Join(requests, "\n"))
+}
+
+// answers reads until n requests are answered. It gives the answers by their ids,
+// and the order in which these and the updates came, each in short.
+func (w *wire) answers(n int) (answers map[string]string, order []string) {
+	w.t.Helper()
+	answers = map[string]string{}
+	for len(answers) < n {
+		line, err := w.in.ReadBytes('\n')
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var m struct {
+			ID            string
+			Params        struct{ Update map[string]any }
+			Result, Error json.RawMessage
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			w.t.Fatalf("%v: %s", err, line)
+		}
+		if m.ID == "" {
+			order = append(order, short(m.Params.Update))
+			continue
+		}
+		answers[m.ID] = string(m.Result) + string(m.Error)
+		order = append(order, m.ID)
+	}
+	return answers, order
+}
+
+// A session that is closed and loaded again, while its turn is still ending, is
+// open after that, shows the end of that turn and is saved.
+func TestCloseAndLoad(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "zeph.db")
+	w := connect(t, path, "", `{}`)
+	began, end := slowly(w)
+	id := w.open(dir)
+	where := params("sessionId", id, "cwd", dir, "mcpServers", []int{})
+	w.send("session/prompt " + params("sessionId", id, "prompt", []acp.ContentBlock{acp.TextBlock("hi")}))
+	<-began
+	w.send("session/close "+where, "session/load "+where)
+	if got := w.call("_nothing", "{}"); !strings.Contains(got, "not found") { // both are taken
+		t.Fatal(got)
+	}
+	end <- struct{}{}
+	answers, order := w.answers(3)
+	if answers["session/close"] != "{}" || !strings.Contains(answers["session/load"], "modes") {
+		t.Error(answers)
+	}
+	for _, later := range []string{"session/close", "user_message hi", "agent_message the end of it"} {
+		if slices.Index(order, later) < slices.Index(order, "session/prompt") {
+			t.Errorf("%q is missing or before the end of the turn: %q", later, order)
+		}
+	}
+	end <- struct{}{}
+	w.want("prompt after it", w.prompt(id, "more"), "end_turn")
+
+	again := connect(t, path, "", `{}`)
+	again.want("load elsewhere", again.load(id, dir), "modes",
+		"user_message hi", "agent_message the end of it", "user_message more", "agent_message the end of it", "session_info_update hi")
+}
+
+// A load that waits for a turn is answered when that is cancelled.
+func TestCancelBeforeLoad(t *testing.T) {
+	dir := t.TempDir()
+	w := connect(t, filepath.Join(t.TempDir(), "zeph.db"), "", `{}`)
+	began, end := slowly(w)
+	id := w.open(dir)
+	w.send("session/prompt " + params("sessionId", id, "prompt", []acp.ContentBlock{acp.TextBlock("hi")}))
+	<-began
+	s, err := w.all.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loading := s.(*Session).begin(t.Context(), true)
+	s.Cancel()
+	end <- struct{}{}
+	if answers, _ := w.answers(1); !strings.Contains(answers["session/prompt"], "cancelled") {
+		t.Error(answers)
+	}
+	if err := loading.wait(); err != nil {
+		t.Error("the cancel reached the load:", err)
+	}
+	loading.End()
+	w.want("load", w.load(id, dir), "modes", "user_message hi", "agent_message the end of it", "session_info_update hi")
+
+	wait := s.Close()
+	if err := s.(*Session).begin(t.Context(), true).wait(); !errors.Is(err, errSessionClosed) {
+		t.Error(err)
+	}
+	if err := errors.Join(wait(t.Context()), s.Close()(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
