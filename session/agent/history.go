@@ -58,12 +58,14 @@ func (h *historian) add(e Event) {
 			h.messages = h.messages[:h.begin]
 		}
 		h.messages = llm.Repair(h.messages)
+		h.begin = len(h.messages) // what was dropped or replaced no refusal can drop
 	case Cleared:
 		h.broken()
-		h.messages = nil
+		h.messages, h.begin = nil, 0
 	case Compaction:
 		h.broken()
 		h.messages = summarised(e.Summary)
+		h.begin = len(h.messages)
 	}
 }
 
