@@ -79,13 +79,22 @@ func escape(c byte) string {
 }
 
 func quotedLen(s string) int {
-	n := len(s) + 2
+	n := 2
 	for i := range len(s) {
-		if e := escape(s[i]); e != "" {
-			n += len(e) - 1
-		}
+		n += width(s[i])
 	}
 	return n
+}
+
+// width is how many bytes a byte takes in a JSON string.
+func width(c byte) int {
+	switch {
+	case c == '"', c == '\\', c == '\n':
+		return 2
+	case c < ' ':
+		return 6
+	}
+	return 1
 }
 
 // appendQuoted appends s, valid UTF-8, as a JSON string.

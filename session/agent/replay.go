@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxReplayed bounds a text or an attachment in one frame of a replay, in bytes:
-// some clients take no long lines, and one of them would lose the session.
+// maxReplayed bounds a text or an attachment in one frame of a replay, in bytes as
+// sent: some clients take no long lines, and one of them would lose the session.
 const maxReplayed = 512 << 10
 
 // interrupted is the text of a tool call whose end is not in the log.
@@ -135,15 +135,28 @@ func (r *replayer) fail() {
 
 // block sends one block of a message, a long text in pieces.
 func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
-	for b.Type == "text" && len(*b.Text) > maxReplayed {
-		n := maxReplayed
-		for !utf8.RuneStart((*b.Text)[n]) {
-			n--
+	for b.Type == "text" {
+		n := piece(*b.Text)
+		if n == len(*b.Text) {
+			break
 		}
 		r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: acp.TextBlock((*b.Text)[:n])})
 		b = acp.TextBlock((*b.Text)[n:])
 	}
 	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: small(b)})
+}
+
+// piece is how many bytes of a text one frame takes: whole characters.
+func piece(text string) int {
+	n, sent := 0, 0
+	for n < len(text) && sent+width(text[n]) <= maxReplayed {
+		sent += width(text[n])
+		n++
+	}
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
 }
 
 // small puts a few words in the place of an attachment that is too large, and
@@ -166,7 +179,7 @@ func small(b acp.ContentBlock) acp.ContentBlock {
 func attached(b acp.ContentBlock) int {
 	n := len(b.Data)
 	if r := b.Resource; r != nil && r.Text != nil {
-		n += len(*r.Text)
+		n += quotedLen(*r.Text)
 	}
 	if r := b.Resource; r != nil && r.Blob != nil {
 		n += len(*r.Blob)

@@ -28,11 +28,11 @@ func replayed(t *testing.T, events ...Event) []acp.MessageChunk {
 
 // A text that is too long for a frame comes in pieces, cut between characters.
 func TestReplayLongText(t *testing.T) {
-	text := "x" + strings.Repeat("€", maxReplayed)
+	text := "x" + strings.Repeat("€", maxReplayed) + strings.Repeat("\"\x01", maxReplayed/8)
 	chunks := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{acp.TextBlock(text)}})
 	got := ""
 	for _, c := range chunks {
-		if n := len(*c.Content.Text); n > maxReplayed || !utf8.ValidString(*c.Content.Text) || c.MessageID != "u" {
+		if n := quotedLen(*c.Content.Text) - 2; n > maxReplayed || !utf8.ValidString(*c.Content.Text) || c.MessageID != "u" {
 			t.Errorf("a piece of %d bytes, of message %q", n, c.MessageID)
 		}
 		got += *c.Content.Text
@@ -49,6 +49,7 @@ func TestReplayAttachments(t *testing.T) {
 	small := acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: "AAAA"}
 	for name, tt := range map[string]struct{ block, want acp.ContentBlock }{
 		"small image":         {small, small},
+		"long when sent":      {acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "x:y", Text: new(strings.Repeat("\x01", maxReplayed/2))}}, acp.ContentBlock{Type: "resource_link", URI: "x:y", Name: "x:y"}},
 		"large image":         {acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: large}, acp.TextBlock("[image, 512 KiB]")},
 		"large resource":      {resource, acp.ContentBlock{Type: "resource_link", URI: "file:///a", Name: "file:///a", MIMEType: "text/plain"}},
 		"link without a name": {acp.ContentBlock{Type: "resource_link", URI: "zed:///x"}, acp.ContentBlock{Type: "resource_link", URI: "zed:///x", Name: "zed:///x"}},
