@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -74,11 +76,12 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 }
 
 // Import stores a session that was exported, here or elsewhere, and gives its
-// id: its own, or a new one if there is a session of that id. The mode is not
-// taken over: what an agent may do here is not for a document to say. An
-// *acp.ParamsError tells what is wrong with it; nothing is then stored.
+// id: its own, or a new one if there is a session of that id. Neither the mode is
+// taken over nor a model that is not offered here: what an agent may do here, and
+// what it reads for that, is not for a document to say. An *acp.ParamsError tells
+// what is wrong with it; nothing is then stored.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
-	rows, err := e.rows()
+	rows, err := e.rows(s.Models())
 	if err != nil {
 		return "", err
 	}
@@ -97,20 +100,53 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	return row.ID, nil
 }
 
-// rows checks the document and gives its events as they are stored.
-func (e Export) rows() ([]store.Event, error) {
-	wrong := func(field, format string, args ...any) error {
-		return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
+// Bounds of a document, in bytes. A page of a list holds a hundred sessions, and a
+// frame should stay under 1 MiB: not all clients take longer ones.
+const (
+	maxID, maxPath, maxDirs, maxLongTitle = 200, 4 << 10, 8 << 10, 1 << 10
+	maxUpdate                             = 1<<20 - 1<<10 // leaves room for the rest of the frame
+)
+
+func wrong(field, format string, args ...any) error {
+	return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+// head checks what a list shows of the session.
+func (e Export) head() error {
+	if e.Version != exportVersion {
+		return wrong("version", "must be %d, got %d", exportVersion, e.Version)
 	}
-	switch {
-	case e.Version != exportVersion:
-		return nil, wrong("version", "must be %d, got %d", exportVersion, e.Version)
-	case !filepath.IsAbs(e.CWD):
-		return nil, wrong("cwd", "must be an absolute path, got %q", e.CWD)
-	case len(e.Events) == 0:
-		return nil, wrong("events", "must not be empty")
+	dirs := 0
+	for i, dir := range e.Dirs {
+		if dirs += len(dir); !filepath.IsAbs(dir) {
+			return wrong(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
+		}
+	}
+	for _, part := range []struct {
+		name      string
+		size, max int
+	}{
+		{"sessionId", len(e.ID), maxID}, {"cwd", len(e.CWD), maxPath},
+		{"additionalDirectories", dirs, maxDirs}, {"title", len(e.Title), maxLongTitle},
+	} {
+		if part.size > part.max {
+			return wrong(part.name, "has %d bytes, and %d are the most", part.size, part.max)
+		}
+	}
+	if !filepath.IsAbs(e.CWD) {
+		return wrong("cwd", "must be an absolute path, got %q", e.CWD)
+	}
+	return nil
+}
+
+// rows checks the document and gives its events as they are stored, without the
+// settings that are not taken over.
+func (e Export) rows(offered []llm.Choice) ([]store.Event, error) {
+	if err := e.head(); err != nil {
+		return nil, err
 	}
 	var rows []store.Event
+	var events []agent.Event
 	open := map[string]bool{} // tool calls so far
 	for i, ev := range e.Events {
 		field := fmt.Sprintf("events[%d]", i)
@@ -122,10 +158,13 @@ func (e Export) rows() ([]store.Event, error) {
 			return nil, wrong(field+".kind", "unknown kind %q", ev.Kind)
 		case ev.Time.IsZero():
 			return nil, wrong(field+".time", "is required")
+		case ev.Time.UTC().Year() < 1 || ev.Time.UTC().Year() > 9999: // could not be written again
+			return nil, wrong(field+".time", "must be of a year from 1 to 9999 in UTC")
 		}
 		switch known := known.(type) {
 		case agent.Setting:
-			if known.ID == optionMode {
+			notOffered := !slices.ContainsFunc(offered, func(c llm.Choice) bool { return c.Name == known.Value })
+			if known.ID == optionMode || known.ID == optionModel && notOffered {
 				continue
 			}
 		case agent.Call:
@@ -142,6 +181,35 @@ func (e Export) rows() ([]store.Event, error) {
 			open[id] = false
 		}
 		rows = append(rows, store.Event{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
+		events = append(events, known)
 	}
-	return rows, nil
+	if len(rows) == 0 {
+		return nil, wrong("events", "must not be empty")
+	}
+	return rows, showable(events)
+}
+
+// showable checks that no update of a replay is too long for a frame.
+func showable(events []agent.Event) error {
+	var sized counter
+	enc := json.NewEncoder(&sized)
+	enc.SetEscapeHTML(false)
+	return agent.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+		sized = 0
+		if err := enc.Encode(u); err != nil {
+			return wrong("events", "cannot be shown: %v", err)
+		}
+		if sized > maxUpdate {
+			return wrong("events", "one of them would be an update of %d bytes, and %d are the most", sized, maxUpdate)
+		}
+		return nil
+	})
+}
+
+// counter counts what is written.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -77,7 +78,7 @@ func soundCall(u acp.ToolCall) error {
 		}
 	}
 	for i, l := range u.Locations {
-		if l.Path == "" || l.Line < 0 {
+		if l.Path == "" || l.Line < 0 || int64(l.Line) > math.MaxUint32 {
 			return fmt.Errorf("shown.locations[%d]: is none", i)
 		}
 	}
