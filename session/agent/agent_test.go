@@ -437,6 +437,7 @@ func TestPromptContent(t *testing.T) {
 		{Type: "resource_link", URI: "file:///w/missing.go"},
 		{Type: "resource_link", URI: "file:///etc/passwd", Name: "passwd"},
 		{Type: "resource_link", URI: "zed:///thread/1", Name: "a thread"},
+		{Type: "resource_link", URI: "https://example.com/a", Name: "a page"},
 		{Type: "image", MIMEType: "image/png", Data: picture},
 		{Type: "audio", MIMEType: "audio/wav", Data: "AAAA"},
 		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/b.txt", Text: &big}},
@@ -456,12 +457,13 @@ func TestPromptContent(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"look", "[The user refers to \"a b.go\": /w/a b.go]\npackage main", "[The user refers to \"file:///w/missing.go\": /w/missing.go]",
 		"[The user refers to \"passwd\": /etc/passwd]", "[The user refers to \"a thread\": zed:///thread/1]",
+		"[The user refers to \"a page\": https://example.com/a]\na page",
 		"image/png " + string(png), "[The user attached audio, which cannot be heard here]", cut,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
 	text := strings.Join(c.lines, "\n")
-	if !strings.Contains(text, "The audio was left out") || strings.Contains(text, "The image was left out") || strings.Count(text, "tool_call ") != 2 {
+	if !strings.Contains(text, "The audio was left out") || strings.Contains(text, "The image was left out") || strings.Count(text, "tool_call ") != 3 {
 		t.Error(text)
 	}
 	blind, err := llm.ParseScript("blind", strings.NewReader(`{"text":"ok"}`))
@@ -471,21 +473,26 @@ func TestPromptContent(t *testing.T) {
 	blind.Blind = true
 	a.Model = func() llm.Model { return blind }
 	c.lines = nil
-	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[:6]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {
+	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[5:7]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {
 		t.Error(err, c.lines)
 	}
 }
 
-// reads adds a tool that reads one file.
+// reads adds tools that read one file and one page.
 type reads struct{ executors.Executor }
 
 func (reads) Tools() []executors.Tool {
-	return []executors.Tool{{Name: "read", Effect: executors.Reads, Schema: json.RawMessage(`{"type":"object"}`)}}
+	schema := json.RawMessage(`{"type":"object"}`)
+	return []executors.Tool{{Name: "read", Effect: executors.Reads, Schema: schema}, {Name: "fetch", Effect: executors.Network, Schema: schema}}
 }
 
 func (reads) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
-	if string(call.Input) != `{"path":"/w/a b.go"}` || call.Origin != executors.User {
+	text, ok := map[string]string{
+		`read {"path":"/w/a b.go"}`:             "package main",
+		`fetch {"url":"https://example.com/a"}`: "a page",
+	}[call.Tool+" "+string(call.Input)]
+	if !ok || call.Origin != executors.User {
 		return executors.Failf(executors.PermanentFailure, "no such file"), nil
 	}
-	return executors.Result{Text: "package main"}, nil
+	return executors.Result{Text: text}, nil
 }

@@ -13,20 +13,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// The tools that read what a resource link names.
-const (
-	fileTool = "read"
-	dirTool  = "list_directory" // if it ends with a slash
-)
-
 // maxLinks is how many links of one prompt are read; of the others the model is
-// told the path.
+// told the path or address.
 const maxLinks = 20
 
-// follow reads the files and directories in the roots that resource links name,
-// as calls of the user's: they are announced, and pass the same gates as any. It
-// gives their texts by the index of the link. What cannot be read is no failure:
-// the model is told the path, and may look for itself.
+// reader is the call that reads what a resource link names: a file or a
+// directory in the roots, or a page of the web. Any other link has none.
+func (t *turn) reader(uri string) (tool string, input map[string]string) {
+	target := linkTarget(uri)
+	switch {
+	case strings.HasPrefix(strings.ToLower(target), "https://"):
+		return "fetch", map[string]string{"url": target}
+	case !filepath.IsAbs(target) || !t.Inside(target):
+		return "", nil
+	case strings.HasSuffix(target, string(filepath.Separator)):
+		return "list_directory", map[string]string{"path": target}
+	}
+	return "read", map[string]string{"path": target}
+}
+
+// follow reads what resource links name, as calls of the user's: they are
+// announced, and pass the same gates as any. It gives their texts by the index of
+// the link. What cannot be read is no failure: the model is told where it is, and
+// may look for itself.
 func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
 	texts, tried := map[int]string{}, 0
 	t.origin = executors.User
@@ -35,23 +44,16 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 		if c.Type != "resource_link" || tried == maxLinks {
 			continue
 		}
-		path := linkTarget(c.URI)
-		if !filepath.IsAbs(path) || !t.Inside(path) {
+		tool, args := t.reader(c.URI)
+		if _, ok := executors.Find(t.tools, tool); !ok {
 			continue
 		}
 		tried++
-		name := fileTool
-		if strings.HasSuffix(path, string(filepath.Separator)) {
-			name = dirTool
-		}
-		if _, ok := executors.Find(t.tools, name); !ok {
-			continue
-		}
-		input, err := json.Marshal(map[string]string{"path": path})
+		input, err := json.Marshal(args)
 		if err != nil {
 			return texts, err
 		}
-		r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: name, Input: input})
+		r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
 		if err != nil {
 			return texts, err
 		}

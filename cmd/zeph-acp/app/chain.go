@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -32,6 +33,7 @@ func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) exe
 		executors.NewDynExecutor(
 			shellTools(cfg, s.Client, roots, caps),
 			fileTools(cfg, s, roots, caps),
+			web.New(cfg.Tools.Scrape),
 			native.New(),
 		),
 		executors.Validate,
@@ -74,6 +76,7 @@ func Catalogue() []executors.Tool {
 	return executors.NewDynExecutor(
 		shell.New(shell.Local{}, "", shell.Defaults()),
 		files.New(nil, nil, files.Defaults()),
+		web.New(web.Defaults()),
 		native.New(),
 	).Tools()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -27,6 +28,7 @@ type Config struct {
 type Tools struct {
 	Shell         Shell        `toml:"shell"`
 	File          files.Config `toml:"file"`
+	Scrape        web.Config   `toml:"scrape"`
 	policy.Config              // [[tools.permissions.TOOL]]
 }
 
@@ -43,6 +45,7 @@ func Defaults() Config {
 		LLM:   llm.Defaults(),
 		Tools: Tools{
 			File:   files.Defaults(),
+			Scrape: web.Defaults(),
 			Config: policy.Defaults(),
 			Shell:  Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
@@ -68,6 +71,7 @@ func sections() []section {
 		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
 		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
 		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
+		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/web"
 )
 
 // FuzzLoad checks that no bytes make the reader panic, that what it takes for
@@ -53,7 +54,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // equalConfigs compares configurations by what they say.
-var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{})}
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{})}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.
 var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {
