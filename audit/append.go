@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lockWait is how long another process may hold the log. It does so for some
+// microseconds, unless it was stopped in the middle.
+const lockWait = 5 * time.Second
+
+// append writes one line, in a new file if the log would become too large. The
+// caller holds l.mu.
+func (l *Log) append(body []byte) error {
+	for {
+		moved := false
+		err := l.locked(func(f *os.File) error {
+			size, err := f.Seek(0, io.SeekEnd)
+			if err != nil {
+				return err
+			}
+			// Others wait for the lock of this file, and then find that it is the
+			// log no more. Whoever is first in the new one goes on from the last
+			// hash of this. Where it cannot be moved, it grows a little longer.
+			if l.maxBytes > 0 && size > 0 && size+int64(len(body)) > l.maxBytes {
+				moved = os.Rename(l.file, l.older()) == nil
+			}
+			if moved {
+				return nil
+			}
+			return l.write(f, size, body)
+		})
+		if err != nil || !moved {
+			return err
+		}
+	}
+}
+
+// older is the file that the log was before it became too large.
+func (l *Log) older() string { return l.file + ".1" }
+
+// write adds one line to the locked log of that size.
+func (l *Log) write(f *os.File, size int64, body []byte) error {
+	prev, torn, err := l.last(f, size)
+	if err != nil {
+		return err
+	}
+	line := seal(body, prev)
+	if torn {
+		line = append([]byte("\n"), line...)
+	}
+	if _, err := f.Write(line); err != nil {
+		return errors.Join(err, f.Truncate(size)) // half a line helps nobody
+	}
+	return nil
+}
+
+// locked runs do with the log opened and locked; it is made if it
+// is not there. It is opened anew each time, so that it does not matter who
+// moved or removed it.
+func (l *Log) locked(do func(*os.File) error) error {
+	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE
+	err := l.lockedAs(flags, do)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
+			return err
+		}
+		err = l.lockedAs(flags, do)
+	}
+	return err
+}
+
+func (l *Log) lockedAs(flags int, do func(*os.File) error) error {
+	for {
+		f, err := openPrivate(l.file, flags)
+		if err != nil {
+			return err
+		}
+		current, err := l.lock(f)
+		if err == nil && current && flags != os.O_RDONLY {
+			err = makePrivate(f)
+		}
+		if err == nil && current {
+			err = do(f)
+		}
+		if closeErr := f.Close(); err == nil { // and unlocks
+			err = closeErr
+		}
+		if err != nil || current {
+			return err
+		}
+	}
+}
+
+// lock waits for the lock of a file that was opened as the log, and tells whether
+// it still is: the process that held the lock may have moved it away.
+func (l *Log) lock(f *os.File) (current bool, err error) {
+	start := time.Now()
+	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 5*time.Millisecond) {
+		locked, err := tryLock(f)
+		if err != nil {
+			return false, &fs.PathError{Op: "lock", Path: l.file, Err: err}
+		}
+		if locked {
+			break
+		}
+		if time.Since(start) > lockWait {
+			return false, fmt.Errorf("%s: another process has locked it and does not go on", l.file)
+		}
+		time.Sleep(wait)
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Lstat(l.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !there.Mode().IsRegular() {
+		return false, fmt.Errorf("%s is not a regular file", l.file)
+	}
+	return os.SameFile(mine, there), nil
+}
+
+// last gives the hash of the last line of the log, and whether its end is torn:
+// the process or the machine died while it was written.
+func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
+	if size > 0 {
+		return lastIn(f, size)
+	}
+	old, err := openPrivate(l.older(), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	defer old.Close()
+	info, err := old.Stat()
+	if err != nil {
+		return "", false, err
+	}
+	hash, _, err = lastIn(old, info.Size())
+	return hash, false, err
+}
+
+// lastIn gives the hash of the last whole line in the first size bytes of a
+// file, empty if there is none near its end, and whether they end without a
+// newline.
+func lastIn(f *os.File, size int64) (hash string, torn bool, err error) {
+	for _, window := range []int64{int64(tailLen) + 1, 4 * maxLine} {
+		end := make([]byte, min(window, size))
+		if _, err := f.ReadAt(end, size-int64(len(end))); err != nil && len(end) > 0 {
+			return "", false, err
+		}
+		torn = len(end) > 0 && !bytes.HasSuffix(end, []byte("\n"))
+		if !torn {
+			end = end[:max(len(end)-1, 0)]
+		}
+		for {
+			if hash, ok := tail(end); ok {
+				return hash, torn, nil
+			}
+			i := bytes.LastIndexByte(end, '\n')
+			if i < 0 {
+				break
+			}
+			end = end[:i]
+		}
+	}
+	return "", torn, nil
+}

@@ -1,0 +1,206 @@
+// Package audit keeps the record of every tool call: one JSON object a line in
+// audit.jsonl, written before the call's result is given back.
+//
+// Start with [New], and put [Middleware] around the chain. [Log.Read] gives what
+// is on record, [Log.Verify] tells whether it is as it was written.
+//
+// It promises that a call which cannot be recorded is not run, and that each
+// call has exactly one line, also one that was denied or cancelled, or that took
+// the process down. Any number of processes may write to one log at once: lines
+// are whole, and each carries the hash of the one before it. Lines survive the
+// end of the process, not a power cut: nothing waits for the disk.
+//
+// It does not keep anybody who may write the file from writing it anew, hashes
+// and all, or from cutting off its end. For that, note a hash elsewhere.
+//
+// Why is audit outermost? So that a call which a gate denied is on record too,
+// and the result that it sees is already filtered.
+//
+// Why is there a second file while calls run? The line of a call tells how it
+// ended, so it is written at the end. What is known of a call before is kept in
+// audit.jsonl.run-*, one file for each process. Whoever opens the log and finds
+// such a file of a process that is gone writes the lines that are missing, with
+// the result "interrupted".
+package audit
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// FileName is the name of the log in the directory that it is made in.
+const FileName = "audit.jsonl"
+
+// Log is an audit log. It may be used concurrently.
+type Log struct {
+	file     string // absolute path
+	maxBytes int64  // 0 means no limit
+	mask     func(string) string
+	now      func() time.Time
+
+	mu      sync.Mutex
+	running *running   // nil until the first call
+	owed    []finished // lines that could not be written
+}
+
+// finished is a call that ended and still has its place among those that run.
+type finished struct {
+	body []byte
+	slot int
+}
+
+// New makes the log in a directory, which is made when the first call is
+// recorded. It is nil, which records nothing, where there is no directory or the
+// log is off. mask takes secrets out of a text; nil means that there are none.
+func New(dir string, cfg Config, mask func(string) string) *Log {
+	if dir == "" || !cfg.Enabled {
+		return nil
+	}
+	return &Log{file: filepath.Join(dir, FileName), maxBytes: cfg.MaxBytes, mask: mask, now: time.Now}
+}
+
+// Close gives up the file of running calls. No call may begin after it.
+func (l *Log) Close() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running == nil {
+		return nil
+	}
+	r := l.running
+	l.running = nil
+	return r.close()
+}
+
+// Recover writes the lines of calls whose processes are gone. A log that is
+// written to does so by itself.
+func (l *Log) Recover() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if left, err := l.left(); err != nil || len(left) == 0 {
+		return err
+	}
+	return l.locked(l.recover)
+}
+
+// begin notes a call that is about to run and gives its place. An error means
+// that the call cannot be recorded.
+func (l *Log) begin(e *Entry) (slot int, err error) {
+	body, err := e.body()
+	if err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.locked(func(f *os.File) (err error) {
+		if l.running == nil {
+			_ = l.recover(f) // what is left waits for the next process
+			l.running, err = newRunning(l.file)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for len(l.owed) > 0 {
+		if err := l.settle(l.owed[0]); err != nil {
+			return 0, err
+		}
+		l.owed = l.owed[1:]
+	}
+	return l.running.begin(body)
+}
+
+// end writes the line of a call. One that cannot be written now is written
+// before the next call runs, or by the next process.
+func (l *Log) end(e *Entry, slot int) error {
+	body, err := e.body()
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	done := finished{body, slot}
+	if err := l.settle(done); err != nil {
+		l.owed = append(l.owed, done)
+		return err
+	}
+	return nil
+}
+
+func (l *Log) settle(done finished) error {
+	if err := l.append(done.body); err != nil {
+		return err
+	}
+	if l.running != nil {
+		l.running.end(done.slot)
+	}
+	return nil
+}
+
+var errPanicked = errors.New("the tool panicked")
+
+// Middleware records every call that passes. A nil log records nothing.
+func Middleware(l *Log) executors.Middleware {
+	return func(next executors.Executor) executors.Executor {
+		if l == nil {
+			return next
+		}
+		return recorder{next, l}
+	}
+}
+
+type recorder struct {
+	executors.Executor // Tools and Prepare pass through
+	log                *Log
+}
+
+func (r recorder) Execute(ctx context.Context, call *executors.Call) (res executors.Result, err error) {
+	if call.Record == nil {
+		call.Record = &executors.Record{}
+	}
+	kind := call.Card.Kind
+	if kind == "" {
+		tool, _ := executors.Find(r.Tools(), call.Tool)
+		kind = tool.Kind
+	}
+	start := r.log.now()
+	entry := r.log.begun(call, kind, start)
+	slot, err := r.log.begin(entry)
+	if err != nil {
+		return executors.Failuref(executors.PermanentFailure, "%s was not run, since it cannot be recorded in the audit log: %v", call.Tool, err).
+			Hint("Do not call tools before the user has put that right: tell the user.").Result(), nil
+	}
+	panicked := true
+	defer func() {
+		out, outErr := res, err
+		if panicked {
+			out, outErr = executors.Result{}, errPanicked
+		}
+		r.log.ended(ctx, entry, call, out, outErr)
+		entry.DurationMS = r.log.now().Sub(start).Milliseconds()
+		if logErr := r.log.end(entry, slot); logErr != nil {
+			err = errors.Join(err, &WriteError{logErr})
+		}
+	}()
+	res, err = r.Executor.Execute(ctx, call)
+	panicked = false
+	return res, err
+}
+
+// WriteError says that a call ran and its line could not be written.
+type WriteError struct{ Err error }
+
+// Error gives the cause.
+func (e *WriteError) Error() string { return "writing the audit log: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *WriteError) Unwrap() error { return e.Err }

@@ -1,0 +1,70 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// A line ends with the hash of the line before it and its own, which covers all
+// that stands before it. Both have a fixed place, so that a process can go on
+// from what another one wrote by looking at the last bytes of the file.
+const (
+	prevMember = `,"prev":"`
+	hashMember = `","hash":"`
+	lineEnd    = `"}` // and a newline
+	hashLen    = 2 * sha256.Size
+	tailLen    = len(hashMember) + hashLen + len(lineEnd)
+)
+
+// seal makes the line of a body, which is a JSON object with members, that
+// follows the line with the hash prev. Empty means that there is none before.
+func seal(body []byte, prev string) []byte {
+	line := make([]byte, 0, len(body)+len(prevMember)+hashLen+tailLen+1)
+	line = append(line, body[:len(body)-1]...)
+	line = append(line, prevMember...)
+	line = append(line, prev...)
+	sum := sha256.Sum256(line)
+	line = append(line, hashMember...)
+	line = hex.AppendEncode(line, sum[:])
+	return append(append(line, lineEnd...), '\n')
+}
+
+// tail gives the hash that a line, without its newline, ends with.
+func tail(line []byte) (hash string, ok bool) {
+	if len(line) < tailLen {
+		return "", false
+	}
+	end := line[len(line)-tailLen:]
+	hash = string(end[len(hashMember) : len(hashMember)+hashLen])
+	return hash, bytes.HasPrefix(end, []byte(hashMember)) && bytes.HasSuffix(end, []byte(lineEnd)) && isHash(hash)
+}
+
+// unseal gives the hashes of a line, without its newline. It is not ok if the
+// line has none; intact says whether it is as it was sealed.
+func unseal(line []byte) (prev, hash string, intact, ok bool) {
+	hash, ok = tail(line)
+	if !ok {
+		return "", "", false, false
+	}
+	covered := line[:len(line)-tailLen]
+	i := bytes.LastIndex(covered, []byte(prevMember))
+	if i < 0 {
+		return "", "", false, false
+	}
+	prev = string(covered[i+len(prevMember):])
+	if prev != "" && !isHash(prev) {
+		return "", "", false, false
+	}
+	sum := sha256.Sum256(covered)
+	return prev, hash, hex.EncodeToString(sum[:]) == hash, true
+}
+
+func isHash(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == hashLen
+}

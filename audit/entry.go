@@ -1,0 +1,217 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Entry is what the log tells of one call. Texts are masked and bounded.
+type Entry struct {
+	Timestamp string `json:"timestamp"` // when the call began: RFC 3339, UTC, with milliseconds
+	ID        string `json:"tool_call_id"`
+	Tool      string `json:"tool"`
+	Session   string `json:"session"`
+	Caller    string `json:"caller_id,omitempty"`
+	Origin    string `json:"origin"`
+	Phase     string `json:"phase"`
+	Attempt   int    `json:"attempt"`
+
+	Command string          `json:"command,omitempty"` // the script for a shell
+	URL     string          `json:"url,omitempty"`
+	Paths   []string        `json:"paths,omitempty"` // absolute
+	Input   json.RawMessage `json:"input,omitempty"`
+
+	Decision    string `json:"decision,omitempty"` // allow, ask or deny
+	Rule        string `json:"rule,omitempty"`
+	Answer      string `json:"answer,omitempty"`
+	ClaimSource string `json:"claim_source,omitempty"`
+
+	Result      Outcome             `json:"result"`
+	Category    executors.Category  `json:"error_category,omitempty"` // of every call that was no success
+	Error       string              `json:"error,omitempty"`
+	ExitCode    *int                `json:"exit_code"` // null: no command ran, or a signal ended it
+	Truncated   bool                `json:"truncated"`
+	Rollback    *executors.Rollback `json:"rollback,omitempty"`
+	DurationMS  int64               `json:"duration_ms"`
+	BytesBefore int                 `json:"bytes_before"` // of output, before the filters
+	BytesAfter  int                 `json:"bytes_after"`  // of the text that the model got
+}
+
+// Outcome is how a call ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Success     Outcome = "success"
+	Denied      Outcome = "denied" // it was not run
+	Failed      Outcome = "failed" // an exit code other than 0 included
+	TimedOut    Outcome = "timeout"
+	Cancelled   Outcome = "cancelled"
+	RolledBack  Outcome = "rollback"    // it failed, and what it changed was put back
+	Interrupted Outcome = "interrupted" // the agent ended while it ran; nobody knows more
+)
+
+// When is the time at which the call began; zero if the log has none.
+func (e *Entry) When() time.Time {
+	at, err := time.Parse(time.RFC3339, e.Timestamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// Bounds of what is written, in bytes.
+const (
+	maxName    = 256
+	maxText    = 1 << 10
+	maxCommand = 64 << 10 // the longest that bash takes: a command is shown whole
+	maxPaths   = 32
+	maxBody    = 200 << 10
+	maxLine    = 256 << 10 // and what seal adds
+)
+
+// begun is what is known of a call before it runs.
+func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
+	e := &Entry{
+		Timestamp: now.UTC().Format(timeFormat),
+		ID:        cut(call.ID, maxName), Tool: cut(call.Tool, maxName),
+		Session: cut(call.Session, maxName), Caller: cut(call.Caller, maxName),
+		Origin: call.Origin.String(), Phase: call.Phase.String(), Attempt: call.Attempt,
+		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
+		Input:       l.input(call.Input),
+		ClaimSource: claimSource(call.Card, kind),
+	}
+	for i, p := range call.Card.Paths {
+		if i == maxPaths {
+			e.Paths = append(e.Paths, fmt.Sprintf("… (%d paths)", len(call.Card.Paths)))
+			break
+		}
+		e.Paths = append(e.Paths, l.text(p, maxText))
+	}
+	return e
+}
+
+// claimSource is where the content of a call comes from, as far as its kind
+// tells. A tool for which that is wrong says better in the call's Record.
+func claimSource(card executors.Card, kind executors.Kind) string {
+	switch kind = cmp.Or(card.Kind, kind); {
+	case card.Command != "" || kind == executors.KindExecute:
+		return "shell"
+	case card.URL != "" || kind == executors.KindFetch:
+		return "web_scrape"
+	}
+	switch kind {
+	case executors.KindRead, executors.KindEdit, executors.KindDelete, executors.KindMove, executors.KindSearch:
+		return "file_system"
+	}
+	return ""
+}
+
+// ended adds how the call ended.
+func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
+	r := call.Record
+	e.Attempt = call.Attempt
+	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
+	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
+	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
+	e.Truncated = r.Truncated || res.Full != nil
+	e.BytesAfter = len(res.Text)
+	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
+	if res.Full != nil {
+		e.BytesBefore = max(e.BytesBefore, len(res.Full.Text))
+	}
+	e.Result, e.Category = outcome(ctx, r, res, err)
+	if err == nil {
+		err = said(res)
+	}
+	if err != nil {
+		// What cannot be parsed is quoted in errors, and may be a thought.
+		if text := err.Error(); !strings.Contains(text, thought) {
+			e.Error = l.text(text, maxText)
+		}
+	}
+}
+
+// outcome classifies how a call ended.
+func outcome(ctx context.Context, r *executors.Record, res executors.Result, err error) (Outcome, executors.Category) {
+	category := cmp.Or(res.Category, executors.PermanentFailure) // an ordinary exit code has none
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimedOut, executors.Timeout
+	case err != nil && (ctx.Err() != nil || errors.Is(err, context.Canceled)): // with whatever cause
+		return Cancelled, executors.Cancelled
+	case err != nil:
+		return Failed, executors.PermanentFailure
+	case !res.Failed && r.Rollback == nil:
+		return Success, ""
+	case r.Rollback != nil:
+		return RolledBack, category
+	case category == executors.Timeout:
+		return TimedOut, category
+	case category == executors.Cancelled:
+		return Cancelled, category
+	case r.ExitCode == nil && (category == executors.PolicyBlocked || category == executors.ConfirmationRequired):
+		return Denied, category
+	}
+	return Failed, category
+}
+
+// said gives what a [tool_error] block says of the error. What a command wrote
+// is not taken for one.
+func said(res executors.Result) error {
+	if rest, ok := strings.CutPrefix(res.Text, "[tool_error]\n"); ok && res.Failed {
+		if _, rest, ok = strings.Cut(rest, "\nerror: "); ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			return errors.New(line)
+		}
+	}
+	return nil
+}
+
+// body encodes the entry as a JSON object of at most maxBody bytes.
+func (e *Entry) body() ([]byte, error) {
+	body, err := encode(e)
+	if err != nil || len(body) <= maxBody {
+		return body, err
+	}
+	short := *e // of characters that take six bytes each
+	short.Input, short.Paths, short.Command = nil, nil, cut(e.Command, 16*maxText)
+	return encode(&short)
+}
+
+// encode is JSON that drives no terminal which shows the file: encoding/json
+// escapes only some of the control characters.
+func encode(e *Entry) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if bytes.IndexFunc(body, drives) < 0 {
+		return body, nil
+	}
+	out := make([]byte, 0, len(body)+64)
+	for _, r := range string(body) {
+		if drives(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = append(out, string(r)...)
+		}
+	}
+	return out, nil
+}
+
+func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

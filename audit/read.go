@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+)
+
+// Line is one line of the log.
+type Line struct {
+	File   string // base name
+	Number int    // 1-based, in the file
+	Text   []byte // without its newline; valid during the call
+	Entry  Entry  // zero if Err is not nil
+	Err    error  // the line does not hold an entry
+	Ended  bool   // by a newline
+}
+
+// Pos names the line for people.
+func (l Line) Pos() string { return fmt.Sprintf("%s:%d", l.File, l.Number) }
+
+// Read gives the lines to each, the oldest first: those of the file that the log
+// was before it became too large, then the log's. It ends with the first error
+// of each. A log that does not exist has no lines. It writes nothing.
+func (l *Log) Read(each func(Line) error) error {
+	files, size, err := l.snapshot()
+	for _, f := range files {
+		defer f.Close()
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		var r io.Reader = f
+		if f.Name() == l.file {
+			r = io.LimitReader(f, size)
+		}
+		if err := readLines(r, filepath.Base(f.Name()), each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshot opens the files of the log while nobody writes it or moves it away,
+// and gives the size that the log has then. The caller closes the files.
+func (l *Log) snapshot() (files []*os.File, size int64, err error) {
+	err = l.lockedAs(os.O_RDONLY, func(log *os.File) (err error) {
+		if size, err = log.Seek(0, io.SeekEnd); err != nil {
+			return err
+		}
+		files, err = l.openFiles()
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) { // moved away just now, or never made
+		files, err = l.openFiles()
+		size = math.MaxInt64
+	}
+	return files, size, err
+}
+
+// openFiles opens those files of the log that there are, the oldest first.
+func (l *Log) openFiles() (files []*os.File, err error) {
+	for _, name := range []string{l.older(), l.file} {
+		f, err := openPrivate(name, os.O_RDONLY)
+		if err == nil {
+			files = append(files, f)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+func readLines(r io.Reader, name string, each func(Line) error) error {
+	n := 0
+	return eachLine(r, func(text []byte, ended bool) error {
+		n++
+		line := Line{File: name, Number: n, Text: text, Ended: ended}
+		if line.Err = json.Unmarshal(text, &line.Entry); line.Err != nil {
+			line.Entry = Entry{}
+		}
+		return each(line)
+	})
+}
+
+// eachLine gives the lines without their newlines; one that is longer than any
+// of ours is cut.
+func eachLine(r io.Reader, each func(line []byte, ended bool) error) error {
+	in := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		ended := err == nil
+		if ended {
+			line = line[:len(line)-1]
+		}
+		if err == nil || len(line) > 0 {
+			if err := each(line, ended); err != nil {
+				return err
+			}
+		}
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = in.ReadSlice('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// runSuffix begins what is added to the log's name for the files of running
+// calls.
+const runSuffix = ".run-"
+
+// running is the file of the calls that run in this process. Each has a place in
+// it, as large as the largest line; the file is mostly holes. It is locked as
+// long as the process lives.
+type running struct {
+	file *os.File
+	used []bool // by place
+}
+
+// newRunning makes the file. The caller has locked the log, so that nobody takes
+// the file for one of a process that is gone before it is locked.
+func newRunning(log string) (*running, error) {
+	f, err := openPrivate(log+runSuffix+uuid.NewString(), os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return &running{file: f}, nil
+}
+
+// begin writes what is known of a call.
+func (r *running) begin(body []byte) (slot int, err error) {
+	if slot = slices.Index(r.used, false); slot < 0 {
+		slot = len(r.used)
+		r.used = append(r.used, false)
+	}
+	if _, err := r.file.WriteAt(append(body, '\n'), int64(slot)*maxLine); err != nil {
+		r.clear(slot)
+		return 0, err
+	}
+	r.used[slot] = true
+	return slot, nil
+}
+
+// end forgets a call whose line is written.
+func (r *running) end(slot int) {
+	r.used[slot] = false
+	r.clear(slot)
+}
+
+// clear empties a place. If that fails, the log has the call's line all the
+// same, and who finds the place looks there. A file without calls takes no
+// room, so that on a full disk the next call cannot begin.
+func (r *running) clear(slot int) {
+	if slices.Contains(r.used, true) {
+		_, _ = r.file.WriteAt([]byte{'\n'}, int64(slot)*maxLine)
+	} else {
+		_ = r.file.Truncate(0)
+	}
+}
+
+// close removes the file, unless there are calls in it.
+func (r *running) close() error {
+	err := r.file.Close()
+	if slices.Contains(r.used, true) {
+		return err
+	}
+	if gone := os.Remove(r.file.Name()); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// recover writes the missing lines of calls whose processes are gone to the
+// locked log.
+func (l *Log) recover(f *os.File) error {
+	left, err := l.left()
+	for _, name := range left {
+		if fileErr := l.recoverFrom(f, name); fileErr != nil {
+			err = errors.Join(err, fmt.Errorf("calls left in %s: %w", name, fileErr))
+		}
+	}
+	return err
+}
+
+// left lists the files of running calls, except this process's.
+func (l *Log) left() (files []string, err error) {
+	dir, base := filepath.Split(l.file)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		name := dir + e.Name()
+		if strings.HasPrefix(e.Name(), base+runSuffix) && (l.running == nil || l.running.file.Name() != name) {
+			files = append(files, name)
+		}
+	}
+	return files, err
+}
+
+func (l *Log) recoverFrom(f *os.File, name string) error {
+	left, err := openPrivate(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer left.Close()
+	if gone, err := tryLock(left); err != nil || !gone {
+		return err
+	}
+	for slot := int64(0); ; slot++ {
+		begun, err := readSlot(left, slot)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.interrupted(f, begun); err != nil {
+			return err
+		}
+	}
+	if err := left.Close(); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// readSlot gives what is in a place, up to the end of the line; io.EOF if the
+// file ends before it.
+func readSlot(f *os.File, slot int64) ([]byte, error) {
+	buf := make([]byte, maxLine)
+	n, err := f.ReadAt(buf, slot*maxLine)
+	if n == 0 {
+		return nil, err
+	}
+	begun, _, _ := bytes.Cut(buf[:n], []byte("\n"))
+	return begun, nil
+}
+
+// interrupted writes the line of a call that was begun, unless it is on record.
+// It never moves the log, whose lock the caller holds.
+func (l *Log) interrupted(f *os.File, begun []byte) error {
+	var e Entry
+	if json.Unmarshal(begun, &e) != nil { // empty; or torn, and so never run
+		return nil
+	}
+	id, _, _ := bytes.Cut(begun, []byte(`,"tool":`)) // a line begins as it did when the call began
+	if found, err := l.contains(id); err != nil || found {
+		return err
+	}
+	e.Result, e.Category = Interrupted, executors.Cancelled
+	e.Error = "the agent ended while the call ran"
+	body, err := e.body()
+	if err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	return l.write(f, size, body)
+}
+
+// contains reports whether a line of the log begins with prefix. The caller has
+// locked the log.
+func (l *Log) contains(prefix []byte) (found bool, err error) {
+	files, err := l.openFiles()
+	for _, f := range files {
+		defer f.Close()
+	}
+	for _, f := range files {
+		err = errors.Join(err, eachLine(f, func(line []byte, _ bool) error {
+			found = found || bytes.HasPrefix(line, prefix)
+			return nil
+		}))
+	}
+	return found, err
+}

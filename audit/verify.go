@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+)
+
+// Report is what Verify found.
+type Report struct {
+	Lines     int      // that are as they were written
+	Torn      []string // positions of pieces of lines: a process or the machine died while it wrote
+	Continues bool     // the first line follows one that is no longer there
+	First     string   // timestamps
+	Last      string
+	Hash      string // of the last line
+
+	gap string // position of the first piece after the last line
+}
+
+// BrokenError names the first line that is not as the log wrote it.
+type BrokenError struct {
+	Pos string // file:line
+	Why string
+}
+
+// Error names the line and what is wrong with it.
+func (e *BrokenError) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Why) }
+
+// Verify follows the hashes from line to line. The error is a [BrokenError] if
+// a line was changed, added, removed or moved; the report is then of what stands
+// before it. What it cannot see is in the package doc.
+func (l *Log) Verify() (Report, error) {
+	var r Report
+	err := l.Read(r.add)
+	return r, err
+}
+
+// add takes the next line.
+func (r *Report) add(line Line) error {
+	prev, hash, intact, ok := unseal(line.Text)
+	switch {
+	case !ok && json.Valid(line.Text):
+		return &BrokenError{line.Pos(), "the line was not written by the audit log, or was changed"}
+	case !ok: // if it had been a line, the next one would not follow the one before
+		r.Torn = append(r.Torn, line.Pos())
+		r.gap = cmp.Or(r.gap, line.Pos())
+		return nil
+	case !intact:
+		return &BrokenError{line.Pos(), "the line was changed"}
+	case r.Lines == 0:
+		r.Continues, r.First = prev != "", line.Entry.Timestamp
+	case prev != r.Hash:
+		return &BrokenError{cmp.Or(r.gap, line.Pos()), "this does not follow the line before it: lines were removed, added, moved or changed here"}
+	}
+	r.Lines++
+	r.gap = ""
+	r.Last, r.Hash = line.Entry.Timestamp, hash
+	return nil
+}
