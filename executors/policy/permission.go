@@ -2,8 +2,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -116,7 +114,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	case call.Unfit != nil: // it could not run, so nobody was asked
 		return executors.FailWith(call.Unfit), nil
 	case d.action == Ask:
-		return p.unanswered(call, d), nil
+		return p.unanswered(call, tool, d), nil
 	}
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
@@ -188,17 +186,13 @@ func options(call *executors.Call, d decision) []Option {
 }
 
 // unanswered is the result of a call about which nobody could be asked.
-func (p permitted) unanswered(call *executors.Call, d decision) executors.Result {
-	pattern := call.Card.Command
-	if pattern == "" && len(call.Card.Paths) > 0 {
-		pattern = call.Card.Paths[0]
+func (p permitted) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why)
+	rules := p.suggestRules(call, tool)
+	if rules == "" {
+		return f.Hint("Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time.").Result()
 	}
-	if u, err := url.Parse(call.Card.URL); err == nil && u.Host != "" {
-		pattern = u.Host
-	}
-	if pattern == "" {
-		pattern = "*"
-	}
-	return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why).
-		Hint(`Tell the user how to allow it: answer the question, run headless with --yes, or add to config.toml: [[tools.permissions.%s]] pattern = %s action = "allow"`, call.Tool, fmt.Sprintf("%q", pattern)).Result()
+	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here to config.toml, as they are.").Result()
+	res.Text += "\n\n" + rules // it has lines of its own, which TOML needs
+	return res
 }

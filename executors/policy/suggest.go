@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// suggestRules gives the rules by which the user's config.toml would allow the
+// call, as TOML to be put at its end; empty if no rules would, since it is asked
+// about whatever they say.
+func (p *Permission) suggestRules(call *executors.Call, tool executors.Tool) string {
+	patterns := p.patterns(call, tool)
+	var blocks []string
+	with := *p
+	with.Config.Permissions = maps.Clone(p.Config.Permissions)
+	if with.Config.Permissions == nil {
+		with.Config.Permissions = map[string][]Rule{}
+	}
+	list := slices.Clone(with.Config.Permissions[call.Tool])
+	for _, pattern := range patterns {
+		if pattern == "" || !utf8.ValidString(pattern) {
+			return ""
+		}
+		list = append(list, Rule{pattern, Allow})
+		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), tomlString(pattern)))
+	}
+	with.Config.Permissions[call.Tool] = list
+	if with.decide(call, tool).action != Allow {
+		return ""
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// patterns are those that rules for the call would have, each for no more than
+// what it does.
+func (p *Permission) patterns(call *executors.Call, tool executors.Tool) []string {
+	var out []string
+	add := func(text string) {
+		if pattern := literally.Replace(text); !slices.Contains(out, pattern) {
+			out = append(out, pattern)
+		}
+	}
+	u, err := url.Parse(call.Card.URL)
+	switch {
+	case call.Card.Command != "":
+		src := parse(call.Card.Command, call.Card.Dir, p.Home)
+		if src.err != nil {
+			return nil
+		}
+		for _, c := range src.script.Commands {
+			if p.segment(call.Tool, c, src).action == Ask {
+				add(c.Text())
+			}
+		}
+	case call.Card.URL != "" && looks(tool.Effect) && err == nil:
+		add(u.Host)
+	case len(call.Card.Paths) > 0:
+		for _, path := range call.Card.Paths {
+			add(path)
+		}
+	default:
+		out = []string{"*"}
+	}
+	return out
+}
+
+// literally spells a text as a pattern that matches nothing else.
+var literally = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+
+func tomlKey(s string) string {
+	if bareKey().MatchString(s) {
+		return s
+	}
+	return tomlString(s)
+}
+
+// tomlString is s as a basic string: what JSON has, but for DEL.
+func tomlString(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// TestSuggestedRules: what a refusal suggests allows the same call when pasted
+// into config.toml, and only that; where no rule does, none is suggested.
+func TestSuggestedRules(t *testing.T) {
+	web := func(url string) *executors.Call {
+		return &executors.Call{Tool: "scrape", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
+	}
+	for name, c := range map[string]struct {
+		call  *executors.Call
+		rules int // 0: none helps
+		other *executors.Call
+	}{
+		"one command":                {bash("touch a"), 1, bash("touch ab")},
+		"one of two":                 {bash("make | grep X"), 1, bash("make all")},
+		"env":                        {bash("env | grep X"), 1, bash("env X=1 touch a")},
+		"two commands":               {bash("touch a; touch b"), 2, bash("touch c")},
+		"the same command twice":     {bash("make && make"), 1, nil},
+		"letters of patterns":        {bash(`make 'a*b?[c]' "q\\\\"`), 1, bash(`make aXbYc "q\\\\"`)},
+		"lines":                      {bash("node -e 'a\n\tb\u007f'"), 1, nil},
+		"a wrapped command":          {bash("timeout 5 make x"), 1, bash("timeout 5 make y")},
+		"a download":                 {bash("curl https://example.com"), 0, nil},
+		"a download among others":    {bash("make; wget https://example.com"), 0, nil},
+		"a computed program":         {bash("$X a"), 0, nil},
+		"a computed file":            {bash(`cat "$f"`), 0, nil},
+		"redirected into .zeph":      {bash("echo x > .zeph/config.toml"), 0, nil},
+		"what only reads, to a file": {bash("echo x > a"), 0, nil},
+		"what cannot be parsed":      {bash("echo 'x"), 0, nil},
+		"an edit":                    {file("edit", root+"/a[1].go"), 1, file("edit", root+"/a1.go")},
+		"two files":                  {file("edit", root+"/a", root+"/b"), 2, file("edit", root+"/c")},
+		"an edit of .zeph":           {file("edit", root+"/.zeph/config.toml"), 0, nil},
+		"an edit of .git":            {file("edit", root+"/.git/config"), 0, nil},
+		"a page":                     {web("https://example.com:444/a?b"), 1, web("https://example.org")},
+		"a tool without a card":      {&executors.Call{Tool: "untold", Input: []byte(`{"a":1}`)}, 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			again := func(c *executors.Call) *executors.Call { return &executors.Call{Tool: c.Tool, Card: c.Card, Input: c.Input} }
+			res := newSetup().build().do(t, again(c.call))
+			if res.Category != executors.ConfirmationRequired {
+				t.Fatalf("not asked about: %s", res.Text)
+			}
+			_, suggested, _ := strings.Cut(res.Text, "retryable: false")
+			var pasted struct {
+				Tools Config `toml:"tools"`
+			}
+			if err := toml.Unmarshal([]byte(suggested), &pasted); err != nil {
+				t.Fatalf("%v\n%s", err, suggested)
+			}
+			if got := len(pasted.Tools.Permissions[c.call.Tool]); got != c.rules {
+				t.Fatalf("%d rules, want %d\n%s", got, c.rules, res.Text)
+			}
+			if wrong := pasted.Tools.Validate(); len(wrong) > 0 {
+				t.Error(wrong)
+			}
+			if c.rules == 0 {
+				if strings.Contains(res.Text, "config.toml") && !strings.Contains(c.call.Card.Command+strings.Join(c.call.Card.Paths, ""), "config.toml") {
+					t.Errorf("sends to config.toml: %s", res.Text)
+				}
+				return
+			}
+			s := newSetup()
+			s.cfg = pasted.Tools
+			s.build()
+			if got := s.outcome(t, again(c.call)); got != "allow" {
+				t.Errorf("%s with\n%s", got, suggested)
+			}
+			if c.other != nil && s.outcome(t, c.other) != "ask" {
+				t.Errorf("another call is allowed too, by\n%s", suggested)
+			}
+		})
+	}
+}
+
+// TestSuggestedRulesComeAfterTheOthers: an earlier rule that asks still wins, so
+// there is nothing to suggest.
+func TestSuggestedRulesComeAfterTheOthers(t *testing.T) {
+	s := newSetup()
+	s.cfg.Permissions = map[string][]Rule{"bash": {{"touch *", Ask}}}
+	if res := s.build().do(t, bash("touch a")); strings.Contains(res.Text, "[[tools") {
+		t.Error(res.Text)
+	}
+}
