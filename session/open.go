@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -36,12 +38,7 @@ func (s *Sessions) session(row store.Session) *Session {
 func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settings) error {
 	model, err := want.llm, error(nil)
 	if model == nil {
-		model, err = s.all.Model(want.model)
-	}
-	if err != nil && want.model != "" && !errors.Is(err, acp.ErrAuthRequired) {
-		// It was configured when the session was last open.
-		s.warn(fmt.Sprintf("The model of this session is not there any more (%v): it goes on with the default one.", err))
-		model, err = s.all.Model("")
+		model, err = s.wanted(want.model)
 	}
 	if err != nil {
 		return err
@@ -64,6 +61,56 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	s.warnings = append(s.warnings, o.Warnings...)
 	s.journal.setDirs(p.AdditionalDirectories)
 	return nil
+}
+
+// wanted makes the model that a stored session had, the default one if that is
+// not there any more.
+func (s *Session) wanted(name string) (llm.Model, error) {
+	if name == "" {
+		return s.all.Model("")
+	}
+	reason := errors.New("its provider is not configured")
+	if s.all.offers(name) {
+		var m llm.Model
+		if m, reason = s.all.Model(name); reason == nil || errors.Is(reason, acp.ErrAuthRequired) {
+			return m, reason
+		}
+	}
+	s.warn(fmt.Sprintf("The model of this session, %s, is not there any more (%v): it goes on with the default one.", name, reason))
+	return s.all.Model("")
+}
+
+// offers tells whether a model is one of those to pick from, or another one of
+// the same provider. A script is a file, and a session that was written elsewhere
+// must not name one.
+func (s *Sessions) offers(name string) bool {
+	provider, _, _ := strings.Cut(name, ":")
+	return slices.ContainsFunc(s.Models(), func(c llm.Choice) bool {
+		of, _, _ := strings.Cut(c.Name, ":")
+		return c.Name == name || of == provider && of != llm.TypeScript
+	})
+}
+
+// adopt takes over the settings that another process has given the session.
+func (s *Session) adopt(ctx context.Context, want settings) {
+	m := s.model()
+	if want.model != "" && want.model != m.Name() {
+		if other, err := s.wanted(want.model); err == nil {
+			m = other
+		}
+	}
+	s.mu.Lock()
+	was := s.settings
+	s.settings = settings{mode: was.mode, model: m.Name(), llm: m}
+	if s.hasMode(want.mode) {
+		s.settings.mode = want.mode
+	}
+	s.settings.setThought(want.thought)
+	changed := s.settings != was
+	s.mu.Unlock()
+	if changed {
+		s.sendSettings(ctx)
+	}
 }
 
 // Load opens a session and sends all that happened in it.

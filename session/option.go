@@ -168,6 +168,10 @@ func (s *Session) change(id, value string, set func()) {
 // both forms.
 func (s *Session) Sync(ctx context.Context) {
 	s.journal.sync()
+	s.sendSettings(ctx)
+}
+
+func (s *Session) sendSettings(ctx context.Context) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	state := s.State()

@@ -212,10 +212,15 @@ func TestLoad(t *testing.T) {
 	}
 	// The first process sees what the second one did, and goes on from there.
 	two.want("third", two.prompt(id, "in two"), "end_turn")
+	two.want("mode in two", two.call("session/set_mode", params("sessionId", id, "modeId", "ask")), "{}")
+	two.want("a command keeps the mode", two.prompt(id, "/status"), "end_turn")
 	one.want("fourth", one.prompt(id, "in one again"), "end_turn")
+	if seen := strings.Join(one.seen, "\n"); !strings.HasSuffix(seen, "current_mode_update ask\nconfig_option_update\nagent_message third") {
+		t.Error(seen)
+	}
 	sess, _ = one.all.find(id)
-	if n := len(sess.history); n != 8 {
-		t.Errorf("%d messages of history", n)
+	if n := len(sess.history); n != 8 || sess.Mode() != "ask" {
+		t.Errorf("%d messages of history, mode %s", n, sess.Mode())
 	}
 }
 
@@ -410,6 +415,16 @@ func TestExport(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	other.want("load", other.load(id, dir), `"currentModeId":"code"`)
+	for i, ev := range doc.Events {
+		if ev.Kind == "setting" && strings.Contains(string(ev.Data), `"script:one"`) {
+			doc.Events[i].Data = json.RawMessage(`{"id":"model","value":"script:/etc/passwd"}`)
+		}
+	}
+	hostile, err := other.all.Import(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.want("a script named by a document", other.load(hostile, dir), `"currentValue":"script:one"`)
 	if got, err := other.all.Import(t.Context(), doc); err != nil || got == id {
 		t.Error("imported twice under one id", err)
 	}

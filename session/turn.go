@@ -71,7 +71,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the session: %w", err)
 		}
-		s.recall(events)
+		s.adopt(t.ctx, s.recall(events))
 	}
 	reason, err := t.run(prompt)
 	s.sayWarnings(t.ctx) // that it could not be saved

@@ -147,6 +147,9 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if !isOwn(roots, workspaceFile) { // the user's own is no repository's
 		cfg, warnings = Tighten(a.Config, roots.Cwd())
 	}
+	for _, m := range s.MCPServers {
+		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
+	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
