@@ -78,20 +78,28 @@ func Migrate(o Options) (*Migration, error) {
 	if !m.Found {
 		return m, nil
 	}
+	if err := m.plan(data); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// plan finds what is to be done to a file with that content.
+func (m *Migration) plan(data []byte) error {
 	_, unparsed := parse(data)
 	e := newEditor(data)
 	m.result = e.migrate()
 	if _, mistakes := parse(m.result); len(mistakes) > 0 {
 		if len(unparsed) > 0 {
-			return nil, unparsed.in(m.File)
+			return unparsed.in(m.File)
 		}
-		return nil, fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", printable(m.File), mistakes[0].Text)
+		return fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", printable(m.File), mistakes[0].Text)
 	}
 	before := mistakesIn(m.File, data)
 	for _, mistake := range mistakesIn(m.File, m.result) {
 		same := func(b Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }
 		if !strings.HasPrefix(mistake.Text, unknownKey) && !slices.ContainsFunc(before, same) {
-			return nil, fmt.Errorf("%s is not migrated, since renamed keys would have mistakes: key %s: %s",
+			return fmt.Errorf("%s is not migrated, since renamed keys would have mistakes: key %s: %s",
 				printable(m.File), quoteKey(mistake.Key), oneLine(mistake.Text))
 		}
 		m.Left = append(m.Left, mistake.Error())
@@ -102,7 +110,7 @@ func Migrate(o Options) (*Migration, error) {
 	for _, c := range e.changes {
 		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", printable(m.File), c.line, c.text))
 	}
-	return m, nil
+	return nil
 }
 
 // mistakesIn gives what is wrong in a file with that content.

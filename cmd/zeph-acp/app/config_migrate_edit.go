@@ -33,7 +33,7 @@ type expr struct {
 	keyFrom, keyTo int      // of the key's text
 	lineFrom, to   int      // of its lines
 	from           int      // of these and the comment right above them
-	moved          bool
+	moved          bool     // its lines are not here any more
 }
 
 // edit puts text in the place of data[from:to].
@@ -104,7 +104,11 @@ func (e *editor) add(n *unstable.Node, header int) {
 
 // migrate gives the document with the old keys renamed.
 func (e *editor) migrate() []byte {
+	e.dropDoubled()
 	for i := range e.exprs {
+		if e.exprs[i].moved {
+			continue
+		}
 		for _, r := range renames {
 			if old := strings.Split(r.old, "."); r.of(e.find(old)) {
 				e.rename(&e.exprs[i], old, strings.Split(r.new, "."))
@@ -174,32 +178,39 @@ func (e *editor) move(x *expr, table, key string) {
 	x.moved = true
 }
 
-// dropHeaders takes away headers that nothing is below any more, and a [table]
-// that is an array of tables elsewhere, which is no TOML.
-func (e *editor) dropHeaders() {
+// dropDoubled takes away each empty [table] that is an array of tables elsewhere,
+// which is no TOML.
+func (e *editor) dropDoubled() {
 	for i := range e.exprs {
 		x := &e.exprs[i]
-		if x.kind != unstable.Table {
-			continue
-		}
-		keys, moved := 0, 0
-		for j := i + 1; j < len(e.exprs) && e.exprs[j].header == i; j++ {
-			if e.exprs[j].kind != unstable.KeyValue {
-				break
-			}
-			keys++
-			if e.exprs[j].moved {
-				moved++
-			}
-		}
-		twice := keys == 0 && e.isArrayElsewhere(x.keys)
-		if twice {
+		if keys, _ := e.below(i); x.kind == unstable.Table && keys == 0 && e.isArrayElsewhere(x.keys) {
 			e.note(x, "[%s] goes: with [[%[1]s]] it is no TOML", join(x.keys))
-		}
-		if twice || moved > 0 && moved == keys {
 			e.drop(x)
 		}
 	}
+}
+
+// dropHeaders takes away headers that nothing is below any more.
+func (e *editor) dropHeaders() {
+	for i := range e.exprs {
+		if keys, moved := e.below(i); e.exprs[i].kind == unstable.Table && moved > 0 && moved == keys {
+			e.drop(&e.exprs[i])
+		}
+	}
+}
+
+// below counts the keys below a header, and those of them that moved.
+func (e *editor) below(header int) (keys, moved int) {
+	for _, x := range e.exprs[header+1:] {
+		if x.header != header || x.kind != unstable.KeyValue {
+			break
+		}
+		keys++
+		if x.moved {
+			moved++
+		}
+	}
+	return keys, moved
 }
 
 func (e *editor) isArrayElsewhere(keys []string) bool {
@@ -213,6 +224,7 @@ func (e *editor) drop(x *expr) {
 		comment = string(e.data[x.keyTo+i : x.to])
 	}
 	e.edits = append(e.edits, edit{x.lineFrom, x.to, comment})
+	x.moved = true
 }
 
 // section gives the header of a table, and whether it is still to be written.
