@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -143,5 +145,31 @@ func TestCancelBeforeLoad(t *testing.T) {
 	}
 	if err := errors.Join(wait(t.Context()), s.Close()(t.Context())); err != nil {
 		t.Error(err)
+	}
+}
+
+// What could not be stored in the last turn is tried once more when the session
+// is closed.
+func TestCloseStores(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "zeph.db")
+	if err := os.Mkdir(path, 0o700); err != nil { // no database can be there
+		t.Fatal(err)
+	}
+	w := connect(t, path, `{"text":"a"}`, `{}`)
+	id := w.open(dir)
+	w.want("prompt", w.prompt(id, "hi"), "end_turn")
+	if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, "not being saved") {
+		t.Fatal(seen)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	w.later.Add(int64(time.Minute)) // the store gives its error again for a while
+	w.want("close", w.call("session/close", params("sessionId", id)), "{}")
+	w.want("load", w.load(id, dir), "modes")
+	for _, want := range []string{"user_message hi", "agent_message a"} {
+		if !slices.Contains(w.seen, want) {
+			t.Errorf("%q is missing: %q", want, w.seen)
+		}
 	}
 }

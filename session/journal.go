@@ -59,6 +59,21 @@ func (j *journal) note(events ...agent.Event) {
 // sync stores what was noted.
 func (j *journal) sync() { j.record() }
 
+// finish is sync when the session closes: the last time that what could not be
+// stored is tried.
+func (j *journal) finish() {
+	if j.isBroken() == nil {
+		j.sync()
+		return
+	}
+	end, _, err := j.begin(context.Background(), func(error) {})
+	if err != nil { // another process has the session
+		return
+	}
+	defer end()
+	j.sync()
+}
+
 func (j *journal) add(events []agent.Event) {
 	for _, e := range events {
 		switch e := e.(type) {

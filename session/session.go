@@ -192,7 +192,7 @@ func (s *Session) Close() (wait func(context.Context) error) {
 		if last != nil {
 			<-last.done
 		}
-		s.journal.sync()
+		s.journal.finish()
 		s.all.mu.Lock()
 		delete(s.all.closing, s.id)
 		s.all.mu.Unlock()
