@@ -43,7 +43,9 @@ func TestSuggestedRules(t *testing.T) {
 		"a tool without a card":      {&executors.Call{Tool: "untold", Input: []byte(`{"a":1}`)}, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			again := func(c *executors.Call) *executors.Call { return &executors.Call{Tool: c.Tool, Card: c.Card, Input: c.Input} }
+			again := func(c *executors.Call) *executors.Call {
+				return &executors.Call{Tool: c.Tool, Card: c.Card, Input: c.Input}
+			}
 			res := newSetup().build().do(t, again(c.call))
 			if res.Category != executors.ConfirmationRequired {
 				t.Fatalf("not asked about: %s", res.Text)
