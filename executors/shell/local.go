@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -32,13 +33,12 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	}
 	prog := Program{
 		Path: sh, Args: Args(c.Line), Dir: c.Dir,
-		Env:  append(append(Env(os.Environ(), l.Block), Quiet()...), l.Extra...),
 		Head: limit / 2, Tail: limit - limit/2, Split: true,
 	}
 	if c.Notify != nil {
 		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
 	}
-	p, err := Start(prog)
+	p, err := l.Start(prog)
 	if err != nil {
 		return Output{}, startFailure(err, c)
 	}
@@ -49,6 +49,13 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 		c.Notify(executors.Event{Exit: &exit})
 	}
 	return p.output(), err
+}
+
+// Start starts a program as Run starts its shell: prog.Env comes on top of what
+// of this process's environment a command may see.
+func (l Local) Start(prog Program) (*Process, error) {
+	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
+	return Start(prog)
 }
 
 // Args gives the arguments with which a shell runs the script.

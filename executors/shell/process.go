@@ -234,16 +234,24 @@ func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
 	return head + tail, dropped > 0, exit
 }
 
-// output gives all that a Runner tells of a process that is done.
-func (p *Process) output() Output {
+// Streams gives what each stream of a process started with Split wrote so far,
+// around a line that says what is missing where that was more than is kept.
+func (p *Process) Streams() (stdout, stderr string, truncated bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	stdout, cut := p.split[0].text()
+	stderr, cutToo := p.split[1].text()
+	return stdout, stderr, cut || cutToo
+}
+
+// output gives all that a Runner tells of a process that is done.
+func (p *Process) output() Output {
 	out := Output{ExitCode: p.exit.Code, Signal: p.exit.Signal}
-	var cut [3]bool
-	out.Text, cut[0] = p.merged.text()
-	out.Stdout, cut[1] = p.split[0].text()
-	out.Stderr, cut[2] = p.split[1].text()
-	out.Truncated = cut != [3]bool{}
+	out.Stdout, out.Stderr, out.Truncated = p.Streams()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, cut := p.merged.text()
+	out.Text, out.Truncated = text, out.Truncated || cut
 	return out
 }
 

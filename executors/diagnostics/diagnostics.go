@@ -1,0 +1,148 @@
+// Package diagnostics offers the tool "diagnostics": it runs the compilers, type
+// checkers and linters that a project is made for, and gives what they found as
+// one list, whatever language it is in.
+//
+// Start with [New]. What is run follows from the files of the project: cargo for
+// Cargo.toml, go build and go vet for go.mod, tsc for tsconfig.json, ESLint for
+// its configuration, ruff and mypy for Python. A call looks at the directory it
+// names, at the project around that, and at projects below it, so that a
+// repository with several languages needs one call.
+//
+// It promises that exactly the commands of the card are run, each as an argument
+// vector and none through a shell; that a program is stopped with all that it
+// started when the turn is cancelled or the time is over; that output, time and
+// the list are bounded; and that a program which is missing is a warning, not a
+// failure. Nothing is installed and no source file is changed by the options
+// that are given (ruff gets --no-fix).
+//
+// Why is a tool that only looks for mistakes asked about like a command? Because
+// it runs code of the repository: build.rs and procedural macros, plugins and
+// configurations of ESLint and mypy, the programs in node_modules/.bin and
+// .venv, cgo; and it writes build caches and may download what is depended on. So the
+// tool's effect is that of bash, and the card has the script that a shell would
+// have to run: the user sees it whole, rules of tools.permissions.diagnostics and
+// tools.shell.blocked_commands are matched against each command in it, an
+// "always" covers "cargo check" here and in bash alike, the mode auto does
+// not take it for an edit, and the modes that only read deny it. A call for which no program is
+// installed runs nothing; its script is a comment, and nobody is asked.
+//
+// Why does Execute fail when the project changed since Prepare? Because another
+// command would be run than the one that was allowed.
+package diagnostics
+
+import (
+	"context"
+	_ "embed" // the description of the tool
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// Tool is the id of the tool.
+const Tool = "diagnostics"
+
+//go:embed diagnostics.md
+var description string
+
+// New gives the tool of one session. Local tells how programs are started here:
+// which variables they do not see, and which they get.
+func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Registry {
+	t := &tool{local: local, roots: roots, cfg: cfg}
+	return executors.Registry{executors.Bind(executors.Tool{
+		Name:        Tool,
+		Description: strings.TrimSpace(description),
+		Effect:      executors.Reads | executors.Mutates | executors.Network,
+		Kind:        executors.KindExecute,
+	}, t.prepare, t.execute)}
+}
+
+type tool struct {
+	local shell.Local
+	roots *workspace.Roots
+	cfg   Config
+}
+
+type input struct {
+	Path           string `json:"path,omitempty"`
+	Kind           string `json:"kind,omitempty" jsonschema:"enum=check,enum=clippy"`
+	MaxDiagnostics int    `json:"max_diagnostics,omitempty" jsonschema:"minimum=1"`
+}
+
+func (t *tool) prepare(ctx context.Context, _ *executors.Call, in input) (executors.Card, error) {
+	card := executors.Card{Title: "Check the project", Kind: executors.KindExecute}
+	p, err := t.planFor(ctx, in)
+	if p.target != "" {
+		card.Paths = []string{p.target}
+	}
+	if err == nil {
+		card.Command, card.Dir = t.script(p), t.roots.Cwd()
+		card.Title = card.Command
+	}
+	return card, err
+}
+
+func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+	p, err := t.planFor(ctx, in)
+	switch {
+	case ctx.Err() != nil:
+		return executors.Result{}, context.Cause(ctx)
+	case err != nil:
+		return executors.FailWith(err), nil
+	case t.script(p) != call.Card.Command:
+		return executors.Failuref(executors.PermanentFailure, "the project changed since this call was allowed: other programs would be run now").
+			Hint("Call diagnostics again.").Result(), nil
+	}
+	return t.run(ctx, p, in.MaxDiagnostics)
+}
+
+// planFor gives what a call runs; beside an error, its target if that is known.
+func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
+	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
+		return plan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
+	}
+	target, isDir, err := t.target(in.Path)
+	if err != nil {
+		return plan{}, err
+	}
+	p, err := t.plan(ctx, target, isDir, in.Kind)
+	p.target = target
+	return p, err
+}
+
+// target is the file or directory that a call is about, without symlinks.
+func (t *tool) target(path string) (abs string, isDir bool, err error) {
+	if path == "" {
+		path = "."
+	}
+	var info fs.FileInfo
+	if abs, err = t.roots.Resolve(path); err == nil {
+		info, err = t.roots.Lstat(abs)
+	}
+	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
+		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", outside).
+			Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+	}
+	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
+		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", &workspace.PrivateError{Path: path}).
+			Hint("Do not try another way.")
+	}
+	if err != nil {
+		return "", false, executors.Failuref(executors.InvalidParameters, "path: %v", err).
+			Hint("Name a file or directory of the project, or leave path out.")
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return "", false, executors.Failuref(executors.InvalidParameters, "path: %s is %s, neither a file nor a directory", t.roots.Rel(abs), workspace.Describe(info.Mode()))
+	}
+	return abs, info.IsDir(), nil
+}
+
+// within reports whether path is dir or below it; both are absolute and clean.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,90 @@
+package diagnostics
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// goLine is a line of the go command or of a compiler behind it.
+var goLine = pattern(`^(?:go: |vet: )?(\S.*?):(\d+):(?:(\d+):)? (.*)$`)
+
+// parseGo reads what go build and go vet -json write. The JSON is on stdout, or
+// in older versions on stderr between other lines.
+func parseGo(stdout, stderr string) []Diagnostic {
+	var found []Diagnostic
+	for _, text := range []string{stdout, stderr} {
+		for text != "" {
+			if strings.HasPrefix(text, "{") {
+				vetted, rest := parseVet(text)
+				found = append(found, vetted...)
+				if len(rest) < len(text) {
+					text = rest
+					continue
+				}
+			}
+			line, rest, _ := strings.Cut(text, "\n")
+			text = rest
+			line = strings.TrimSuffix(line, "\r")
+			if strings.HasPrefix(line, "\t") && len(found) > 0 { // the rest of a message
+				found[len(found)-1].Message += " " + strings.TrimSpace(line)
+				continue
+			}
+			m := goLine().FindStringSubmatch(line)
+			// A file is not "pkg: dial tcp 10.0.0.1" nor a URL, though a number follows.
+			if m == nil || strings.HasPrefix(line, "#") || strings.Contains(m[1], ": ") || strings.Contains(m[1], "://") {
+				continue
+			}
+			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: goSeverity(m[4]), Message: m[4]})
+		}
+	}
+	return found
+}
+
+// goSeverity: what the go command tells stops the build, except what a C
+// compiler calls a warning or a note.
+func goSeverity(message string) Severity {
+	switch {
+	case strings.HasPrefix(message, "warning: "):
+		return Warning
+	case strings.HasPrefix(message, "note: "):
+		return Note
+	}
+	return Error
+}
+
+// parseVet reads one JSON object at the beginning of text: package, analyzer,
+// what it found.
+func parseVet(text string) (found []Diagnostic, rest string) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	var packages map[string]map[string]json.RawMessage
+	if dec.Decode(&packages) != nil {
+		return nil, text
+	}
+	for _, analyzers := range packages {
+		for name, raw := range analyzers {
+			var list []struct {
+				Position string `json:"posn"`
+				Message  string `json:"message"`
+			}
+			if json.Unmarshal(raw, &list) != nil { // {"error": …}: the analyzer could not work
+				continue
+			}
+			for _, v := range list {
+				d := Diagnostic{Severity: Warning, Code: name, Message: v.Message}
+				d.File, d.Line, d.Column = position(v.Position)
+				found = append(found, d)
+			}
+		}
+	}
+	slices.SortFunc(found, order)
+	return found, text[dec.InputOffset():]
+}
+
+// position takes FILE:LINE:COLUMN apart.
+func position(s string) (file string, line, column int) {
+	if m := goLine().FindStringSubmatch(s + ": "); m != nil {
+		return m[1], number(m[2]), number(m[3])
+	}
+	return s, 0, 0
+}

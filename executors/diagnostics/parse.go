@@ -1,0 +1,81 @@
+package diagnostics
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Severity says how bad a diagnostic is.
+type Severity string
+
+// The severities. Tools that know more are mapped to them.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Diagnostic is one thing that a tool found.
+type Diagnostic struct {
+	File     string   `json:"file,omitempty"` // relative to the cwd if inside, else absolute; empty if it is about no file
+	Line     int      `json:"line,omitempty"` // 1-based; 0 means unknown
+	Column   int      `json:"col,omitempty"`  // 1-based, as the tool counts; 0 means unknown
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code,omitempty"` // of the tool: "E0308", "no-undef"
+	Message  string   `json:"message"`        // one line
+}
+
+// pattern is a regexp that is compiled when it is first needed.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// number reads what a pattern found to be digits.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// severity maps the words that compilers use.
+func severity(word string) Severity {
+	switch word = strings.ToLower(word); {
+	case strings.HasPrefix(word, "error"), strings.HasPrefix(word, "fatal"):
+		return Error
+	case strings.HasPrefix(word, "warn"):
+		return Warning
+	}
+	return Note
+}
+
+// elements decodes the elements of the first JSON array in text, as far as they
+// are whole: the end may be cut off, and programs write other things around it.
+func elements[T any](text string, each func(T)) {
+	for line, rest := "", text; rest != ""; {
+		at := rest
+		if line, rest, _ = strings.Cut(rest, "\n"); !strings.HasPrefix(strings.TrimSpace(line), "[") {
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(at))
+		if _, err := dec.Token(); err != nil {
+			continue
+		}
+		decoded := false
+		for dec.More() {
+			var v T
+			if err := dec.Decode(&v); err != nil {
+				break
+			}
+			decoded = true
+			each(v)
+		}
+		if decoded {
+			return
+		}
+	}
+}

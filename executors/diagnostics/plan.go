@@ -1,0 +1,277 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mvdan.cc/sh/v3/syntax" // its Quote; the parser that judges the script is of the same package
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// plan is what a call runs.
+type plan struct {
+	target   string // absolute; only what is found in it is told
+	steps    []step
+	warnings []string // of what is not run
+}
+
+// step is one program to run.
+type step struct {
+	name  string   // for people and the model: "cargo check"
+	dir   string   // absolute
+	path  string   // absolute; what is started
+	words []string // the command as people read it: the program as it is called in dir, and its arguments
+	parse func(stdout, stderr string) []Diagnostic
+}
+
+// plan finds out what is to be run for a target: a directory, or a regular file.
+// The error is a failure.
+func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string) (plan, error) {
+	f := &finder{ctx: ctx, roots: t.roots, start: target}
+	if !isDir {
+		f.start = filepath.Dir(target)
+	}
+	f.up()
+	if isDir {
+		f.down()
+	} else if fit, ok := byExtension[strings.ToLower(filepath.Ext(target))]; ok {
+		f.found = slices.DeleteFunc(f.found, func(p project) bool { return !slices.Contains(fit, p.kind) })
+	}
+	if len(f.found) == 0 {
+		return plan{}, executors.Failuref(executors.PermanentFailure, "no project to check in or around %s", t.roots.Rel(target)).
+			Hint("It looks for Cargo.toml, go.mod, tsconfig.json, a configuration of ESLint, and Python projects. Name the directory of one, or run the check in bash.")
+	}
+	slices.SortStableFunc(f.found, func(a, b project) int { return int(a.kind) - int(b.kind) })
+	p := plan{target: target}
+	if len(f.found) > maxProjects {
+		f.more, f.found = true, f.found[:maxProjects]
+	}
+	for _, found := range f.found {
+		t.add(&p, found, lints, !isDir)
+	}
+	if f.more {
+		p.warn("there are more projects than one call looks at; name the directory of one to check it")
+	}
+	return p, nil
+}
+
+func (p *plan) warn(format string, args ...any) {
+	if w := cut(plainLine(fmt.Sprintf(format, args...))); !slices.Contains(p.warnings, w) {
+		p.warnings = append(p.warnings, w)
+	}
+}
+
+// add plans the programs that check a project.
+func (t *tool) add(p *plan, found project, lints string, file bool) {
+	part := "." // of the project, as an argument that is no option
+	if rel, err := filepath.Rel(found.dir, p.target); err == nil && rel != "." && filepath.IsLocal(rel) {
+		part = "." + string(filepath.Separator) + rel
+	}
+	s := step{dir: found.dir}
+	switch found.kind {
+	case rust:
+		t.addCargo(p, s, lints)
+	case golang:
+		t.addGo(p, s, part, file)
+	case typeScript:
+		args := []string{"--noEmit", "--pretty", "false"}
+		if solution(readMarker(t.roots, s.dir, "tsconfig.json")) {
+			args = append([]string{"-b"}, args...)
+		}
+		s.name, s.parse = "tsc", parseTSC
+		t.addStep(p, s, "tsc", nodePrograms, args)
+	case esLint:
+		s.name, s.parse = "eslint", parseESLint
+		t.addStep(p, s, "eslint", nodePrograms, []string{part, "-f", "json", "--no-error-on-unmatched-pattern"})
+	case python:
+		t.addPython(p, s, part)
+	}
+}
+
+func (t *tool) addCargo(p *plan, s step, lints string) {
+	if lints == "" {
+		lints = "check"
+	}
+	args := []string{lints, "--message-format=json"}
+	if rustWorkspace(readMarker(t.roots, s.dir, "Cargo.toml")) {
+		args = append(args, "--workspace")
+	}
+	s.name, s.parse = "cargo "+lints, parseCargo
+	t.addStep(p, s, "cargo", nil, args)
+}
+
+// addGo plans both: go build tells all mistakes of a package, go vet the first
+// one, but that of tests too.
+func (t *tool) addGo(p *plan, s step, part string, file bool) {
+	if file {
+		part = filepath.Dir(part)
+		if part != "." {
+			part = "." + string(filepath.Separator) + part
+		}
+	} else {
+		part += string(filepath.Separator) + "..."
+	}
+	s.name, s.parse = "go build", parseGo
+	t.addStep(p, s, "go", nil, []string{"build", "-o", os.DevNull, part})
+	s.name = "go vet"
+	t.addStep(p, s, "go", nil, []string{"vet", "-json", part})
+}
+
+// mypyArgs undo what a configuration may say of the form of the output.
+var mypyArgs = []string{
+	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
+}
+
+func (t *tool) addPython(p *plan, s step, part string) {
+	read := func(name string) string { return readMarker(t.roots, s.dir, name) }
+	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") + section(read("mypy.ini"), "[mypy]") + section(read(".mypy.ini"), "[mypy]")
+	ruff := section(read("pyproject.toml"), "[tool.ruff]") + read("ruff.toml") + read(".ruff.toml")
+	args := slices.Clone(mypyArgs)
+	if part != "." || !namesFiles(mypy) {
+		args = append(args, part)
+	}
+	before := len(p.steps)
+	for _, c := range []struct {
+		name  string
+		parse func(stdout, stderr string) []Diagnostic
+		args  []string
+		wants bool // the project asks for it
+	}{
+		{"ruff", parseRuff, []string{"check", "--no-fix", "--output-format", "json", part}, ruff != ""},
+		{"mypy", parseMypy, args, mypy != ""},
+	} {
+		s.name, s.parse = c.name, c.parse
+		if _, _, ok := t.lookup(s.dir, c.name, pythonPrograms); ok || c.wants {
+			t.addStep(p, s, c.name, pythonPrograms, c.args)
+		}
+	}
+	if len(p.steps) == before && mypy == "" && ruff == "" {
+		p.warn("neither ruff nor mypy is installed, so Python in %s was not checked", t.roots.Rel(s.dir))
+	}
+}
+
+// namesFiles reports whether a configuration of mypy says what is to be checked.
+func namesFiles(config string) bool {
+	for line := range strings.Lines(config) {
+		key, _, ok := strings.Cut(line, "=")
+		if key = strings.TrimSpace(key); ok && (key == "files" || key == "packages" || key == "modules") {
+			return true
+		}
+	}
+	return false
+}
+
+// addStep adds a step if its program is installed, else a warning.
+func (t *tool) addStep(p *plan, s step, program string, places []string, args []string) {
+	path, shown, ok := t.lookup(s.dir, program, places)
+	if !ok {
+		p.warn("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
+		return
+	}
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".cmd" || ext == ".bat" {
+		// cmd.exe reads these arguments again, in its own way.
+		for i, a := range args {
+			if strings.HasPrefix(a, `.\`) {
+				args[i] = "."
+			}
+		}
+	}
+	s.path, s.words = path, append([]string{shown}, args...)
+	p.steps = append(p.steps, s)
+}
+
+// Where projects keep programs of their own.
+var (
+	nodePrograms   = []string{"node_modules/.bin"}
+	pythonPrograms = []string{".venv/bin", "venv/bin", ".venv/Scripts", "venv/Scripts"}
+)
+
+// lookup finds a program for a project in dir: its own, looked for in places of
+// dir and of the directories around it, or that of PATH. Shown is how it is
+// called in dir.
+func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok bool) {
+	for at := dir; len(places) > 0 && t.roots.Contains(at); at = filepath.Dir(at) {
+		for _, place := range places {
+			path, err := exec.LookPath(filepath.Join(at, filepath.FromSlash(place), name))
+			if err != nil {
+				continue
+			}
+			if rel, err := filepath.Rel(dir, path); err == nil {
+				shown = rel
+				if !strings.HasPrefix(rel, "..") {
+					shown = "." + string(filepath.Separator) + rel
+				}
+				return path, shown, true
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(path) {
+		return "", "", false
+	}
+	return path, name, true
+}
+
+// script gives the plan as the text that a shell would have to run, one line.
+func (t *tool) script(p plan) string {
+	var parts []string
+	for _, s := range p.steps {
+		words := make([]string, len(s.words))
+		for i, w := range s.words {
+			words[i] = quote(w)
+		}
+		command := strings.Join(words, " ")
+		if s.dir != t.roots.Cwd() {
+			dir := t.roots.Rel(s.dir)
+			if strings.HasPrefix(dir, "-") {
+				dir = "./" + dir
+			}
+			command = "(cd " + quote(dir) + " && " + command + ")"
+		}
+		parts = append(parts, command)
+	}
+	if len(parts) == 0 {
+		return "# nothing to run: " + strings.Join(p.warnings, "; ")
+	}
+	return strings.Join(parts, "; ")
+}
+
+const optionRunes = "-=abcdefghijklmnopqrstuvwxyz"
+
+// quote writes a word as bash reads it.
+func quote(word string) string {
+	if runtime.GOOS == "windows" {
+		word = filepath.ToSlash(word)
+	}
+	if strings.HasPrefix(word, "-") && strings.Trim(word, optionRunes) == "" {
+		return word // Quote takes --a=b for an assignment
+	}
+	q, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil { // a NUL, which no path has
+		return "''"
+	}
+	return q
+}
+
+// plainLine puts a text on one line without what a terminal or an editor would
+// act on.
+func plainLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

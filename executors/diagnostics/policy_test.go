@@ -1,0 +1,94 @@
+package diagnostics_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+type approver struct {
+	asked   []string
+	options []string
+}
+
+func (a *approver) Approve(_ context.Context, call *executors.Call, options []policy.Option) (string, error) {
+	a.asked = append(a.asked, call.Card.Command)
+	for _, o := range options {
+		a.options = append(a.options, o.Name)
+	}
+	return "allow_always", nil
+}
+
+// The tool runs code of the repository, so the links judge it as they judge bash.
+func TestJudgedAsCommands(t *testing.T) {
+	deny := map[string][]policy.Rule{diagnostics.Tool: {{Pattern: "go vet *", Action: policy.Deny}}}
+	for name, tt := range map[string]struct {
+		mode     string
+		marker   string
+		blocked  []string
+		rules    map[string][]policy.Rule
+		asked    int
+		says     string
+		category executors.Category
+	}{
+		"code asks":          {"code", "go.mod", nil, nil, 1, "", ""},
+		"auto asks":          {"auto", "go.mod", nil, nil, 1, "", ""},
+		"ask denies":         {"ask", "go.mod", nil, nil, 0, `mode "ask"`, executors.PolicyBlocked},
+		"a rule denies":      {"code", "go.mod", nil, deny, 0, "go vet *", executors.PolicyBlocked},
+		"blocked":            {"code", "go.mod", []string{"go"}, nil, 0, "blocked_commands", executors.PolicyBlocked},
+		"a directory":        {"code", "a b;c/go.mod", nil, nil, 1, "", ""},
+		"nothing is run":     {"ask", "Cargo.toml", nil, nil, 0, "cargo is not installed", ""},
+		"nothing to look at": {"code", "x", nil, nil, 0, "no project", executors.PermanentFailure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, bin := filepath.Join(dir, "w"), filepath.Join(dir, "bin")
+			os.MkdirAll(filepath.Join(root, filepath.Dir(tt.marker)), 0o755)
+			os.WriteFile(filepath.Join(root, tt.marker), nil, 0o600)
+			os.Mkdir(bin, 0o755)
+			for _, name := range []string{"go", "go.bat"} {
+				os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755)
+			}
+			t.Setenv("PATH", bin)
+			roots, err := workspace.New(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &approver{}
+			rules := policy.ShellDefaults()
+			rules.BlockedCommands = tt.blocked
+			guard := &policy.Guard{Rules: rules, Roots: roots}
+			permission := &policy.Permission{
+				Config: policy.Config{Permissions: tt.rules}, Shell: rules, Roots: roots,
+				Mode: func() string { return tt.mode }, Approver: a, Remembered: &policy.Remembered{},
+			}
+			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, diagnostics.Defaults()), executors.Validate, guard.Middleware, permission.Middleware)
+			for range 2 { // the second time an "always" holds
+				call := &executors.Call{Tool: diagnostics.Tool, Input: json.RawMessage(`{}`), Record: &executors.Record{}, Notify: func(executors.Event) {}}
+				call.Card, call.Unfit = chain.Prepare(t.Context(), call)
+				res, err := chain.Execute(t.Context(), call)
+				if err != nil || res.Category != tt.category || !strings.Contains(res.Text, tt.says) {
+					t.Errorf("%v, %+v: %s", err, call.Record, res.Text)
+				}
+			}
+			if len(a.asked) != tt.asked {
+				t.Errorf("asked about %q", a.asked)
+			}
+			if tt.asked > 0 && !strings.Contains(strings.Join(a.options, "\n"), "Always allow `go build`, `go vet`") {
+				t.Errorf("options %q", a.options)
+			}
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package diagnostics
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// Bounds of the search for projects below a directory.
+const (
+	maxDepth    = 3      // directories below the one that was asked about
+	maxDirs     = 2000   // looked into by one call
+	maxEntries  = 10_000 // looked at of one directory
+	maxProjects = 16     // checked by one call
+	maxMarker   = 1 << 20
+)
+
+// kind is a kind of project.
+type kind int
+
+// The kinds, in the order in which they are checked.
+const (
+	rust kind = iota
+	golang
+	typeScript
+	esLint
+	python
+	kinds
+)
+
+// project is a directory that is checked as a whole.
+type project struct {
+	kind kind
+	dir  string // absolute, without symlinks
+}
+
+// byExtension are the kinds that look at a file; at any other all may.
+var byExtension = map[string][]kind{
+	".rs": {rust}, ".go": {golang}, ".py": {python}, ".pyi": {python},
+	".ts": {typeScript, esLint}, ".tsx": {typeScript, esLint}, ".mts": {typeScript, esLint}, ".cts": {typeScript, esLint},
+	".js": {typeScript, esLint}, ".jsx": {typeScript, esLint}, ".mjs": {typeScript, esLint}, ".cjs": {typeScript, esLint},
+}
+
+// skipped are directories that hold the work of others, or what was built.
+var skipped = []string{
+	"node_modules", "bower_components", "vendor", "third_party", "target", "dist", "build", "out", "testdata",
+	"venv", "env", "site-packages", "__pycache__",
+}
+
+// finder looks for the projects that a call is about.
+type finder struct {
+	ctx   context.Context
+	roots *workspace.Roots
+	start string // the directory that the call is about
+	found []project
+	dirs  int  // looked into so far
+	more  bool // not everything was looked at
+}
+
+// up finds for each kind the project that dir is in.
+func (f *finder) up() {
+	var seen [kinds]bool
+	for dir := f.start; f.roots.Contains(dir); dir = filepath.Dir(dir) {
+		names := f.names(dir)
+		for k := range kinds {
+			if !seen[k] && f.marked(k, dir, names) {
+				seen[k] = true
+				f.found = append(f.found, project{k, dir})
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// down finds the projects below the start.
+func (f *finder) down() {
+	var covered [kinds]bool
+	for _, p := range f.found {
+		covered[p.kind] = f.covers(p)
+	}
+	dir, err := f.roots.Dir(f.start)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	f.below(dir, f.start, maxDepth, covered)
+}
+
+// below looks into the directories of dir, whose path is abs. Links are not
+// followed.
+func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds]bool) {
+	entries, _, err := dir.ReadDir(maxEntries)
+	if err != nil && len(entries) == 0 {
+		return
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if abs != f.start {
+		for k := range kinds {
+			if covered[k] || !f.marked(k, abs, regular(entries)) {
+				continue
+			}
+			p := project{k, abs}
+			f.found = append(f.found, p)
+			covered[k] = f.covers(p)
+		}
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.IsDir() || strings.HasPrefix(name, ".") || slices.Contains(skipped, name) {
+			continue
+		}
+		if depth == 0 {
+			return
+		}
+		if f.dirs++; f.dirs > maxDirs || f.ctx.Err() != nil {
+			f.more = true
+			return
+		}
+		sub, err := dir.Sub(name)
+		if err != nil {
+			continue
+		}
+		f.below(sub, filepath.Join(abs, name), depth-1, covered)
+		sub.Close()
+	}
+}
+
+// names lists what may be a file in dir.
+func (f *finder) names(abs string) []string {
+	dir, err := f.roots.Dir(abs)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	entries, _, _ := dir.ReadDir(maxEntries) // what cannot be listed holds no project
+	return regular(entries)
+}
+
+func regular(entries []fs.DirEntry) []string {
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// marked reports whether a directory with files of these names is a project of
+// the kind.
+func (f *finder) marked(k kind, dir string, names []string) bool {
+	has := func(some ...string) bool {
+		return slices.ContainsFunc(some, func(name string) bool { return slices.Contains(names, name) })
+	}
+	switch k {
+	case rust:
+		return has("Cargo.toml")
+	case golang:
+		return has("go.mod")
+	case typeScript:
+		return has("tsconfig.json")
+	case esLint:
+		for _, name := range names {
+			if strings.HasPrefix(name, "eslint.config.") || name == ".eslintrc" || strings.HasPrefix(name, ".eslintrc.") {
+				return true
+			}
+		}
+		return has("package.json") && esLintInPackage(f.read(dir, "package.json"))
+	default:
+		return has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini") ||
+			dir == f.start && slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".py") })
+	}
+}
+
+// covers reports whether checking the project checks those of its kind below it.
+func (f *finder) covers(p project) bool {
+	switch p.kind {
+	case rust:
+		return rustWorkspace(f.read(p.dir, "Cargo.toml"))
+	case golang:
+		return false
+	case typeScript:
+		return solution(f.read(p.dir, "tsconfig.json"))
+	}
+	return true
+}
+
+// read gives the text of a file that tells about a project, empty if it cannot
+// be read.
+func (f *finder) read(dir, name string) string { return readMarker(f.roots, dir, name) }
+
+func readMarker(roots *workspace.Roots, dir, name string) string {
+	abs, err := roots.Resolve(filepath.Join(dir, name))
+	if err != nil {
+		return ""
+	}
+	file, _, err := roots.Open(abs)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxMarker))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,220 @@
+package diagnostics
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+const (
+	maxMessage = 500       // runes of one message
+	maxText    = 100 << 10 // bytes of all diagnostics
+)
+
+// Report is the rawOutput of the tool.
+type Report struct {
+	Diagnostics []Diagnostic `json:"diagnostics"`
+	Omitted     int          `json:"omitted,omitempty"`   // more than the call returns
+	Elsewhere   int          `json:"elsewhere,omitempty"` // in the same projects, outside of the path that was asked about
+	Warnings    []string     `json:"warnings,omitempty"`
+}
+
+// report gathers what the programs of one call found.
+type report struct {
+	roots    *workspace.Roots
+	target   string
+	found    []placed
+	outside  int
+	ran      []string // programs that came to an end
+	warnings []string
+	failed   *executors.Failure // of the first program that did not
+}
+
+// placed is a diagnostic with the absolute path of its file.
+type placed struct {
+	Diagnostic
+	abs string
+}
+
+func (r *report) warn(text string) { r.warnings = append(r.warnings, cut(plainLine(text))) }
+
+// broken notes a program that failed.
+func (r *report) broken(why string) {
+	if r.failed == nil {
+		r.failed = executors.Failuref(executors.PermanentFailure, "nothing could be checked").
+			Hint("See the warnings below for the cause.")
+	}
+	r.warn(why)
+}
+
+// late notes a program that had no time.
+func (r *report) late(why string) {
+	r.failed = executors.Failuref(executors.Timeout, "the programs did not end in time; the list is not complete").
+		Hint("Name a smaller path, or run the check in bash in the background; a second call often is faster.")
+	r.warn(why)
+}
+
+// add takes diagnostics of a program that ran in dir.
+func (r *report) add(found []Diagnostic, dir string) {
+	for _, d := range found {
+		p := placed{Diagnostic: d}
+		if d.File != "" {
+			p.abs = r.locate(d.File, dir)
+			if r.target != dir && within(r.target, dir) && !within(p.abs, r.target) { // only a part of the project was asked about
+				r.outside++
+				continue
+			}
+			p.File = plainLine(r.roots.Rel(p.abs))
+		}
+		p.Message = cut(plainLine(p.Message))
+		p.Code = cut(plainLine(p.Code))
+		r.found = append(r.found, p)
+	}
+}
+
+// locate makes the path absolute that a program wrote. It is relative to where
+// the program ran, or to a directory around: rustc writes paths from the root of
+// the workspace.
+func (r *report) locate(name, dir string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	for at := dir; r.roots.Contains(at); at = filepath.Dir(at) {
+		abs := filepath.Join(at, name)
+		if _, err := os.Lstat(abs); err == nil {
+			return abs
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return filepath.Join(dir, name)
+}
+
+// result makes the tool's result with at most so many diagnostics.
+func (r *report) result(most int) executors.Result {
+	slices.SortFunc(r.found, func(a, b placed) int { return order(a.Diagnostic, b.Diagnostic) })
+	r.found = slices.CompactFunc(r.found, func(a, b placed) bool { return a.Diagnostic == b.Diagnostic })
+	kept := r.keep(most)
+	raw := Report{Diagnostics: []Diagnostic{}, Omitted: len(r.found) - len(kept), Elsewhere: r.outside, Warnings: r.warnings}
+
+	var lines []string
+	res := executors.Result{}
+	if f := r.failed; f != nil && (f.Category == executors.Timeout || len(r.ran) == 0 && len(r.found) == 0) {
+		res = f.Result()
+		lines = append(lines, res.Text)
+	} else if len(r.found) == 0 {
+		lines = append(lines, "No diagnostics")
+	} else {
+		lines = append(lines, r.counts())
+	}
+	for _, p := range kept {
+		lines = append(lines, p.line())
+		raw.Diagnostics = append(raw.Diagnostics, p.Diagnostic)
+		if _, err := r.roots.Lstat(p.abs); err != nil { // outside, or generated
+			continue
+		}
+		l := executors.Location{Path: r.roots.AsGiven(p.abs), Line: p.Line}
+		if !slices.Contains(res.Locations, l) {
+			res.Locations = append(res.Locations, l)
+		}
+	}
+	if raw.Omitted > 0 {
+		lines = append(lines, fmt.Sprintf("[%d more left out, errors are shown first: mend these, or name a smaller path]", raw.Omitted))
+	}
+	if raw.Elsewhere > 0 {
+		lines = append(lines, fmt.Sprintf("[%d more in the project outside of %s]", raw.Elsewhere, r.roots.Rel(r.target)))
+	}
+	for _, w := range r.warnings {
+		lines = append(lines, "[warning: "+w+"]")
+	}
+	if len(r.ran) > 0 {
+		lines = append(lines, "[checked with "+strings.Join(unique(r.ran), ", ")+"]")
+	}
+	res.Text, res.Raw = strings.Join(lines, "\n"), raw
+	return res
+}
+
+// keep chooses what is shown, in order: the worst first, as far as there is room.
+func (r *report) keep(most int) []placed {
+	byRank := slices.Clone(r.found)
+	slices.SortStableFunc(byRank, func(a, b placed) int { return rank(a.Severity) - rank(b.Severity) })
+	room := maxText
+	for i, p := range byRank {
+		if room -= len(p.line()); i == most || room < 0 {
+			byRank = byRank[:i]
+			break
+		}
+	}
+	slices.SortFunc(byRank, func(a, b placed) int { return order(a.Diagnostic, b.Diagnostic) })
+	return byRank
+}
+
+// counts says how many there are of each severity.
+func (r *report) counts() string {
+	var parts []string
+	for _, s := range []Severity{Error, Warning, Note} {
+		n := 0
+		for _, p := range r.found {
+			if p.Severity == s {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+string(s))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// line is a diagnostic as compilers write it.
+func (d Diagnostic) line() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(d.File + ":")
+		if d.Line > 0 {
+			fmt.Fprintf(&b, "%d:", d.Line)
+			if d.Column > 0 {
+				fmt.Fprintf(&b, "%d:", d.Column)
+			}
+		}
+		b.WriteByte(' ')
+	}
+	fmt.Fprintf(&b, "%s: %s", d.Severity, d.Message)
+	if d.Code != "" {
+		fmt.Fprintf(&b, " [%s]", d.Code)
+	}
+	return b.String()
+}
+
+// order sorts by place; equal ones stand next to each other.
+func order(a, b Diagnostic) int {
+	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+		cmp.Compare(rank(a.Severity), rank(b.Severity)), strings.Compare(a.Message, b.Message), strings.Compare(a.Code, b.Code))
+}
+
+func rank(s Severity) int { return slices.Index([]Severity{Error, Warning, Note}, s) }
+
+// cut bounds a message.
+func cut(s string) string {
+	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
+		return s
+	}
+	return string([]rune(s)[:maxMessage]) + "…"
+}
+
+func unique(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return slices.Compact(names)
+}

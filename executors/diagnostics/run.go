@@ -1,0 +1,107 @@
+package diagnostics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+)
+
+// What is kept of a program's output, in bytes of each stream. The beginning,
+// since lists that are cut there can still be read.
+const (
+	keptHead = 4 << 20
+	keptTail = 64 << 10
+)
+
+// plainOutput keeps programs from colours, which some write into pipes too.
+var plainOutput = []string{"FORCE_COLOR=0", "MYPY_FORCE_COLOR=0", "CARGO_TERM_COLOR=never"}
+
+// run runs the plan, one program after the other, and reports. The error is the
+// cause of a cancelled turn.
+func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, error) {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if t.cfg.Timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, time.Duration(t.cfg.Timeout)*time.Second)
+	}
+	defer cancel()
+	rep := &report{roots: t.roots, target: p.target, warnings: p.warnings}
+	for _, s := range p.steps {
+		if ctx.Err() == nil && within.Err() != nil {
+			rep.late(s.name + " was not run: the time of the call was over")
+			continue
+		}
+		found, err := t.start(within, s, rep)
+		switch {
+		case ctx.Err() != nil:
+			return executors.Result{}, context.Cause(ctx)
+		case errors.Is(err, context.DeadlineExceeded):
+			rep.late(fmt.Sprintf("%s was stopped: the time of the call was over after %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
+		case err != nil:
+			rep.broken(err.Error())
+		default:
+			rep.ran = append(rep.ran, s.name)
+		}
+		rep.add(found, s.dir)
+	}
+	if most <= 0 || most > t.cfg.MaxDiagnostics {
+		most = t.cfg.MaxDiagnostics
+	}
+	return rep.result(most), nil
+}
+
+// start runs one program to its end and reads its output. The error says why
+// there is none, or not all.
+func (t *tool) start(ctx context.Context, s step, rep *report) ([]Diagnostic, error) {
+	proc, err := t.local.Start(shell.Program{
+		Path: s.path, Args: s.words[1:], Env: plainOutput, Dir: s.dir,
+		Head: keptHead, Tail: keptTail, Split: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s could not be started: %w", s.name, err)
+	}
+	exit, err := proc.Wait(ctx)
+	proc.Release()
+	stdout, stderr, cut := proc.Streams()
+	found := s.parse(stdout, stderr)
+	if cut {
+		rep.warn(s.name + " wrote more than is read, so its list is not complete")
+	}
+	if err != nil {
+		return found, err
+	}
+	if len(found) == 0 && (exit.Code == nil || *exit.Code != 0) {
+		return nil, fmt.Errorf("%s failed (%s): %s", s.name, ended(exit), lastWords(stdout, stderr))
+	}
+	return found, nil
+}
+
+func ended(exit executors.Exit) string {
+	if exit.Code == nil {
+		return exit.Signal
+	}
+	return fmt.Sprintf("exit %d", *exit.Code)
+}
+
+// lastWords gives the last lines that a program wrote, of its errors if it wrote
+// any.
+func lastWords(stdout, stderr string) string {
+	text := stderr
+	if strings.TrimSpace(text) == "" {
+		text = stdout
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return "it wrote nothing"
+	}
+	return strings.Join(lines[max(0, len(lines)-6):], " ")
+}
