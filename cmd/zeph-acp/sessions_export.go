@@ -53,12 +53,21 @@ func writeExport(w io.Writer, doc session.Export) error {
 }
 
 // exportTo writes a file for the user alone: sessions hold what tools have read.
+// One that is there already may have been for all to read.
 func exportTo(file string, doc session.Export) error {
-	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeExport(w, doc), w.Close())
+	if info, serr := w.Stat(); serr == nil && info.Mode().IsRegular() { // not /dev/stdout
+		if err = w.Chmod(0o600); err == nil {
+			err = w.Truncate(0)
+		}
+	}
+	if err == nil {
+		err = writeExport(w, doc)
+	}
+	return errors.Join(err, w.Close())
 }
 
 func newSessionsImport(f *flags) *cobra.Command {

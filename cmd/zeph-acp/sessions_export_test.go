@@ -1,0 +1,32 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/session"
+)
+
+// An exported session is for the user alone, also in a file that was for all.
+func TestExportIsPrivate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "session.json")
+	if err := os.WriteFile(file, []byte("something that is longer than the session, by far, as it has no events"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := exportTo(file, session.Export{}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != fs.FileMode(0o600) && runtime.GOOS != "windows" {
+		t.Error(got)
+	}
+	if _, err := readExport(file); err != nil {
+		t.Error(err)
+	}
+}
