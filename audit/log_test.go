@@ -338,6 +338,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("\n"), []byte(`{}`))
 	f.Add(good, good[:len(good)-9])
 	f.Add(append(bytes.Clone(good), good...), []byte(`,"prev":"","hash":"`))
+	file := filepath.Join(f.TempDir(), FileName)
 	f.Fuzz(func(t *testing.T, before, after []byte) {
 		data := slices.Concat(before, []byte("\n"), good, after)
 		found := false
@@ -355,7 +356,6 @@ func FuzzLines(f *testing.F) {
 		if err == nil && !found {
 			t.Errorf("%q is not among the lines of %q", good, data)
 		}
-		file := filepath.Join(t.TempDir(), FileName)
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}

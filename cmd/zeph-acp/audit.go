@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+)
+
+func newAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show, count or verify the record of all tool calls",
+		Long: `Show, count or verify the record of all tool calls, also while an agent runs.
+
+It is in audit.jsonl and, what is older, in audit.jsonl.1, under ZEPH_HOME or in
+the state directory.`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
+		},
+	}
+	cmd.AddCommand(newAuditShow(), newAuditStats(), &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no line of the record was changed, added, removed or moved",
+		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
+the first such line is named, and the exit status is 1.
+
+Lines that are missing at the end, and a record that was written anew as a whole,
+cannot be seen. For that, keep the last hash elsewhere, and look for it later.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return withAudit(cmd, verifyAudit) },
+	})
+	return cmd
+}
+
+// withAudit runs do with the log. It needs no configuration, which may have
+// mistakes.
+func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) error) error {
+	l := audit.New(app.FindPaths(os.Getenv).State, audit.Config{Enabled: true}, nil)
+	if l == nil {
+		return errors.New("nothing is recorded here: there is no home directory; set ZEPH_HOME")
+	}
+	if err := l.Recover(); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: calls of a killed agent are not shown: %s\n", oneLine(err.Error()))
+	}
+	return do(cmd, l)
+}
+
+// noCalls says that there is nothing to say.
+func noCalls(cmd *cobra.Command) error {
+	_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No such call is on record.")
+	return err
+}
+
+// calls picks lines of the log.
+type calls struct {
+	session string // beginning of its id; empty means all
+	tool    string // empty means all
+	failed  bool   // only what was no success
+}
+
+func (c calls) wants(e *audit.Entry) bool {
+	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success)
+}
+
+// read gives the calls that are wanted, the oldest first, and tells of lines
+// that hold none.
+func (c calls) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line) error) error {
+	bad := 0
+	err := l.Read(func(line audit.Line) error {
+		if line.Err != nil {
+			bad++
+			return nil
+		}
+		if !c.wants(&line.Entry) {
+			return nil
+		}
+		return each(line)
+	})
+	if bad > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: lines without a call: %d; \"zeph-acp audit verify\" says more\n", bad)
+	}
+	return err
+}
+
+func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
+	r, err := l.Verify()
+	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
+		return fmt.Errorf("the audit log is not as it was written: %w (%d good lines before it)", broken, r.Lines)
+	}
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	if r.Lines > 0 {
+		fmt.Fprintf(&b, "All lines are as they were written: %d, from %s to %s.\nLast hash: %s\n", r.Lines, r.First, r.Last, r.Hash)
+	}
+	if r.Continues {
+		b.WriteString("Older lines are no longer there.\n")
+	}
+	if len(r.Torn) > 0 {
+		fmt.Fprintf(&b, "Pieces of lines, left where a process or the machine died: %s.\n", strings.Join(r.Torn, ", "))
+	}
+	if b.Len() == 0 {
+		return noCalls(cmd)
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), headless.Visible(b.String()))
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/audit"
+)
+
+func newAuditShow() *cobra.Command {
+	var wanted calls
+	var last int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the calls on record, the newest last",
+		Long: `Show the calls on record, the newest last: time, session, tool, result, duration,
+what was called, and why it was no success.
+
+In a terminal lines are cut to its width. Elsewhere each line holds in full, with
+tabs between them, the time in UTC, session, tool, result, exit code or "-",
+milliseconds, what was called, and why it was no success.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if last < 0 {
+				return usage("-n %d: want a number of calls, or 0 for all", last)
+			}
+			return withAudit(cmd, func(cmd *cobra.Command, l *audit.Log) error {
+				format := auditLine
+				switch {
+				case asJSON:
+					format = auditJSON
+				case isTerminal(os.Stdout):
+					width := columns()
+					format = func(line audit.Line) string { return auditScreen(&line.Entry, width) }
+				}
+				return showAudit(cmd, l, wanted, last, format)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&wanted.session, "session", "", "show only the session `ID`, or all that begin so")
+	cmd.Flags().StringVar(&wanted.tool, "tool", "", "show only calls of `TOOL`")
+	cmd.Flags().BoolVar(&wanted.failed, "failed", false, "show only calls that were no success")
+	cmd.Flags().IntVarP(&last, "last", "n", 0, "show only the last `N` calls")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines as they are")
+	return cmd
+}
+
+// showAudit prints the last calls of those that are wanted; all for 0.
+func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format func(audit.Line) string) error {
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	n := 0
+	var kept []string // at most last
+	err := wanted.read(cmd, l, func(line audit.Line) (err error) {
+		n++
+		if last == 0 {
+			_, err = w.WriteString(format(line))
+			return err
+		}
+		if kept = append(kept, format(line)); len(kept) > last {
+			kept = kept[1:]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return noCalls(cmd)
+	}
+	for _, text := range kept {
+		if _, err := w.WriteString(text); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// auditJSON is the line as it is. Who wrote it is not sure.
+func auditJSON(line audit.Line) string {
+	var b strings.Builder
+	_, _ = jsonOutput{&b}.Write(line.Text) // to memory
+	return b.String() + "\n"
+}
+
+// auditLine is for programs that read lines.
+func auditLine(line audit.Line) string {
+	e := &line.Entry
+	code := "-"
+	if e.ExitCode != nil {
+		code = fmt.Sprint(*e.ExitCode)
+	}
+	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), subject(e), reason(e)}
+	for i, f := range fields {
+		fields[i] = oneLine(f)
+	}
+	return strings.Join(fields, "\t") + "\n"
+}
+
+// auditScreen is for a person; a line of the terminal holds width columns.
+func auditScreen(e *audit.Entry, width int) string {
+	result := string(e.Result)
+	if e.ExitCode != nil && *e.ExitCode != 0 {
+		result = fmt.Sprintf("%s (%d)", result, *e.ExitCode)
+	}
+	duration := time.Duration(e.DurationMS) * time.Millisecond
+	left := fmt.Sprintf("%s  %s  %s  %s  %7s  ", e.When().Local().Format("2006-01-02 15:04:05"),
+		padded(fit(oneLine(e.Session), 8), 8), padded(fit(oneLine(e.Tool), 14), 14), padded(fit(oneLine(result), 12), 12), shortDuration(duration))
+	text := oneLine(subject(e))
+	if why := reason(e); why != "" {
+		text += "  (" + oneLine(why) + ")"
+	}
+	return left + fit(text, max(width-cells(left), 20)) + "\n"
+}
+
+// subject is what was called, as far as one line tells.
+func subject(e *audit.Entry) string {
+	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
+}
+
+// reason is why a call was no success.
+func reason(e *audit.Entry) string {
+	switch {
+	case e.Result == audit.Success:
+		return ""
+	case e.Result == audit.Denied:
+		return cmp.Or(e.Rule, e.Error)
+	}
+	return e.Error
+}
+
+func shortDuration(d time.Duration) string {
+	if d >= 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	if d >= time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.String()
+}

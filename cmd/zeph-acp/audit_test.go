@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// auditHome makes a home with a log of some calls.
+func auditHome(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	t.Setenv("ZEPH_HOME", dir)
+	l := audit.New(dir, audit.Defaults(), nil)
+	for _, c := range []struct {
+		session, tool, command string
+		category               executors.Category
+		code                   int
+	}{
+		{"aaaa-1", "bash", "go test ./...", "", 0},
+		{"aaaa-1", "bash", "false", "", 1},
+		{"aaaa-2", "read", "", "", 0},
+		{"bbbb-1", "bash", "evil \x1b]0;x\a\u009b\u202e\n2", executors.PolicyBlocked, -1},
+	} {
+		tool := executors.Registry{executors.Bind(executors.Tool{Name: c.tool, Kind: executors.KindExecute},
+			nil, func(_ context.Context, call *executors.Call, _ struct{}) (executors.Result, error) {
+				if c.category != "" {
+					call.Record.Rule = "rule\t\x1b[2J"
+					return executors.Failf(c.category, "no"), nil
+				}
+				call.Record.ExitCode = &c.code
+				return executors.Result{Text: "x", Failed: c.code != 0}, nil
+			})}
+		call := &executors.Call{ID: "1", Tool: c.tool, Session: c.session, Attempt: 1, Input: json.RawMessage(`{"path":"a"}`)}
+		call.Card.Command = c.command
+		if _, err := executors.Chain(tool, audit.Middleware(l)).Execute(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// auditSays runs a command in process.
+func auditSays(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	root := &cobra.Command{Use: "zeph-acp", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(newAudit())
+	var out, errs strings.Builder
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	root.SetArgs(append([]string{"audit"}, args...))
+	err = root.ExecuteContext(t.Context())
+	return out.String(), errs.String(), err
+}
+
+func TestAuditShow(t *testing.T) {
+	auditHome(t)
+	const (
+		test  = "aaaa-1\tbash\tsuccess\t0\t_\tgo test ./...\t"
+		fails = "aaaa-1\tbash\tfailed\t1\t_\tfalse\t"
+		read  = "aaaa-2\tread\tsuccess\t0\t_\t{\"path\":\"a\"}\t"
+		evil  = "bbbb-1\tbash\tdenied\t-\t_\tevil <U+001B>]0;x<U+0007><U+009B><U+202E><U+000A>2\trule<U+0009><U+001B>[2J"
+	)
+	for args, want := range map[string][]string{
+		"":                           {test, fails, read, evil},
+		"-n 1":                       {evil},
+		"-n 9":                       {test, fails, read, evil},
+		"--failed":                   {fails, evil},
+		"--failed -n 1 --tool bash":  {evil},
+		"--session aaaa":             {test, fails, read},
+		"--session aaaa-1 --last 1":  {fails},
+		"--tool read":                {read},
+		"--tool read --session bbbb": nil,
+	} {
+		stdout, stderr, err := auditSays(t, append([]string{"show"}, strings.Fields(args)...)...)
+		var got []string
+		for line := range strings.Lines(stdout) {
+			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(fields) != 8 {
+				t.Fatalf("%s: %q", args, line)
+			}
+			fields[5] = "_" // milliseconds
+			got = append(got, strings.Join(fields[1:], "\t"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || (stderr != "") != (want == nil) {
+			t.Errorf("show %s: %v, %s\n%s", args, err, stderr, diff)
+		}
+	}
+	stdout, _, err := auditSays(t, "show", "--json", "--failed")
+	if err != nil || strings.Count(stdout, "\n") != 2 || strings.ContainsAny(stdout, "\x1b\u009b\u202e") {
+		t.Errorf("%v: %q", err, stdout)
+	}
+	for line := range strings.Lines(stdout) {
+		var e audit.Entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Tool != "bash" {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if _, _, err := auditSays(t, "show", "-n", "-1"); err == nil {
+		t.Error("-n -1")
+	}
+}
+
+func TestAuditScreen(t *testing.T) {
+	code := 2
+	e := audit.Entry{
+		Timestamp: "nothing", Session: "0123456789", Tool: "a_tool_with_a_long_name", Result: audit.Failed, ExitCode: &code,
+		DurationMS: 65_432, Command: "日本\x1b\n" + strings.Repeat("x", 100), Error: "because",
+	}
+	got := auditScreen(&e, 100)
+	want := "  0123456…  a_tool_with_a…  failed (2)       1m5s  日本<U+001B><U+000A>"
+	if !strings.Contains(got, want) || cells(strings.TrimSuffix(got, "\n")) > 100 {
+		t.Errorf("%q", got)
+	}
+	e.Command = "x"
+	if got := auditScreen(&e, 100); !strings.HasSuffix(got, "  x  (because)\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAuditStats(t *testing.T) {
+	auditHome(t)
+	stdout, _, err := auditSays(t, "stats")
+	var got []string
+	for line := range strings.Lines(stdout) {
+		if f := strings.Fields(line); len(f) == 9 {
+			got = append(got, strings.Join(append(f[:6:6], f[8]), " "))
+		}
+	}
+	if diff := cmp.Diff([]string{"calls success failed denied timeout cancelled tool", "3 1 1 1 0 0 bash", "1 1 0 0 0 0 read", "4 2 1 1 0 0 all"}, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s\n%s", err, diff, stdout)
+	}
+	stdout, _, err = auditSays(t, "stats", "--json", "--session", "aaaa-1")
+	var s auditStats
+	if err := json.Unmarshal([]byte(stdout), &s); err != nil || s.All.Calls != 2 || s.Tools["bash"].Results[audit.Failed] != 1 {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAuditVerify(t *testing.T) {
+	file := filepath.Join(auditHome(t), audit.FileName)
+	stdout, _, err := auditSays(t, "verify")
+	if err != nil || !strings.HasPrefix(stdout, "All lines are as they were written: 4, from 2") {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	log, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(log, `{"half`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, err := auditSays(t, "show")
+	if err != nil || strings.Count(stdout, "\n") != 4 || !strings.Contains(stderr, "lines without a call: 1") {
+		t.Errorf("%v: %s, %s", err, stdout, stderr)
+	}
+	if stdout, _, err = auditSays(t, "verify"); err != nil || !strings.Contains(stdout, "died: audit.jsonl:5.") {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(log), "false", "true!", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, _, err = auditSays(t, "verify"); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1") || stdout != "" {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
+func TestAuditNothing(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "none")
+	t.Setenv("ZEPH_HOME", home)
+	for _, args := range []string{"show", "stats", "verify"} {
+		stdout, stderr, err := auditSays(t, args)
+		if err != nil || stdout != "" || stderr != "No such call is on record.\n" {
+			t.Errorf("%s: %v: %s, %s", args, err, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(home); err == nil {
+		t.Error("it was made by looking")
+	}
+	for _, name := range []string{"ZEPH_HOME", "XDG_STATE_HOME", "HOME", "USERPROFILE"} {
+		t.Setenv(name, "")
+	}
+	if _, _, err := auditSays(t, "show"); err == nil || !strings.Contains(err.Error(), "ZEPH_HOME") {
+		t.Error(err)
+	}
+}
