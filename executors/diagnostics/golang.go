@@ -14,20 +14,20 @@ var goLine = pattern(`^(?:go: |vet: )?(\S.*?):(\d+):(?:(\d+):)? (.*)$`)
 func parseGo(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for _, text := range []string{stdout, stderr} {
+		whole := true // as far as there was JSON; what follows the first that is not is not tried
 		for text != "" {
-			if strings.HasPrefix(text, "{") {
-				vetted, rest := parseVet(text)
-				found = append(found, vetted...)
-				if len(rest) < len(text) {
-					text = rest
+			if whole && strings.HasPrefix(text, "{") {
+				var vetted []Diagnostic
+				if vetted, text, whole = parseVet(text); whole {
+					found = append(found, vetted...)
 					continue
 				}
 			}
 			line, rest, _ := strings.Cut(text, "\n")
 			text = rest
 			line = strings.TrimSuffix(line, "\r")
-			if strings.HasPrefix(line, "\t") && len(found) > 0 { // the rest of a message
-				found[len(found)-1].Message += " " + strings.TrimSpace(line)
+			if strings.HasPrefix(line, "\t") {
+				goOn(found, line)
 				continue
 			}
 			m := goLine().FindStringSubmatch(line)
@@ -55,11 +55,11 @@ func goSeverity(message string) Severity {
 
 // parseVet reads one JSON object at the beginning of text: package, analyzer,
 // what it found.
-func parseVet(text string) (found []Diagnostic, rest string) {
+func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	var packages map[string]map[string]json.RawMessage
 	if dec.Decode(&packages) != nil {
-		return nil, text
+		return nil, text, false
 	}
 	for _, analyzers := range packages {
 		for name, raw := range analyzers {
@@ -78,7 +78,7 @@ func parseVet(text string) (found []Diagnostic, rest string) {
 		}
 	}
 	slices.SortFunc(found, order)
-	return found, text[dec.InputOffset():]
+	return found, text[dec.InputOffset():], true
 }
 
 // position takes FILE:LINE:COLUMN apart.

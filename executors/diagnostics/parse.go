@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Severity says how bad a diagnostic is.
@@ -33,6 +34,17 @@ func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// goOn adds a line to the message of the last diagnostic. One that is longer
+// than is ever shown stays as it is.
+func goOn(found []Diagnostic, line string) {
+	if len(found) == 0 {
+		return
+	}
+	if d := &found[len(found)-1]; len(d.Message) < maxMessage*utf8.UTFMax {
+		d.Message += " " + strings.TrimSpace(line)
+	}
+}
+
 // number reads what a pattern found to be digits.
 func number(digits string) int {
 	n, err := strconv.Atoi(digits)
@@ -56,11 +68,13 @@ func severity(word string) Severity {
 // elements decodes the elements of the first JSON array in text, as far as they
 // are whole: the end may be cut off, and programs write other things around it.
 func elements[T any](text string, each func(T)) {
-	for line, rest := "", text; rest != ""; {
+	tries := 64 // each may look at all the text
+	for line, rest := "", text; rest != "" && tries > 0; {
 		at := rest
 		if line, rest, _ = strings.Cut(rest, "\n"); !strings.HasPrefix(strings.TrimSpace(line), "[") {
 			continue
 		}
+		tries--
 		dec := json.NewDecoder(strings.NewReader(at))
 		if _, err := dec.Token(); err != nil {
 			continue

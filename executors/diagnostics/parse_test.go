@@ -154,6 +154,17 @@ func TestParseOddOutput(t *testing.T) {
 	}
 }
 
+// Each of these took the square of its length once: the output is the
+// repository's, and nothing stops a parser.
+func TestParseIsLinear(t *testing.T) {
+	for _, line := range []string{"[\n", "{\"a\":\n", "a.go:1:1: x\n\ty\n", "\ty\n", "  y\n", "a(1,1): error TS1: m\n  y\n"} {
+		text := "a.go:1:2: m\na.ts(1,2): error TS1: m\n" + strings.Repeat(line, keptHead/len(line))
+		for _, parse := range []func(stdout, stderr string) []Diagnostic{parseCargo, parseGo, parseTSC, parseESLint, parseRuff, parseMypy} {
+			parse(text, "")
+		}
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"files": [], "references": [{"path": "./a"}]}`:                                                    true,

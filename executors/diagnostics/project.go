@@ -172,7 +172,7 @@ func (f *finder) marked(k kind, dir string, names []string) bool {
 				return true
 			}
 		}
-		return has("package.json") && esLintInPackage(f.read(dir, "package.json"))
+		return has("package.json") && esLintInPackage(readMarker(f.roots, dir, "package.json"))
 	default:
 		return has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini") ||
 			dir == f.start && slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".py") })
@@ -183,19 +183,17 @@ func (f *finder) marked(k kind, dir string, names []string) bool {
 func (f *finder) covers(p project) bool {
 	switch p.kind {
 	case rust:
-		return rustWorkspace(f.read(p.dir, "Cargo.toml"))
+		return rustWorkspace(readMarker(f.roots, p.dir, "Cargo.toml"))
 	case golang:
 		return false
 	case typeScript:
-		return solution(f.read(p.dir, "tsconfig.json"))
+		return solution(readMarker(f.roots, p.dir, "tsconfig.json"))
 	}
 	return true
 }
 
-// read gives the text of a file that tells about a project, empty if it cannot
-// be read.
-func (f *finder) read(dir, name string) string { return readMarker(f.roots, dir, name) }
-
+// readMarker gives the text of a file that tells about a project, empty if it
+// cannot be read.
 func readMarker(roots *workspace.Roots, dir, name string) string {
 	abs, err := roots.Resolve(filepath.Join(dir, name))
 	if err != nil {
