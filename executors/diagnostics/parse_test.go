@@ -158,7 +158,7 @@ func TestParseOddOutput(t *testing.T) {
 // repository's, and nothing stops a parser.
 func TestParseIsLinear(t *testing.T) {
 	for _, line := range []string{"[\n", "{\"a\":\n", "a.go:1:1: x\n\ty\n", "\ty\n", "  y\n", "a(1,1): error TS1: m\n  y\n"} {
-		text := "a.go:1:2: m\na.ts(1,2): error TS1: m\n" + strings.Repeat(line, keptHead/len(line))
+		text := "a.go:1:2: m\na.ts(1,2): error TS1: m\n" + strings.Repeat(line, keptHead/8/len(line))
 		for _, parse := range []func(stdout, stderr string) []Diagnostic{parseCargo, parseGo, parseTSC, parseESLint, parseRuff, parseMypy} {
 			parse(text, "")
 		}
