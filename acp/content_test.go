@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 
@@ -114,6 +115,14 @@ func TestPromptContent(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTooManyBlocks(t *testing.T) {
+	raw := `{"sessionId":"s","prompt":[` + strings.Repeat(`{"type":"text","text":"a"},`, maxBlocks) + `{"type":"text","text":"a"}]}`
+	var p PromptRequest
+	if wrong, ok := errors.AsType[*ParamsError](p.decode([]byte(raw))); !ok || wrong.Field != "prompt" {
+		t.Errorf("%d blocks were taken: %v", len(p.Prompt), wrong)
 	}
 }
 

@@ -13,6 +13,10 @@ type PromptRequest struct {
 	Prompt []ContentBlock
 }
 
+// maxBlocks bounds the blocks of a prompt: each takes far more memory than the
+// few bytes that it may have on the wire.
+const maxBlocks = 10_000
+
 // decode reads the params of session/prompt, which may be many MiB.
 func (p *PromptRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "prompt")
@@ -29,6 +33,9 @@ func (p *PromptRequest) decode(raw []byte) error {
 		return paramsErrorf("prompt", "must be an array, not %s", kind)
 	}
 	for item := range items(o.members["prompt"]) {
+		if len(p.Prompt) == maxBlocks {
+			return paramsErrorf("prompt", "has more than %d blocks", maxBlocks)
+		}
 		b, err := decodeBlock(item, fmt.Sprintf("prompt[%d]", len(p.Prompt)))
 		if err != nil {
 			return err
