@@ -16,11 +16,13 @@ func newVersion() *cobra.Command {
 		Use:   "version",
 		Short: "Print version, commit and Go version",
 		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "zeph-acp %s\ncommit %s\n%s\n", app.Version, commit(), runtime.Version())
-			return err
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
+}
+
+func printVersion(cmd *cobra.Command) error {
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "zeph-acp %s\ncommit %s\n%s\n", app.Version, commit(), runtime.Version())
+	return err
 }
 
 // commit tells what the toolchain wrote into the binary, which is nothing if it
