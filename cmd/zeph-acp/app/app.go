@@ -40,6 +40,7 @@ type App struct {
 	Getenv func(string) string // the environment with the saved keys
 	Store  *store.DB           // of sessions; nil keeps nothing
 	Logout func() error        // removes the saved keys
+	Locked func() error        // why the saved keys cannot be used; nil means that they can
 	Own    *workspace.Own      // the files that no tool touches; nil means none
 	NewID  func() string       // UUIDs
 	Now    func() time.Time
@@ -55,7 +56,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
 		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"), Getenv: keys.Getenv,
-		Logout: func() error { _, err := keys.RemoveAll(); return err }, Own: own(l.Paths),
+		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
 		NewID: uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	if l.Paths.Data != "" {
@@ -120,16 +121,29 @@ func (a *App) models() []llm.Choice {
 }
 
 // model makes a model. What misses its key is refused here, so that the client
-// can ask for it before the first prompt.
+// can ask for it before the first prompt; that it may be in a file which cannot
+// be used is said too.
 func (a *App) model(name string) (llm.Model, error) {
 	m, err := llm.Select(a.Config.LLM, a.Getenv, name)
 	if err != nil {
 		return nil, err
 	}
 	if err := llm.Ready(m); err != nil {
-		return nil, fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+		if locked := a.locked(); locked != nil {
+			err = fmt.Errorf("%w; %w", err, locked)
+		}
+		return nil, err
 	}
 	return m, nil
+}
+
+// locked tells why the saved keys cannot be used, if so.
+func (a *App) locked() error {
+	if a.Locked == nil {
+		return nil
+	}
+	return a.Locked()
 }
 
 // newAgent makes what one session needs: roots, chain, system prompt.
@@ -149,6 +163,9 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	}
 	for _, m := range s.MCPServers {
 		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
+	}
+	if locked := a.locked(); locked != nil { // else direct would answer without a word
+		warnings = append(warnings, locked.Error())
 	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)

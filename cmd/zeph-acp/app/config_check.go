@@ -22,13 +22,17 @@ type Findings struct {
 }
 
 // Check looks for what Load leaves until it is used: the file of the workspace
-// dir, the model that the environment names, the files of scripts, and the
-// tools that permissions are about. Nothing is connected.
+// dir, the model that the environment names, the files of scripts and of
+// saved keys, and the tools that permissions are about. Nothing is connected.
 func (l *Loaded) Check(dir, model string) Findings {
 	var f Findings
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f)
 	l.checkScripts(&f)
+	if err := l.Keys().Err(); err != nil {
+		where, text, _ := strings.Cut(err.Error(), ": ")
+		f.Mistakes = append(f.Mistakes, Mistake{Where: where, Text: text})
+	}
 	if model != "" {
 		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, model); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: "ZEPH_MODEL", Text: err.Error()})
