@@ -98,6 +98,9 @@ func find(all []store.Session, id string) (store.Session, error) {
 	}
 	switch len(found) {
 	case 0:
+		if len(id) < minPrefix {
+			return store.Session{}, fmt.Errorf("no session %q is stored: the beginning of an id needs %d characters at least", id, minPrefix)
+		}
 		return store.Session{}, fmt.Errorf("no session %q is stored: %q shows those that are", id, "zeph-acp sessions list")
 	case 1:
 		return found[0], nil

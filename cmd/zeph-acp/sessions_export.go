@@ -34,11 +34,15 @@ func newSessionsExport(f *flags) *cobra.Command {
 				if file == "" || file == "-" {
 					return writeExport(cmd.OutOrStdout(), doc)
 				}
-				return exportTo(file, doc)
+				if err := exportTo(file, doc); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", sessionName(s), oneLine(file))
+				return err
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of stdout")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE`, a new one, instead of stdout")
 	return cmd
 }
 
@@ -53,16 +57,20 @@ func writeExport(w io.Writer, doc session.Export) error {
 }
 
 // exportTo writes a file for the user alone: sessions hold what tools have read.
-// One that is there already may have been for all to read.
+// One with something in it is not overwritten; an empty one may have been for all
+// to read.
 func exportTo(file string, doc session.Export) error {
 	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if info, serr := w.Stat(); serr == nil && info.Mode().IsRegular() { // not /dev/stdout
-		if err = w.Chmod(0o600); err == nil {
-			err = w.Truncate(0)
-		}
+	info, err := w.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular(): // such as /dev/stdout
+	case info.Size() > 0:
+		err = fmt.Errorf("export: %s is not empty: name a new file, or delete that one first", file)
+	default:
+		err = w.Chmod(0o600)
 	}
 	if err == nil {
 		err = writeExport(w, doc)
@@ -106,6 +114,9 @@ func importSession(cmd *cobra.Command, a *app.App, file string) error {
 func readExport(file string) (doc session.Export, err error) {
 	var data []byte
 	if file == "-" {
+		if isTerminal(os.Stdin) {
+			fmt.Fprintln(os.Stderr, "zeph-acp: paste the exported document, then Ctrl-D")
+		}
 		data, err = io.ReadAll(os.Stdin)
 	} else {
 		data, err = os.ReadFile(file)

@@ -10,10 +10,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// An exported session is for the user alone, also in a file that was for all.
+// An exported session is for the user alone, also in a file that was for all, and
+// takes the place of nothing.
 func TestExportIsPrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session.json")
-	if err := os.WriteFile(file, []byte("something that is longer than the session, by far, as it has no events"), 0o644); err != nil {
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := exportTo(file, session.Export{}); err != nil {
@@ -28,5 +29,11 @@ func TestExportIsPrivate(t *testing.T) {
 	}
 	if _, err := readExport(file); err != nil {
 		t.Error(err)
+	}
+	if err := exportTo(file, session.Export{Title: "another"}); err == nil {
+		t.Error("overwritten")
+	}
+	if doc, err := readExport(file); err != nil || doc.Title != "" {
+		t.Errorf("%+v, %v", doc, err)
 	}
 }

@@ -32,8 +32,8 @@ func TestFind(t *testing.T) {
 		"abcd-2": "abcd-2",
 		"x":      "x",
 		"wxyz":   "wxyz-1",
-		"wxy":    `no session "wxy" is stored: "zeph-acp sessions list" shows those that are`,
-		"":       `no session "" is stored: "zeph-acp sessions list" shows those that are`,
+		"wxy":    `no session "wxy" is stored: the beginning of an id needs 4 characters at least`,
+		"":       `no session "" is stored: the beginning of an id needs 4 characters at least`,
 		"none-":  `no session "none-" is stored: "zeph-acp sessions list" shows those that are`,
 	} {
 		s, err := find(all, id)
