@@ -65,6 +65,10 @@ func Load(o Options) (*Loaded, error) {
 	if len(mistakes) > 0 {
 		return nil, mistakes
 	}
+	for i := range l.Config.LLM.Providers {
+		p := &l.Config.LLM.Providers[i]
+		p.ToolUse, p.Images = cmp.Or(p.ToolUse, "auto"), cmp.Or(p.Images, "auto") // what no word means, for Show
+	}
 	if l.Paths.Data == "" {
 		l.Warnings = append(l.Warnings, "no home directory: set HOME or ZEPH_HOME to keep sessions")
 	}

@@ -71,6 +71,8 @@ func TestShowOrigins(t *testing.T) {
 		"\ncontext_budget_tokens = 0 # default\n",
 		"\nlevel = \"debug\" # command line\n",
 		"\n[[llm.providers]]\n",
+		"\ntool_use = \"auto\" # default\n",
+		"\nimages = \"auto\" # default\n",
 		"\ntype = \"claude\" # " + printable(file) + ":5\n",
 		"\nbase_url = \"https://xxxxx@example.org/v1?xxxxx\" # ",
 	} {
