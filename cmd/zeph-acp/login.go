@@ -24,7 +24,8 @@ func newLogin(f *flags) *cobra.Command {
 		Use:   "login",
 		Short: "Store the key of a provider",
 		Long: `Asks for a provider and its key and stores the key for this user alone. A
-running agent sees it at once. Without a terminal the key is read from stdin.`,
+running agent sees it at the next authenticate, session/new or prompt. Without a
+terminal the key is read from stdin.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, provider) },
 	}
