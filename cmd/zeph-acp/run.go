@@ -41,7 +41,8 @@ func newRun(f *flags) *cobra.Command {
 		Long: `Run one turn here, without an editor. The prompt is the arguments, or stdin if
 there is only "-". Without a model it can be a tool call, such as "/bash go version".
 
-The exit status is 0 if the model ended its turn, 1 after a failure, 2 for a wrong
+The exit status is 0 if the model ended its turn, also one in which a tool call
+failed, 1 after a failure, 2 for a wrong
 command line, 3 if the model refused or reached a limit, and 130 after Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, f, r, args) },
 	}
@@ -61,11 +62,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	logging := l.Config.Log
-	if logging.Level == app.Defaults().Log.Level {
-		logging.Level = "warn" // here a person reads stderr, and no editor takes it for errors
-	}
-	log, closeLog, err := app.NewLogger(logging, os.Stderr)
+	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
 	if err != nil {
 		return err
 	}

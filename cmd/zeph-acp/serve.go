@@ -158,7 +158,13 @@ func record(server *acp.Server, path string) (stop func(), err error) {
 		return nil, fmt.Errorf("record: %w", errors.Join(err, f.Close()))
 	}
 	r := fixtures.NewRecorder(f)
-	server.Trace = func(side acp.Side, line []byte) { r.Trace(string(side), line) }
+	logged := server.Trace
+	server.Trace = func(side acp.Side, line []byte) {
+		r.Trace(string(side), line)
+		if logged != nil {
+			logged(side, line)
+		}
+	}
 	return func() {
 		if err := errors.Join(r.Err(), f.Close()); err != nil {
 			server.Log.Error("record", "err", err)

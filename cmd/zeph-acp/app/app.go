@@ -83,7 +83,7 @@ func (a *App) Server() *acp.Server {
 	if err != nil {
 		program = "" // no login is then offered to clients that want a whole command line
 	}
-	return &acp.Server{
+	s := &acp.Server{
 		Config:   a.Config.ACP,
 		Agent:    acp.Implementation{Name: "zeph-acp", Title: "Zeph", Version: Version},
 		Sessions: sessions,
@@ -96,6 +96,10 @@ func (a *App) Server() *acp.Server {
 		Extensions: extensions(sessions),
 		Log:        a.Log,
 	}
+	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
+		s.Trace = trace(a.Log)
+	}
+	return s
 }
 
 // Sessions makes what keeps the sessions of one connection, or looks at the

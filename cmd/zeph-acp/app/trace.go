@@ -1,0 +1,46 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// trace logs what each frame is, and not what is in it, which may be anything.
+func trace(log *slog.Logger) func(acp.Side, []byte) {
+	return func(from acp.Side, line []byte) {
+		var f struct {
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				Session string `json:"sessionId"`
+				Update  struct {
+					Kind   string `json:"sessionUpdate"`
+					Call   string `json:"toolCallId"`
+					Status string
+				}
+			}
+			Result struct{ StopReason string }
+			Error  struct{ Code int }
+		}
+		attrs := []any{"from", string(from), "bytes", len(line)}
+		if err := json.Unmarshal(bytes.TrimSpace(line), &f); err != nil {
+			log.Debug("frame", append(attrs, "err", "is not understood")...)
+			return
+		}
+		for _, a := range [][2]string{
+			{"id", string(f.ID)}, {"method", f.Method}, {"session", f.Params.Session}, {"update", f.Params.Update.Kind},
+			{"call", f.Params.Update.Call}, {"status", f.Params.Update.Status}, {"stopReason", f.Result.StopReason},
+		} {
+			if a[1] != "" {
+				attrs = append(attrs, a[0], a[1])
+			}
+		}
+		if f.Error.Code != 0 {
+			attrs = append(attrs, "code", f.Error.Code)
+		}
+		log.Debug("frame", attrs...)
+	}
+}
