@@ -100,9 +100,9 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteByte(n.open + 2) // '}' and ']' come two after '{' and '['
 }
 
-// text is the value of a string.
+// text is the value of a string; false for anything else, nil too.
 func (n *node) text() (string, bool) {
-	if n.open != 0 || n.raw[0] != '"' {
+	if n == nil || n.open != 0 || n.raw[0] != '"' {
 		return "", false
 	}
 	var s string

@@ -152,6 +152,47 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// TestRewriteKeepsTheOrderOfAnArray: frames that come in any order stay as the
+// file has them.
+func TestRewriteKeepsTheOrderOfAnArray(t *testing.T) {
+	file := func(said string) string {
+		return `{"client": {"say":[` + said + "]}}\n" + `{"agent":  [{"id":1,"result":1}, {"id":2,"result":2}, {"id":3,"result":3}]}` + "\n"
+	}
+	const said = `{"id":3,"result":3},{"id":1,"result":1},{"id":2,"result":2}`
+	got, err := Rewrite(fixture(t, file(said)), serve(t, agentOf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(got), file(said)) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestRewriteLoosens: what is of this run alone is not pinned, and what the file
+// says of the rest stays.
+func TestRewriteLoosens(t *testing.T) {
+	for name, c := range map[string]struct{ said, was, want string }{
+		"a model of the run":       {`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`, "null", `{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`},
+		"a model with a name":      {`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`, `{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`, `{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`},
+		"a model of the file":      {`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`, "null", `{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`},
+		"a text of the run":        {`{"text":"Replays the answers in /real/m"}`, "null", `{"text":"$ANY"}`},
+		"the workspace":            {`{"text":"in /real/w/m"}`, "null", `{"text":"in /w/m"}`},
+		"an environment":           {`{"method":"terminal/create","params":{"env":[1]}}`, "null", `{"method":"terminal/create","params":{"env":"$ANY"}}`},
+		"an environment spelt out": {`{"method":"terminal/create","params":{"env":[2]}}`, `{"method":"terminal/create","params":{"env":[1]}}`, `{"method":"terminal/create","params":{"env":[2]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fixture(t, `{"client": {"say":[`+c.said+"]}}\n"+`{"agent":  `+c.was+"}\n")
+			got, err := Rewrite(f, serve(t, agentOf))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(string(got), "\n"+`{"agent":  `+c.want+"}\n") {
+				t.Errorf("got\n%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	const frames = "-- frames.jsonl --\n{\"client\": {}}\n"
 	for name, tt := range map[string]struct{ file, err string }{

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 )
 
 // Recorder writes what happens on a connection as a fixture, to be cut to the
 // point. The working directory of the first session becomes /w, and UUIDs of the
-// agent get names as with [Rewrite], so that the recording can be played. Its
+// agent and models get names as with [Rewrite], so that the recording can be played. Its
 // methods may be called concurrently.
 type Recorder struct {
 	mu        sync.Mutex
@@ -23,8 +24,12 @@ type Recorder struct {
 // NewRecorder writes to w, a line of a frame at once. Nothing is written before
 // the first frame.
 func NewRecorder(w io.Writer) *Recorder {
-	return &Recorder{w: w, names: newNames()}
+	return &Recorder{w: w, names: newNames(ofProvider)}
 }
+
+// ofProvider tells PROVIDER:MODEL from the built-in provider: a replay's models
+// are those of model.jsonl.
+func ofProvider(model string) bool { return strings.Contains(model, ":") }
 
 const recorded = `Recorded from a live connection. Cut it to the point, and say here what is
 checked and why. Write model.jsonl by what the agent says below.
@@ -61,9 +66,14 @@ func (r *Recorder) line(side string, line []byte) string {
 		return sideLine(side, line, true)
 	}
 	ambiguous := false
-	n.strings("", func(key, s string) string {
+	n.strings("", func(_, s string) string {
 		ambiguous = ambiguous || nameWhole().MatchString(s)
-		s = r.workspace.Written(s)
+		return quoted(r.workspace.Written(s))
+	})
+	if side == agent {
+		n.loosen(r.names, nil)
+	}
+	n.strings("", func(key, s string) string {
 		if side == client && r.names.of[s] == "" {
 			return quoted(s) // the client's own ids are not ours to name
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,9 @@ const silence = 400 * time.Millisecond
 // agent writes now in the place of its lines. Where the agent's part is not
 // known yet, a line {"agent": null} says that the client waits for it. Names
 // keep what they stand for; UUIDs without a name get one: $S for sessions, $M1
-// for messages, $T1 for tool calls, $U1 for others. "$ANY" stays where it is.
+// for messages, $T1 for tool calls, $U1 for others, and $MODEL is a model in the
+// directory that is made for the run. "$ANY" stays where it is, and stands where
+// every run or machine has something else.
 //
 // A golden file records what is, not what ought to be: read the difference.
 func Rewrite(f *Fixture, c Conn) ([]byte, error) {
@@ -45,7 +49,11 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 		}
 	}
 	var out bytes.Buffer
-	n := newNames()
+	n := newNames(func(string) bool { return false })
+	if dir := filepath.Dir(string(p.Workspace)); filepath.IsAbs(dir) && dir != filepath.Dir(dir) {
+		n.places = []string{dir} // it is made for this run
+		n.passing = n.foreign
+	}
 	for _, run := range runs(f.steps) {
 		at, err := run[0], error(nil)
 		if at.side == client {
@@ -74,9 +82,9 @@ func writeTexts(out *bytes.Buffer, run []step) {
 }
 
 // renew writes a run of the agent's lines as they are now. Frames that came
-// where an array stands stay in it.
+// where an array stands stay in it, in its order.
 func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
-	var groups [][]string
+	var groups [][]line
 	home := map[int]int{} // of a line of the run: the index of its group
 	old := wanted(run)
 	for n := 0; ; n++ {
@@ -91,10 +99,10 @@ func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 		if err != nil {
 			return err
 		}
-		from := -1
+		from, at := -1, 0
 		var text string
 		if i := p.similar(old, got); i >= 0 {
-			from = old[i].line
+			from, at = old[i].line, old[i].at
 			text, err = p.line(names, old[i].frame, got)
 			old = append(old[:i], old[i+1:]...)
 		} else {
@@ -104,35 +112,47 @@ func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 			return err
 		}
 		if i, ok := home[from]; ok {
-			groups[i] = append(groups[i], text)
+			groups[i] = append(groups[i], line{at, text})
 			continue
 		}
 		if from >= 0 && len(run[from].frames) > 1 {
 			home[from] = len(groups)
 		}
-		groups = append(groups, []string{text})
+		groups = append(groups, []line{{at, text}})
 	}
 	for _, g := range groups {
 		if len(g) == 1 {
-			fmt.Fprintf(out, "{\"agent\":  %s}\n", g[0])
-		} else {
-			fmt.Fprintf(out, "{\"agent\":  [%s]}\n", strings.Join(g, ", "))
+			fmt.Fprintf(out, "{\"agent\":  %s}\n", g[0].text)
+			continue
 		}
+		slices.SortStableFunc(g, func(a, b line) int { return a.at - b.at })
+		texts := make([]string, len(g))
+		for i, l := range g {
+			texts[i] = l.text
+		}
+		fmt.Fprintf(out, "{\"agent\":  [%s]}\n", strings.Join(texts, ", "))
 	}
 	return nil
+}
+
+// line is a frame as a fixture has it.
+type line struct {
+	at   int // its place in the array that it was in
+	text string
 }
 
 // want is a frame of the agent that a fixture has.
 type want struct {
 	line  int // index in its run
+	at    int // index in its line
 	frame []byte
 }
 
 func wanted(run []step) []want {
 	var all []want
 	for i, s := range run {
-		for _, f := range s.frames {
-			all = append(all, want{i, f})
+		for at, f := range s.frames {
+			all = append(all, want{i, at, f})
 		}
 	}
 	return all
@@ -175,6 +195,9 @@ func (p *player) line(n *names, before, got []byte) (string, error) {
 			return "", err
 		}
 		tree.adopt(n, old)
+		tree.loosen(n, old)
+	} else {
+		tree.loosen(n, nil)
 	}
 	tree.strings("", n.put)
 	named := tree.String()

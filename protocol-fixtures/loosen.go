@@ -1,0 +1,81 @@
+package fixtures
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// loosen puts "$ANY" or a name where a frame of the agent holds what differs
+// from run to run, or from machine to machine: the times of sessions, the
+// environment of a terminal and the model. before is the line that the fixture
+// had, nil if none.
+func (n *node) loosen(names *names, before *node) {
+	params := n.at("params")
+	if method, _ := n.at("method").text(); method == "terminal/create" && before.at("params").at("env") == nil {
+		params.at("env").any()
+	}
+	if kind, _ := params.at("update").at("sessionUpdate").text(); kind == "session_info_update" {
+		params.at("update").at("updatedAt").anyTime(names)
+	}
+	if sessions := n.at("result").at("sessions"); sessions != nil {
+		for _, s := range sessions.items {
+			s.at("updatedAt").anyTime(names)
+		}
+	}
+	for _, of := range []*node{n.at("result"), params.at("update")} {
+		options := of.at("configOptions")
+		if options == nil {
+			continue
+		}
+		for _, o := range options.items {
+			if category, _ := o.at("category").text(); category != "model" {
+				continue
+			}
+			if model, ok := o.at("currentValue").text(); ok && names.model(model) {
+				o.at("options").any()
+			}
+		}
+	}
+}
+
+// at is member, of nil too.
+func (n *node) at(key string) *node {
+	if n == nil {
+		return nil
+	}
+	return n.member(key)
+}
+
+func (n *node) any() {
+	if n != nil {
+		*n = node{raw: `"$ANY"`, kept: true}
+	}
+}
+
+// anyTime is any for a time that has no name.
+func (n *node) anyTime(names *names) {
+	if s, ok := n.text(); ok && names.of[s] == "" {
+		n.any()
+	}
+}
+
+// model names a model if another run has another in its place, and reports
+// whether it did.
+func (n *names) model(value string) bool {
+	if n.passing != nil && n.passing(value) && !slices.Contains(n.models, value) {
+		if n.of[value] == "" {
+			n.nameAs("MODEL", value)
+		}
+		n.models = append(n.models, value)
+		if _, path, _ := strings.Cut(value, ":"); filepath.IsAbs(path) {
+			n.places = append(n.places, path)
+		}
+	}
+	return slices.Contains(n.models, value)
+}
+
+// foreign reports whether a text tells of a place that another run does not have.
+func (n *names) foreign(text string) bool {
+	return slices.ContainsFunc(n.places, func(p string) bool { return strings.Contains(text, p) })
+}
