@@ -32,6 +32,8 @@ func (c *Command) ReadOnly() bool {
 	switch {
 	case slices.Contains(versions, p) && len(args) == 1 && slices.Contains([]string{"--version", "-V", "-version"}, args[0].Text):
 		return true
+	case p == "ls" && refuses("-R --recursive", args) && refuses("-L -H --dereference", args): // down directories that links lead to
+		return false
 	case p == "git":
 		for len(args) > 0 && slices.Contains(gitQuiet, args[0].Text) {
 			args = args[1:]

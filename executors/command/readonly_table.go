@@ -22,7 +22,7 @@ var (
 var readOnly = map[string]rule{
 	":": texts, "[": {operands: -1, text: true, check: testReads}, "arch": nothing, "b2sum": anything, "base64": {refused: "-o --output", operands: -1}, "basename": texts, "break": nothing,
 	"cat": anything, "cd": {operands: 1, check: noCdPath}, "cksum": anything, "cmp": anything, "column": anything, "comm": anything, "command": {check: commandTells, operands: -1}, "continue": nothing, "cut": anything,
-	"date": {refused: "-s --set -f --file -n -t", operands: -1, check: dateReads}, "declare": declares, "df": anything, "diff": {refused: "-l --paginate", operands: -1}, "dirname": texts,
+	"date": {refused: "-s --set -f --file -n -t", operands: -1, check: dateReads}, "declare": declares, "df": anything, "diff": {refused: "-l --paginate", reaches: "-r --recursive", operands: -1}, "dirname": texts,
 	"du": {operands: -1, reaches: "-L -D -H --dereference --dereference-args --files0-from"}, "echo": texts, "egrep": {operands: -1, reaches: "-R --dereference-recursive"}, "exit": {operands: 1, text: true}, "export": declares, "expr": texts, "false": texts, "fgrep": {operands: -1, reaches: "-R --dereference-recursive"},
 	"fd": {refused: "-x -X --exec --exec-batch -l --list-details -L --follow", operands: -1}, "fdfind": {refused: "-x -X --exec --exec-batch -l --list-details -L --follow", operands: -1},
 	"file": {refused: "-C --compile -z -Z -S --uncompress --uncompress-noreport --no-sandbox", operands: -1},

@@ -161,7 +161,7 @@ func TestNotUnasked(t *testing.T) {
 		`declare -a 'x=($(touch PWN))'`, `readonly -a 'y=($(touch PWN))'`, `sh -c "echo \$'\\'; touch PWN; #'"`, `sh -c '((bin/evil))'`, `sh -c 'ls'`,
 		"echo a # \\\ntouch PWN", `let 1&bin/evil`, `let '1>f'`, `bash --rcfile ./evil.sh -ic ls`, `bash --init-file=x -ic ls`, `sort --o=PWN in`, `date --s=1`,
 		`command time -o f true`, `/usr/bin/time -f x -o f true`, `nohup ls`, `xxd -s -c in OUT`, `cd sub/d1 && for i in 1 2 3; do cd ..; done; cat f`,
-		`while true; do cd ..; done; cat f`, `sort --files0-from=l`, `wc --files0-from=l`, `grep -R x .`, `find -L .`, `du -L .`, `rg -L x`, `tree -l`,
+		`while true; do cd ..; done; cat f`, `sort --files0-from=l`, `wc --files0-from=l`, `grep -R x .`, `find -L .`, `du -L .`, `rg -L x`, `tree -l`, `ls -RL`, `ls -R --deref .`, `ls -H -laR .`, `diff -r a b`, `diff --rec a b`, `diff -Nur a b`,
 		`cd && grep -r x`, `cd -- && ls`, `(cd; ls)`, `bash -c "cd && ls"`, `cd && git status`, `cd ~ && ls`,
 		strings.Repeat("$(", 4000) + "ls" + strings.Repeat(")", 4000),
 	} {

@@ -47,12 +47,12 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 
 // judge gives why a call is blocked, or reasons to ask.
 func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []string) {
-	private := g.private()
 	for _, p := range card.Paths {
-		if private.Hides(p) {
+		_, err := g.Roots.Resolve(p)
+		if _, own := errors.AsType[*workspace.PrivateError](err); own {
 			return outOfReach(p), nil
 		}
-		if _, err := g.Roots.Resolve(p); err != nil {
+		if err != nil {
 			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p), nil
 		}
 	}
@@ -63,9 +63,9 @@ func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []st
 	if p.err != nil {
 		return nil, []string{fmt.Sprintf("it cannot be parsed: %v", p.err)}
 	}
-	named, ask := g.own(card, p.script, private)
-	if named != "" {
-		return outOfReach(named), nil
+	blocked, ask = g.own(card, p.script)
+	if blocked != nil {
+		return blocked, nil
 	}
 	for _, c := range p.script.Commands {
 		if why := g.blocks(c); why != "" {

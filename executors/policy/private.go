@@ -34,14 +34,16 @@ type ownFiles struct {
 	home    string
 	steps   int
 	named   string // the first word that surely names one
+	below   string // the first word that names a directory which is taken along with them
 	ask     []string
 }
 
-// own judges what a script names of zeph-acp's own files: named is what it would
-// surely touch, ask are reasons to ask about what it may.
-func (g *Guard) own(card executors.Card, s *command.Script, private *workspace.Private) (named string, ask []string) {
+// own judges what a script would do to zeph-acp's own files: blocked if it would
+// surely touch them, ask are reasons to ask where it may.
+func (g *Guard) own(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+	private := g.private()
 	if private == nil {
-		return "", nil
+		return nil, nil
 	}
 	o := &ownFiles{private: private, home: g.Home}
 	for _, r := range s.Redirects {
@@ -59,13 +61,18 @@ func (g *Guard) own(card executors.Card, s *command.Script, private *workspace.P
 			o.file(o.atHome(p), p.Sure)
 		}
 		o.into(c, paths)
-		if !c.Guess {
-			o.above(c, paths)
-		}
+		o.above(c, paths)
+	}
+	switch {
+	case o.named != "":
+		return outOfReach(o.named), nil
+	case o.below != "":
+		return executors.Failuref(executors.PolicyBlocked, "zeph-acp's own files are below %s, and no tool may touch them", o.below).
+			Hint("Name directories that they are not in, or use grep, find_path and list_directory, which leave them out."), nil
 	}
 	o.text(card)
 	slices.Sort(o.ask)
-	return o.named, slices.Compact(o.ask)
+	return nil, slices.Compact(o.ask)
 }
 
 // file judges what one word may be.
@@ -89,8 +96,10 @@ func (o *ownFiles) places(p command.Path) [][]string {
 	for _, abs := range p.Abs {
 		volume := filepath.VolumeName(abs)
 		f := follower{steps: &o.steps, plain: true}
-		if f.follow(volume+string(filepath.Separator), split(abs[len(volume):], p.Glob), 0) != nil {
-			o.reason("it names more files than can be looked at")
+		if harmless(abs) { // before links: /dev/stdin leads to our own
+			f.found = []string{abs}
+		} else if f.follow(volume+string(filepath.Separator), split(abs[len(volume):], p.Glob), 0) != nil {
+			o.reason("which file %s is, cannot be told", p.Text)
 		}
 		out = append(out, f.found)
 	}
@@ -139,8 +148,8 @@ var walkers = map[string]bool{
 	"diff": false, "du": true, "egrep": true, "fd": true, "fdfind": true, "fgrep": true, "find": true, "git": false, "grep": true, "ls": true, "rg": true, "tree": true,
 }
 
-// above judges directories that zeph-acp's own files are below: to move one is
-// blocked, and whatever may go down there is asked about.
+// above judges directories that zeph-acp's own files are below: what would take
+// them along is blocked, and whatever may go down there is asked about.
 func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	program := c.Program()
 	start, walks := walkers[program]
@@ -150,30 +159,69 @@ func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	case c.ReadOnly() && (!walks || !goesDown(c)):
 		return
 	}
-	dirs := slices.Clone(paths)
-	for _, p := range c.Mentions() {
-		if p.Sure && (!walks || isWord(c, p)) { // "--grep=." is no directory
-			dirs = append(dirs, o.atHome(p))
+	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
+		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
+	}
+	if takes(c) && o.private.Linked() {
+		o.reason("some of zeph-acp's own files have other names (hard links), which it may come to")
+	}
+	dirs, glued := operands(c, paths)
+	for i, p := range dirs {
+		target := i == len(dirs)-1 && slices.Contains(copies, program) // they put things there
+		if o.hold(c, p) && o.below == "" && !target && takes(c) {
+			o.below = p.Text
 		}
 	}
-	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
-		dirs = append(dirs, command.Path{Text: "the current directory", Abs: c.Dirs})
-	}
-	for i, p := range dirs {
-		for _, places := range o.places(p) {
-			if !slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
-				continue
-			}
-			if program == "mv" && p.Sure && i < len(paths)-1 {
-				o.named = p.Text
-			}
-			o.reason("zeph-acp's own files are below %s", p.Text)
+	for _, p := range glued {
+		if !walks { // "--grep=." is no directory
+			o.hold(c, p)
 		}
 	}
 }
 
-func isWord(c *command.Command, p command.Path) bool {
-	return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return w.Text == p.Text })
+// operands gives the words of a command that may be directories, and what else
+// may be one.
+func operands(c *command.Command, paths []command.Path) (words, other []command.Path) {
+	words = slices.Clone(paths)
+	for _, p := range c.Mentions() {
+		same := func(o command.Path) bool { return o.Text == p.Text }
+		switch {
+		case !p.Sure || strings.HasPrefix(p.Text, "-") || slices.ContainsFunc(words, same):
+		case slices.ContainsFunc(c.Args(), func(w command.Word) bool { return w.Text == p.Text }):
+			words = append(words, p)
+		default:
+			other = append(other, p)
+		}
+	}
+	return words, other
+}
+
+// hold asks about a directory that zeph-acp's own files are below, and reports
+// whether it surely is one.
+func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
+	for i, places := range o.places(o.atHome(p)) {
+		if slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
+			o.reason("zeph-acp's own files are below %s", p.Text)
+			sure = sure || i == 0
+		}
+	}
+	return sure
+}
+
+// takes reports whether a command shows, copies or moves the contents of all
+// that is below the directories that it is given.
+func takes(c *command.Command) bool {
+	switch c.Program() {
+	case "diff", "mv", "rg", "rsync", "scp", "zip":
+		return true
+	case "egrep", "fgrep", "git", "grep":
+		return goesDown(c)
+	case "cp":
+		return hasOption(c, "rRa", "--recursive", "--archive")
+	case "bsdtar", "gtar", "tar":
+		return hasOption(c, "cru", "--create", "--append", "--update") || len(c.Words) > 1 && strings.ContainsAny(c.Words[1].Text[:min(1, len(c.Words[1].Text))], "cru")
+	}
+	return false
 }
 
 // reaches reports whether own files are below a directory, where the command

@@ -11,8 +11,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// errTooMany says that following a path is not worth its time.
-var errTooMany = errors.New("too many files or symbolic links")
+// Why a path is not followed: it is not worth its time, or leads through what is
+// another thing for the process that will run (/proc/self/cwd).
+var (
+	errTooMany = errors.New("too many files or symbolic links")
+	errProcess = errors.New("it belongs to a process")
+)
 
 // maxSteps bounds the names that are looked at for one script.
 const maxSteps = 1 << 15
@@ -61,6 +65,8 @@ func (f *follower) follow(dir string, names []step, links int) error {
 		case s.name == "..":
 			dir = filepath.Dir(dir)
 			continue
+		case ofProcess(dir, s):
+			return errProcess
 		case s.pattern:
 			if err := f.matches(dir, s.name, names, links); err != nil {
 				return err
@@ -85,6 +91,11 @@ func (f *follower) follow(dir string, names []step, links int) error {
 	}
 	f.found = append(f.found, dir)
 	return nil
+}
+
+// ofProcess reports whether a name in dir stands for a process.
+func ofProcess(dir string, s step) bool {
+	return dir == "/proc" && (s.pattern || s.name == "self" || s.name == "thread-self" || strings.Trim(s.name, "0123456789") == "")
 }
 
 // matches follows the files in dir that match a pattern. Plain files at the end

@@ -2,9 +2,18 @@
 
 package workspace
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
 
 // nonblock keeps an open of a FIFO from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
 func sameName(a, b string) bool { return a == b }
+
+// linked reports whether a file has more than one name.
+func linked(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 1
+}

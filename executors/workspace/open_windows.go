@@ -1,6 +1,9 @@
 package workspace
 
-import "strings"
+import (
+	"io/fs"
+	"strings"
+)
 
 // nonblock is nothing here: the file system has no FIFOs.
 const nonblock = 0
@@ -8,3 +11,6 @@ const nonblock = 0
 // sameName ignores case, as the file system does; clients disagree on the case
 // of drive letters.
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
+// linked is not told by what is looked at here.
+func linked(fs.FileInfo) bool { return false }

@@ -251,6 +251,10 @@ func (p *Private) Below(abs string) []string {
 	return below
 }
 
+// Linked reports whether a hidden file has other names, which may be anywhere on
+// its file system.
+func (p *Private) Linked() bool { return p != nil && slices.ContainsFunc(p.files, linked) }
+
 // Dirs gives the directories that are hidden with all that is in them.
 func (p *Private) Dirs() []string {
 	if p == nil {
