@@ -7,6 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -34,6 +35,7 @@ func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) exe
 			shellTools(cfg, s.Client, roots, caps),
 			fileTools(cfg, s, roots, caps),
 			web.New(cfg.Tools.Scrape),
+			diagnostics.New(localShell(cfg), roots, cfg.Tools.Diagnostics),
 			native.New(),
 		),
 		executors.Validate,
@@ -42,14 +44,20 @@ func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) exe
 	)
 }
 
-// shellTools runs commands in the client's terminals if it has any, else here.
-func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
+// localShell runs programs here, without what they must not learn.
+func localShell(cfg Config) shell.Local {
 	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv()}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)
 		}
 	}
+	return local
+}
+
+// shellTools runs commands in the client's terminals if it has any, else here.
+func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
+	local := localShell(cfg)
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	if caps.Terminal {
 		tools.Runner = &ideproxy.Terminal{Client: client, Local: local, Block: local.Block, Extra: local.Extra}
@@ -77,6 +85,7 @@ func Catalogue() []executors.Tool {
 		shell.New(shell.Local{}, "", shell.Defaults()),
 		files.New(nil, nil, files.Defaults()),
 		web.New(web.Defaults()),
+		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
 		native.New(),
 	).Tools()
 }

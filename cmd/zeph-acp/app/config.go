@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -26,10 +27,11 @@ type Config struct {
 
 // Tools is the table [tools].
 type Tools struct {
-	Shell         Shell        `toml:"shell"`
-	File          files.Config `toml:"file"`
-	Scrape        web.Config   `toml:"scrape"`
-	policy.Config              // [[tools.permissions.TOOL]]
+	Shell         Shell              `toml:"shell"`
+	File          files.Config       `toml:"file"`
+	Scrape        web.Config         `toml:"scrape"`
+	Diagnostics   diagnostics.Config `toml:"diagnostics"`
+	policy.Config                    // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which may.
@@ -44,10 +46,11 @@ func Defaults() Config {
 		Agent: agent.Defaults(),
 		LLM:   llm.Defaults(),
 		Tools: Tools{
-			File:   files.Defaults(),
-			Scrape: web.Defaults(),
-			Config: policy.Defaults(),
-			Shell:  Shell{shell.Defaults(), policy.ShellDefaults()},
+			File:        files.Defaults(),
+			Scrape:      web.Defaults(),
+			Diagnostics: diagnostics.Defaults(),
+			Config:      policy.Defaults(),
+			Shell:       Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
 		ACP: acp.Defaults(),
 		Log: LogConfig{Level: "error"},
@@ -72,6 +75,7 @@ func sections() []section {
 		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
 		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
 		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),
 	}
