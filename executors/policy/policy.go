@@ -8,8 +8,9 @@
 // their absolute path, a shell command by each simple command that it would run.
 //
 // It promises that what it cannot parse is asked about, that a deny from any
-// source holds whatever another source or an earlier "always" says, and that
-// nobody is asked about a call that could not run.
+// source holds whatever another source or an earlier "always" says, that nobody
+// is asked about a call that could not run, and that no command which names
+// zeph-acp's own files gets through. What a program finds by itself it cannot see.
 //
 // Why does an "always" not cover what a gate wants asked? Because the user said
 // it of another case: gates add their reasons call by call.
