@@ -74,7 +74,7 @@ type flags struct {
 	config   string // file
 	logLevel string
 	logFile  string
-	record   string // file that serve writes every frame to
+	record   string // file that serve and run write every frame to
 }
 
 // load reads the configuration as the global flags say.
@@ -92,12 +92,17 @@ func (f *flags) load(cmd *cobra.Command) (*app.Loaded, error) {
 // newRoot builds the command tree. It does no I/O, since every start pays for
 // it.
 func newRoot() *cobra.Command {
-	f := &flags{}
+	f, version := &flags{}, false
 	root := &cobra.Command{
-		Use:               "zeph-acp",
-		Short:             "A coding agent for editors that speak the Agent Client Protocol",
-		Args:              noCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+		Use:   "zeph-acp",
+		Short: "A coding agent for editors that speak the Agent Client Protocol",
+		Args:  noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(cmd)
+			}
+			return serve(cmd, f)
+		},
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -105,11 +110,12 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w: try %q", err, cmd.CommandPath()+" --help")
 	})
+	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log to stderr from `LEVEL` on: debug, info, warn or error")
 	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
-	p.StringVar(&f.record, "record", "", "with serve: write every frame to `FILE`")
+	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
 		newSessions(f), newAudit(), newReplay(f), newTools(app.Catalogue), newVersion())
 	return root
