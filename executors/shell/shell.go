@@ -156,7 +156,11 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 	if chars == 0 {
 		chars = Defaults().MaxOutputChars
 	}
-	return out.result(err, chars), nil
+	res := out.result(err, chars)
+	if call.Record != nil {
+		call.Record.ExitCode, call.Record.Truncated = out.ExitCode, res.Raw.(Envelope).Truncated
+	}
+	return res, nil
 }
 
 // maxCommand is the longest script, in bytes: systems give one argument of a

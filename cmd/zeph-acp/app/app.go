@@ -9,6 +9,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -39,6 +41,7 @@ type App struct {
 	Model  string              // as the user picks it, "provider:model"; empty means the configured one
 	Getenv func(string) string // the environment with the saved keys
 	Store  *store.DB           // of sessions; nil keeps nothing
+	Audit  *audit.Log          // of tool calls; nil records nothing
 	Logout func() error        // removes the saved keys
 	Locked func() error        // why the saved keys cannot be used; nil means that they can
 	Own    *workspace.Own      // the files that no tool touches; nil means none
@@ -59,6 +62,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
 		NewID: uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
+	a.Audit = audit.New(l.Paths.State, l.Config.Audit, nil)
 	if l.Paths.Data != "" {
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{Log: log})
 	}
@@ -70,10 +74,11 @@ const storeFile = "zeph.db"
 
 // Close closes the database.
 func (a *App) Close() error {
-	if a.Store == nil {
-		return nil
+	err := a.Audit.Close()
+	if a.Store != nil {
+		err = errors.Join(err, a.Store.Close())
 	}
-	return a.Store.Close()
+	return err
 }
 
 // Server makes a server with no sessions; it serves one connection.
@@ -185,7 +190,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			Config:  cfg.Agent,
 			Session: s.ID,
 			System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
-			Chain:   chain(cfg, s, roots, home),
+			Chain:   chain(cfg, s, roots, home, a.Audit),
 			Send: func(ctx context.Context, u acp.SessionUpdate) error {
 				return s.Client.Update(ctx, s.ID, u)
 			},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
@@ -22,7 +23,7 @@ import (
 // client. This is the only place that knows their order, which DESIGN 5 gives:
 // a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
-func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) executors.Executor {
+func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string, log *audit.Log) executors.Executor {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Rules: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home, Private: roots.Private}
 	permission := &policy.Permission{
@@ -38,6 +39,7 @@ func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string) exe
 			diagnostics.New(localShell(cfg), roots, cfg.Tools.Diagnostics),
 			native.New(),
 		),
+		audit.Middleware(log),
 		executors.Validate,
 		guard.Middleware,
 		permission.Middleware,

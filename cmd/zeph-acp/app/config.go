@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -22,6 +23,7 @@ type Config struct {
 	LLM   llm.Config   `toml:"llm"`
 	Tools Tools        `toml:"tools"`
 	ACP   acp.Config   `toml:"acp"`
+	Audit audit.Config `toml:"audit"`
 	Log   LogConfig    `toml:"log"`
 }
 
@@ -52,8 +54,9 @@ func Defaults() Config {
 			Config:      policy.Defaults(),
 			Shell:       Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
-		ACP: acp.Defaults(),
-		Log: LogConfig{Level: "error"},
+		ACP:   acp.Defaults(),
+		Audit: audit.Defaults(),
+		Log:   LogConfig{Level: "error"},
 	}
 }
 
@@ -77,6 +80,7 @@ func sections() []section {
 		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
 		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
+		part("audit", func(c *Config) *audit.Config { return &c.Audit }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),
 	}
 }
