@@ -3,7 +3,6 @@ package executors
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; comes with the MCP SDK and costs nothing at start
@@ -52,7 +51,7 @@ func (v *validator) check(call *Call) error {
 		return Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", call.Tool, err)
 	}
 	if err := schema.Validate(input); err != nil {
-		return unfit(tool, err)
+		return unfit(tool, schema.Schema(), input, err)
 	}
 	return nil
 }
@@ -74,20 +73,4 @@ func (v *validator) schema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 		v.resolved[string(raw)] = r
 	}
 	return r, err
-}
-
-// unfit words a validation error for the model: which field, and what of it.
-func unfit(tool Tool, err error) *Failure {
-	text := err.Error()
-	// "validating root: validating /properties/limit: type: ..." names the way
-	// through the schema; the model knows fields.
-	text = strings.TrimPrefix(text, "validating root: ")
-	category := InvalidParameters
-	if rest, ok := strings.CutPrefix(text, "validating /properties/"); ok {
-		text = rest
-		if _, what, ok := strings.Cut(rest, ": "); ok && strings.HasPrefix(what, "type:") {
-			category = TypeMismatch
-		}
-	}
-	return Failuref(category, "%s: %s", tool.Name, text)
 }

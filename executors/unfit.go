@@ -1,0 +1,245 @@
+package executors
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// unfit words for the model and the user why an input does not fit: which
+// parameter, and what of it. What the words here do not cover is said as the
+// validator says it.
+func unfit(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
+	if category, text := complaint(schema, "", input); text != "" {
+		return Failuref(category, "%s: %s", tool.Name, text)
+	}
+	text := strings.TrimPrefix(err.Error(), "validating root: ")
+	if rest, ok := strings.CutPrefix(text, "validating /properties/"); ok {
+		text = rest
+	}
+	return Failuref(InvalidParameters, "%s: %s", tool.Name, text)
+}
+
+// complaint gives the first thing that is wrong with a value, empty if there is
+// none that it knows. at is the way to the value: entries[1].status.
+func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
+	if s == nil {
+		return "", ""
+	}
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return hasType(v, t) }) {
+		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", name(at), oneOf(types), shown(v))
+	}
+	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return shown(e) == shown(v) }) {
+		words := make([]string, len(s.Enum))
+		for i, e := range s.Enum {
+			if words[i], _ = e.(string); words[i] == "" {
+				words[i] = shown(e)
+			}
+		}
+		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", name(at), strings.Join(words, ", "), shown(v))
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return members(s, at, v)
+	case []any:
+		if text := sized(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
+			return InvalidParameters, text
+		}
+		for i, item := range v {
+			if len(s.PrefixItems) > i {
+				continue
+			}
+			if c, text := complaint(s.Items, fmt.Sprintf("%s[%d]", at, i), item); text != "" {
+				return c, text
+			}
+		}
+	case string:
+		if text := sized(at, "character", len([]rune(v)), s.MinLength, s.MaxLength); text != "" {
+			return InvalidParameters, text
+		}
+	case float64:
+		switch {
+		case s.Minimum != nil && v < *s.Minimum:
+			return InvalidParameters, fmt.Sprintf("%s must be at least %v, got %v", name(at), *s.Minimum, v)
+		case s.Maximum != nil && v > *s.Maximum:
+			return InvalidParameters, fmt.Sprintf("%s must be at most %v, got %v", name(at), *s.Maximum, v)
+		}
+	}
+	return "", ""
+}
+
+// members judges an object: names that are not there, names that are missing,
+// then each value.
+func members(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
+	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
+	var wrong []string
+	for _, n := range slices.Sorted(maps.Keys(v)) {
+		if _, ok := s.Properties[n]; ok || !closed(s) {
+			continue
+		}
+		text := fmt.Sprintf("there is no parameter %q", n)
+		if meant := likest(n, slices.Sorted(maps.Keys(s.Properties))); meant != "" {
+			text += fmt.Sprintf(" (did you mean %q?)", meant)
+			missing = slices.DeleteFunc(missing, func(m string) bool { return m == meant })
+		}
+		if at != "" {
+			text = "in " + at + " " + text
+		}
+		wrong = append(wrong, text)
+	}
+	if len(missing) > 0 {
+		verb := "is"
+		if len(missing) > 1 {
+			verb = "are"
+		}
+		for i, n := range missing {
+			missing[i] = strings.TrimPrefix(at+"."+n, ".")
+		}
+		wrong = append(wrong, fmt.Sprintf("%s %s missing", listed(missing), verb))
+	}
+	if len(wrong) > 0 {
+		return InvalidParameters, strings.Join(wrong, "; ")
+	}
+	for _, n := range slices.Sorted(maps.Keys(v)) {
+		if c, text := complaint(s.Properties[n], strings.TrimPrefix(at+"."+n, "."), v[n]); text != "" {
+			return c, text
+		}
+	}
+	return "", ""
+}
+
+// closed reports whether an object may have no other members: the schema for
+// them is "false", which is {"not": {}}.
+func closed(s *jsonschema.Schema) bool {
+	other := s.AdditionalProperties
+	return other != nil && other.Not != nil && len(s.PatternProperties) == 0
+}
+
+func sized(at, unit string, n int, least, most *int) string {
+	plural := func(n int) string {
+		if n == 1 {
+			return "1 " + unit
+		}
+		return fmt.Sprintf("%d %ss", n, unit)
+	}
+	switch {
+	case least != nil && n < *least:
+		return fmt.Sprintf("%s must have at least %s, got %d", name(at), plural(*least), n)
+	case most != nil && n > *most:
+		return fmt.Sprintf("%s must have at most %s, got %d", name(at), plural(*most), n)
+	}
+	return ""
+}
+
+func name(at string) string {
+	if at == "" {
+		return "the input"
+	}
+	return at
+}
+
+func hasType(v any, t string) bool {
+	switch v := v.(type) {
+	case nil:
+		return t == "null"
+	case bool:
+		return t == "boolean"
+	case string:
+		return t == "string"
+	case float64:
+		return t == "number" || t == "integer" && v == math.Trunc(v)
+	case []any:
+		return t == "array"
+	case map[string]any:
+		return t == "object"
+	}
+	return false
+}
+
+// oneOf spells types: "a string or an array".
+func oneOf(types []string) string {
+	words := make([]string, len(types))
+	for i, t := range types {
+		switch t {
+		case "integer", "array", "object":
+			words[i] = "an " + t
+		case "null":
+			words[i] = t
+		default:
+			words[i] = "a " + t
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// listed is "a, b and c".
+func listed(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// shown is a value as JSON, cut if it is long.
+func shown(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return fmt.Sprint(v)
+	}
+	text := []rune(strings.TrimSuffix(b.String(), "\n"))
+	if len(text) > 80 {
+		return string(text[:80]) + "…"
+	}
+	return string(text)
+}
+
+// likest gives the name that a wrong one was likely meant to be, empty if none
+// is like it.
+func likest(wrong string, names []string) string {
+	plain := strings.NewReplacer("_", "", "-", "")
+	w := strings.ToLower(plain.Replace(wrong))
+	best, at := min(2, len(w)/3)+1, ""
+	for _, n := range names {
+		if d := edits(w, strings.ToLower(plain.Replace(n))); d < best {
+			best, at = d, n
+		}
+	}
+	return at
+}
+
+// edits is how many bytes must be put in, taken out or replaced to make b of a.
+func edits(a, b string) int {
+	const long = 64 // no name of ours; a longer one is nobody's slip
+	if len(a) > long || len(b) > long {
+		return long
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
