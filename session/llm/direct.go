@@ -136,7 +136,7 @@ func plan(prompt string, tools []Tool) (calls []TextCall, answer string) {
 	}
 	answer = strings.TrimSpace(connect)
 	if name, _ := Slash(strings.TrimSpace(prompt)); name != "" {
-		answer = fmt.Sprintf("There is no command /%s. %s\n\n%s", name, offered(tools), answer)
+		answer = fmt.Sprintf("There is no command /%s. %s Type /help for the commands.\n\n%s", name, offered(tools), answer)
 	}
 	return nil, answer
 }

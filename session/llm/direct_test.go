@@ -75,7 +75,7 @@ func TestDirect(t *testing.T) {
 		"nothing":         {"", nil, help},
 		"a path":          {"/usr/bin/env is where?", nil, help},
 		"in the middle":   {"please\n/bash ls", nil, help},
-		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list.\n\n" + help},
+		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list. Type /help for the commands.\n\n" + help},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, answer := converse(t, []Message{said(tt.prompt)})
@@ -116,6 +116,34 @@ func TestDirectCancelled(t *testing.T) {
 	cancel(cause)
 	if events, err := collect(Direct{}, ctx, Request{Messages: []Message{said("/list")}, Tools: tools()}); err != cause || events != nil {
 		t.Errorf("Stream: %v, %v", events, err)
+	}
+}
+
+// TestShort: what stands after "/TOOL" without JSON.
+func TestShort(t *testing.T) {
+	for name, c := range map[string]struct {
+		schema      string
+		input, hint string // input empty: the usage is shown
+	}{
+		"the required one":      {`{"properties":{"n":{"type":"integer"},"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, `{"a":"docs"}`, "A"},
+		"the only string":       {`{"properties":{"n":{"type":"integer"},"a":{"type":"string"}}}`, `{"a":"docs"}`, "[A]"},
+		"a path first":          {`{"properties":{"path":{"type":"string"},"glob":{"type":"string"}}}`, `{"path":"docs"}`, "[PATH]"},
+		"a path that is none":   {`{"properties":{"path":{"type":"array"},"glob":{"type":"string"}}}`, "", ""},
+		"two strings":           {`{"properties":{"a":{"type":"string"},"path":{"type":"string"}}}`, "", ""},
+		"two that are required": {`{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"]}`, "", `{"a": "…", "b": "…"}`},
+		"a number is required":  {`{"properties":{"a":{"type":"string"},"n":{"type":"integer"}},"required":["n"]}`, "", `{"n": 1}`},
+		"nothing":               {`{}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool := Tool{Name: "tool", Schema: json.RawMessage(c.schema)}
+			got := slashCall(tool, "docs", 1)
+			if string(got.Input) != c.input || (got.Problem == "") != (c.input != "") || Hint(tool) != c.hint {
+				t.Errorf("input %s, problem %q, hint %q", got.Input, got.Problem, Hint(tool))
+			}
+			if len(schemaOf(tool).required()) == 0 && string(slashCall(tool, "", 1).Input) != "{}" {
+				t.Error("nothing is not enough")
+			}
+		})
 	}
 }
 

@@ -73,7 +73,7 @@ func slashCalls(prompt string, tools []Tool) []TextCall {
 func slashCall(t Tool, rest string, line int) TextCall {
 	call := TextCall{Line: line, Tool: t.Name}
 	s := schemaOf(t)
-	required := s.required()
+	required, short := s.required(), s.short()
 	switch {
 	case strings.HasPrefix(rest, "{"):
 		input, err := jsonObject(rest)
@@ -84,8 +84,8 @@ func slashCall(t Tool, rest string, line int) TextCall {
 		call.Input = input
 	case rest == "" && len(required) == 0:
 		call.Input = json.RawMessage("{}")
-	case rest != "" && len(required) == 1 && required[0].kind == "string":
-		call.Input = object(required[0].name, rest)
+	case rest != "" && short != "":
+		call.Input = object(short, rest)
 	default:
 		call.Problem = s.usage(t)
 	}
@@ -144,8 +144,8 @@ func (s schema) usage(t Tool) string {
 	var b strings.Builder
 	required := s.required()
 	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, spelled(required))
-	if len(required) == 1 && required[0].kind == "string" {
-		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(required[0].name))
+	if short := s.short(); short != "" {
+		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(short))
 	}
 	for _, p := range s.params {
 		note := p.kind
@@ -163,14 +163,34 @@ func (s schema) usage(t Tool) string {
 // Hint tells in a few words what follows "/TOOL" in a prompt; empty for a tool
 // that needs nothing.
 func Hint(t Tool) string {
-	switch required := schemaOf(t).required(); {
+	s := schemaOf(t)
+	required, short := s.required(), strings.ToUpper(s.short())
+	switch {
+	case short != "" && len(required) == 0:
+		return "[" + short + "]"
+	case short != "":
+		return short
 	case len(required) == 0:
 		return ""
-	case len(required) == 1 && required[0].kind == "string":
-		return strings.ToUpper(required[0].name)
-	default:
-		return spelled(required)
 	}
+	return spelled(required)
+}
+
+// short is the parameter that stands for itself after "/TOOL", without JSON,
+// empty if there is none: the only required one, or where none is required the
+// only string, or a path that comes first.
+func (s schema) short() string {
+	among := s.required()
+	switch {
+	case len(among) == 0 && len(s.params) > 0 && s.params[0].name == "path":
+		among = s.params[:1]
+	case len(among) == 0:
+		among = slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return p.kind != "string" })
+	}
+	if len(among) == 1 && among[0].kind == "string" {
+		return among[0].name
+	}
+	return ""
 }
 
 // required are the parameters that a call must have.
