@@ -54,7 +54,8 @@ func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
 	screen := headless.NewScreen(b, colours())
-	for _, turn := range turns(events) {
+	all := turns(events)
+	for i, turn := range all {
 		if err := replaySession(screen, s.ID, turn); err != nil {
 			return err
 		}
@@ -62,6 +63,9 @@ func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
 			continue // settings before the first prompt
 		}
 		end := agent.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
+		if i+1 < len(all) { // a turn begins when the one before is over
+			end.Error = "not ended: the agent was killed"
+		}
 		for _, e := range turn {
 			if e, ok := e.(agent.TurnEnd); ok {
 				end = e

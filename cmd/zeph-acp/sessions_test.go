@@ -125,6 +125,36 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestShowKilled: a turn without an end may still run only if it is the last.
+func TestShowKilled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		events []agent.Event
+		want   []string // in order
+	}{
+		"the last":    {[]agent.Event{agent.Prompt{}, agent.TurnEnd{Error: "e1"}, agent.Prompt{}}, []string{"e1", "still runs"}},
+		"one before":  {[]agent.Event{agent.Prompt{}, agent.Prompt{}, agent.TurnEnd{Error: "e2"}}, []string{"not ended: the agent was killed", "e2"}},
+		"both":        {[]agent.Event{agent.Prompt{}, agent.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
+		"after a set": {[]agent.Event{agent.Setting{}, agent.Prompt{}}, []string{"still runs"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := showSession(&b, store.Session{ID: "s", CWD: "/w"}, tt.events); err != nil {
+				t.Fatal(err)
+			}
+			rest := b.String()
+			for _, part := range tt.want {
+				var ok bool
+				if _, rest, ok = strings.Cut(rest, part); !ok {
+					t.Errorf("no %q where it should be in\n%s", part, b.String())
+				}
+			}
+			if strings.Count(b.String(), "still runs") != strings.Count(strings.Join(tt.want, " "), "still runs") {
+				t.Errorf("a turn runs that cannot:\n%s", b.String())
+			}
+		})
+	}
+}
+
 // What was imported was written by anybody: it can be shown in both forms, and
 // drives no terminal.
 func FuzzShow(f *testing.F) {
