@@ -149,8 +149,17 @@ func TestCancelBeforeLoad(t *testing.T) {
 }
 
 // What could not be stored in the last turn is tried once more when the session
-// is closed.
+// is closed, or the process ends.
 func TestCloseStores(t *testing.T) {
+	t.Run("close", func(t *testing.T) {
+		testStores(t, func(w *wire, id string) { w.want("close", w.call("session/close", params("sessionId", id)), "{}") })
+	})
+	t.Run("end", func(t *testing.T) {
+		testStores(t, func(w *wire, _ string) { w.all.Flush() })
+	})
+}
+
+func testStores(t *testing.T, end func(*wire, string)) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "zeph.db")
 	if err := os.Mkdir(path, 0o700); err != nil { // no database can be there
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -116,6 +117,16 @@ func (s *Sessions) leaseHolder() string {
 		s.holder = s.NewID()
 	}
 	return s.holder
+}
+
+// Flush tries once more to store what could not be stored of the open sessions.
+func (s *Sessions) Flush() {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.open))
+	s.mu.Unlock()
+	for _, sess := range open {
+		sess.journal.finish()
+	}
 }
 
 // Session is one conversation.

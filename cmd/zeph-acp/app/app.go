@@ -49,6 +49,8 @@ type App struct {
 	Now    func() time.Time
 	Settle time.Duration // see session.Sessions
 	Log    *slog.Logger
+
+	served []*session.Sessions // by the servers
 }
 
 // settle is long enough for an editor's loop to take a response in.
@@ -72,8 +74,11 @@ func New(l *Loaded, log *slog.Logger) *App {
 // storeFile is the name of the database in the data directory.
 const storeFile = "zeph.db"
 
-// Close closes the database.
+// Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
+	for _, s := range a.served {
+		s.Flush()
+	}
 	err := a.Audit.Close()
 	if a.Store != nil {
 		err = errors.Join(err, a.Store.Close())
@@ -84,6 +89,7 @@ func (a *App) Close() error {
 // Server makes a server with no sessions; it serves one connection.
 func (a *App) Server() *acp.Server {
 	sessions := a.Sessions()
+	a.served = append(a.served, sessions)
 	program, err := os.Executable()
 	if err != nil {
 		program = "" // no login is then offered to clients that want a whole command line
