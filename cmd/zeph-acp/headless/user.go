@@ -26,7 +26,7 @@ type User struct {
 }
 
 // ErrNobody says that there is nobody to ask.
-var ErrNobody = errors.New("nobody can be asked here: run with --yes, or allow it with a rule in config.toml")
+var ErrNobody = errors.New("nobody can be asked here")
 
 // Approve asks the person, who answers with the number of an option.
 func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
