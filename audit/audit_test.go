@@ -158,7 +158,7 @@ func TestMiddleware(t *testing.T) {
 		})},
 		"unfit": {input: `{"command":5}`, want: base(func(e *Entry) {
 			e.Result, e.Decision, e.Answer, e.Input = Failed, "", "", json.RawMessage(`{"command":5}`)
-			text := `bash: command: type: 5 has type "integer", want "string"`
+			text := "bash: command must be a string, got 5"
 			sizes(e, executors.TypeMismatch, text)
 		})},
 		"cancelled": {do: func(ctx context.Context, call *executors.Call) (executors.Result, error) {

@@ -96,11 +96,11 @@ func TestPlan(t *testing.T) {
 func TestUnfitPlan(t *testing.T) {
 	many := strings.Repeat(`{"content":"x"},`, 101)
 	for name, tt := range map[string]struct{ input, names string }{
-		"no entries":       {`{}`, `"entries"`},
+		"no entries":       {`{}`, "entries is missing"},
 		"null":             {`{"entries":null}`, "entries"},
 		"not a list":       {`{"entries":"a"}`, "entries"},
 		"not an object":    {`{"entries":["a"]}`, "entries"},
-		"no content":       {`{"entries":[{"status":"pending"}]}`, `"content"`},
+		"no content":       {`{"entries":[{"status":"pending"}]}`, "entries[0].content is missing"},
 		"not text":         {`{"entries":[{"content":1}]}`, "content"},
 		"empty content":    {`{"entries":[{"content":"a"},{"content":" \n\u0007"}]}`, "entries[1].content"},
 		"unknown status":   {`{"entries":[{"content":"a","status":"done"}]}`, "status"},
