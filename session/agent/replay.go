@@ -13,7 +13,7 @@ import (
 const maxReplayed = 512 << 10
 
 // interrupted is the text of a tool call whose end is not in the log.
-const interrupted = "[interrupted: the agent stopped before this call ended]"
+const interrupted = "[not ended: the agent was stopped, or the turn still runs in another process]"
 
 // Replay sends what the client was shown, in the order in which it was, with the
 // same ids. A call that never ended is shown as failed. It stops at the first
