@@ -41,7 +41,7 @@ func ids(t testing.TB, l *Log) string {
 
 func TestPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no modes")
+		t.Skip("files have no modes on Windows")
 	}
 	l := newLog(t)
 	record(t, l, "a")
@@ -121,7 +121,7 @@ func TestNotRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)
 			if err := spoil(l); err != nil {
-				t.Skip(err)
+				t.Skip("the log cannot be spoilt this way here:", err)
 			}
 			res, err := chain(l, func(context.Context, *executors.Call) (executors.Result, error) {
 				t.Error("it ran")

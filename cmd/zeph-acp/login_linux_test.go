@@ -28,7 +28,7 @@ func sitDown(t *testing.T, home string, args ...string) *person {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no pseudo-terminals here:", err)
 	}
 	t.Cleanup(func() { terminal.Close() })
 	n, err := control(terminal, func(fd int) (int, error) {
@@ -38,11 +38,11 @@ func sitDown(t *testing.T, home string, args ...string) *person {
 		return unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	})
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no pseudo-terminals here:", err)
 	}
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no pseudo-terminals here:", err)
 	}
 	defer tty.Close()                                                     // so that reading ends with the program
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // for one that hangs
