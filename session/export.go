@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
-	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -81,7 +79,7 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 // what it reads for that, is not for a document to say. An *acp.ParamsError tells
 // what is wrong with it; nothing is then stored.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
-	rows, err := e.rows(s.Models())
+	rows, err := e.rows(s.offers)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +139,7 @@ func (e Export) head() error {
 
 // rows checks the document and gives its events as they are stored, without the
 // settings that are not taken over.
-func (e Export) rows(offered []llm.Choice) ([]store.Event, error) {
+func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 	if err := e.head(); err != nil {
 		return nil, err
 	}
@@ -163,8 +161,7 @@ func (e Export) rows(offered []llm.Choice) ([]store.Event, error) {
 		}
 		switch known := known.(type) {
 		case agent.Setting:
-			notOffered := !slices.ContainsFunc(offered, func(c llm.Choice) bool { return c.Name == known.Value })
-			if known.ID == optionMode || known.ID == optionModel && notOffered {
+			if known.ID == optionMode || known.ID == optionModel && !offers(known.Value) {
 				continue
 			}
 		case agent.Call:

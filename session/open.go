@@ -80,14 +80,14 @@ func (s *Session) wanted(name string) (llm.Model, error) {
 	return s.all.Model("")
 }
 
-// offers tells whether a model is one of those to pick from, or another one of
-// the same provider. A script is a file, and a session that was written elsewhere
-// must not name one.
+// offers tells whether a model that a log names may be used: one of those to
+// pick from, or another one of a provider that takes any. A script is a file, and
+// a session that was written elsewhere must not name one.
 func (s *Sessions) offers(name string) bool {
 	provider, _, _ := strings.Cut(name, ":")
 	return slices.ContainsFunc(s.Models(), func(c llm.Choice) bool {
 		of, _, _ := strings.Cut(c.Name, ":")
-		return c.Name == name || of == provider && of != llm.TypeScript
+		return c.Name == name || c.Open && of == provider
 	})
 }
 

@@ -446,3 +446,19 @@ func TestExport(t *testing.T) {
 		}
 	}
 }
+
+// A log may name other models of a provider that takes any, but no other file of
+// one whose models are files, whatever that is called.
+func TestOffers(t *testing.T) {
+	s := &Sessions{Models: func() []llm.Choice {
+		return []llm.Choice{{Name: "work:claude-a", Open: true}, {Name: "fake:/w/a.jsonl"}, {Name: "direct"}}
+	}}
+	for name, want := range map[string]bool{
+		"work:claude-a": true, "work:claude-b": true, "fake:/w/a.jsonl": true, "direct": true,
+		"fake:/etc/passwd": false, "script:/etc/passwd": false, "direct:x": false, "other:x": false, "": false,
+	} {
+		if got := s.offers(name); got != want {
+			t.Errorf("offers(%q): %t", name, got)
+		}
+	}
+}

@@ -12,6 +12,7 @@ type Choice struct {
 	Name        string // what Select takes and the Model is called
 	Title       string // short, for people; differs from that of the other choices
 	Description string // one line
+	Open        bool   // the provider takes other names than those listed
 }
 
 // Models lists all models of all providers that Select knows of: first what is
@@ -59,7 +60,7 @@ func (p Provider) choice() Choice {
 	case TypeScript:
 		c.Title, c.Description = filepath.Base(p.Model), "Replays the answers in "+p.Model
 	default:
-		c.Title, c.Description = p.model(), "Model of provider "+p.name()
+		c.Title, c.Description, c.Open = p.model(), "Model of provider "+p.name(), true
 		if i := slices.IndexFunc(currentClaude, func(l claudeLine) bool { return l.model == p.model() }); i >= 0 {
 			c.Title, c.Description = currentClaude[i].title, currentClaude[i].about
 		}

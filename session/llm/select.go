@@ -41,15 +41,6 @@ func Select(cfg Config, getenv func(string) string, want string) (Model, error) 
 	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(types, ", "))
 }
 
-// Names lists what Select takes, by the Name of each model, the default first.
-func Names(cfg Config, getenv func(string) string) []string {
-	var names []string
-	for _, p := range available(cfg, getenv) {
-		names = append(names, p.id())
-	}
-	return names
-}
-
 // Levels lists the thought levels that a Request to the model can have, from
 // least to most; nil means that there is no choice.
 func Levels(m Model) []string {

@@ -64,10 +64,10 @@ func TestSelect(t *testing.T) {
 		t.Errorf("no such script: %v", err)
 	}
 	getenv := func(k string) string { return key[k] }
-	if diff := cmp.Diff([]string{"replay:" + script, "work:claude-opus-5-5", "direct"}, Names(some, getenv)); diff != "" {
+	if diff := cmp.Diff([]string{"replay:" + script, "work:claude-opus-5-5", "direct"}, names(some, getenv)); diff != "" {
 		t.Errorf("Names (-want +got)\n%s", diff)
 	}
-	for _, name := range Names(some, getenv) {
+	for _, name := range names(some, getenv) {
 		if m, err := Select(some, getenv, name); err != nil || m.Name() != name {
 			t.Errorf("Select(%s): %v", name, err)
 		}
@@ -137,4 +137,13 @@ func TestTighten(t *testing.T) {
 	if diff := cmp.Diff(own, got) + cmp.Diff([]string{"providers"}, ignored); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+// names lists what is available by the Name of each model, the default first.
+func names(cfg Config, getenv func(string) string) []string {
+	var names []string
+	for _, p := range available(cfg, getenv) {
+		names = append(names, p.id())
+	}
+	return names
 }
