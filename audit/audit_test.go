@@ -121,7 +121,8 @@ func TestMiddleware(t *testing.T) {
 	}{
 		"success": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			call.Record.ExitCode, call.Record.Before, call.Record.ClaimSource = ptr(0), 99, "mcp"
-			return executors.Result{Text: "ok\n", Full: &executors.Spool{Text: "longer"}}, nil
+			call.Record.Truncated = true
+			return executors.Result{Text: "ok\n"}, nil
 		}, want: base(func(e *Entry) {
 			e.ExitCode, e.BytesBefore, e.Truncated, e.ClaimSource = ptr(0), 99, true, "mcp"
 		})},

@@ -125,12 +125,9 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
-	e.Truncated = r.Truncated || res.Full != nil
+	e.Truncated = r.Truncated
 	e.BytesAfter = len(res.Text)
 	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
-	if res.Full != nil {
-		e.BytesBefore = max(e.BytesBefore, len(res.Full.Text))
-	}
 	e.Result, e.Category = outcome(ctx, r, res, err)
 	if err == nil {
 		err = said(res)

@@ -196,13 +196,20 @@ type Content struct {
 
 // Result is what a call came to.
 type Result struct {
-	Text      string   // what model and editor get: filtered, masked, bounded; UTF-8
-	Failed    bool     // the model should act on it; see the package doc
-	Category  Category // of the error taxonomy; empty for an ordinary exit code
-	Full      *Spool   // masked full text where Text holds less; nil means that Text is all
-	Raw       any      // rawOutput; masked and bounded like Text; marshals to JSON
+	Text     string   // what model and editor get: filtered, masked, bounded; UTF-8
+	Failed   bool     // the model should act on it; see the package doc
+	Category Category // of the error taxonomy; empty for an ordinary exit code
+	// Full is the full text where Text holds less, nil where Text is all: raw
+	// as it leaves a tool, masked as it leaves the filter. The overflow link
+	// stores and closes it.
+	Full      *Spool
+	Raw       any // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content
 	Locations []Location
+	// Valid reports whether the same call would give the same result now: a
+	// file that was read still is what it was. The result cache asks it before
+	// it gives a result again; nil means that it never may.
+	Valid func() bool
 	// Done, if not nil, is called once after the final update was sent, also
 	// where it comes beside an error; it releases what the client still had to
 	// show, such as a terminal.
@@ -264,9 +271,4 @@ type Record struct {
 type Rollback struct {
 	Restored int `json:"restored"` // files
 	Deleted  int `json:"deleted"`  // files that were not there before
-}
-
-// Spool is the masked full text of a result that was cut.
-type Spool struct {
-	Text string
 }
