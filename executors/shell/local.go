@@ -16,6 +16,10 @@ import (
 type Local struct {
 	Block []string // prefixes of variables that are withheld besides those of Env
 	Extra []string // NAME=value, set for every command
+	// Wrap, if not nil, gets every program with its whole environment right
+	// before it starts, and gives what is started in its place; an error means
+	// that nothing is.
+	Wrap func(Program) (Program, error)
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -55,6 +59,12 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 // of this process's environment a command may see.
 func (l Local) Start(prog Program) (*Process, error) {
 	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
+	if l.Wrap != nil {
+		var err error
+		if prog, err = l.Wrap(prog); err != nil {
+			return nil, err
+		}
+	}
 	return Start(prog)
 }
 
@@ -78,6 +88,9 @@ func lookShell() (string, error) {
 
 // startFailure says why a shell did not start.
 func startFailure(err error, c Command) *executors.Failure {
+	if f, ok := errors.AsType[*executors.Failure](err); ok {
+		return f
+	}
 	if st, statErr := os.Stat(c.Dir); statErr != nil {
 		return executors.Failuref(executors.PermanentFailure, "the directory to run in cannot be used: %v", statErr).
 			Hint("Create it, or ask the user.")

@@ -103,6 +103,25 @@ func TestLocalEnvironment(t *testing.T) {
 	}
 }
 
+func TestLocalWrap(t *testing.T) {
+	l := Local{Extra: []string{"A=1"}, Wrap: func(p Program) (Program, error) {
+		if p.Dir == "/no" {
+			return p, executors.Failuref(executors.PolicyBlocked, "not there")
+		}
+		p.Args = append([]string{"A=2", p.Path}, p.Args...)
+		p.Path = "env"
+		return p, nil
+	}}
+	got, err := l.Run(t.Context(), Command{Line: "echo $A", Dir: "/"})
+	if err != nil || got.Text != "2\n" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = l.Run(t.Context(), Command{Line: "true", Dir: "/no"})
+	if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category != executors.PolicyBlocked {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestHugeOutputStaysFlat(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
