@@ -50,6 +50,7 @@ type Tool struct {
 	Schema      json.RawMessage // JSON Schema of the input, an object
 	Effect      Effect
 	Kind        Kind // of its calls, for a call whose card cannot tell
+	Invocation  Invocation
 }
 
 // Effect says what running a tool can do outside of it. Modes, the cache, the

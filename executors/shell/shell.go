@@ -108,6 +108,7 @@ func (e *Executor) registry() executors.Registry {
 		Description: description,
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,
+		Invocation:  executors.FencedBlock("bash", "command"),
 	}, e.prepare, e.execute)}
 }
 
