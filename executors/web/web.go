@@ -45,8 +45,10 @@ func tools(c *Client) executors.Registry {
 			Effect: executors.Reads | executors.Network | executors.Idempotent,
 		}
 	}
+	scrape := tool("web_scrape", scrapeText)
+	scrape.Invocation = executors.FencedBlock("scrape", "")
 	return executors.Registry{
-		executors.Bind(tool("web_scrape", scrapeText), c.prepareScrape, c.scrape),
+		executors.Bind(scrape, c.prepareScrape, c.scrape),
 		executors.Bind(tool("fetch", fetchText), c.prepareFetch, c.fetch),
 	}
 }
