@@ -126,6 +126,10 @@ func TestMiddleware(t *testing.T) {
 		}, want: base(func(e *Entry) {
 			e.ExitCode, e.BytesBefore, e.Truncated, e.ClaimSource = ptr(0), 99, true, "mcp"
 		})},
+		"cached": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
+			call.Record.Cached = true
+			return executors.Result{Text: "ok\n"}, nil
+		}, want: base(func(e *Entry) { e.Cached = true })},
 		"exit code": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			call.Record.ExitCode = ptr(2)
 			return executors.Result{Text: "no\n", Failed: true}, nil

@@ -40,6 +40,7 @@ type Entry struct {
 	Error       string              `json:"error,omitempty"`
 	ExitCode    *int                `json:"exit_code"` // null: no command ran, or a signal ended it
 	Truncated   bool                `json:"truncated"`
+	Cached      bool                `json:"cached,omitempty"` // it was not run: the result of an earlier call
 	Rollback    *executors.Rollback `json:"rollback,omitempty"`
 	DurationMS  int64               `json:"duration_ms"`
 	BytesBefore int                 `json:"bytes_before"` // of output, before the filters
@@ -125,7 +126,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
-	e.Truncated = r.Truncated
+	e.Truncated, e.Cached = r.Truncated, r.Cached
 	e.BytesAfter = len(res.Text)
 	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
 	e.Result, e.Category = outcome(ctx, r, res, err)

@@ -17,6 +17,7 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // Executor answers calls of the tools that it owns. All methods may be called
@@ -200,6 +201,9 @@ type Result struct {
 	Text     string   // what model and editor get: filtered, masked, bounded; UTF-8
 	Failed   bool     // the model should act on it; see the package doc
 	Category Category // of the error taxonomy; empty for an ordinary exit code
+	// RetryAfter is how long to wait before a failed call is made again, as the
+	// other side asks; 0 means that it did not.
+	RetryAfter time.Duration
 	// Full is the full text where Text holds less, nil where Text is all: raw
 	// as it leaves a tool, masked as it leaves the filter. The overflow link
 	// stores and closes it.
@@ -264,6 +268,7 @@ type Record struct {
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
 	ExitCode    *int      // of the command that ran; nil where none ran, or a signal ended it
 	Truncated   bool      // the output is not all there was
+	Cached      bool      // it was not run: the result of an earlier call still holds
 	Before      int       // bytes of the output before it was filtered and cut; 0 means as many as came out
 	Rollback    *Rollback // a failed command was undone
 }

@@ -3,6 +3,7 @@ package executors
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -67,6 +68,9 @@ type Failure struct {
 	Category   Category
 	Message    string // what happened, one sentence, for the model
 	Suggestion string // what to do next; empty means the category's own advice
+	// RetryAfter is how long the other side asks to wait before the call is made
+	// again; 0 means that it did not say.
+	RetryAfter time.Duration
 }
 
 // Error gives the message alone.
@@ -94,7 +98,7 @@ func (f *Failure) Result() Result {
 	oneLine := func(s string) string { return newlines.Replace(bounded(s)) }
 	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: %t",
 		f.Category, oneLine(f.Message), oneLine(s), f.Category.Infrastructure())
-	return Result{Text: text, Failed: true, Category: f.Category}
+	return Result{Text: text, Failed: true, Category: f.Category, RetryAfter: f.RetryAfter}
 }
 
 // maxSentence bounds what a failure says, in bytes: it may quote a path or a
@@ -121,11 +125,11 @@ func Failf(c Category, format string, args ...any) Result {
 	return Failuref(c, format, args...).Result()
 }
 
-// FailWith turns any error into a Result: a *Failure as it is, anything else as
-// a PermanentFailure.
+// FailWith turns any error into a Result: a *Failure as it is, anything else by
+// ClassifyIO.
 func FailWith(err error) Result {
 	if f, ok := asFailure(err); ok {
 		return f.Result()
 	}
-	return Failf(PermanentFailure, "%v", err)
+	return Failf(ClassifyIO(err), "%v", err)
 }

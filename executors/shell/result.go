@@ -60,11 +60,15 @@ func (o Output) failure(err error) *executors.Failure {
 	switch {
 	case err != nil:
 		return asFailure(err)
-	case o.ExitCode != nil && *o.ExitCode == 126:
-		return executors.Failuref(executors.PolicyBlocked, "exit code 126: a program was found but may not be executed").
+	case o.ExitCode == nil:
+		return nil
+	}
+	switch category := executors.ClassifyExit(*o.ExitCode); *o.ExitCode {
+	case 126:
+		return executors.Failuref(category, "exit code 126: a program was found but may not be executed").
 			Hint("Do not retry this as it is; run the file through its interpreter, or ask the user.")
-	case o.ExitCode != nil && *o.ExitCode == 127:
-		return executors.Failuref(executors.PermanentFailure, "exit code 127: a program was not found").
+	case 127:
+		return executors.Failuref(category, "exit code 127: a program was not found").
 			Hint("Check the name, or use a program that is installed (command -v NAME).")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -153,25 +154,34 @@ func isRedirect(status int) bool {
 
 // refused is the failure of a status that is none of success.
 func refused(u *url.URL, res *http.Response) *executors.Failure {
-	category := executors.PermanentFailure
-	switch s := res.StatusCode; {
-	case s == http.StatusBadRequest, s == http.StatusUnprocessableEntity:
-		category = executors.InvalidParameters
-	case s == http.StatusUnauthorized, s == http.StatusForbidden:
-		category = executors.PolicyBlocked
-	case s == http.StatusTooManyRequests:
-		category = executors.RateLimited
-	case s >= 500 && s <= 599:
-		category = executors.ServerError
-	}
-	f := executors.Failuref(category, "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
+	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		f.Hint("The page wants a login or no programs; use another source.")
 	case http.StatusNotFound, http.StatusGone:
 		f.Hint("There is no such page; do not guess URLs, look for a page that links to it.")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		f.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	}
 	return f
+}
+
+// maxRetryAfter is more than anybody waits: a server may ask for centuries.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads the header, which has either seconds or a date:
+// https://www.rfc-editor.org/rfc/rfc9110#field.retry-after. It gives 0 where that
+// is not clear.
+func retryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
 // unreachable is the failure of a request without an answer.

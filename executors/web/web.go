@@ -179,8 +179,11 @@ func (c *Client) run(ctx context.Context, raw string, take func(context.Context,
 		}
 		return executors.FailWith(err), nil
 	}
-	return executors.Result{Text: c.cut(text)}, nil
+	return executors.Result{Text: c.cut(text), Valid: always}, nil
 }
+
+// always says that a page holds as long as the result cache keeps one.
+func always() bool { return true }
 
 // cut bounds a text, at the end of a line where it can.
 func (c *Client) cut(text string) string {
