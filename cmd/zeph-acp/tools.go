@@ -33,7 +33,7 @@ func newTools(catalogue func() []executors.Tool) *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of name, description, effects and schema")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of name, description, effects, invocation and schema")
 	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print Markdown, schemas included")
 	return cmd
 }
@@ -76,11 +76,12 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		Effects     []string        `json:"effects"`
+		Invocation  string          `json:"invocation"`
 		Schema      json.RawMessage `json:"schema"`
 	}
 	entries := make([]entry, len(tools))
 	for i, t := range tools {
-		entries[i] = entry{t.Name, t.Description, effects(t.Effect), t.Schema}
+		entries[i] = entry{t.Name, t.Description, effects(t.Effect), t.Invocation.String(), t.Schema}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -94,7 +95,8 @@ func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "## %s\n\n%s\n\nEffects: %s.\n\n```json\n", t.Name, strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "))
+		fmt.Fprintf(&b, "## %s\n\n%s\n\nEffects: %s. Invocation: %s.\n\n```json\n", t.Name,
+			strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "), t.Invocation)
 		if err := json.Indent(&b, t.Schema, "", "  "); err != nil {
 			return fmt.Errorf("schema of %s: %w", t.Name, err)
 		}

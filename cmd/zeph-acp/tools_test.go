@@ -12,7 +12,7 @@ func TestTools(t *testing.T) {
 	catalogue := func() []executors.Tool {
 		return []executors.Tool{
 			{Name: "read", Description: "Reads a file.\n\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Effect: executors.Reads | executors.Idempotent},
-			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads},
+			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads, Invocation: executors.FencedBlock("find", "")},
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -28,6 +28,7 @@ func TestTools(t *testing.T) {
       "reads",
       "idempotent"
     ],
+    "invocation": "ToolCall",
     "schema": {
       "type": "object"
     }
@@ -38,12 +39,13 @@ func TestTools(t *testing.T) {
     "effects": [
       "reads"
     ],
+    "invocation": "FencedBlock(find)",
     "schema": {}
   }
 ]
 `},
-		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
-			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads.\n\n```json\n{}\n```\n"},
+		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: ToolCall.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
+			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: FencedBlock(find).\n\n```json\n{}\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := newTools(catalogue)
