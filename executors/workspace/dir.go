@@ -19,6 +19,8 @@ type Dir struct {
 	rel     string // slash-separated, from the outermost root
 	private *Private
 	here    spots
+	view    view
+	denied  int
 }
 
 // Dir opens the directory at abs, a path from Resolve. The caller closes it.
@@ -49,7 +51,7 @@ func (r *Roots) MakeDir(abs string) (*Dir, error) {
 // caller closes the directory.
 func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
 	at, name := filepath.Dir(abs), filepath.Base(abs)
-	if !r.Contains(at) {
+	if _, ok := r.top(at); !ok {
 		at, name = abs, "."
 	}
 	dir, err = r.Dir(at)
@@ -57,7 +59,7 @@ func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
 }
 
 func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, string) (*Dir, error)) (*Dir, error) {
-	top, ok := r.root(abs)
+	top, ok := r.top(abs)
 	if !ok {
 		return nil, &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
 	}
@@ -69,7 +71,11 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if err != nil {
 		return nil, err
 	}
-	dir, err := newDir(root, top, ".", private)
+	var v view
+	if r.read != nil {
+		v = r.read.view(top)
+	}
+	dir, err := newDir(root, top, ".", private, v)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +98,12 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 }
 
 // newDir owns root, also where it fails.
-func newDir(root *os.Root, abs, rel string, private *Private) (*Dir, error) {
-	d := &Dir{root: root, abs: abs, rel: rel, private: private}
+func newDir(root *os.Root, abs, rel string, private *Private, v view) (*Dir, error) {
+	d := &Dir{root: root, abs: abs, rel: rel, private: private, view: v}
+	if !v.passes(true) {
+		root.Close()
+		return nil, v.refusal(abs)
+	}
 	if private == nil {
 		return d, nil
 	}
@@ -135,15 +145,21 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		root.Close()
 		return nil, err
 	}
-	return newDir(root, filepath.Join(d.abs, name), path.Join(d.rel, name), d.private)
+	return newDir(root, filepath.Join(d.abs, name), path.Join(d.rel, name), d.private, d.view.enter(name, true))
 }
 
-// Lstat tells what is at name. Errors are those of os.Lstat, or a *PrivateError.
+// Lstat tells what is at name. Errors are those of os.Lstat, a *PrivateError or
+// a *DeniedError.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	if d.here.hides(name) {
 		return nil, &PrivateError{Path: name}
 	}
 	info, err := d.root.Lstat(name)
+	if d.view.read != nil && name != "." {
+		if v := d.view.enter(name, true); !v.passes(err == nil && info.IsDir()) {
+			return nil, v.refusal(name)
+		}
+	}
 	if err == nil && d.private != nil {
 		if info.IsDir() && d.private.spotsAt(filepath.Join(d.abs, name), info, nil).hidden || !info.IsDir() && d.private.known(info) {
 			return nil, &PrivateError{Path: name}
@@ -153,7 +169,8 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 }
 
 // ReadDir lists at most n entries, all if n < 0; more than that it does not
-// look at. Hidden ones are left out, and hidden says so.
+// look at. Hidden ones are left out, and hidden says so; those that may not be
+// read are left out too, and Denied counts them.
 func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	f, err := d.root.OpenFile(".", os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -161,6 +178,13 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	}
 	defer f.Close()
 	entries, err = f.ReadDir(n)
+	if d.view.read != nil {
+		all := len(entries)
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+			return !d.view.enter(e.Name(), e.IsDir()).passes(e.IsDir())
+		})
+		d.denied = all - len(entries)
+	}
 	if d.private == nil {
 		return entries, false, err
 	}
@@ -176,11 +200,18 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	return entries, len(entries) < all, err
 }
 
+// Denied is how many entries the last ReadDir left out because they may not be
+// read.
+func (d *Dir) Denied() int { return d.denied }
+
 // Create makes the file name, which must not exist, for writing. The caller
 // closes it.
 func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
 	if d.here.hides(name) {
 		return nil, &PrivateError{Path: name}
+	}
+	if v := d.view.enter(name, true); !v.passes(false) {
+		return nil, v.refusal(name)
 	}
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }

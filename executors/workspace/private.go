@@ -70,7 +70,9 @@ type spots struct {
 
 // Without gives the same roots with the files of own hidden.
 func (r *Roots) Without(own *Own) *Roots {
-	return &Roots{given: r.given, dirs: r.dirs, own: own}
+	out := *r
+	out.own = own
+	return &out
 }
 
 // Private looks at what is hidden now.
@@ -182,11 +184,16 @@ func (p *Private) at(dir string) spots {
 
 // spotsAt tells what holds in the directory that is known by info, or by its
 // path where err kept it from being looked at.
-func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) (found spots) {
+func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
+	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
+}
+
+// spotsIn is spotsAt for a directory that is recognises.
+func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (found spots) {
 	for _, s := range p.spots {
 		switch {
 		case s.info != nil && err == nil:
-			if !os.SameFile(s.info, info) {
+			if !is(s.info) {
 				continue
 			}
 		case s.info != nil && errors.Is(err, fs.ErrNotExist), fold(s.path) != fold(dir):
@@ -208,7 +215,12 @@ func (s spots) hides(name string) bool {
 
 // known reports whether info is that of a known file.
 func (p *Private) known(info fs.FileInfo) bool {
-	return slices.ContainsFunc(p.files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })
+	return p.has(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
+}
+
+// has reports whether is recognises a known file.
+func (p *Private) has(is func(fs.FileInfo) bool) bool {
+	return p != nil && slices.ContainsFunc(p.files, is)
 }
 
 // Below gives what exists of the hidden files and directories in the directory
@@ -277,7 +289,7 @@ func (o *Own) keep(f *os.File) {
 }
 
 // escape takes a name for itself in a pattern.
-var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`)
 
 // fold gives a name or a path as file systems compare it that ignore case, and
 // that ignore what Windows ignores at its end ("keys.toml.", "keys.toml::$DATA").

@@ -35,7 +35,8 @@ const maxLinks = 255
 // without symlinks: "~" is the home directory, a relative path starts from the
 // cwd, "." and ".." are taken out first. The path need not exist; symlinks are
 // followed also where their target does not. A path that leads out of the roots
-// gets an *OutsideError, one to zeph-acp's own files a *PrivateError.
+// gets an *OutsideError, one to zeph-acp's own files a *PrivateError, one that
+// may not be read a *DeniedError.
 func (r *Roots) Resolve(path string) (string, error) {
 	switch {
 	case path == "":
@@ -57,8 +58,11 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if r.Private().Hides(resolved) {
 		return "", &PrivateError{Path: path}
 	}
-	if !r.Contains(resolved) {
+	if !r.Contains(resolved) && !r.read.allowsOutside(resolved) {
 		return "", &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
+	}
+	if pattern, refused := r.read.RefusesDir(resolved); refused { // what is no directory, Lstat judges
+		return "", &DeniedError{Path: path, Pattern: pattern}
 	}
 	return resolved, nil
 }

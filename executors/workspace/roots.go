@@ -29,6 +29,7 @@ type Roots struct {
 	given []string // as the client wrote them, cleaned
 	dirs  []string // the same without symlinks
 	own   *Own     // what is hidden; nil means nothing
+	read  *Readable
 }
 
 // New makes Roots of absolute directories that exist; the first is the session's
@@ -107,6 +108,15 @@ func (r *Roots) root(abs string) (dir string, ok bool) {
 		}
 	}
 	return dir, ok
+}
+
+// top is the directory to open for abs: its outermost root, or where what may be
+// read outside of the roots begins.
+func (r *Roots) top(abs string) (dir string, ok bool) {
+	if dir, ok = r.root(abs); ok {
+		return dir, true
+	}
+	return r.read.outside(abs)
 }
 
 // within gives path relative to dir, if it is dir or inside.

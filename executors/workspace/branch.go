@@ -1,0 +1,44 @@
+package workspace
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+)
+
+// Entry is one name in a directory.
+type Entry struct {
+	Name string
+	Type fs.FileMode // type bits alone
+}
+
+// Left counts what a listing left out.
+type Left struct {
+	Hidden int // zeph-acp's own
+	Denied int // may not be read
+}
+
+// readAll reads a file of size bytes into buf's memory, or into more where that
+// does not do; it stops after most bytes. read is called until it gives 0.
+func readAll(buf []byte, size, most int64, read func([]byte) (int, error)) ([]byte, error) {
+	buf = buf[:0]
+	if need := int(min(size, most) + 1); cap(buf) < need { // one more, to see the end without growing
+		buf = make([]byte, 0, need+need/4)
+	}
+	for {
+		n, err := read(buf[len(buf):cap(buf)])
+		if n > 0 {
+			buf = buf[:len(buf)+n]
+		}
+		switch {
+		case err == io.EOF || err == nil && n <= 0:
+			return buf, nil
+		case err != nil || int64(len(buf)) > most:
+			return buf, err
+		case int64(len(buf)) == size && size > 0 && len(buf) < cap(buf): // the read was short: the end
+			return buf, nil
+		case len(buf) == cap(buf):
+			buf = slices.Grow(buf, max(512, len(buf)))
+		}
+	}
+}

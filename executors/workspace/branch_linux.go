@@ -1,0 +1,282 @@
+package workspace
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix" // openat and getdents, which package os has only with more calls around them
+)
+
+// Branch is an open directory of a walk: it lists, goes down and reads as [Dir]
+// does and promises the same, with a third of the system calls. It may be used
+// concurrently, but listed only once.
+type Branch struct {
+	fd      int
+	abs     string
+	rel     string
+	private *Private
+	linked  bool // a hidden file has other names
+	here    spots
+	view    view
+}
+
+// Branch opens the directory once more, for a walk. The caller closes it.
+func (d *Dir) Branch() (*Branch, error) {
+	f, err := d.root.OpenFile(".", os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	return &Branch{fd: fd, abs: d.abs, rel: d.rel, private: d.private, linked: d.private.Linked(), here: d.here, view: d.view}, nil
+}
+
+// Close closes the directory.
+func (b *Branch) Close() error { return os.NewSyscallError("close", unix.Close(b.fd)) }
+
+// Rel is as of [Dir].
+func (b *Branch) Rel() string { return b.rel }
+
+// openat opens what is called name here and is no link.
+func (b *Branch) openat(name string, flags int) (fd int, err error) {
+	for {
+		fd, err = unix.Openat(b.fd, name, flags|unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
+
+// plain refuses names that lead elsewhere.
+func plain(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
+		return &fs.PathError{Op: "openat", Path: name, Err: fs.ErrInvalid}
+	}
+	return nil
+}
+
+// Sub opens the directory name. The caller closes it.
+func (b *Branch) Sub(name string) (*Branch, error) {
+	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked, view: b.view.enter(name, true)}
+	switch err := plain(name); {
+	case err != nil:
+		return nil, err
+	case b.here.hides(name):
+		return nil, &PrivateError{Path: name}
+	case !sub.view.passes(true):
+		return nil, sub.view.refusal(name)
+	}
+	var err error
+	if sub.fd, err = b.openat(name, unix.O_DIRECTORY); err != nil {
+		return nil, &fs.PathError{Op: "openat", Path: name, Err: err}
+	}
+	if b.private == nil {
+		return sub, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(sub.fd, &st); err != nil {
+		sub.Close()
+		return nil, &fs.PathError{Op: "fstat", Path: name, Err: err}
+	}
+	if sub.here = b.private.spotsIn(sub.abs, nil, is(&st)); sub.here.hidden {
+		sub.Close()
+		return nil, &PrivateError{Path: name}
+	}
+	return sub, nil
+}
+
+// is recognises the file that st is of.
+func is(st *unix.Stat_t) func(fs.FileInfo) bool {
+	return func(info fs.FileInfo) bool {
+		known, ok := info.Sys().(*syscall.Stat_t)
+		return ok && known.Dev == st.Dev && known.Ino == st.Ino
+	}
+}
+
+// Read gives the content of the regular file name; what is anything else gets an
+// *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
+// file of more than most bytes it tells the size alone.
+func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
+	if err := b.mayRead(name); err != nil {
+		return buf, 0, err
+	}
+	fd, err := b.openat(name, 0)
+	if err != nil {
+		if errors.Is(err, unix.ELOOP) {
+			return buf, 0, &IrregularError{Path: name, Mode: fs.ModeSymlink}
+		}
+		return buf, 0, &fs.PathError{Op: "openat", Path: name, Err: err}
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && b.private.has(is(&st)) {
+		b.private.own.keep(os.NewFile(uintptr(fd), name))
+		return buf, 0, &PrivateError{Path: name}
+	}
+	defer unix.Close(fd)
+	switch {
+	case err != nil:
+		return buf, 0, &fs.PathError{Op: "fstat", Path: name, Err: err}
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return buf, 0, &IrregularError{Path: name, Mode: typeOf(st.Mode)}
+	case st.Size > int64(most):
+		return buf, st.Size, nil
+	}
+	data, err = readAll(buf, st.Size, int64(most), func(p []byte) (int, error) {
+		for {
+			n, err := unix.Read(fd, p)
+			if !errors.Is(err, unix.EINTR) {
+				return n, err
+			}
+		}
+	})
+	if err != nil {
+		err = &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return data, int64(len(data)), err
+}
+
+// mayRead judges what can be told of a file before it is opened. A hidden file
+// that has other names may be any, and once opened it cannot be closed.
+func (b *Branch) mayRead(name string) error {
+	if err := plain(name); err != nil {
+		return err
+	}
+	if b.here.hides(name) {
+		return &PrivateError{Path: name}
+	}
+	if v := b.view.enter(name, true); !v.passes(false) {
+		return v.refusal(name)
+	}
+	if !b.linked {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(b.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &fs.PathError{Op: "fstatat", Path: name, Err: err}
+	}
+	if b.private.has(is(&st)) {
+		return &PrivateError{Path: name}
+	}
+	return nil
+}
+
+// listing is the memory of one List.
+type listing struct {
+	buf   [32 << 10]byte
+	names []byte
+	ends  []listed
+}
+
+type listed struct {
+	end int // of its name in names
+	typ fs.FileMode
+}
+
+var listings = sync.Pool{New: func() any { return new(listing) }}
+
+// List gives all entries, in no order. Those of zeph-acp's own and those that
+// may not be read are left out and counted; a hidden directory is found only by
+// Sub.
+func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
+	l := listings.Get().(*listing)
+	defer listings.Put(l)
+	l.names, l.ends = l.names[:0], l.ends[:0]
+	for {
+		if ctx.Err() != nil {
+			return nil, left, context.Cause(ctx)
+		}
+		n, err := unix.Getdents(b.fd, l.buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, left, &fs.PathError{Op: "getdents", Path: b.rel, Err: err}
+		}
+		if n <= 0 {
+			break
+		}
+		b.parse(l, l.buf[:n])
+	}
+	names := string(l.names) // one piece of memory for all
+	entries = make([]Entry, 0, len(l.ends))
+	from := 0
+	for _, at := range l.ends {
+		name := names[from:at.end]
+		from = at.end
+		switch dir := at.typ.IsDir(); {
+		case b.here.hides(name):
+			left.Hidden++
+		case b.view.read != nil && !b.view.enter(name, dir).passes(dir):
+			left.Denied++
+		default:
+			entries = append(entries, Entry{Name: name, Type: at.typ})
+		}
+	}
+	return entries, left, nil
+}
+
+// parse takes the entries out of what getdents64(2) gives.
+func (b *Branch) parse(l *listing, buf []byte) {
+	const inode, length, kind, text = 0, 16, 18, 19 // offsets in struct linux_dirent64
+	for len(buf) > text {
+		size := int(binary.NativeEndian.Uint16(buf[length:]))
+		if size <= text || size > len(buf) {
+			return
+		}
+		rec := buf[:size]
+		buf = buf[size:]
+		name := unix.ByteSliceToString(rec[text:])
+		if binary.NativeEndian.Uint64(rec[inode:]) == 0 || name == "." || name == ".." {
+			continue
+		}
+		typ, ok := entryType(rec[kind])
+		if !ok {
+			var st unix.Stat_t
+			if unix.Fstatat(b.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+				continue // gone
+			}
+			typ = typeOf(st.Mode)
+		}
+		l.names = append(l.names, name...)
+		l.ends = append(l.ends, listed{len(l.names), typ})
+	}
+}
+
+// entryType is not ok where the file system does not tell.
+func entryType(kind byte) (typ fs.FileMode, ok bool) {
+	if kind == unix.DT_UNKNOWN {
+		return 0, false
+	}
+	return typeOf(uint32(kind) << 12), true // S_IFMT is shifted so
+}
+
+func typeOf(mode uint32) fs.FileMode {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFLNK:
+		return fs.ModeSymlink
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	case unix.S_IFBLK:
+		return fs.ModeDevice
+	case unix.S_IFCHR:
+		return fs.ModeDevice | fs.ModeCharDevice
+	}
+	return fs.ModeIrregular
+}

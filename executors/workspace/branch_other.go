@@ -1,0 +1,83 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// Branch is an open directory of a walk. It may be used concurrently, but listed
+// only once.
+type Branch struct{ dir *Dir }
+
+// Branch opens the directory once more, for a walk. The caller closes it.
+func (d *Dir) Branch() (*Branch, error) {
+	root, err := d.root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	again := *d
+	again.root = root
+	return &Branch{&again}, nil
+}
+
+// Close closes the directory.
+func (b *Branch) Close() error { return b.dir.Close() }
+
+// Rel is as of [Dir].
+func (b *Branch) Rel() string { return b.dir.Rel() }
+
+// Sub opens the directory name. The caller closes it.
+func (b *Branch) Sub(name string) (*Branch, error) {
+	sub, err := b.dir.Sub(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Branch{sub}, nil
+}
+
+// Read gives the content of the regular file name; what is anything else gets an
+// *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
+// file of more than most bytes it tells the size alone.
+func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
+	f, info, err := b.dir.Open(name, os.O_RDONLY)
+	if err != nil {
+		return buf, 0, err
+	}
+	defer f.Close()
+	if info.Size() > int64(most) {
+		return buf, info.Size(), nil
+	}
+	data, err = readAll(buf, info.Size(), int64(most), func(p []byte) (int, error) {
+		n, err := f.Read(p)
+		if n > 0 && err == io.EOF {
+			err = nil
+		}
+		return n, err
+	})
+	return data, int64(len(data)), err
+}
+
+// List gives all entries, in no order. Those of zeph-acp's own and those that
+// may not be read are left out and counted; a hidden directory is found only by
+// Sub.
+func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
+	if ctx.Err() != nil {
+		return nil, left, context.Cause(ctx)
+	}
+	found, hidden, err := b.dir.ReadDir(-1)
+	if err != nil {
+		return nil, left, err
+	}
+	if hidden {
+		left.Hidden = 1
+	}
+	left.Denied = b.dir.Denied()
+	entries = make([]Entry, len(found))
+	for i, e := range found {
+		entries[i] = Entry{Name: e.Name(), Type: e.Type()}
+	}
+	return entries, left, nil
+}

@@ -1,0 +1,288 @@
+package workspace
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// foldNames is for file systems that ignore letter case, as those of macOS and
+// Windows do unless told otherwise.
+const foldNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
+
+// ruleSet is a list of patterns, sorted by what they are matched against.
+type ruleSet struct {
+	below    []nameRule // names below the roots
+	anywhere []nameRule // names at any depth of the path
+	paths    []pathRule
+}
+
+// add puts one pattern of a list into its set.
+func (r *Readable) add(set *ruleSet, source string) error {
+	if err := CheckPattern(source); err != nil {
+		return err
+	}
+	pattern := source
+	if source == "~" || strings.HasPrefix(source, "~/") {
+		home, err := expandHome("~")
+		if err != nil {
+			return err
+		}
+		pattern = escaped(home) + source[1:]
+	}
+	nested := strings.Contains(strings.TrimRight(pattern, "/"), "/")
+	pattern = trimPattern(pattern)
+	name, anywhere := pattern, false
+	for strings.HasPrefix(name, "**/") {
+		name, anywhere = name[len("**/"):], true
+	}
+	switch {
+	case strings.HasPrefix(pattern, "/") || filepath.VolumeName(pattern) != "":
+		r.addAbsolute(set, source, pattern)
+	case !strings.Contains(name, "/") && anywhere || name == "**":
+		set.anywhere = append(set.anywhere, newNameRule(source, r.folded(name)))
+	case !nested:
+		set.below = append(set.below, newNameRule(source, r.folded(name)))
+	case anywhere:
+		p := newPathRule(source, r.folded("**/"+name))
+		p.inside = set == &r.allow
+		set.paths = append(set.paths, p)
+	default:
+		for _, dir := range r.roots.dirs {
+			set.paths = append(set.paths, newPathRule(source, r.folded(escaped(dir)+"/"+pattern)))
+		}
+	}
+	return nil
+}
+
+// addAbsolute takes a pattern both as it is written and with the links followed
+// that its literal beginning goes through. An allowed path inside of the roots
+// is not followed: who works there could make it a link to anywhere.
+func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
+	set.paths = append(set.paths, newPathRule(source, r.folded(pattern)))
+	base, rest := splitPattern(pattern)
+	if base == "" || set == &r.allow && r.roots.Contains(filepath.FromSlash(base)) {
+		return
+	}
+	real, err := follow(filepath.FromSlash(base))
+	if err != nil || filepath.ToSlash(real) == base {
+		return
+	}
+	if real = escaped(real); rest != "" {
+		real += "/" + rest
+	}
+	set.paths = append(set.paths, newPathRule(source, r.folded(real)))
+}
+
+// escaped makes a pattern of a path, without a slash at its end.
+func escaped(path string) string {
+	return escape.Replace(strings.TrimSuffix(filepath.ToSlash(path), "/"))
+}
+
+// trimPattern takes off what says nothing: "a/", "a/**" and "a" mean the same,
+// since what holds for a directory holds below it.
+func trimPattern(pattern string) string {
+	for strings.HasPrefix(pattern, "./") {
+		pattern = pattern[len("./"):]
+	}
+	for {
+		short := strings.TrimSuffix(strings.TrimSuffix(pattern, "/**"), "/")
+		if short == pattern {
+			return pattern
+		}
+		if short == "" || strings.HasSuffix(short, ":") {
+			return short + "/"
+		}
+		pattern = short
+	}
+}
+
+// splitPattern cuts an absolute pattern into the names at its beginning that
+// are no globs, as a path, and the rest; the path is empty if there are none.
+func splitPattern(pattern string) (base, rest string) {
+	names := strings.Split(pattern, "/")
+	n := 0
+	for n < len(names) && !strings.ContainsAny(unescaper.Replace(names[n]), `*?[{`) {
+		names[n] = unescape(names[n])
+		n++
+	}
+	return strings.Join(names[:n], "/"), strings.Join(names[n:], "/")
+}
+
+// unescaper takes out what stands for itself.
+var unescaper = strings.NewReplacer(`\\`, "", `\*`, "", `\?`, "", `\[`, "", `\{`, "")
+
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// match gives the pattern that holds for path, whose last name is name; below
+// says whether the patterns for names below the roots do, inside whether path is
+// in a root.
+func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, ok bool) {
+	if below {
+		for i := range s.below {
+			if s.below[i].match(name) {
+				return s.below[i].source, true
+			}
+		}
+	}
+	if inside {
+		for i := range s.anywhere {
+			if s.anywhere[i].match(name) {
+				return s.anywhere[i].source, true
+			}
+		}
+	}
+	for i := range s.paths {
+		if p := &s.paths[i]; (inside || !p.inside) && p.match(name, path) {
+			return p.source, true
+		}
+	}
+	return "", false
+}
+
+// nameRule is a pattern for one name.
+type nameRule struct {
+	source string // as it was written
+	glob   string
+	how    how
+}
+
+// how a pattern is matched: most need no glob matcher.
+type how uint8
+
+const (
+	byGlob    how = iota
+	byLiteral     // no wildcard
+	bySuffix      // "*" and a literal
+)
+
+func newNameRule(source, glob string) nameRule {
+	n := nameRule{source: source, glob: glob}
+	switch rest := strings.TrimPrefix(glob, "*"); {
+	case !strings.ContainsAny(glob, `*?[{\`):
+		n.how = byLiteral
+	case len(rest) < len(glob) && !strings.ContainsAny(rest, `*?[{\`):
+		n.how, n.glob = bySuffix, rest
+	}
+	return n
+}
+
+func (n *nameRule) match(name string) bool {
+	switch n.how {
+	case byLiteral:
+		return name == n.glob
+	case bySuffix:
+		return strings.HasSuffix(name, n.glob)
+	}
+	return doublestar.MatchUnvalidated(n.glob, name)
+}
+
+// pathRule is a pattern for a whole path.
+type pathRule struct {
+	source  string // as it was written
+	glob    string
+	from    string    // the literal directories that it begins with
+	literal bool      // from is all
+	last    *nameRule // what the last name must match; nil means not known
+	names   []string  // the patterns after from; nil means not known
+	inside  bool      // it is for paths in the roots alone
+}
+
+func newPathRule(source, glob string) pathRule {
+	p := pathRule{source: source, glob: glob}
+	base, rest := splitPattern(glob)
+	if strings.HasPrefix(glob, "**") {
+		base, rest = "", glob
+	}
+	p.from, p.literal = strings.TrimSuffix(base, "/"), rest == ""
+	if strings.ContainsAny(rest, "{[") { // which may hold a slash
+		return p
+	}
+	p.names = strings.Split(rest, "/")
+	if last := p.names[len(p.names)-1]; !strings.Contains(last, "**") {
+		n := newNameRule(source, last)
+		p.last = &n
+	}
+	return p
+}
+
+func (p *pathRule) match(name, path string) bool {
+	switch {
+	case p.literal:
+		return path == p.from
+	case !isBelow(p.from, path), p.last != nil && !p.last.match(name):
+		return false
+	}
+	return doublestar.MatchUnvalidated(p.glob, path)
+}
+
+// leads reports whether a path below the directory path may match.
+func (p *pathRule) leads(path string) bool {
+	if isBelow(path, p.from) {
+		return true
+	}
+	if p.literal || !isBelow(p.from, path) {
+		return false
+	}
+	if p.names == nil {
+		return true
+	}
+	rest := strings.Split(path[len(p.from)+1:], "/")
+	for i, name := range rest {
+		switch {
+		case i >= len(p.names):
+			return false
+		case strings.Contains(p.names[i], "**"):
+			return true
+		case !doublestar.MatchUnvalidated(p.names[i], name):
+			return false
+		}
+	}
+	return len(rest) < len(p.names)
+}
+
+// isBelow reports whether path is dir or inside; both are slash-separated, and
+// "" is the topmost.
+func isBelow(dir, path string) bool {
+	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
+}
+
+// folded gives a pattern as the rules see it.
+func (r *Readable) folded(pattern string) string {
+	if !r.fold {
+		return pattern
+	}
+	return strings.ToLower(strings.ToUpper(pattern))
+}
+
+// slashed gives an absolute path as the rules see it.
+func (r *Readable) slashed(abs string) string {
+	abs = filepath.ToSlash(abs)
+	if !r.fold {
+		return abs
+	}
+	names := strings.Split(abs, "/")
+	for i, name := range names {
+		names[i] = r.name(name)
+	}
+	return strings.Join(names, "/")
+}
+
+// name gives a name as the rules see it.
+func (r *Readable) name(name string) string {
+	if !r.fold || len(name) == 2 && name[1] == ':' { // a volume
+		return r.folded(name)
+	}
+	return fold(name)
+}
