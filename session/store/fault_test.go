@@ -79,7 +79,11 @@ func uses(t *testing.T, db *DB) map[string]error {
 	_, events := db.Events(ctx, "s", 0)
 	_, _, list := db.List(ctx, Query{})
 	_, acquired := db.Acquire(ctx, "s", "me")
-	return map[string]error{"Append": appended, "Session": session, "Events": events, "List": list, "Acquire": acquired,
+	put := db.PutOverflow(ctx, "s", "u", strings.NewReader("x"))
+	var overflow error
+	for _, overflow = range db.Overflow(ctx, "s", "u") {
+	}
+	return map[string]error{"PutOverflow": put, "Overflow": overflow, "Append": appended, "Session": session, "Events": events, "List": list, "Acquire": acquired,
 		"Delete": db.Delete(ctx, "s"), "Heartbeat": db.Heartbeat(ctx, "s", "me"), "Release": db.Release(ctx, "s", "me")}
 }
 
@@ -119,7 +123,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 		make func(*testing.T) string
 		want []string // in the message
 	}{
-		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", "schema version 99, this program knows 1", "install", "ZEPH_HOME"}},
+		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program knows ", known()), "install", "ZEPH_HOME"}},
 		"newer, all in the WAL": {func(t *testing.T) string {
 			from := made(t)
 			run(t, raw(t, from), "PRAGMA user_version=7")
@@ -431,7 +435,7 @@ func TestReadOnly(t *testing.T) {
 			unprivileged(t, dir, func() {
 				for range 2 {
 					errs := uses(t, db)
-					for _, what := range []string{"Append", "Acquire", "Delete", "Heartbeat", "Release"} {
+					for _, what := range []string{"Append", "PutOverflow", "Acquire", "Delete", "Heartbeat", "Release"} {
 						_, ok := errors.AsType[*UnusableError](errs[what])
 						if !ok || !strings.Contains(errs[what].Error(), "make the file and its directory") {
 							t.Errorf("%s: %v", what, errs[what])

@@ -230,11 +230,14 @@ func (b *blob) Scan(src any) error {
 	return nil
 }
 
-// Delete removes a session with its log. That it is not there is no error. A
+// Delete removes a session with its log and its overflows. That it is not there is no error. A
 // live lease stays with its holder, whose next Append fails with ErrUnknown.
 func (db *DB) Delete(ctx context.Context, id string) error {
+	if err := db.dropOverflow(ctx, id); err != nil {
+		return err
+	}
 	return db.write(ctx, func(h *handle) error {
-		if _, err := h.exec("DELETE FROM sessions WHERE id = ?", id); err != nil { // events go with it
+		if _, err := h.exec("DELETE FROM sessions WHERE id = ?", id); err != nil { // all else goes with it
 			return err
 		}
 		l, err := h.lease(id)

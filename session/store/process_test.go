@@ -51,6 +51,17 @@ func child(what string, args []string) error {
 			}
 			fmt.Println(last)
 		}
+	case "overflow": // texts that take several transactions each, until it is killed
+		if _, err := db.Append(ctx, Session{ID: id, CWD: "/w"}, true, "", nil); err != nil {
+			return err
+		}
+		for i := 0; ; i++ {
+			text := strings.Repeat(fmt.Sprint(i, " "), batchParts*partSize)
+			if err := db.PutOverflow(ctx, id, fmt.Sprint(i), strings.NewReader(text)); err != nil {
+				return err
+			}
+			fmt.Println(i)
+		}
 	case "hold": // the lease, until it is killed
 		if _, err := db.Acquire(ctx, id, fmt.Sprint("pid ", os.Getpid())); err != nil {
 			return err

@@ -1,6 +1,6 @@
 // Package store keeps sessions in one SQLite database: a row per session, its
-// append-only log of events, and a lease for whoever runs a turn of it. It does
-// not know what an event means.
+// append-only log of events, the texts that were too long for its model, and a
+// lease for whoever runs a turn of it. It does not know what an event means.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
@@ -10,8 +10,8 @@
 // survives the death of the process; a crash of the whole machine may take the
 // last commits, but not the database (WAL, synchronous=NORMAL).
 //
-// An error that is none of ErrUnknown, ErrExists, ErrCursor, ErrLeaseLost,
-// ErrClosed and *LeasedError, nor the cause of ctx, is an *UnusableError: the file
+// An error that is none of ErrUnknown, ErrExists, ErrNoOverflow, ErrCursor,
+// ErrLeaseLost, ErrClosed and *LeasedError, nor the cause of ctx, is an *UnusableError: the file
 // is locked, damaged, read-only, of a newer version, and so on. It is left as it
 // is, and tried again by the next use, a few seconds later at the earliest.
 //
@@ -30,6 +30,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -43,16 +44,19 @@ const (
 
 // Options are what New needs besides the path.
 type Options struct {
-	Now func() time.Time // nil means time.Now
-	Log *slog.Logger     // nil means none
+	Now       func() time.Time // nil means time.Now
+	Log       *slog.Logger     // nil means none
+	Retention time.Duration    // of overflows; 0 keeps them as long as their session
 }
 
 // DB is the database of sessions. It is safe for concurrent use; its methods run
 // one after the other.
 type DB struct {
-	path string
-	now  func() time.Time
-	log  *slog.Logger
+	path      string
+	now       func() time.Time
+	log       *slog.Logger
+	retention time.Duration
+	sweeping  sync.WaitGroup
 
 	turn    chan struct{} // holds a token while a method uses what is below
 	h       *handle       // nil until the first use and after a fault
@@ -60,6 +64,7 @@ type DB struct {
 	locking fault         // why no transaction could begin
 	damaged bool          // SQLite found damage: look at everything before the next use
 	closed  bool
+	swept   time.Time // when old overflows were looked for
 }
 
 // fault is an error that is repeated for a while instead of the attempt that
@@ -78,7 +83,7 @@ func New(path string, o Options) *DB {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &DB{path: path, now: o.Now, log: o.Log, turn: make(chan struct{}, 1)}
+	return &DB{path: path, now: o.Now, log: o.Log, retention: o.Retention, turn: make(chan struct{}, 1)}
 }
 
 // Close waits for the method that runs now and closes the database. The last
@@ -86,9 +91,11 @@ func New(path string, o Options) *DB {
 // What is called later gives ErrClosed.
 func (db *DB) Close() error {
 	db.turn <- struct{}{}
-	defer func() { <-db.turn }()
 	db.closed = true
-	return db.drop()
+	err := db.drop()
+	<-db.turn
+	db.sweeping.Wait()
+	return err
 }
 
 // drop closes the handle, if there is one.
@@ -141,7 +148,11 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		if err := do(h); err != nil {
 			return err
 		}
-		return tx.Commit()
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		db.sweep()
+		return nil
 	})
 }
 
