@@ -25,6 +25,7 @@ const (
 	ServerError          Category = "server_error"
 	NetworkError         Category = "network_error"
 	Timeout              Category = "timeout"
+	QuotaBlocked         Category = "quota_blocked"
 )
 
 // Infrastructure reports whether the failure lies outside the call, so that the
@@ -60,6 +61,7 @@ var suggestion = map[Category]string{
 	ServerError:          "The other side failed; try again later.",
 	NetworkError:         "The network failed; try again later.",
 	Timeout:              "Let it do less at once, or run it with a longer limit.",
+	QuotaBlocked:         "Call no more tools; answer with what you know.",
 }
 
 // Failure is a classified failure on its way to a Result: what Prepare returns,

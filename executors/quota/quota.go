@@ -1,0 +1,88 @@
+// Package quota bounds how many tool calls a session makes.
+//
+// Put [Quota.Middleware] around the chain of one session, inside of audit and
+// outside of all that judges or runs. It promises that a call beyond the quota
+// is never run and never dropped without a word: it fails as quota_blocked, and
+// the audit line says so. A denied or failed call counts like any other, one that
+// is tried again counts once.
+package quota
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Quota counts the calls of one session. It may be used concurrently.
+type Quota struct {
+	Limits Limits
+
+	used atomic.Int64
+}
+
+// Reset begins to count anew.
+func (q *Quota) Reset() { q.used.Store(0) }
+
+// Used is how many calls were counted, those beyond the quota included.
+func (q *Quota) Used() int { return int(q.used.Load()) }
+
+// Middleware counts the calls that pass, whoever wants them.
+func (q *Quota) Middleware(next executors.Executor) executors.Executor {
+	return counter{next, q}
+}
+
+type counter struct {
+	executors.Executor
+	quota *Quota
+}
+
+func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	most := c.quota.Limits.MaxToolCallsPerSession
+	// A later attempt is of a call that was counted.
+	if call.Attempt <= 1 && c.quota.used.Add(1) > int64(most) && most > 0 {
+		if call.Record != nil {
+			call.Record.Decision = "deny"
+			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)
+		}
+		return executors.Failuref(executors.QuotaBlocked, "the session's quota of %d tool calls is used up; %s was not run", most, call.Tool).
+			Hint("Call no more tools; answer with what you know, and tell the user that /clear starts the quota anew and that tools.max_tool_calls_per_session sets it.").
+			Result(), nil
+	}
+	return c.Executor.Execute(ctx, call)
+}
+
+// Limits is the quota's part of the table [tools].
+type Limits struct {
+	// MaxToolCallsPerSession is how many tools a session may call. Default 0:
+	// as many as it wants.
+	MaxToolCallsPerSession int `toml:"max_tool_calls_per_session"`
+}
+
+const key = "max_tool_calls_per_session"
+
+// Defaults gives the settings that hold where nothing else is said.
+func Defaults() Limits { return Limits{} }
+
+// Validate tells for each wrong key what is wrong with it.
+func (l Limits) Validate() map[string]string {
+	if l.MaxToolCallsPerSession < 0 {
+		return map[string]string{key: fmt.Sprintf("must be at least 0, is %d", l.MaxToolCallsPerSession)}
+	}
+	return nil
+}
+
+// Tighten takes over the lower quota of a repository's file. It returns the keys
+// that the file set and that were not taken.
+func (l Limits) Tighten(repo Limits, has func(key string) bool) (Limits, []string) {
+	ours, theirs := l.MaxToolCallsPerSession, repo.MaxToolCallsPerSession
+	switch {
+	case !has(key), theirs == ours:
+	case theirs > 0 && (ours == 0 || theirs < ours):
+		l.MaxToolCallsPerSession = theirs
+	default:
+		return l, []string{key}
+	}
+	return l, nil
+}

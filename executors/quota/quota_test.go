@@ -1,0 +1,128 @@
+package quota
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// counted counts the calls that reach a tool.
+type counted struct {
+	executors.Executor
+	calls atomic.Int64
+}
+
+func (c *counted) Execute(context.Context, *executors.Call) (executors.Result, error) {
+	c.calls.Add(1)
+	return executors.Result{Text: "ok"}, nil
+}
+
+func call(attempt int) *executors.Call {
+	return &executors.Call{Tool: "read", Attempt: attempt, Record: &executors.Record{}}
+}
+
+func TestQuota(t *testing.T) {
+	tool := &counted{}
+	q := &Quota{Limits: Limits{MaxToolCallsPerSession: 2}}
+	chain := q.Middleware(tool)
+	for i, tt := range []struct {
+		attempt int
+		reset   bool
+		runs    bool
+	}{
+		{attempt: 1, runs: true},
+		{attempt: 2, runs: true}, // the first one again
+		{attempt: 3, runs: true},
+		{attempt: 1, runs: true},
+		{attempt: 1},
+		{attempt: 0}, // nobody said which: a first one
+		{attempt: 2, runs: true},
+		{attempt: 1, reset: true, runs: true},
+		{attempt: 1, runs: true},
+		{attempt: 1},
+	} {
+		if tt.reset {
+			q.Reset()
+		}
+		c := call(tt.attempt)
+		before := tool.calls.Load()
+		res, err := chain.Execute(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ran := tool.calls.Load() > before; ran != tt.runs || ran == res.Failed {
+			t.Errorf("call %d: ran %t, want %t: %q", i, ran, tt.runs, res.Text)
+		}
+		if tt.runs {
+			if *c.Record != (executors.Record{}) {
+				t.Errorf("call %d: record %+v", i, *c.Record)
+			}
+			continue
+		}
+		if res.Category != executors.QuotaBlocked || !strings.HasPrefix(res.Text, "[tool_error]\ncategory: quota_blocked\n") ||
+			!strings.HasSuffix(res.Text, "\nretryable: false") || !strings.Contains(res.Text, "2 tool calls") {
+			t.Errorf("call %d: %q", i, res.Text)
+		}
+		if c.Record.Decision != "deny" || !strings.HasPrefix(c.Record.Rule, "quota: ") {
+			t.Errorf("call %d: record %+v", i, *c.Record)
+		}
+	}
+}
+
+func TestUnlimited(t *testing.T) {
+	tool := &counted{}
+	chain := (&Quota{Limits: Defaults()}).Middleware(tool)
+	for range 1000 {
+		if res, err := chain.Execute(t.Context(), &executors.Call{Attempt: 1}); res.Failed || err != nil {
+			t.Fatal(res.Text, err)
+		}
+	}
+}
+
+func TestAtOnce(t *testing.T) {
+	tool := &counted{}
+	q := &Quota{Limits: Limits{MaxToolCallsPerSession: 50}}
+	chain := q.Middleware(tool)
+	var group sync.WaitGroup
+	for range 200 {
+		group.Go(func() {
+			if _, err := chain.Execute(t.Context(), call(1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := tool.calls.Load(); n != 50 || q.Used() != 200 {
+		t.Errorf("%d calls ran, %d were counted", n, q.Used())
+	}
+}
+
+func TestQuotaBlockedIsNeither(t *testing.T) {
+	if c := executors.QuotaBlocked; c.Infrastructure() || c.Quality() {
+		t.Error("quota_blocked is tried again, or counts as the model's mistake")
+	}
+}
+
+func TestTighten(t *testing.T) {
+	for _, tt := range []struct{ ours, repo, want int }{
+		{0, 5, 5}, {10, 5, 5}, {10, 10, 10}, {10, 11, 10}, {10, 0, 10}, {10, -1, 10}, {0, -1, 0}, {0, 0, 0},
+	} {
+		got, ignored := Limits{tt.ours}.Tighten(Limits{tt.repo}, func(k string) bool { return k == key })
+		if got.MaxToolCallsPerSession != tt.want || (len(ignored) == 0) != (tt.repo == tt.want) {
+			t.Errorf("%d over %d: %d, ignored %v, want %d", tt.repo, tt.ours, got.MaxToolCallsPerSession, ignored, tt.want)
+		}
+	}
+	if got, ignored := (Limits{3}).Tighten(Limits{1}, func(string) bool { return false }); got != (Limits{3}) || ignored != nil {
+		t.Errorf("a key that is not there: %v, %v", got, ignored)
+	}
+	if wrong := (Limits{-1}).Validate(); wrong[key] == "" {
+		t.Error("-1 is taken")
+	}
+	if wrong := Defaults().Validate(); len(wrong) != 0 {
+		t.Error(wrong)
+	}
+}
