@@ -1,0 +1,261 @@
+// Package cache is the link of the chain that gives the result of an earlier call
+// again, where the same call would come to the same.
+//
+// Start with [New], which makes the cache of one session, and [Cache.Middleware].
+// It promises that nothing is given again that a call since may have changed:
+// calls that mutate are never kept, and drop what they may have changed, before
+// they run and after. A tool says itself whether a result still holds
+// ([executors.Result.Valid]); one that doesn't say is never kept, and so are
+// failures, cancelled calls, and what comes from MCP servers.
+//
+// It sits behind the gates, so that a call which is not allowed any more gets
+// nothing from it. Nothing of it is ever written to a disk.
+package cache
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Bounds of one session's cache: what was not used for longest goes first.
+const (
+	maxEntries = 512
+	maxBytes   = 8 << 20
+	maxEntry   = 1 << 20 // so that one does not drive out all others
+)
+
+// Cache holds results of one session. It may be used concurrently.
+type Cache struct {
+	// Busy reports whether a command runs in the background, which may change
+	// anything at any time: meanwhile nothing is kept or given. Nil means that
+	// none ever does.
+	Busy func() bool
+
+	config Config
+
+	mu       sync.Mutex
+	entries  map[key]*list.Element // of recent
+	recent   list.List             // of *entry; the one used last is first
+	bytes    int
+	mutating int    // calls that mutate and run now
+	changes  uint64 // counts what may have made a result that is being made wrong
+	stats    Stats
+}
+
+// Stats tells how well a cache works.
+type Stats struct {
+	Hits, Misses   int // since the last Clear, of calls that only look; none while something changes
+	Entries, Bytes int // now
+}
+
+// entry is one result that may be given again.
+type entry struct {
+	key    key
+	result executors.Result
+	record executors.Record
+	paths  []string // of the call's card
+	url    string   // likewise
+	disk   bool     // it tells of files
+	at     time.Time
+	size   int
+}
+
+// New makes the cache of one session.
+func New(cfg Config) *Cache {
+	return &Cache{config: cfg, entries: map[key]*list.Element{}}
+}
+
+// Clear drops all, and counts anew.
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	c.drop(func(*entry) bool { return true })
+	c.stats = Stats{}
+}
+
+// Stats tells how well it works.
+func (c *Cache) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Entries, s.Bytes = len(c.entries), c.bytes
+	return s
+}
+
+// Middleware puts the link into a chain; it is nothing if the cache is off.
+func (c *Cache) Middleware(next executors.Executor) executors.Executor {
+	if !c.config.Enabled {
+		return next
+	}
+	return &link{next, c}
+}
+
+type link struct {
+	executors.Executor // Tools and Prepare pass through
+	cache              *Cache
+}
+
+func (l *link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	tool, ok := executors.Find(l.Tools(), call.Tool)
+	switch {
+	case !ok || tool.Effect == 0 || tool.Effect.Has(executors.Mutates):
+		defer l.cache.mutate(call.Card.Paths)()
+	case !tool.Effect.Has(executors.Internal):
+		return l.recall(ctx, call, tool.Effect)
+	}
+	return l.Executor.Execute(ctx, call)
+}
+
+// recall gives the result of an earlier call, or runs this one and keeps what it
+// comes to.
+func (l *link) recall(ctx context.Context, call *executors.Call, effect executors.Effect) (executors.Result, error) {
+	k, ok := keyOf(call)
+	changes, quiet := l.cache.quiet()
+	if !ok || !quiet {
+		return l.Executor.Execute(ctx, call)
+	}
+	if e := l.cache.get(k, call.Card); e != nil {
+		if call.Record != nil {
+			keep(call.Record, e.record)
+			call.Record.Cached = true
+		}
+		return e.result, nil
+	}
+	res, err := l.Executor.Execute(ctx, call)
+	if err != nil || ctx.Err() != nil || !storable(res, call.Record) {
+		return res, err
+	}
+	e := &entry{key: k, result: res, paths: call.Card.Paths, url: call.Card.URL, at: time.Now()}
+	e.disk = len(e.paths) > 0 || !effect.Has(executors.Network)
+	if call.Record != nil {
+		keep(&e.record, *call.Record)
+	}
+	if e.size, ok = size(e); ok && e.size <= maxEntry {
+		l.cache.put(e, changes)
+	}
+	return res, nil
+}
+
+// keep takes over what is on record of a result, and nothing of how its call was
+// judged.
+func keep(to *executors.Record, from executors.Record) {
+	to.ClaimSource, to.ExitCode, to.Truncated, to.Before = from.ClaimSource, from.ExitCode, from.Truncated, from.Before
+}
+
+// storable reports whether a result can be given again at all.
+func storable(res executors.Result, record *executors.Record) bool {
+	switch {
+	case res.Failed, res.Valid == nil, res.Full != nil, res.Done != nil:
+		return false
+	case record != nil && record.ClaimSource == "mcp":
+		return false
+	}
+	return !slices.ContainsFunc(res.Content, func(c executors.Content) bool { return c.Terminal != "" })
+}
+
+// busy is asked without the lock: it is somebody else's.
+func (c *Cache) busy() bool { return c.Busy != nil && c.Busy() }
+
+// quiet reports whether nothing runs that could change files, and the state by
+// which put knows whether it stayed so.
+func (c *Cache) quiet() (changes uint64, ok bool) {
+	if c.busy() {
+		return 0, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changes, c.mutating == 0
+}
+
+// get gives the entry of a call, nil if there is none that still holds.
+func (c *Cache) get(k key, card executors.Card) *entry {
+	c.mu.Lock()
+	at := c.entries[k]
+	if at == nil {
+		c.stats.Misses++
+		c.mu.Unlock()
+		return nil
+	}
+	e := at.Value.(*entry)
+	c.mu.Unlock()
+	// A path may lead elsewhere than it did, and a file may have changed. To ask
+	// the disk takes time, so that is done without the lock.
+	holds := !c.expired(e) && e.url == card.URL && slices.Equal(e.paths, card.Paths) && e.result.Valid()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[k] != at { // dropped meanwhile
+		holds = false
+	} else if !holds {
+		c.remove(at)
+	} else {
+		c.recent.MoveToFront(at)
+	}
+	if !holds || c.mutating > 0 {
+		c.stats.Misses++
+		return nil
+	}
+	c.stats.Hits++
+	return e
+}
+
+func (c *Cache) expired(e *entry) bool {
+	return c.config.TTLSecs > 0 && time.Since(e.at) >= c.config.ttl()
+}
+
+// put keeps an entry, unless something may have changed since quiet.
+func (c *Cache) put(e *entry, changes uint64) {
+	if c.busy() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes != changes || c.mutating > 0 {
+		return
+	}
+	if old := c.entries[e.key]; old != nil { // of the same call, run beside this one
+		c.remove(old)
+	}
+	c.entries[e.key] = c.recent.PushFront(e)
+	c.bytes += e.size
+	for len(c.entries) > maxEntries || c.bytes > maxBytes {
+		c.remove(c.recent.Back())
+	}
+}
+
+// mutate drops what a call that mutates may change; after is called when it has
+// run, and drops it once more.
+func (c *Cache) mutate(paths []string) (after func()) {
+	change := func(running int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.mutating += running
+		c.changes++
+		c.drop(touched(paths))
+	}
+	change(+1)
+	return func() { change(-1) }
+}
+
+// drop removes the entries that are meant.
+func (c *Cache) drop(meant func(*entry) bool) {
+	for at := c.recent.Front(); at != nil; {
+		next := at.Next()
+		if meant(at.Value.(*entry)) {
+			c.remove(at)
+		}
+		at = next
+	}
+}
+
+func (c *Cache) remove(at *list.Element) {
+	e := c.recent.Remove(at).(*entry)
+	delete(c.entries, e.key)
+	c.bytes -= e.size
+}

@@ -1,0 +1,53 @@
+package cache
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config is the table [tools.result_cache].
+type Config struct {
+	// Enabled keeps results of tools that only look, to give them again while
+	// they hold. Default true.
+	Enabled bool `toml:"enabled"`
+	// TTLSecs is how long a result is kept, in seconds. Default 300; 0 means for
+	// the whole session.
+	TTLSecs int `toml:"ttl_secs"`
+}
+
+// maxTTL is some years, in seconds: more is no duration.
+const maxTTL = 1 << 30
+
+// Defaults gives the settings that hold where nothing else is said.
+func Defaults() Config { return Config{Enabled: true, TTLSecs: 300} }
+
+// Validate tells for each wrong key what is wrong with it.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.TTLSecs < 0 || c.TTLSecs > maxTTL {
+		wrong["ttl_secs"] = fmt.Sprintf("must be from 0 to %d, is %d", maxTTL, c.TTLSecs)
+	}
+	return wrong
+}
+
+// Tighten lets the repository's file switch the cache off, and shorten how long
+// results are kept. It returns the keys that the file set and that were not
+// taken.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	if has("enabled") && !repo.Enabled {
+		c.Enabled = false
+	} else if has("enabled") && !c.Enabled {
+		ignored = append(ignored, "enabled")
+	}
+	switch {
+	case !has("ttl_secs"):
+	case repo.TTLSecs == c.TTLSecs, repo.TTLSecs > 0 && (c.TTLSecs == 0 || repo.TTLSecs < c.TTLSecs):
+		c.TTLSecs = repo.TTLSecs
+	default:
+		ignored = append(ignored, "ttl_secs")
+	}
+	return c, ignored
+}
+
+func (c Config) ttl() time.Duration { return time.Duration(c.TTLSecs) * time.Second }

@@ -1,0 +1,131 @@
+package cache
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// key stands for a tool and an input.
+type key [sha256.Size]byte
+
+// thought begins the names of members in which a model thinks aloud: they are no
+// part of the call.
+const thought = "_tafc_think"
+
+// keyOf is the same for calls of one tool whose inputs are the same but for the
+// order of members and white space. There is none for an input that is no
+// object.
+func keyOf(call *executors.Call) (key, bool) {
+	canonical, ok := canonical(call.Input)
+	if !ok {
+		return key{}, false
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%q %s", call.Tool, canonical)), true
+}
+
+// canonical writes a JSON object with its members in order. Numbers stay as they
+// are written: 1.0 is nothing that every tool takes for 1.
+func canonical(input json.RawMessage) ([]byte, bool) {
+	if !json.Valid(input) { // there may be more behind the object
+		return nil, false
+	}
+	var members map[string]any
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	if dec.Decode(&members) != nil || members == nil {
+		return nil, false
+	}
+	for name := range members {
+		if strings.HasPrefix(name, thought) {
+			delete(members, name)
+		}
+	}
+	out, err := json.Marshal(members) // in order
+	return out, err == nil
+}
+
+// size is what an entry takes, in bytes, at least roughly.
+func size(e *entry) (n int, ok bool) {
+	const each = 512 // the entry itself, and its place
+	n = each + len(e.result.Text) + len(e.url)
+	for _, p := range e.paths {
+		n += len(p)
+	}
+	for _, l := range e.result.Locations {
+		n += len(l.Path)
+	}
+	for _, c := range e.result.Content {
+		if c.Image != nil {
+			n += len(c.Image.Data)
+		}
+		if c.Diff != nil {
+			n += len(c.Diff.New)
+		}
+		if c.Diff != nil && c.Diff.Old != nil {
+			n += len(*c.Diff.Old)
+		}
+	}
+	if e.result.Raw != nil {
+		raw, err := json.Marshal(e.result.Raw)
+		if err != nil {
+			return 0, false
+		}
+		n += len(raw)
+	}
+	return n, true
+}
+
+// touched gives what a change of these paths may make wrong. No paths means that
+// nobody knows what changes.
+func touched(paths []string) func(*entry) bool {
+	var changed []string
+	for _, p := range paths {
+		changed = append(changed, folded(decides(p)))
+	}
+	return func(e *entry) bool {
+		if !e.disk {
+			return false
+		}
+		if len(changed) == 0 || len(e.paths) == 0 {
+			return true
+		}
+		for _, p := range e.paths {
+			for _, c := range changed {
+				if p := folded(p); within(p, c) || within(c, p) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// decides gives the directory for which a file says what is found below it, such
+// as .gitignore; any other path as it is.
+func decides(path string) string {
+	dir, name := filepath.Split(path)
+	if strings.HasPrefix(name, ".") && strings.HasSuffix(name, "ignore") {
+		return filepath.Clean(dir)
+	}
+	const git = string(filepath.Separator) + ".git" + string(filepath.Separator)
+	if i := strings.Index(path, git); i >= 0 {
+		return path[:max(i, 1)]
+	}
+	return path
+}
+
+// folded makes names the same that some file systems take for one. Elsewhere too
+// much is dropped, which does no harm.
+func folded(path string) string { return strings.ToLower(path) }
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	rest, ok := strings.CutPrefix(path, dir)
+	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
+}
