@@ -17,6 +17,7 @@ type Dir struct {
 	root    *os.Root
 	abs     string
 	rel     string // slash-separated, from the outermost root
+	top     string // the outermost root
 	private *Private
 	here    spots
 	view    view
@@ -75,7 +76,7 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if r.read != nil {
 		v = r.read.view(top)
 	}
-	dir, err := newDir(root, top, ".", private, v)
+	dir, err := newDir(root, Dir{abs: top, rel: ".", top: top, private: private, view: v})
 	if err != nil {
 		return nil, err
 	}
@@ -97,27 +98,33 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	return dir, nil
 }
 
-// newDir owns root, also where it fails.
-func newDir(root *os.Root, abs, rel string, private *Private, v view) (*Dir, error) {
-	d := &Dir{root: root, abs: abs, rel: rel, private: private, view: v}
-	if !v.passes(true) {
-		root.Close()
-		return nil, v.refusal(abs)
-	}
-	if private == nil {
-		return d, nil
-	}
-	info, err := root.Stat(".")
-	if err == nil {
-		if d.here = private.spotsAt(abs, info, nil); d.here.hidden {
-			err = &PrivateError{Path: abs}
-		}
-	}
+// newDir makes sure that the directory open as root may be used. It owns root,
+// also where it fails.
+func newDir(root *os.Root, d Dir) (*Dir, error) {
+	d.root = root
+	err := d.admit()
 	if err != nil {
 		root.Close()
 		return nil, err
 	}
-	return d, nil
+	return &d, nil
+}
+
+func (d *Dir) admit() error {
+	if !d.view.passes(true) {
+		return d.view.refusal(d.abs)
+	}
+	if d.private == nil {
+		return nil
+	}
+	info, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if d.here = d.private.spotsAt(d.abs, info, nil); d.here.hidden {
+		return &PrivateError{Path: d.abs}
+	}
+	return nil
 }
 
 // Close closes the directory.
@@ -145,7 +152,9 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		root.Close()
 		return nil, err
 	}
-	return newDir(root, filepath.Join(d.abs, name), path.Join(d.rel, name), d.private, d.view.enter(name, true))
+	return newDir(root, Dir{
+		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top, private: d.private, view: d.view.enter(name, true),
+	})
 }
 
 // Lstat tells what is at name. Errors are those of os.Lstat, a *PrivateError or
@@ -207,11 +216,8 @@ func (d *Dir) Denied() int { return d.denied }
 // Create makes the file name, which must not exist, for writing. The caller
 // closes it.
 func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
-	if d.here.hides(name) {
-		return nil, &PrivateError{Path: name}
-	}
-	if v := d.view.enter(name, true); !v.passes(false) {
-		return nil, v.refusal(name)
+	if err := d.may(name); err != nil {
+		return nil, err
 	}
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
@@ -224,7 +230,7 @@ func (d *Dir) Replace(name, by string) error {
 	return d.root.Rename(by, name)
 }
 
-// Remove removes the file name.
+// Remove removes the file, link or empty directory name.
 func (d *Dir) Remove(name string) error {
 	if _, err := d.Lstat(name); err != nil {
 		return err

@@ -38,6 +38,22 @@ const maxLinks = 255
 // gets an *OutsideError, one to zeph-acp's own files a *PrivateError, one that
 // may not be read a *DeniedError.
 func (r *Roots) Resolve(path string) (string, error) {
+	abs, err := r.absolute(path)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := follow(abs)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	if err := r.judge(resolved, path); err != nil {
+		return "", err
+	}
+	return resolved, nil
+}
+
+// absolute makes a path absolute and clean, symlinks still in it.
+func (r *Roots) absolute(path string) (string, error) {
 	switch {
 	case path == "":
 		return "", errors.New("the path is empty")
@@ -51,20 +67,21 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(r.dirs[0], abs)
 	}
-	resolved, err := follow(filepath.Clean(abs))
-	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", path, err)
-	}
+	return filepath.Clean(abs), nil
+}
+
+// judge says what is wrong with resolved, which path leads to.
+func (r *Roots) judge(resolved, path string) error {
 	if r.Private().Hides(resolved) {
-		return "", &PrivateError{Path: path}
+		return &PrivateError{Path: path}
 	}
 	if !r.Contains(resolved) && !r.read.allowsOutside(resolved) {
-		return "", &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
+		return &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
 	}
 	if pattern, refused := r.read.RefusesDir(resolved); refused { // what is no directory, Lstat judges
-		return "", &DeniedError{Path: path, Pattern: pattern}
+		return &DeniedError{Path: path, Pattern: pattern}
 	}
-	return resolved, nil
+	return nil
 }
 
 // expandHome replaces a leading "~" that stands alone or before a separator.

@@ -60,6 +60,16 @@ func New(dirs ...string) (*Roots, error) {
 	return r, nil
 }
 
+// With gives the same roots and further ones, for which [New] holds; the cwd
+// stays. What was said of the roots with Reading has to be said again.
+func (r *Roots) With(dirs ...string) (*Roots, error) {
+	more, err := New(append([]string{r.dirs[0]}, dirs...)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
+}
+
 // Dirs lists the roots without symlinks; the first is the cwd.
 func (r *Roots) Dirs() []string { return slices.Clone(r.dirs) }
 
