@@ -45,7 +45,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	}
 	o, err := s.all.NewAgent(Setup{
 		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers,
-		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend,
+		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend, Warn: s.warn,
 	})
 	if err != nil {
 		return err

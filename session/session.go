@@ -49,6 +49,7 @@ type Setup struct {
 	Thought    func() string
 	Record     func(...agent.Event)
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
+	Warn       func(text string) // tells the user with the next chance
 }
 
 // Opening is what a factory gives beside the agent.

@@ -69,9 +69,10 @@ func TestJudgedAsCommands(t *testing.T) {
 			a := &approver{}
 			rules := policy.ShellDefaults()
 			rules.BlockedCommands = tt.blocked
-			guard := &policy.Guard{Rules: rules, Roots: roots}
+			inForce := policy.NewShellPolicyHandle(policy.NewShellPolicy(rules, policy.Config{Permissions: tt.rules}, ""))
+			guard := &policy.Guard{Policy: inForce, Roots: roots}
 			permission := &policy.Permission{
-				Config: policy.Config{Permissions: tt.rules}, Shell: rules, Roots: roots,
+				Policy: inForce, Roots: roots,
 				Mode: func() string { return tt.mode }, Approver: a, Remembered: &policy.Remembered{},
 			}
 			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, diagnostics.Defaults()), executors.Validate, guard.Middleware, permission.Middleware)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -83,6 +84,10 @@ type ShellRules struct {
 	// OutsidePaths is what happens to a command that names a file outside the
 	// roots: block or ask. Default block.
 	OutsidePaths string `toml:"outside_paths"`
+	// AllowedPaths are directories besides the session's that commands may name
+	// files in, absolute or "~/...". Tools for files stay in the session's. Default
+	// none.
+	AllowedPaths []string `toml:"allowed_paths"`
 	// ConfirmPatterns are texts in a command that always ask, whatever a rule
 	// says; letter case does not count. Default none.
 	ConfirmPatterns []string `toml:"confirm_patterns"`
@@ -104,6 +109,11 @@ func (c ShellRules) Validate() map[string]string {
 			wrong[key] = "has an empty entry"
 		}
 	}
+	for i, dir := range c.AllowedPaths {
+		if !filepath.IsAbs(dir) && dir != "~" && !strings.HasPrefix(dir, "~/") || strings.ContainsRune(dir, 0) {
+			wrong[fmt.Sprintf("allowed_paths[%d]", i)] = fmt.Sprintf("%q is not an absolute path, nor one that begins with ~/", dir)
+		}
+	}
 	return wrong
 }
 
@@ -117,8 +127,10 @@ func (c ShellRules) Tighten(repo ShellRules, has func(key string) bool) (ShellRu
 	if has("confirm_patterns") {
 		c.ConfirmPatterns = append(slices.Clone(c.ConfirmPatterns), repo.ConfirmPatterns...)
 	}
-	if has("allowed_commands") {
-		ignored = append(ignored, "allowed_commands")
+	for _, key := range []string{"allowed_commands", "allowed_paths"} {
+		if has(key) {
+			ignored = append(ignored, key)
+		}
 	}
 	if has("allow_network") {
 		if repo.AllowNetwork && !c.AllowNetwork {

@@ -19,7 +19,7 @@ type decision struct {
 }
 
 // decide judges a call. Nothing is asked yet.
-func (p *Permission) decide(call *executors.Call, tool executors.Tool) decision {
+func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	var d decision
 	switch {
 	case call.Card.Command != "":
@@ -45,7 +45,7 @@ func (p *Permission) decide(call *executors.Call, tool executors.Tool) decision 
 }
 
 // edits is the default for tools that change files.
-func (p *Permission) edits(call *executors.Call) verdict {
+func (p ruling) edits(call *executors.Call) verdict {
 	if mode(p.Mode()).edits && len(call.Card.Paths) > 0 {
 		return verdict{Allow, fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
@@ -54,7 +54,7 @@ func (p *Permission) edits(call *executors.Call) verdict {
 
 // decideFiles judges a call of a tool that is not a shell, by the files that it
 // touches and where no rule says anything by the default.
-func (p *Permission) decideFiles(call *executors.Call, byDefault verdict) decision {
+func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, covers: call.Tool + " inside this project"}
 	spell := forPaths(p.Roots.Dirs(), p.Home)
 	subjects := call.Card.Paths
@@ -75,14 +75,14 @@ func (p *Permission) decideFiles(call *executors.Call, byDefault verdict) decisi
 
 // sources judges subjects by the user's rules and by the repository's, and where
 // no rule matches by other. Each subject is judged by itself.
-func (p *Permission) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
+func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
 	total := verdict{Allow, ""}
 	for _, s := range subjects {
 		v := other
-		if r, ok := firstMatch(rules(p.Config.Permissions, tool), s, spell); ok {
+		if r, ok := firstMatch(rules(p.rules.Permissions, tool), s, spell); ok {
 			v = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
 		}
-		if r, ok := firstMatch(rules(p.Config.repository, tool), s, spell); ok {
+		if r, ok := firstMatch(rules(p.rules.repository, tool), s, spell); ok {
 			v = v.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 		}
 		total = total.stronger(v)
@@ -95,7 +95,7 @@ func (p *Permission) sources(tool string, subjects []string, spell func(string) 
 
 // decideCommand judges each simple command by itself: the whole is allowed if
 // all are, and denied if one is.
-func (p *Permission) decideCommand(call *executors.Call) decision {
+func (p ruling) decideCommand(call *executors.Call) decision {
 	card := call.Card
 	src := parse(card.Command, card.Dir, p.Home)
 	// A deny may also be meant for the whole line.
@@ -140,7 +140,7 @@ func (p *Permission) decideCommand(call *executors.Call) decision {
 }
 
 // inMode turns an ask into a deny where the mode only reads.
-func (p *Permission) inMode(v verdict) verdict {
+func (p ruling) inMode(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
 		return verdict{Deny, fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
 	}
@@ -148,7 +148,7 @@ func (p *Permission) inMode(v verdict) verdict {
 }
 
 // segment judges one simple command.
-func (p *Permission) segment(tool string, c *command.Command, src parsed) verdict {
+func (p ruling) segment(tool string, c *command.Command, src parsed) verdict {
 	if c.Guess { // what it may be can only deny
 		if v := p.commandRules(tool, c, verdict{Allow, ""}); v.action == Deny {
 			return v
@@ -167,7 +167,7 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 	if v.action == Allow && !reads {
 		_, open := c.Subcommand()
 		switch {
-		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.Shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
+		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
 			v = verdict{Ask, "default: downloads are always asked about"}
 		case open && !neutral(c):
 			v = verdict{Ask, "default: what it does is computed"}
@@ -184,7 +184,7 @@ func (p *Permission) segment(tool string, c *command.Command, src parsed) verdic
 // commandRules judges a command by the user's rules and by the repository's, and
 // where no rule matches by other. A rule that allows must match the command as
 // it is written; any other also matches what the command comes to.
-func (p *Permission) commandRules(tool string, c *command.Command, other verdict) verdict {
+func (p ruling) commandRules(tool string, c *command.Command, other verdict) verdict {
 	forms := c.Forms()
 	first := func(list []Rule) (Rule, bool) {
 		for _, r := range list {
@@ -197,10 +197,10 @@ func (p *Permission) commandRules(tool string, c *command.Command, other verdict
 		return Rule{}, false
 	}
 	v := other
-	if r, ok := first(rules(p.Config.Permissions, tool)); ok {
+	if r, ok := first(rules(p.rules.Permissions, tool)); ok {
 		v = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
 	}
-	if r, ok := first(rules(p.Config.repository, tool)); ok {
+	if r, ok := first(rules(p.rules.repository, tool)); ok {
 		v = v.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 	}
 	return v
@@ -223,7 +223,7 @@ func neutral(c *command.Command) bool {
 // writes judges the files that redirections write and that commands name: asked
 // about are files in .git and .zeph, and what is written by commands that would
 // otherwise only read.
-func (p *Permission) writes(s *command.Script) verdict {
+func (p ruling) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	steps := 0
 	for _, r := range s.Redirects {

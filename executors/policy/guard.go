@@ -15,9 +15,12 @@ import (
 // Guard is the link that blocks what no rule and no answer of the user can
 // allow, and adds reasons to ask where it cannot be sure.
 type Guard struct {
-	Rules ShellRules
-	Roots Workspace
-	Home  string // absolute; empty means unknown
+	Policy *ShellPolicyHandle
+	Roots  Workspace // for tools that name files
+	// Commands is the workspace of shell commands, besides which they may name
+	// what is in allowed_paths; nil means Roots.
+	Commands Workspace
+	Home     string // absolute; empty means unknown
 	// Private looks at zeph-acp's own files; nil means that there are none.
 	Private func() *workspace.Private
 }
@@ -33,7 +36,9 @@ type guarded struct {
 }
 
 func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	blocked, ask := g.judge(call.Card)
+	policy, end := g.Policy.begin(call)
+	defer end()
+	blocked, ask := g.judge(policy).call(call.Card)
 	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -45,8 +50,26 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	return g.Executor.Execute(ctx, call)
 }
 
-// judge gives why a call is blocked, or reasons to ask.
-func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []string) {
+// judge looks at one call with one policy.
+type judge struct {
+	*Guard
+	*ShellPolicy
+}
+
+func (g *Guard) judge(p *ShellPolicy) judge { return judge{g, p} }
+
+// dirs are the directories that commands may name files in.
+func (g judge) dirs() []string { return slices.Concat(g.commands().Dirs(), g.allowed) }
+
+func (g judge) commands() Workspace {
+	if g.Commands != nil {
+		return g.Commands
+	}
+	return g.Roots
+}
+
+// call gives why a call is blocked, or reasons to ask.
+func (g judge) call(card executors.Card) (blocked *executors.Failure, ask []string) {
 	for _, p := range card.Paths {
 		_, err := g.Roots.Resolve(p)
 		if _, own := errors.AsType[*workspace.PrivateError](err); own {
@@ -80,22 +103,22 @@ func (g *Guard) judge(card executors.Card) (blocked *executors.Failure, ask []st
 		ask = append(ask, reason...)
 	}
 	if off := g.sockets(p.script); off != "" {
-		if !g.Rules.AllowNetwork {
+		if !g.shell.AllowNetwork {
 			return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", off), nil
 		}
 		ask = append(ask, "it opens "+off)
 	}
 	outside, reasons := g.paths(p.script)
-	if outside != "" && g.Rules.OutsidePaths == "block" {
+	if outside != "" && g.shell.OutsidePaths == "block" {
 		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
-			Hint("Stay inside %s, or ask the user to open that directory too.", strings.Join(g.Roots.Dirs(), ", ")), nil
+			Hint("Stay inside %s, or ask the user to open that directory too.", strings.Join(g.dirs(), ", ")), nil
 	}
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
 	}
 	ask = append(append(ask, reasons...), p.script.Dynamic...)
 	lower := strings.ToLower(card.Command)
-	for _, pattern := range g.Rules.ConfirmPatterns {
+	for _, pattern := range g.shell.ConfirmPatterns {
 		if strings.Contains(lower, strings.ToLower(pattern)) {
 			ask = append(ask, fmt.Sprintf("it contains %q (confirm_patterns)", pattern))
 		}
@@ -112,7 +135,7 @@ var builtinBlocked = []string{
 var downloaders = []string{"curl", "wget"}
 
 // blocks tells why a command is blocked whatever it works on.
-func (g *Guard) blocks(c *command.Command) string {
+func (g judge) blocks(c *command.Command) string {
 	program := c.Program()
 	name, _, _ := strings.Cut(program, ".") // mkfs.ext4
 	has := func(list []string) bool {
@@ -120,11 +143,11 @@ func (g *Guard) blocks(c *command.Command) string {
 	}
 	builtin := slices.Contains(builtinBlocked, program) || name == "mkfs"
 	switch {
-	case has(g.Rules.BlockedCommands):
+	case has(g.shell.BlockedCommands):
 		return "the configuration blocks it (tools.shell.blocked_commands)"
-	case !g.Rules.AllowNetwork && slices.Contains(downloaders, program):
+	case !g.shell.AllowNetwork && slices.Contains(downloaders, program):
 		return "the network is off (tools.shell.allow_network)"
-	case builtin && !has(g.Rules.AllowedCommands):
+	case builtin && !has(g.shell.AllowedCommands):
 		return "an agent must not run it"
 	case runsDownload(c):
 		return "it would run what it downloads, unseen"

@@ -17,7 +17,7 @@ func inside(path, dir string) bool {
 }
 
 // sockets gives a redirection that the shell takes for a network connection.
-func (g *Guard) sockets(s *command.Script) string {
+func (g judge) sockets(s *command.Script) string {
 	for _, r := range s.Redirects {
 		if isSocket(r.Target.Text) {
 			return r.Target.Text
@@ -32,7 +32,7 @@ func isSocket(name string) bool {
 
 // paths judges the files that a script names: the first that is surely outside,
 // and reasons to ask about others.
-func (g *Guard) paths(s *command.Script) (outside string, ask []string) {
+func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	var all []command.Path
 	for _, c := range s.Commands {
 		for _, p := range c.Paths() {
@@ -60,11 +60,11 @@ func (g *Guard) paths(s *command.Script) (outside string, ask []string) {
 			if i < len(p.Abs) && harmless(p.Abs[i]) { // before links: /dev/stderr leads to our own
 				continue
 			}
-			if !slices.ContainsFunc(found, func(place string) bool { return !g.allowed(place, temp) }) {
+			if !slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
 				continue
 			}
 			// What a pattern matches now may be something else when it runs.
-			if i == 0 && p.Sure && !g.allowed(found[len(found)-1], temp) {
+			if i == 0 && p.Sure && !g.mayName(found[len(found)-1], temp) {
 				if outside == "" {
 					outside = p.Text
 				}
@@ -77,16 +77,16 @@ func (g *Guard) paths(s *command.Script) (outside string, ask []string) {
 	return outside, slices.Compact(ask)
 }
 
-// allowed reports whether a command may name the file, a place without links:
-// inside the roots, a harmless device, or temporary.
-func (g *Guard) allowed(place string, temp []string) bool {
+// mayName reports whether a command may name the file, a place without links:
+// inside the roots or allowed_paths, a harmless device, or temporary.
+func (g judge) mayName(place string, temp []string) bool {
 	if harmless(place) {
 		return true
 	}
-	if _, err := g.Roots.Resolve(place); err == nil {
+	if _, err := g.commands().Resolve(place); err == nil {
 		return true
 	}
-	return slices.ContainsFunc(temp, func(t string) bool { return inside(place, t) })
+	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return inside(place, dir) })
 }
 
 // harmless reports whether abs is a device that anybody may use.

@@ -33,8 +33,7 @@ const (
 
 // Permission is the link that decides and asks. It is made for one session.
 type Permission struct {
-	Config Config
-	Shell  ShellRules
+	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
 	// Private is as of Guard: what git would be told by is not looked for there.
@@ -65,13 +64,23 @@ type permitted struct {
 	*Permission
 }
 
+// ruling judges one call with one policy.
+type ruling struct {
+	*Permission
+	*ShellPolicy
+}
+
 // Tools hides what rules could only deny. What the mode denies stays: the mode
 // can change at any time, a denial names it, and a list of tools that stays the
 // same keeps the provider's cache.
 func (p permitted) Tools() []executors.Tool {
+	return p.shown(p.Policy.Load())
+}
+
+func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 	var shown []executors.Tool
 	for _, t := range p.next.Tools() {
-		if !deniesAll(rules(p.Config.Permissions, t.Name)) && !deniesAll(rules(p.Config.repository, t.Name)) {
+		if !deniesAll(rules(policy.rules.Permissions, t.Name)) && !deniesAll(rules(policy.rules.repository, t.Name)) {
 			shown = append(shown, t)
 		}
 	}
@@ -96,14 +105,18 @@ func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors
 }
 
 func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	tool, ok := executors.Find(p.Tools(), call.Tool)
+	policy, end := p.Policy.begin(call)
+	defer end()
+	tools := p.shown(policy)
+	tool, ok := executors.Find(tools, call.Tool)
 	if !ok {
-		return executors.FailWith(executors.NotFound(p.Tools(), call.Tool)), nil
+		return executors.FailWith(executors.NotFound(tools, call.Tool)), nil
 	}
-	d := p.decide(call, tool)
+	r := ruling{p.Permission, policy}
+	d := r.decide(call, tool)
 	if d.action == Ask && call.Unfit == nil {
 		var err error
-		if d, err = p.settle(ctx, call, tool); err != nil {
+		if d, err = r.settle(ctx, call, tool); err != nil {
 			return executors.Result{}, err
 		}
 	}
@@ -114,7 +127,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	case call.Unfit != nil: // it could not run, so nobody was asked
 		return executors.FailWith(call.Unfit), nil
 	case d.action == Ask:
-		return p.unanswered(call, tool, d), nil
+		return r.unanswered(call, tool, d), nil
 	}
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
@@ -122,7 +135,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 
 // settle asks the user, unless an earlier answer settles it. Its decision is
 // Allow, Deny, or Ask where nobody answered.
-func (p permitted) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
+func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
 	select {
 	case p.asking <- struct{}{}:
 		defer func() { <-p.asking }()
@@ -186,7 +199,7 @@ func options(call *executors.Call, d decision) []Option {
 }
 
 // unanswered is the result of a call about which nobody could be asked.
-func (p permitted) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
+func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
 	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why)
 	rules := p.suggestRules(call, tool)
 	if rules == "" {

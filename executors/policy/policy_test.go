@@ -84,9 +84,10 @@ func newSetup() *setup {
 }
 
 func (s *setup) build() *setup {
-	g := &Guard{Rules: s.shell, Roots: roots(root), Home: "/home/u"}
+	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "/home/u"))
+	g := &Guard{Policy: policy, Roots: roots(root), Home: "/home/u"}
 	s.perm = &Permission{
-		Config: s.cfg, Shell: s.shell, Roots: roots(root), Home: "/home/u",
+		Policy: policy, Roots: roots(root), Home: "/home/u",
 		Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{},
 	}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
@@ -450,7 +451,7 @@ func TestTighten(t *testing.T) {
 	}
 	mine := ShellRules{AllowNetwork: false, OutsidePaths: "block"}
 	got, ignored := mine.Tighten(ShellRules{AllowNetwork: true, OutsidePaths: "ask", AllowedCommands: []string{"sudo"}, BlockedCommands: []string{"x"}}, all)
-	if got.AllowNetwork || got.OutsidePaths != "block" || len(got.AllowedCommands) > 0 || len(got.BlockedCommands) != 1 || len(ignored) != 3 {
+	if got.AllowNetwork || got.OutsidePaths != "block" || len(got.AllowedCommands) > 0 || len(got.BlockedCommands) != 1 || len(ignored) != 4 {
 		t.Errorf("%+v %v", got, ignored)
 	}
 }
@@ -514,4 +515,13 @@ func BenchmarkDecide(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// allow puts rules into force, for every tool.
+func (s *setup) allow(rules ...Rule) {
+	cfg := Config{Permissions: map[string][]Rule{}}
+	for _, t := range s.end.Tools() {
+		cfg.Permissions[t.Name] = rules
+	}
+	s.perm.Policy.Store(NewShellPolicy(s.shell, cfg, ""))
 }

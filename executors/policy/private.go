@@ -40,7 +40,7 @@ type ownFiles struct {
 
 // own judges what a script would do to zeph-acp's own files: blocked if it would
 // surely touch them, ask are reasons to ask where it may.
-func (g *Guard) own(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	private := g.private()
 	if private == nil {
 		return nil, nil

@@ -40,8 +40,9 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	}
 	r = r.Without(own)
 	s = newSetup()
-	g := &Guard{Rules: s.shell, Roots: r, Home: home, Private: r.Private}
-	s.perm = &Permission{Config: s.cfg, Shell: s.shell, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{}, Private: r.Private}
+	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
+	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.Private}
+	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{}, Private: r.Private}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s, home
 }
@@ -65,9 +66,9 @@ func outcomes(t *testing.T, mixed bool, cases map[string][]string) {
 		if outcome == "block" {
 			link(t, home, mixed)
 		}
-		s.perm.Config.Permissions = nil
+		s.allow()
 		if outcome == "ask" { // not only because everything is
-			s.perm.Config.Permissions = map[string][]Rule{"bash": {{"*", Allow}}}
+			s.allow(Rule{"*", Allow})
 		}
 		for _, script := range scripts {
 			call := bash(strings.ReplaceAll(script, "DIR", home))
@@ -121,7 +122,7 @@ func TestPrivateCommandsMixed(t *testing.T) {
 // are judged before they run.
 func TestPrivateWhateverElseSays(t *testing.T) {
 	s, home := atHome(t, false)
-	s.perm.Config.Permissions = map[string][]Rule{"bash": {{"*", Allow}}, "read": {{"*", Allow}}, "edit": {{"*", Allow}}}
+	s.allow(Rule{"*", Allow})
 	s.mode = "auto"
 	do := func(call *executors.Call) string {
 		call.Card.Dir = home
@@ -165,7 +166,7 @@ func TestPrivateHardLinks(t *testing.T) {
 	for script, want := range map[string]string{"grep -r key src": "ask", "rg key": "ask", "cp -r src x": "ask", "cat src/hard": "block", "cat src/a.go": "allow", "find src": "allow", "grep key src/a.go": "allow"} {
 		s, home := atHome(t, false)
 		link(t, home, false)
-		s.perm.Config.Permissions = map[string][]Rule{"bash": {{"*", Allow}}}
+		s.allow(Rule{"*", Allow})
 		call := bash(script)
 		call.Card.Dir = home
 		if got := s.outcome(t, call); got != want {
@@ -197,13 +198,13 @@ func BenchmarkPrivateCommand(b *testing.B) {
 	s, home := atHome(b, false)
 	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
 	call.Card.Dir = home
-	g := &Guard{Rules: s.shell, Roots: s.perm.Roots, Home: home}
+	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
 	for name, look := range map[string]func() *workspace.Private{"none": nil, "own": s.perm.Private} {
 		b.Run(name, func(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.judge(call.Card); blocked != nil {
+				if blocked, _ := g.judge(g.Policy.Load()).call(call.Card); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}

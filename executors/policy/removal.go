@@ -10,7 +10,7 @@ import (
 
 // removes judges recursive removal: of what is protected it is blocked, of what
 // is not known it asks.
-func (g *Guard) removes(c *command.Command) (ask []string, blocked string) {
+func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 	var targets []command.Path
 	switch {
 	case c.Program() == "rm" && recursive(c.Args()):
@@ -180,7 +180,7 @@ func starts(c *command.Command) []command.Path {
 // protected reports whether abs is the file system's root, the home directory, a
 // root of the session, a directory of zeph-acp's own or something above one of
 // them, or stands for all that is in one of these.
-func (g *Guard) protected(abs string) bool {
+func (g judge) protected(abs string) bool {
 	for {
 		abs = strings.TrimRight(filepath.ToSlash(abs), "/")
 		i := strings.LastIndexByte(abs, '/')
@@ -196,7 +196,7 @@ func (g *Guard) protected(abs string) bool {
 	if found, err := leads(filepath.FromSlash(abs), false, new(int)); err == nil {
 		place = found[0]
 	}
-	keep := append(slices.Clone(g.Roots.Dirs()), string(filepath.Separator))
+	keep := append(g.dirs(), string(filepath.Separator))
 	if g.Home != "" {
 		keep = append(keep, g.Home)
 	}

@@ -17,15 +17,16 @@ import (
 // suggestRules gives the rules by which the user's config.toml would allow the
 // call, as TOML to be put at its end; empty if no rules would, since it is asked
 // about whatever they say.
-func (p *Permission) suggestRules(call *executors.Call, tool executors.Tool) string {
+func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) string {
 	patterns := p.patterns(call, tool)
 	var blocks []string
-	with := *p
-	with.Config.Permissions = maps.Clone(p.Config.Permissions)
-	if with.Config.Permissions == nil {
-		with.Config.Permissions = map[string][]Rule{}
+	policy := *p.ShellPolicy
+	with := ruling{p.Permission, &policy}
+	policy.rules.Permissions = maps.Clone(p.rules.Permissions)
+	if policy.rules.Permissions == nil {
+		policy.rules.Permissions = map[string][]Rule{}
 	}
-	list := slices.Clone(with.Config.Permissions[call.Tool])
+	list := slices.Clone(policy.rules.Permissions[call.Tool])
 	for _, pattern := range patterns {
 		if pattern == "" || !utf8.ValidString(pattern) {
 			return ""
@@ -33,7 +34,7 @@ func (p *Permission) suggestRules(call *executors.Call, tool executors.Tool) str
 		list = append(list, Rule{pattern, Allow})
 		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), tomlString(pattern)))
 	}
-	with.Config.Permissions[call.Tool] = list
+	policy.rules.Permissions[call.Tool] = list
 	if with.decide(call, tool).action != Allow {
 		return ""
 	}
@@ -42,7 +43,7 @@ func (p *Permission) suggestRules(call *executors.Call, tool executors.Tool) str
 
 // patterns are those that rules for the call would have, each for no more than
 // what it does.
-func (p *Permission) patterns(call *executors.Call, tool executors.Tool) []string {
+func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 	var out []string
 	add := func(text string) {
 		if pattern := literally.Replace(text); !slices.Contains(out, pattern) {

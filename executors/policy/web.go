@@ -16,7 +16,7 @@ func looks(e executors.Effect) bool {
 }
 
 // decideWeb judges a call that asks for a URL.
-func (p *Permission) decideWeb(call *executors.Call) decision {
+func (p ruling) decideWeb(call *executors.Call) decision {
 	u, err := url.Parse(call.Card.URL)
 	if err != nil { // no tool of ours gives such a card
 		return decision{verdict: verdict{Deny, "its URL cannot be read"}}
@@ -27,10 +27,10 @@ func (p *Permission) decideWeb(call *executors.Call) decision {
 		verdict: verdict{Ask, "default: the web is asked about"},
 		keys:    []string{"web " + site}, covers: "reading " + site,
 	}
-	if r, ok := firstURLMatch(rules(p.Config.Permissions, call.Tool), u); ok {
+	if r, ok := firstURLMatch(rules(p.rules.Permissions, call.Tool), u); ok {
 		d.verdict = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool)}
 	}
-	if r, ok := firstURLMatch(rules(p.Config.repository, call.Tool), u); ok {
+	if r, ok := firstURLMatch(rules(p.rules.repository, call.Tool), u); ok {
 		d.verdict = d.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 	}
 	return d

@@ -50,6 +50,7 @@ type App struct {
 	Settle time.Duration // see session.Sessions
 	Log    *slog.Logger
 
+	rules  *rulesFile          // what may run, as the file says it now; nil: as Config says
 	served []*session.Sessions // by the servers
 }
 
@@ -64,6 +65,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
 		NewID: uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
+	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, nil)
 	if l.Paths.Data != "" {
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{Log: log})
@@ -172,9 +174,10 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		return session.Opening{}, &acp.ParamsError{Field: field, Reason: err.Error()}
 	}
 	roots = roots.Without(a.Own)
-	cfg, warnings := a.Config, []string(nil)
-	if !isOwn(roots, workspaceFile) { // the user's own is no repository's
-		cfg, warnings = Tighten(a.Config, roots.Cwd())
+	rules := a.rulesNow()
+	cfg, warnings := a.tightened(rules, roots)
+	if rules.problem != "" {
+		warnings = append(warnings, rules.problem)
 	}
 	for _, m := range s.MCPServers {
 		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
@@ -196,7 +199,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			Config:  cfg.Agent,
 			Session: s.ID,
 			System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
-			Chain:   chain(cfg, s, roots, home, a.Audit),
+			Chain:   chain(cfg, s, roots, a.shellPolicy(s, roots, home, cfg, rules), home, a.Audit),
 			Send: func(ctx context.Context, u acp.SessionUpdate) error {
 				return s.Client.Update(ctx, s.ID, u)
 			},

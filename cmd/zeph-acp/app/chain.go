@@ -23,11 +23,11 @@ import (
 // client. This is the only place that knows their order, which DESIGN 5 gives:
 // a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
-func chain(cfg Config, s session.Setup, roots *workspace.Roots, home string, log *audit.Log) executors.Executor {
+func chain(cfg Config, s session.Setup, roots *workspace.Roots, rules *policy.ShellPolicyHandle, home string, log *audit.Log) executors.Executor {
 	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Rules: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home, Private: roots.Private}
+	guard := &policy.Guard{Policy: rules, Roots: roots, Home: home, Private: roots.Private}
 	permission := &policy.Permission{
-		Config: cfg.Tools.Config, Shell: cfg.Tools.Shell.ShellRules, Roots: roots, Home: home, Private: roots.Private,
+		Policy: rules, Roots: roots, Home: home, Private: roots.Private,
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
 		Remembered: &policy.Remembered{},
 	}

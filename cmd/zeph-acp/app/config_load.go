@@ -33,7 +33,9 @@ type Loaded struct {
 	Found    bool     // File was there
 	Warnings []string // for the user, one line each
 
-	origin map[string]string // of every key that is not as in Defaults, by path
+	origin  map[string]string // of every key that is not as in Defaults, by path
+	options Options           // to load it once more
+	stamp   stamp             // of File as it was read
 }
 
 // Load reads the configuration: over the defaults the file, over it the
@@ -47,7 +49,7 @@ func Load(o Options) (*Loaded, error) {
 	}
 	env := environment(o.Environ)
 	getenv := func(name string) string { return env[name] }
-	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), origin: map[string]string{}}
+	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), origin: map[string]string{}, options: o}
 
 	var mistakes Mistakes
 	data, err := l.read(o.File, env["ZEPH_CONFIG"])
@@ -101,6 +103,9 @@ func (l *Loaded) read(flag, variable string) ([]byte, error) {
 	var data []byte
 	if err == nil {
 		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			l.stamp = stamp{info}
+		}
 		data, err = readBounded(f)
 	}
 	if err != nil {

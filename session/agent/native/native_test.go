@@ -31,7 +31,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []policy.Option) (stri
 // chain is the part of a session's chain that judges these calls.
 func chain(mode string, a policy.Approver, rules ...policy.Rule) executors.Executor {
 	p := &policy.Permission{
-		Config: policy.Config{Permissions: map[string][]policy.Rule{"update_plan": rules}},
+		Policy: policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{Permissions: map[string][]policy.Rule{"update_plan": rules}}, "")),
 		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &policy.Remembered{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session"
+)
+
+// rules are the part of the configuration that follows its file while the agent
+// runs: what may run. All else holds until the next start.
+type rules struct {
+	shell   policy.ShellRules
+	tools   policy.Config
+	version int    // grows with each change
+	problem string // why the file, as it is now, is not in force; for the user
+}
+
+// over gives cfg with these rules.
+func (r rules) over(cfg Config) Config {
+	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
+	return cfg
+}
+
+// rulesFile looks whether the configuration's file changed when somebody asks,
+// which is before each call that is judged: one stat of the file, a link
+// followed. There is nothing to start, to wait for or to close, and a file on
+// the network, one that is replaced, and one that appears later are seen alike.
+//
+// What cannot be used changes nothing: a file with mistakes, one that is being
+// written, one that is gone. So nothing is ever allowed because of a file that
+// nobody could read.
+type rulesFile struct {
+	file string                  // may be empty: nothing changes then
+	load func() (*Loaded, error) // the configuration, as at the start
+	now  func() time.Time
+	log  *slog.Logger
+
+	mu      sync.Mutex
+	rules   rules
+	judged  stamp // of the file when it was last judged
+	changed stamp // of the file that is not judged yet,
+	since   time.Time
+}
+
+// settled is how long a file must have been as it is before it is read: until
+// then somebody may be writing it, and half of it may be valid and allow more.
+const settled = 200 * time.Millisecond
+
+// newRulesFile makes one that begins with what was loaded.
+func newRulesFile(l *Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
+	return &rulesFile{
+		file: l.File, load: l.again, now: now, log: log,
+		rules:  rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
+		judged: l.stamp,
+	}
+}
+
+// current gives the rules in force.
+func (w *rulesFile) current() rules {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == "" {
+		return w.rules
+	}
+	is := stampOf(w.file)
+	if is.same(w.judged) || !w.quiet(is) {
+		return w.rules
+	}
+	l, err := w.load()
+	if !stampOf(w.file).same(is) { // written while it was read: the next call looks again
+		return w.rules
+	}
+	w.judged = is
+	if err == nil && is.none() {
+		err = fmt.Errorf("%s is gone", printable(w.file))
+	}
+	if err != nil {
+		w.rules.problem = fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", oneLine(err.Error()))
+		w.log.Warn(w.rules.problem)
+		return w.rules
+	}
+	w.rules.problem = ""
+	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
+	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
+		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1}
+		w.log.Info("the rules of the changed configuration are in force", "file", w.file)
+	}
+	return w.rules
+}
+
+// quiet reports whether the file has been as it is for a while.
+func (w *rulesFile) quiet(is stamp) bool {
+	now := w.now()
+	if w.since.IsZero() || !is.same(w.changed) {
+		w.changed, w.since = is, now
+	}
+	if now.Sub(w.since) >= settled {
+		return true
+	}
+	return !is.none() && now.Sub(is.ModTime()) >= settled // it was, before anybody looked
+}
+
+// stamp tells one state of a file from another; that of no file is nil.
+type stamp struct{ fs.FileInfo }
+
+func stampOf(file string) stamp {
+	info, err := os.Stat(file)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info}
+}
+
+func (s stamp) none() bool { return s.FileInfo == nil }
+
+func (s stamp) same(o stamp) bool {
+	if s.none() || o.none() {
+		return s.none() == o.none()
+	}
+	return os.SameFile(s.FileInfo, o.FileInfo) && s.ModTime().Equal(o.ModTime()) && s.Size() == o.Size()
+}
+
+// again loads the configuration once more, from where it came.
+func (l *Loaded) again() (*Loaded, error) { return Load(l.options) }
+
+// rulesNow gives the rules that the sessions of this App follow.
+func (a *App) rulesNow() rules {
+	if a.rules == nil {
+		return rules{shell: a.Config.Tools.Shell.ShellRules, tools: a.Config.Tools.Config}
+	}
+	return a.rules.current()
+}
+
+// shellPolicy makes what judges the calls of one session: first by cfg, which
+// comes of the rules in now, later by what they become, which the workspace's own
+// file tightens again where it counts.
+func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg Config, now rules) *policy.ShellPolicyHandle {
+	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
+	var mu sync.Mutex
+	h.Renew = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		next := a.rulesNow()
+		if next.version != now.version {
+			cfg, _ := a.tightened(next, roots)
+			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
+		}
+		if next.problem != "" && next.problem != now.problem {
+			s.Warn(next.problem)
+		}
+		now = next
+	}
+	return h
+}
+
+// tightened gives the configuration with these rules and what the workspace's
+// own file takes away.
+func (a *App) tightened(r rules, roots *workspace.Roots) (Config, []string) {
+	cfg := r.over(a.Config)
+	if isOwn(roots, workspaceFile) { // the user's own is no repository's
+		return cfg, nil
+	}
+	return Tighten(cfg, roots.Cwd())
+}

@@ -1,0 +1,201 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session"
+)
+
+// followed follows one file with a clock of its own.
+type followed struct {
+	*rulesFile
+	path  string
+	clock time.Time
+}
+
+// follow loads a file, which need not be there, and follows it.
+func follow(t *testing.T, path string, environ ...string) *followed {
+	t.Helper()
+	l, err := Load(Options{Environ: append([]string{"ZEPH_HOME=" + filepath.Dir(path)}, environ...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &followed{path: path, clock: time.Now()}
+	f.rulesFile = newRulesFile(l, func() time.Time { return f.clock }, slog.New(slog.DiscardHandler))
+	return f
+}
+
+// after gives the rules in force some time from now.
+func (f *followed) after(d time.Duration) rules {
+	f.clock = f.clock.Add(d)
+	return f.current()
+}
+
+// settle gives the rules in force once the file was looked at and left alone.
+func (f *followed) settle() rules {
+	f.after(time.Minute)
+	return f.after(time.Minute)
+}
+
+const blockMake = "[tools.shell]\nblocked_commands = ['make']\n"
+
+func blocks(r rules) string { return strings.Join(r.shell.BlockedCommands, " ") }
+
+// However a file changes, what it says then is in force.
+func TestRulesFollowTheFile(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path string){
+		"written": func(t *testing.T, path string) {
+			write(t, filepath.Dir(path), filepath.Base(path), blockMake+"# later\n")
+		},
+		"replaced, with the time and size of the old one": func(t *testing.T, path string) {
+			old, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := write(t, filepath.Dir(path), "other", blockMake)
+			if err := os.Chtimes(other, time.Time{}, old.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(other, path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a link to another file": func(t *testing.T, path string) {
+			other := write(t, t.TempDir(), "c.toml", blockMake)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(other, path); err != nil {
+				t.Skip("no symbolic links here:", err)
+			}
+		},
+		"gone and back": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Dir(path), filepath.Base(path), blockMake)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, t.TempDir(), "config.toml", "[tools.shell]\nblocked_commands = ['cake']\n")
+			f := follow(t, path)
+			if got := f.settle(); blocks(got) != "cake" || got.version != 0 {
+				t.Errorf("at first %+v", got)
+			}
+			change(t, path)
+			if got := f.settle(); blocks(got) != "make" || got.version != 1 || got.problem != "" {
+				t.Errorf("then %+v", got)
+			}
+			if got := f.settle(); got.version != 1 {
+				t.Errorf("changed again: %+v", got)
+			}
+		})
+	}
+}
+
+// A file that is made after the start counts too.
+func TestRulesOfALaterFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	f := follow(t, path, "ZEPH_TOOLS_SHELL_ALLOW_NETWORK=false")
+	f.settle()
+	write(t, filepath.Dir(path), "config.toml", blockMake+"allow_network = true\n")
+	if got := f.settle(); blocks(got) != "make" || got.shell.AllowNetwork {
+		t.Errorf("%+v: the environment does not count any more", got)
+	}
+}
+
+// What cannot be used changes nothing, and is told.
+func TestRulesStay(t *testing.T) {
+	path := write(t, t.TempDir(), "config.toml", blockMake)
+	f := follow(t, path)
+	for _, text := range []string{"[tools.shell", "[tools.shell]\nblocked_commands = 7\n", "[tools.shell]\noutside_paths = 'allow'\n", "[log]\nlevel = 'loud'\n"} {
+		write(t, filepath.Dir(path), "config.toml", text)
+		if got := f.settle(); blocks(got) != "make" || !strings.Contains(got.problem, "config.toml") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.settle(); blocks(got) != "make" || !strings.Contains(got.problem, "gone") {
+		t.Errorf("%+v", got)
+	}
+	write(t, filepath.Dir(path), "config.toml", "")
+	if got := f.settle(); blocks(got) != "" || got.problem != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A file is not read while somebody may be writing it.
+func TestRulesOfAHalfWrittenFile(t *testing.T) {
+	path := write(t, t.TempDir(), "config.toml", blockMake)
+	f := follow(t, path)
+	for _, text := range []string{"", "# half\n", blockMake + "allow_network = false\n"} {
+		write(t, filepath.Dir(path), "config.toml", text)
+		f.clock = time.Now()
+		if got := f.after(settled / 4); blocks(got) != "make" || !got.shell.AllowNetwork {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := f.settle(); blocks(got) != "make" || got.shell.AllowNetwork {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A session's own policy follows, tightened by its workspace, and its user is
+// told once of a file that cannot be used.
+func TestSessionFollowsTheRules(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, workspaceFile, "[tools.shell]\nblocked_commands = ['theirs']\n")
+	roots, err := workspace.New(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
+	a := &App{Config: Defaults(), rules: f.rulesFile}
+	var told []string
+	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }}
+	now := a.rulesNow()
+	cfg, _ := a.tightened(now, roots)
+	h := a.shellPolicy(s, roots, "", cfg, now)
+	first := h.Load()
+	if h.Renew(); h.Load() != first {
+		t.Error("a policy takes the place of the same")
+	}
+	write(t, filepath.Dir(f.path), "config.toml", blockMake)
+	f.settle()
+	if h.Renew(); h.Load() == first {
+		t.Error("the changed file is not in force")
+	}
+	if got, _ := a.tightened(a.rulesNow(), roots); !slices.Equal(got.Tools.Shell.BlockedCommands, []string{"make", "theirs"}) {
+		t.Errorf("the workspace's own rules are lost: %q", got.Tools.Shell.BlockedCommands)
+	}
+	write(t, filepath.Dir(f.path), "config.toml", "[[[")
+	f.settle()
+	before := h.Load()
+	h.Renew()
+	h.Renew()
+	if h.Load() != before || len(told) != 1 {
+		t.Errorf("told %q", told)
+	}
+}
+
+func BenchmarkRulesUnchanged(b *testing.B) {
+	l, err := Load(Options{File: write(b, b.TempDir(), "config.toml", blockMake), Environ: []string{"HOME=/"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := newRulesFile(l, time.Now, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		f.current()
+	}
+}
