@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -217,6 +218,37 @@ func likest(wrong string, names []string) string {
 		}
 	}
 	return at
+}
+
+// Closest gives the tools that a wrong name may have meant, at most three, the
+// likest first; none if no name has anything of it.
+func Closest(tools []Tool, wrong string) []string {
+	wrong = wrong[:min(len(wrong), 64)]
+	parts := words(wrong)
+	var found []string
+	for _, t := range tools {
+		if t.Name == likest(wrong, []string{t.Name}) {
+			found = slices.Insert(found, 0, t.Name)
+		} else if slices.ContainsFunc(words(t.Name), func(w string) bool {
+			return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(w, p) || strings.HasPrefix(p, w) })
+		}) {
+			found = append(found, t.Name)
+		}
+	}
+	return found[:min(len(found), 3)]
+}
+
+// words are the words of a name that tell something, in lower case.
+func words(name string) []string {
+	var spaced strings.Builder
+	for i, r := range name {
+		if i > 0 && unicode.IsUpper(r) {
+			spaced.WriteByte(' ')
+		}
+		spaced.WriteRune(unicode.ToLower(r))
+	}
+	all := strings.FieldsFunc(spaced.String(), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.DeleteFunc(all, func(w string) bool { return len(w) < 3 })
 }
 
 // edits is how many bytes must be put in, taken out or replaced to make b of a.

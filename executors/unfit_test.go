@@ -67,3 +67,28 @@ func TestUnfit(t *testing.T) {
 		})
 	}
 }
+
+func TestClosest(t *testing.T) {
+	var tools []Tool
+	for _, n := range []string{"bash", "read", "edit", "write", "find_path", "list_directory", "create_directory", "web_scrape", "fetch", "read_overflow"} {
+		tools = append(tools, Tool{Name: n})
+	}
+	for wrong, want := range map[string]string{
+		"reed":                         "read",
+		"Read":                         "read,read_overflow",
+		"read_file":                    "read,read_overflow",
+		"ReadFile":                     "read,read_overflow",
+		"list_dir":                     "list_directory,create_directory",
+		"execute_bash":                 "bash",
+		"webScrape":                    "web_scrape",
+		"functions.edit":               "edit",
+		"ünknown":                      "",
+		"x":                            "",
+		"":                             "",
+		strings.Repeat("read_", 1<<20): "read,read_overflow",
+	} {
+		if got := strings.Join(Closest(tools, wrong), ","); got != want {
+			t.Errorf("%.20q: %s, want %s", wrong, got, want)
+		}
+	}
+}

@@ -42,13 +42,23 @@ func (v *validator) check(call *Call) error {
 	if !ok {
 		return NotFound(tools, call.Tool)
 	}
+	return v.fits(tool, call.Input)
+}
+
+// Fits tells why an input does not fit the tool's schema; nil if it does.
+func Fits(tool Tool, input json.RawMessage) error {
+	v := &validator{resolved: map[string]*jsonschema.Resolved{}}
+	return v.fits(tool, input)
+}
+
+func (v *validator) fits(tool Tool, raw json.RawMessage) error {
 	var input map[string]any
-	if err := json.Unmarshal(call.Input, &input); err != nil || input == nil {
-		return Failuref(InvalidParameters, "%s: the input must be a JSON object, got %.80s", call.Tool, call.Input)
+	if err := json.Unmarshal(raw, &input); err != nil || input == nil {
+		return Failuref(InvalidParameters, "%s: the input must be a JSON object, got %.80s", tool.Name, raw)
 	}
 	schema, err := v.schema(tool.Schema)
 	if err != nil {
-		return Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", call.Tool, err)
+		return Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", tool.Name, err)
 	}
 	if err := schema.Validate(input); err != nil {
 		return unfit(tool, schema.Schema(), input, err)
