@@ -49,8 +49,9 @@ type Provider struct {
 	// ContextWindow is the size of the context window, in tokens; 0 means what is
 	// known of the model, else 200,000.
 	ContextWindow int `toml:"context_window"`
-	// ToolUse is how tools are offered: native or auto, which is the default and
-	// the same with all of these types.
+	// ToolUse is how its models call tools: native, text (see Text) or auto, which
+	// is the default: native, and text once a model refuses tools. It is nothing to
+	// direct.
 	ToolUse string `toml:"tool_use"`
 	// Images is whether its models take images: yes, no or auto, which is the
 	// default: yes, save that direct takes none. To a model that takes none, a line
@@ -62,8 +63,11 @@ type Provider struct {
 	Default bool `toml:"default"`
 }
 
-// The values of Images that are not its default.
+// The values of ToolUse and Images that are not their default.
 const (
+	toolsNative = "native"
+	toolsText   = "text"
+
 	imagesYes = "yes"
 	imagesNo  = "no"
 )
@@ -136,7 +140,7 @@ func (p Provider) validate() map[string]string {
 	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
 	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
-	check(p.ToolUse == "" || p.ToolUse == "native" || p.ToolUse == "auto", "tool_use", "must be native or auto, got %q", p.ToolUse)
+	check(slices.Contains([]string{"", "auto", toolsNative, toolsText}, p.ToolUse), "tool_use", "must be auto, native or text, got %q", p.ToolUse)
 	check(slices.Contains([]string{"", "auto", imagesYes, imagesNo}, p.Images), "images", "must be auto, yes or no, got %q", p.Images)
 	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
 	check(p.Type != TypeDirect || p.Price == Price{}, "price", "direct costs nothing")

@@ -114,7 +114,7 @@ func plan(prompt string, tools []Tool) (calls []TextCall, answer string) {
 	if Spells(prompt, tools) {
 		calls = slashCalls(prompt, tools)
 	} else {
-		calls = TextCalls(prompt)
+		calls = TextCalls(prompt, tools)
 	}
 	var problems []string
 	for i, c := range calls {

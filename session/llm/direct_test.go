@@ -12,11 +12,12 @@ import (
 
 func tools() []Tool {
 	return []Tool{
-		{Name: "bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
+		{Name: "bash", Invocation: Invocation{Tag: "bash", Param: "command"}, Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
 		{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "write", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)},
 		{Name: "sleep", Schema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"integer"},"why":true},"required":["seconds"]}`)},
 		{Name: "list", Schema: json.RawMessage(`{}`)},
+		{Name: "web_scrape", Invocation: Invocation{Tag: "scrape"}, Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"},"select":{"type":"string"}},"required":["url","select"]}`)},
 	}
 }
 
@@ -68,14 +69,14 @@ func TestDirect(t *testing.T) {
 		"bad JSON":         {"/bash {\"command\": }", nil, "/bash: this is not valid JSON: invalid character '}' looking for beginning of value (line 1 of it)\n" + bashUsage},
 		"one is wrong":     {"/read a\n/bash {\n/read b", nil, "Nothing was run.\n\n/bash: the JSON object ends too early\n" + bashUsage},
 		"block is wrong":   {"```bash\nls", nil, "The bash block that begins in line 1 is never closed"},
-		"block's tool":     {"```scrape\n{}\n```", nil, `Line 1: there is no tool "web_scrape". The tools are /bash, /read, /write, /sleep, /list.`},
+		"block's tool":     {"```tool_call\n{\"tool_id\":\"reed\"}\n```", nil, `Line 1: there is no tool "reed". The tools are /bash, /read, /write, /sleep, /list, /web_scrape.`},
 		"block among good": {"```bash\nls\n```\n```scrape\n```", nil, "Nothing was run.\n\nthe scrape block in line 4 cannot be run: there is no JSON object"},
 
 		"a question":      {"what is this?", nil, help},
 		"nothing":         {"", nil, help},
 		"a path":          {"/usr/bin/env is where?", nil, help},
 		"in the middle":   {"please\n/bash ls", nil, help},
-		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list. Type /help for the commands.\n\n" + help},
+		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list, /web_scrape. Type /help for the commands.\n\n" + help},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, answer := converse(t, []Message{said(tt.prompt)})

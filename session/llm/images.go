@@ -8,7 +8,7 @@ import (
 // Sees tells whether the model takes images. One that doesn't is told of each
 // image in a line of text.
 func Sees(m Model) bool {
-	s, ok := m.(interface{ Sees() bool })
+	s, ok := capability[interface{ Sees() bool }](m)
 	return ok && s.Sees()
 }
 
@@ -19,7 +19,7 @@ func Refuses(m Model, bytes int) string {
 	if !Sees(m) {
 		return "takes no images"
 	}
-	if l, ok := m.(interface{ LargestImage() int }); ok && bytes > l.LargestImage() {
+	if l, ok := capability[interface{ LargestImage() int }](m); ok && bytes > l.LargestImage() {
 		return "takes images up to " + size(l.LargestImage())
 	}
 	return ""

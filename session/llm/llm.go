@@ -38,6 +38,7 @@ type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // JSON Schema, an object
+	Invocation  Invocation      // for a text; see TextCalls and Text
 }
 
 // Role is whose message it is.

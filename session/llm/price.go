@@ -46,7 +46,7 @@ func (p Price) validate() map[string]string {
 // Cost is what an answer of the model costs; ok is false if no price is
 // configured.
 func Cost(m Model, u Usage) (amount float64, currency string, ok bool) {
-	priced, ok := m.(interface{ Prices() Price })
+	priced, ok := capability[interface{ Prices() Price }](m)
 	if !ok || priced.Prices() == (Price{}) {
 		return 0, "", false
 	}

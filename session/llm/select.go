@@ -26,7 +26,7 @@ func Select(cfg Config, getenv func(string) string, want string) (Model, error) 
 	}
 	switch p.Type {
 	case TypeClaude:
-		return newClaude(p, getenv), nil
+		return p.withTools(newClaude(p, getenv)), nil
 	case TypeScript:
 		s, err := LoadScript(p.model())
 		if err != nil {
@@ -34,7 +34,7 @@ func Select(cfg Config, getenv func(string) string, want string) (Model, error) 
 		}
 		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
 		s.Blind, s.Price = p.Images == imagesNo, p.Price
-		return s, nil
+		return p.withTools(s), nil
 	case TypeDirect:
 		return Direct{Provider: p.name()}, nil
 	}
@@ -44,7 +44,7 @@ func Select(cfg Config, getenv func(string) string, want string) (Model, error) 
 // Levels lists the thought levels that a Request to the model can have, from
 // least to most; nil means that there is no choice.
 func Levels(m Model) []string {
-	if l, ok := m.(interface{ Levels() []string }); ok {
+	if l, ok := capability[interface{ Levels() []string }](m); ok {
 		return l.Levels()
 	}
 	return nil
@@ -53,7 +53,7 @@ func Levels(m Model) []string {
 // Ready tells whether the model can be used: a model that lacks its key gives an
 // *Error with Auth.
 func Ready(m Model) error {
-	if r, ok := m.(interface{ Ready() error }); ok {
+	if r, ok := capability[interface{ Ready() error }](m); ok {
 		return r.Ready()
 	}
 	return nil

@@ -99,7 +99,7 @@ func TestValidate(t *testing.T) {
 	cfg := Config{Providers: []Provider{
 		{Name: "ok", Type: "claude", BaseURL: "http://127.0.0.1:80/v1", APIKeyEnv: "MY_KEY", MaxTokens: 5, ContextWindow: 6, ToolUse: "auto", Images: "no", Price: Price{Input: 1, Currency: "EUR"}, Default: true},
 		{Name: "ok", Type: "direct"},
-		{Name: "a:b", Type: "openai", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "text", Images: "true", Price: Price{Input: -1}, Default: true},
+		{Name: "a:b", Type: "openai", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "none", Images: "true", Price: Price{Input: -1}, Default: true},
 		{Type: "script"},
 		{Name: "n", MaxTokens: 9, ContextWindow: 9},
 		{Name: "d", Type: "direct", Images: "yes", Price: Price{Input: 1}},
@@ -112,7 +112,7 @@ func TestValidate(t *testing.T) {
 		"providers[2].api_key_env":    "must be the name of an environment variable, not the key itself",
 		"providers[2].max_tokens":     "must be 0 or more tokens, got -1",
 		"providers[2].context_window": "must be 0 or more tokens, got -2",
-		"providers[2].tool_use":       `must be native or auto, got "text"`,
+		"providers[2].tool_use":       `must be auto, native or text, got "none"`,
 		"providers[2].images":         `must be auto, yes or no, got "true"`,
 		"providers[2].price.input":    "must be 0 to 1,000,000 for a million tokens, got -1",
 		"providers[2].default":        "an earlier provider is the default already; only one can be",

@@ -6,8 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 )
+
+// Invocation is how a tool is called in a text. The zero value is by a tool_call
+// block, by which every tool can be called.
+type Invocation struct {
+	Tag   string // the language of a fenced block that is a call of the tool
+	Param string // the parameter that the block is, word for word; empty means that the block is the JSON input
+}
 
 // TextCall is a tool call that stands in a text, or what is wrong with it.
 type TextCall struct {
@@ -17,114 +27,106 @@ type TextCall struct {
 	Problem string          // why it cannot be run, one sentence for people; empty means that it can
 }
 
-// blockTools names the tool of each fenced block that is a call.
-var blockTools = map[string]string{"bash": "bash", "scrape": "web_scrape", "tool_call": ""}
-
 // TextCalls finds the calls that a text spells out in fenced blocks, in order:
+// those of the tools' Invocations, and
 //
-//	```bash       the block is the command
-//	```scrape     the block is the JSON input of web_scrape
 //	```tool_call  the block is {"tool_id": "…", "params": {…}}
 //
 // Fences are those of CommonMark: three or more backticks or tildes, indented by
 // at most three spaces, closed by at least as many of the same. Blocks of other
 // languages are passed over together with whatever stands in them. A block that
 // is never closed was cut off, so it has a Problem and is not to be run.
-func TextCalls(text string) []TextCall {
+func TextCalls(text string, tools []Tool) []TextCall {
 	var calls []TextCall
-	var open fence
-	var body strings.Builder
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		switch {
-		case open.size == 0:
-			open = openFence(line)
-			open.line = n
-			body.Reset()
-		case open.closedBy(line):
-			if call, ok := blockCall(open, body.String()); ok {
-				calls = append(calls, call)
-			}
-			open = fence{}
-		default:
-			body.WriteString(cutIndent(line, open.indent))
-			body.WriteByte('\n')
-		}
-	}
-	if open.size > 0 {
-		if tool, ok := blockTools[open.lang]; ok {
-			calls = append(calls, TextCall{Line: open.line, Tool: tool,
-				Problem: fmt.Sprintf("the %s block that begins in line %d is never closed", open.lang, open.line)})
-		}
-	}
+	g := grammar{tools}
+	s := scanner{isCall: g.isCall, text: func(string) {}, block: func(b block) bool {
+		calls = append(calls, g.textCall(b))
+		return true
+	}}
+	s.feed(text)
+	s.finish()
 	return calls
 }
 
-// fence is the opening line of a fenced block; size 0 means none.
-type fence struct {
-	mark         byte // ` or ~
-	size, indent int
-	lang         string // first word of the info string, lower case
-	line         int
+// grammar reads the blocks that are calls of some tools.
+type grammar struct{ tools []Tool }
+
+func (g grammar) isCall(lang string) bool {
+	_, ok := g.tagged(lang)
+	return ok || lang == toolCallTag
 }
 
-func openFence(line string) fence {
-	f := fence{indent: len(line) - len(strings.TrimLeft(line, " "))}
-	rest := line[f.indent:]
-	if f.indent > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
-		return fence{}
+// toolCallTag is the language of the block that can call any tool.
+const toolCallTag = "tool_call"
+
+// tagged gives the tool whose block has the language.
+func (g grammar) tagged(lang string) (Tool, bool) {
+	i := slices.IndexFunc(g.tools, func(t Tool) bool { return lang != "" && t.Invocation.Tag == lang })
+	if i < 0 {
+		return Tool{}, false
 	}
-	f.mark = rest[0]
-	info := strings.TrimLeft(rest, rest[:1])
-	f.size = len(rest) - len(info)
-	if f.size < 3 || f.mark == '`' && strings.Contains(info, "`") { // the latter is inline code
-		return fence{}
-	}
-	if words := strings.Fields(info); len(words) > 0 {
-		f.lang = strings.ToLower(words[0])
-	}
-	return f
+	return g.tools[i], true
 }
 
-func (f fence) closedBy(line string) bool {
-	c := openFence(line)
-	return c.mark == f.mark && c.size >= f.size && c.lang == ""
-}
-
-// cutIndent takes up to n spaces off, as the fence itself was indented.
-func cutIndent(line string, n int) string {
-	for n > 0 && strings.HasPrefix(line, " ") {
-		line, n = line[1:], n-1
-	}
-	return line
-}
-
-// blockCall reads the call in a closed block; ok is false if it is not one.
-func blockCall(f fence, body string) (call TextCall, ok bool) {
-	call.Line = f.line
-	call.Tool, ok = blockTools[f.lang]
-	if !ok {
-		return call, false
-	}
+func (g grammar) textCall(b block) TextCall {
+	call := TextCall{Line: b.line}
 	var err error
-	switch f.lang {
-	case "bash":
-		if strings.TrimSpace(body) == "" {
-			err = errors.New("there is no command")
-		}
-		call.Input = object("command", strings.TrimSuffix(body, "\n"))
-	case "scrape":
-		call.Input, err = jsonObject(body)
-	case "tool_call":
-		call.Tool, call.Input, err = toolCall(body)
+	call.Tool, call.Input, err = g.read(b)
+	switch {
+	case !b.closed:
+		call.Problem = fmt.Sprintf("the %s block that begins in line %d is never closed", b.lang, b.line)
+	case err != nil:
+		call.Problem = fmt.Sprintf("the %s block in line %d cannot be run: %v", b.lang, b.line, err)
 	}
-	if err != nil {
+	if call.Problem != "" {
 		call.Input = nil
-		call.Problem = fmt.Sprintf("the %s block in line %d cannot be run: %v", f.lang, f.line, err)
 	}
-	return call, true
+	return call
+}
+
+// read gives the call in a block that is one. Beside an error, which is for
+// people, stands what is known.
+func (g grammar) read(b block) (tool string, input json.RawMessage, err error) {
+	t, ok := g.tagged(b.lang)
+	switch {
+	case !ok:
+		return toolCall(b.body)
+	case t.Invocation.Param == "":
+		input, err = jsonObject(b.body)
+	default:
+		input = object(t.Invocation.Param, strings.TrimSuffix(b.body, "\n"))
+		if strings.TrimSpace(b.body) == "" {
+			err = fmt.Errorf("there is no %s", t.Invocation.Param)
+		}
+	}
+	return t.Name, input, err
+}
+
+// callObject is a call as a JSON object: the members of ours, or those that
+// models learned elsewhere.
+type callObject struct {
+	ToolID     string          `json:"tool_id"`
+	Params     json.RawMessage `json:"params"`
+	Name       string          `json:"name"`
+	Arguments  json.RawMessage `json:"arguments"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+func (c callObject) tool() string {
+	if c.ToolID == "" {
+		return c.Name
+	}
+	return c.ToolID
+}
+
+// params is nil if there are none.
+func (c callObject) params() json.RawMessage {
+	for _, p := range []json.RawMessage{c.Params, c.Arguments, c.Parameters} {
+		if p != nil && string(p) != "null" {
+			return p
+		}
+	}
+	return nil
 }
 
 func toolCall(body string) (tool string, input json.RawMessage, err error) {
@@ -132,25 +134,66 @@ func toolCall(body string) (tool string, input json.RawMessage, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	var in struct {
-		ToolID string          `json:"tool_id"`
-		Params json.RawMessage `json:"params"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil || in.ToolID == "" {
+	var in callObject
+	if err := json.Unmarshal(raw, &in); err != nil || in.tool() == "" {
 		return "", nil, errors.New(`want {"tool_id": "NAME", "params": {…}}`)
 	}
-	if in.Params == nil {
-		return in.ToolID, json.RawMessage("{}"), nil
+	params := in.params()
+	var text string
+	switch {
+	case params == nil:
+		return in.tool(), json.RawMessage("{}"), nil
+	case isObject(params):
+		return in.tool(), params, nil
+	case json.Unmarshal(params, &text) == nil: // some put JSON into JSON
+		if object, err := jsonObject(text); err == nil {
+			return in.tool(), object, nil
+		}
 	}
-	if !isObject(in.Params) {
-		return in.ToolID, nil, errors.New("params must be a JSON object")
+	return in.tool(), nil, errors.New("params must be a JSON object")
+}
+
+// looksLikeCall reports whether a block of JSON is a call and nothing else: it
+// has all members of one, no others, and names a tool that there is.
+func (g grammar) looksLikeCall(body string) bool {
+	raw, err := jsonObject(body)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	var in callObject
+	if err != nil || dec.Decode(&in) != nil || in.params() == nil {
+		return false
 	}
-	return in.ToolID, in.Params, nil
+	_, ok := find(g.tools, in.tool())
+	return ok
+}
+
+var namesTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
+})
+
+// named gives the tool that a block which cannot be read was meant for, else the
+// name of the block.
+func named(body string) string {
+	if m := namesTool().FindStringSubmatch(body); m != nil && m[1] != "" {
+		return m[1]
+	}
+	return toolCallTag
 }
 
 // jsonObject reads text that must be one JSON object and nothing else; its
-// errors are for people.
+// errors are for people. Line breaks and tabs may stand in strings as they are:
+// who writes a file's content by hand seldom escapes them.
 func jsonObject(text string) (json.RawMessage, error) {
+	raw, err := strictObject(text)
+	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax {
+		if raw, err := strictObject(escapeControls(text)); err == nil {
+			return raw, nil
+		}
+	}
+	return raw, err
+}
+
+func strictObject(text string) (json.RawMessage, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage
 	err := dec.Decode(&raw)
@@ -162,7 +205,7 @@ func jsonObject(text string) (json.RawMessage, error) {
 		return nil, errors.New("the JSON object ends too early")
 	case isSyntax:
 		at := min(int(syntax.Offset), len(text))
-		return nil, fmt.Errorf("this is not valid JSON: %v (line %d of it)", syntax, 1+strings.Count(text[:at], "\n"))
+		return nil, fmt.Errorf("this is not valid JSON: %w (line %d of it)", syntax, 1+strings.Count(text[:at], "\n"))
 	case err != nil:
 		return nil, err
 	case !isObject(raw):
@@ -172,6 +215,24 @@ func jsonObject(text string) (json.RawMessage, error) {
 		return nil, errors.New("there is more text after the JSON object")
 	}
 	return raw, nil
+}
+
+// escapeControls escapes the control characters inside of JSON strings.
+func escapeControls(text string) string {
+	var b strings.Builder
+	inside, escaped := false, false
+	for _, c := range []byte(text) {
+		if inside && c < ' ' && !escaped {
+			fmt.Fprintf(&b, `\u%04x`, c)
+			continue
+		}
+		b.WriteByte(c)
+		if c == '"' && !escaped {
+			inside = !inside
+		}
+		escaped = inside && c == '\\' && !escaped
+	}
+	return b.String()
 }
 
 // isObject reports whether valid JSON is an object.

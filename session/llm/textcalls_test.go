@@ -47,7 +47,7 @@ func TestTextCalls(t *testing.T) {
 		"odd params":    {"```tool_call\n{\"tool_id\":\"a\",\"params\":[]}\n```", []TextCall{{Line: 1, Tool: "a", Problem: "the tool_call block in line 1 cannot be run: params must be a JSON object"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, TextCalls(tt.text)); diff != "" {
+			if diff := cmp.Diff(tt.want, TextCalls(tt.text, tools())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -59,7 +59,7 @@ func FuzzTextCalls(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, calls := range [][]TextCall{TextCalls(text), slashCalls(text, tools())} {
+		for _, calls := range [][]TextCall{TextCalls(text, tools()), slashCalls(text, tools())} {
 			for _, c := range calls {
 				if (c.Problem == "") != (isObject(c.Input) && json.Valid(c.Input)) {
 					t.Errorf("%+v", c)

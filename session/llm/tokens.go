@@ -22,8 +22,11 @@ func Tokens(req Request) int {
 			}
 		}
 	}
-	return (2*bytes+6)/7 + images*imageTokens
+	return tokens(bytes) + images*imageTokens
 }
+
+// tokens estimates how many a text of that many bytes is.
+func tokens(bytes int) int { return (2*bytes + 6) / 7 }
 
 func blockBytes(b Block) int {
 	n := len(b.Text)

@@ -1,0 +1,172 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
+)
+
+// Text makes any model one that calls tools in the text of its answers, for
+// models that have no tools of their own. The tools stand in the system prompt,
+// calls and results of the history in the text of the messages, and the blocks
+// that [TextCalls] describes become calls.
+//
+// Only what the model answers is read for calls, never a message: a file that
+// holds a block cannot call a tool by being read.
+//
+// What is a call? Every block of a tool's tag, or of tool_call, at top level; so
+// the system prompt asks to show commands in sh blocks. Models that learned other
+// forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
+// beginning of a line, or a json block of nothing but name and arguments of a tool
+// that there is. One that cannot be read becomes a call too, whose input is a
+// string, so that the model is told. A block that the answer ends in is complete
+// if the model ended it, and no call if it was cut off.
+//
+// Why does an answer end early? A model that goes on after a call often makes up
+// its result. What follows a call is held back, and where it begins to look like
+// one (a line such as "Output:", a block without a language) the rest of the
+// answer is left out, later calls too: they would build on what never happened.
+//
+// <think> at the beginning of an answer is a thought.
+func Text(m Model) Model { return &text{m} }
+
+type text struct{ Model }
+
+// Unwrap gives the model that is asked.
+func (t *text) Unwrap() Model { return t.Model }
+
+// Stream asks the model without tools of its own.
+func (t *text) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		a := newTextAnswer(req)
+		for ev, err := range t.Model.Stream(ctx, inText(req)) {
+			if err != nil {
+				a.broken()
+				if a.send(yield) {
+					yield(Event{}, err)
+				}
+				return
+			}
+			a.take(ev)
+			if !a.send(yield) || a.stopped {
+				return
+			}
+		}
+	}
+}
+
+// orText is a model of which is not known whether it has tools. It is asked as
+// if it had, until it refuses; then, and from then on, it is asked as Text is.
+type orText struct {
+	Model
+	refused *atomic.Bool
+}
+
+// Unwrap gives the model that is asked.
+func (o *orText) Unwrap() Model { return o.Model }
+
+// Stream asks the model, once more if it refuses the tools.
+func (o *orText) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if !o.refused.Load() {
+			begun, refused := false, false
+			for ev, err := range o.Model.Stream(ctx, req) {
+				if refused = !begun && len(req.Tools) > 0 && refusesTools(err); refused {
+					break
+				}
+				begun = true
+				if !yield(ev, err) {
+					return
+				}
+			}
+			if !refused {
+				return
+			}
+		}
+		for ev, err := range Text(o.Model).Stream(ctx, req) {
+			if err == nil {
+				o.refused.Store(true)
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// textOnly remembers which models refused tools, as long as the process lives:
+// each session has a Model of its own, and only the first is to pay for it.
+var textOnly sync.Map // address and name -> *atomic.Bool
+
+// withTools gives the model the way to call tools that is configured.
+func (p Provider) withTools(m Model) Model {
+	switch p.ToolUse {
+	case toolsNative:
+		return m
+	case toolsText:
+		return Text(m)
+	}
+	refused, _ := textOnly.LoadOrStore(p.BaseURL+" "+m.Name(), new(atomic.Bool))
+	return &orText{m, refused.(*atomic.Bool)}
+}
+
+// CallsInText tells whether the model calls tools in the text of its answers:
+// because it is configured so, or because it has refused tools.
+func CallsInText(m Model) bool {
+	if o, ok := capability[*orText](m); ok {
+		return o.refused.Load()
+	}
+	_, ok := capability[*text](m)
+	return ok
+}
+
+// capability gives the model, or the one that it wraps, as a T.
+func capability[T any](m Model) (T, bool) {
+	for m != nil {
+		if t, ok := m.(T); ok {
+			return t, true
+		}
+		w, ok := m.(interface{ Unwrap() Model })
+		if !ok {
+			break
+		}
+		m = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// noTools matches what servers say of a model that takes no tools. The tools
+// themselves must be what is not supported: a complaint about one of them, such as
+// "tools.0.input_schema does not support oneOf", is none.
+//
+//	… does not support tools                        Ollama
+//	No endpoints found that support tool use.       OpenRouter
+//	`tool calling` is not supported with this model Groq
+//	Function calling is not enabled for models/…    Gemini, Mistral
+//	"auto" tool choice requires --enable-auto-…     vLLM
+//	tools param requires --jinja flag               llama.cpp
+//	'tools' is not supported with this model.       OpenAI
+var noTools = sync.OnceValue(func() *regexp.Regexp {
+	const tools = "['\"`]?(native )?(tools?|functions?)([ /_-]?(use|usage|call|calls|calling|choice|param|parameter))*['\"`]?"
+	const not = "(not|n't|n’t|un)[ -]?(currently |yet )?"
+	return regexp.MustCompile(`(?i)` +
+		`(do(es)?|can) ?` + not + `(support|take|accept|have)( the use of| any| using)? ` + tools + `(\W|$)` +
+		`|(^|[^\w.])` + tools + ` (is |are )?` + not + `(supported|enabled|available|implemented)` +
+		`|unsupported (parameter|param|argument|feature|value)s?:? ` + tools + `(\W|$)` +
+		`|no endpoints found that support (the provided )?` + tools + `(\W|$)` +
+		`|(^|[^\w.])` + tools + ` requires? --`)
+})
+
+// refusesTools reports whether a request failed because it had tools.
+func refusesTools(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Auth || e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired {
+		return false
+	}
+	return noTools().MatchString(e.Message)
+}
