@@ -74,9 +74,9 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 // running is a tool call that the client knows of.
 type running struct {
 	*turn
-	call *executors.Call
-	id   string // the provider's
-	link int    // see Result
+	call *executors.Call // as it is made now; see reformatted
+	id   string          // the provider's
+	link int             // see Result
 
 	mu       sync.Mutex
 	terminal string // to embed: of the client, or streamed to it
@@ -93,32 +93,49 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	}
 	r := &running{turn: t, call: call, id: c.ID}
 	call.Notify = r.notify
-	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
-	if cancelled(ctx, call.Unfit) {
-		return nil, context.Cause(ctx)
+	if err := t.prepare(ctx, call); err != nil {
+		return nil, err
 	}
-	call.Card.Title = executors.Shown(cmp.Or(call.Card.Title, c.Name, "Tool call without a name"))
-	card := call.Card
-	u := acp.ToolCall{
-		Update: acp.UpdateToolCall, ToolCallID: call.ID, Name: executors.Shown(c.Name), Title: card.Title, Kind: string(card.Kind),
-		Status: acp.ToolPending, Locations: locations(card.Locations), RawInput: call.ShownInput(),
-	}
-	if u.Kind == "" {
-		tool, _ := executors.Find(t.tools, c.Name)
-		u.Kind = string(cmp.Or(tool.Kind, executors.KindOther))
-	}
-	if t.StreamTerminals && card.Command != "" {
+	u := r.card(acp.UpdateToolCall)
+	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
+	if t.StreamTerminals && call.Card.Command != "" {
 		r.terminal = call.ID
-		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: card.Dir}}
+		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: call.Card.Dir}}
+		u.Content = r.content(nil)
 	}
-	u.Content = r.content(nil)
 	t.Record(Call{Shown: u})
 	return r, t.Send(ctx, u)
+}
+
+// prepare asks what the call would do.
+func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
+	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
+	if cancelled(ctx, call.Unfit) {
+		return context.Cause(ctx)
+	}
+	call.Card.Title = executors.Shown(cmp.Or(call.Card.Title, call.Tool, "Tool call without a name"))
+	return nil
+}
+
+// card is what Prepare told, for the client.
+func (r *running) card(update string) acp.ToolCall {
+	card := r.call.Card
+	tool, _ := executors.Find(r.tools, r.call.Tool)
+	return acp.ToolCall{
+		Update: update, ToolCallID: r.call.ID, Title: card.Title, Kind: string(cmp.Or(card.Kind, tool.Kind, executors.KindOther)),
+		Content: r.content(nil), Locations: locations(card.Locations), RawInput: r.call.ShownInput(),
+	}
 }
 
 // run executes the call and tells the client how it ended.
 func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
+	if err == nil && r.reformattable(res) {
+		res, err = r.reformatted(ctx, res)
+	}
+	if err == nil {
+		res.Text += r.reflection(res)
+	}
 	return r.finish(ctx, res, err)
 }
 

@@ -56,6 +56,12 @@ type Call struct {
 	Shown acp.ToolCall `json:"shown"`
 }
 
+// Correction is what a tool call is from here on: its input did not fit, and was
+// put right before it ran.
+type Correction struct {
+	Shown acp.ToolCall `json:"shown"`
+}
+
 // Result is how a tool call ended: for the model, and for the client.
 type Result struct {
 	Result llm.ToolResult    `json:"result"`
@@ -103,6 +109,7 @@ func (Block) Kind() string      { return "block" }
 func (Answer) Kind() string     { return "answer" }
 func (Note) Kind() string       { return "note" }
 func (Call) Kind() string       { return "tool_call" }
+func (Correction) Kind() string { return "tool_correction" }
 func (Result) Kind() string     { return "tool_result" }
 func (Plan) Kind() string       { return "plan" }
 func (TurnEnd) Kind() string    { return "turn_end" }
@@ -118,6 +125,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Answer{}.Kind():     decode[Answer],
 	Note{}.Kind():       decode[Note],
 	Call{}.Kind():       decode[Call],
+	Correction{}.Kind(): decode[Correction],
 	Result{}.Kind():     decode[Result],
 	Plan{}.Kind():       decode[Plan],
 	TurnEnd{}.Kind():    decode[TurnEnd],

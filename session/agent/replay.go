@@ -80,6 +80,11 @@ func (r *replayer) event(e Event) {
 		r.calls = append(r.calls, e.Shown.ToolCallID)
 		r.open[e.Shown.ToolCallID] = true
 		r.update(r.fit(e.Shown, nil))
+	case Correction:
+		if u := e.Shown; r.open[u.ToolCallID] { // not in a log that is none of ours
+			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
+			r.update(u)
+		}
 	case Result:
 		delete(r.open, e.Shown.ToolCallID)
 		r.update(r.fit(e.Shown, e.Exit))
@@ -203,7 +208,7 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	if terminal == "" {
 		return u
 	}
-	rest := slices.DeleteFunc(slices.Clone(u.Content), func(c acp.ToolContent) bool { return c.Type == "terminal" })
+	rest := slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 	if !r.caps.TerminalOutput {
 		if !r.caps.Terminal {
 			u.Content = rest
@@ -226,6 +231,8 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	}
 	return u
 }
+
+func isTerminal(c acp.ToolContent) bool { return c.Type == "terminal" }
 
 // terminalOf is the terminal that a tool call embeds, if any.
 func terminalOf(u acp.ToolCall) string {

@@ -42,6 +42,11 @@ func sound(e Event) error {
 			return errors.New("shown needs the update tool_call, an id and a title")
 		}
 		return soundCall(e.Shown)
+	case Correction:
+		if e.Shown.Update != acp.UpdateToolCallPatch || e.Shown.Title == "" || e.Shown.Status != "" {
+			return errors.New("shown needs the update tool_call_update, a title and no status")
+		}
+		return soundCall(e.Shown)
 	case Result:
 		if s := e.Shown.Status; e.Shown.Update != acp.UpdateToolCallPatch || s != acp.ToolCompleted && s != acp.ToolFailed {
 			return errors.New("shown needs the update tool_call_update and a final status")

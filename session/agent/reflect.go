@@ -1,0 +1,36 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// reflection is what the model gets behind the first failure of a turn that lies
+// in how it called: once is a help, each time would be noise. It is empty for any
+// other failure.
+func (r *running) reflection(res executors.Result) string {
+	if !res.Failed || !res.Category.Quality() || r.call.Origin != executors.Model || !r.reflected.CompareAndSwap(false, true) {
+		return ""
+	}
+	const ask = "\n\n[reflect] Before you call a tool again, find out what was wrong with this call."
+	tool, ok := executors.Find(r.tools, r.call.Tool)
+	if ok {
+		return fmt.Sprintf("%s The input of %s must fit this schema: %s", ask, tool.Name, schemaOf(tool))
+	}
+	if close := executors.Closest(r.tools, r.call.Tool); len(close) > 0 {
+		return fmt.Sprintf("%s The tools whose names come close: %s", ask, strings.Join(close, ", "))
+	}
+	return ask + " No tool has a name like it; look at what each tool says that it does."
+}
+
+func schemaOf(tool executors.Tool) string {
+	var b bytes.Buffer
+	if json.Compact(&b, tool.Schema) != nil {
+		return "{}"
+	}
+	return shortened(b.String(), maxNoted)
+}

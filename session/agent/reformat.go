@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+//go:embed reformat.md
+var reformatPrompt string
+
+// Reformatter lets a model put right the input of a call that does not fit its
+// tool. The call is then made anew, through all that judges calls.
+type Reformatter struct {
+	Model   llm.Model
+	Timeout time.Duration // for its answer; 0 means none
+}
+
+// maxReformat bounds what the model is asked, and what it answers, in bytes.
+const maxReformat = 64 << 10
+
+var errSlow = errors.New("took too long")
+
+// ask asks once for an input that fits. usage is set also beside an error, if the
+// provider told.
+func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, usage *llm.Usage, err error) {
+	question, err := question(tool, input, failure)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.Timeout, errSlow)
+		defer cancel()
+	}
+	req := llm.Request{
+		System:   strings.TrimSpace(reformatPrompt),
+		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: question}}}},
+	}
+	if levels := llm.Levels(f.Model); len(levels) > 0 {
+		req.Thought = levels[0]
+	}
+	var answer strings.Builder
+	var stop llm.StopReason
+	for ev, err := range f.Model.Stream(ctx, req) {
+		switch {
+		case err != nil:
+			return nil, usage, err
+		case ev.Usage != nil:
+			usage = ev.Usage
+		case ev.Stop != "":
+			stop = ev.Stop
+		}
+		if answer.Len()+len(ev.Text) > maxReformat {
+			return nil, usage, fmt.Errorf("%s answered with more than %d bytes", f.Model.Name(), maxReformat)
+		}
+		answer.WriteString(ev.Text)
+	}
+	if stop != llm.StopEnd {
+		return nil, usage, fmt.Errorf("%s gave no input (it stopped with %q)", f.Model.Name(), stop)
+	}
+	corrected, err = onlyObject(answer.String())
+	return corrected, usage, err
+}
+
+// question puts all into one JSON object: nothing in a string can end it.
+func question(tool executors.Tool, input json.RawMessage, failure string) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Tool   string          `json:"tool"`
+		Schema json.RawMessage `json:"schema"`
+		Input  json.RawMessage `json:"input"`
+		Error  string          `json:"error"`
+	}{tool.Name, tool.Schema, input, failure})
+	if err == nil && b.Len() > maxReformat {
+		err = fmt.Errorf("%d bytes are too much to be asked", b.Len())
+	}
+	return b.String(), err
+}
+
+// onlyObject gives the JSON object that an answer is. Nothing else may be in it,
+// save one code fence around all, which models are in the habit of.
+func onlyObject(answer string) (json.RawMessage, error) {
+	text := strings.TrimSpace(answer)
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		info, inner, _ := strings.Cut(rest, "\n")
+		inner, ok = strings.CutSuffix(inner, "```")
+		if info = strings.TrimSpace(info); !ok || info != "" && info != "json" {
+			return nil, errors.New("the answer is no JSON object")
+		}
+		text = strings.TrimSpace(inner)
+	}
+	var b bytes.Buffer
+	if !strings.HasPrefix(text, "{") || !utf8.ValidString(text) || json.Compact(&b, []byte(text)) != nil {
+		return nil, errors.New("the answer is no JSON object")
+	}
+	return b.Bytes(), nil
+}
+
+// reformattable reports whether the call failed before it ran, since its input
+// does not fit, and another model may say what was meant. Of a tool that may
+// change something that is the form alone: what to change instead is for the
+// model that wants the change.
+func (r *running) reformattable(res executors.Result) bool {
+	switch {
+	case r.Reformat == nil, isDirect(r.Reformat.Model), r.call.Origin != executors.Model:
+		return false
+	case !res.Failed, r.call.Unfit == nil, r.begun():
+		return false
+	case res.Category != executors.InvalidParameters && res.Category != executors.TypeMismatch:
+		return false
+	}
+	tool, ok := executors.Find(r.tools, r.call.Tool)
+	mutates := tool.Effect == 0 || tool.Effect.Has(executors.Mutates)
+	return ok && (!mutates || executors.Fits(tool, r.call.Input) != nil)
+}
+
+// begun reports whether the call was allowed and started.
+func (r *running) begun() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.started
+}
+
+// reformatted makes the call anew with an input that another model put right, as
+// an attempt that every link judges. It gives the failure that was, if there is
+// no such input.
+func (r *running) reformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
+	input, err := r.reformat(ctx, failed.Text)
+	if ctx.Err() != nil {
+		return failed, context.Cause(ctx)
+	}
+	if err != nil {
+		r.Log.Warn("reformat", "call", r.call.ID, "err", err)
+		return failed, nil
+	}
+	first, again := r.call, *r.call
+	again.Input, again.Attempt, again.Ask, again.Record = input, first.Attempt+1, nil, &executors.Record{}
+	if err := r.prepare(ctx, &again); err != nil {
+		return failed, err
+	}
+	if f, ok := errors.AsType[*executors.Failure](again.Unfit); ok && f.Category.Quality() {
+		return failed, nil
+	}
+	if err := r.correct(ctx, &again); err != nil {
+		return failed, err
+	}
+	res, err := r.Chain.Execute(ctx, &again)
+	switch {
+	case err != nil:
+		drop(failed)
+		return res, err
+	case res.Failed && res.Category.Quality() && !r.begun(): // a link found more than Prepare
+		drop(res)
+		r.call = first
+		return failed, nil
+	}
+	drop(failed)
+	res.Text += "\n[the input was corrected to " + shortened(string(input), maxNoted) + "]"
+	return res, nil
+}
+
+// reformat asks for an input that fits, and counts what that costs.
+func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
+	tool, _ := executors.Find(r.tools, r.call.Tool)
+	input, usage, err := r.Reformat.ask(ctx, tool, r.call.Input, failure)
+	if usage != nil {
+		r.Spend(r.Reformat.Model, *usage)
+		r.Record(Answer{Model: r.Reformat.Model.Name(), Usage: usage})
+	}
+	return input, err
+}
+
+// correct tells the client what the call is now.
+func (r *running) correct(ctx context.Context, again *executors.Call) error {
+	r.call = again
+	u := r.card(acp.UpdateToolCallPatch)
+	r.Record(Correction{Shown: u})
+	return r.Send(ctx, u)
+}
+
+// maxNoted bounds an input and a schema that the model is told of, in bytes.
+const maxNoted = 2 << 10
+
+// shortened cuts a text that is longer than max bytes.
+func shortened(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return s[:max] + "…"
+}
+
+// drop gives back what a result holds that nobody will see.
+func drop(res executors.Result) {
+	_ = res.Full.Close()
+	if res.Done != nil {
+		res.Done()
+	}
+}
