@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -40,6 +41,9 @@ type Agent struct {
 	// Spend counts an answer and gives what the session has cost so far; nil
 	// where no prices are known.
 	Spend func(llm.Model, llm.Usage) *acp.Cost
+	// Reformat puts right inputs that do not fit their tool; nil means that the
+	// model has to do so itself.
+	Reformat *Reformatter
 	// Inside tells whether an absolute path lies in the session's roots.
 	Inside func(path string) bool
 	// StreamTerminals says that the client has no terminals but shows those
@@ -72,6 +76,8 @@ type turn struct {
 	used    int // tokens that the provider counted up to history[:counted]
 	counted int
 	spoke   bool // the last answer had text
+	// reflected is that the model was asked to think about a call of its own.
+	reflected atomic.Bool
 }
 
 // Turn runs one prompt. It returns the history with the prompt and all that
