@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // ResolveEntry is Resolve for what the last name of path is itself: a symlink
@@ -99,12 +100,16 @@ func seen(c rune) rune {
 	return c
 }
 
-// Mkdir makes the directory name, which must not exist.
+// Mkdir makes the directory name, which must not exist, with that mode whatever
+// the umask is.
 func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
 	if err := d.may(name); err != nil {
 		return err
 	}
-	return d.root.Mkdir(name, mode)
+	if err := d.root.Mkdir(name, 0o700); err != nil {
+		return err
+	}
+	return d.Chmod(name, mode)
 }
 
 // Readlink gives what the symlink name says.
@@ -124,8 +129,30 @@ func (d *Dir) Symlink(target, name string) error {
 	return d.root.Symlink(target, name)
 }
 
-// Chmod sets the mode of the directory itself.
-func (d *Dir) Chmod(mode fs.FileMode) error { return d.root.Chmod(".", mode) }
+// Chmod sets the mode of a file or directory; a link gets an *IrregularError.
+func (d *Dir) Chmod(name string, mode fs.FileMode) error {
+	if err := d.noLink(name); err != nil {
+		return err
+	}
+	return d.root.Chmod(name, mode)
+}
+
+// Chtimes sets when a file or directory was last changed; a link gets an
+// *IrregularError.
+func (d *Dir) Chtimes(name string, changed time.Time) error {
+	if err := d.noLink(name); err != nil {
+		return err
+	}
+	return d.root.Chtimes(name, time.Time{}, changed)
+}
+
+func (d *Dir) noLink(name string) error {
+	info, err := d.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = &IrregularError{Path: name, Mode: info.Mode()}
+	}
+	return err
+}
 
 // may fails for a name that nothing may be made under.
 func (d *Dir) may(name string) error {
@@ -181,4 +208,11 @@ func linkError(err error, name string) error {
 		return nil
 	}
 	return &fs.PathError{Op: "rename", Path: name, Err: cause(err)}
+}
+
+// Leads reports whether the absolute path, with symlinks and ".." still in it,
+// leads to what is in a root and not refused. It need not exist.
+func (r *Roots) Leads(path string) bool {
+	resolved, err := follow(path)
+	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
 }
