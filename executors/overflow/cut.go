@@ -1,0 +1,102 @@
+package overflow
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// markRoom is what the marks of a cut may take, in characters.
+	markRoom = 80
+	inside   = "[…]" // stands where a line was cut
+	// toolError begins the block that says how a call failed; it has five lines.
+	toolError      = "[tool_error]\n"
+	toolErrorLines = 5
+)
+
+// cut shortens a text to at most limit characters: its head and its tail, in
+// whole lines, around a line that says what is missing. Only where whole lines
+// would leave less than half of either is a line cut inside, and marked.
+func cut(text string, limit int) string {
+	n := utf8.RuneCountInString(text)
+	if n <= limit {
+		return text
+	}
+	room := max(limit-markRoom, 0)
+	head := min(max(room/2, errorBlock(text)), room*3/4)
+	h, hWhole := headEnd(text, runeOffset(text, head))
+	t, tWhole := tailStart(text, h+runeOffset(text[h:], n-utf8.RuneCountInString(text[:h])-(room-head)))
+	missing := text[h:t]
+
+	var b strings.Builder
+	b.Grow(h + len(text) - t + 2*markRoom)
+	b.WriteString(text[:h])
+	if !hWhole {
+		b.WriteString(" " + inside)
+	}
+	if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
+		b.WriteByte('\n')
+	}
+	b.WriteString("[… ")
+	if lines := strings.Count(missing, "\n"); lines > 0 {
+		b.WriteString(counted(lines, "line") + ", ")
+	}
+	b.WriteString(counted(utf8.RuneCountInString(missing), "character") + " cut …]\n")
+	if !tWhole {
+		b.WriteString(inside + " ")
+	}
+	b.WriteString(text[t:])
+	return b.String()
+}
+
+// errorBlock is how many characters of a text say how the call failed.
+func errorBlock(text string) int {
+	if !strings.HasPrefix(text, toolError) {
+		return 0
+	}
+	end := 0
+	for range toolErrorLines {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			break
+		}
+		end += i + 1
+	}
+	return utf8.RuneCountInString(text[:end])
+}
+
+// headEnd moves the end of a head back to a line's end, if that is near.
+func headEnd(text string, at int) (end int, whole bool) {
+	if at == 0 || text[at-1] == '\n' {
+		return at, true
+	}
+	if i := strings.LastIndexByte(text[:at], '\n') + 1; i > at/2 {
+		return i, true
+	}
+	return at, false
+}
+
+// tailStart moves the start of a tail on to a line's start, if that is near.
+func tailStart(text string, at int) (start int, whole bool) {
+	if at == 0 || at == len(text) || text[at-1] == '\n' {
+		return at, true
+	}
+	if i := strings.IndexByte(text[at:], '\n') + 1; i > 0 && i < (len(text)-at)/2 {
+		return at + i, true
+	}
+	return at, false
+}
+
+// runeOffset is the number of bytes of the first n runes of s.
+func runeOffset(s string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}

@@ -1,0 +1,171 @@
+package overflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// A cut is as short as it has to be, of valid text if the text is, and each of
+// its ends is one of a line or marked.
+func FuzzCut(f *testing.F) {
+	f.Add(numbered(300), 500)
+	f.Add(strings.Repeat("日本\r\n", 300), 200)
+	f.Add("a\n"+strings.Repeat("é", 3000)+"\nb", 300)
+	f.Add(executors.Failf(executors.Timeout, "%s", strings.Repeat("w", 500)).Text+numbered(300), 1000)
+	f.Add(strings.Repeat("\n", 500), 200)
+	f.Add(strings.Repeat("\xff\xfe", 500), 200)
+	f.Add(strings.Repeat("x", 201), 200)
+	mark := regexp.MustCompile(`(?s)\A(.*?)( \[…\])?\n?\[… (?:([\d,]+) lines?, )?([\d,]+) characters? cut …\]\n(\[…\] )?(.*)\z`)
+	f.Fuzz(func(t *testing.T, text string, limit int) {
+		if strings.Contains(text, "…") { // looks like a mark
+			return
+		}
+		limit = minThreshold + int(uint(limit)%5000)
+		got := cut(text, limit)
+		n := utf8.RuneCountInString(text)
+		if n <= limit {
+			if got != text {
+				t.Errorf("%q became %q", text, got)
+			}
+			return
+		}
+		if utf8.RuneCountInString(got) > limit || utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%d characters over %d, or not valid: %q", utf8.RuneCountInString(got), limit, got)
+		}
+		m := mark.FindStringSubmatch(got)
+		if m == nil {
+			t.Fatalf("no mark in %q", got)
+		}
+		head, tail := m[1], m[6]
+		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || len(head)+len(tail) >= len(text) {
+			t.Fatalf("%q and %q are not the ends of %q", head, tail, text)
+		}
+		missing, _ := strconv.Atoi(strings.ReplaceAll(m[4], ",", ""))
+		shown := utf8.RuneCountInString(head) + utf8.RuneCountInString(tail)
+		if missing+shown != n && missing+shown+1 != n && utf8.ValidString(text) { // a newline before the mark may be the text's
+			t.Errorf("%d shown and %d missing of %d", shown, missing, n)
+		}
+		if m[2] == "" && head != "" && text[len(head)-1] != '\n' && text[len(head)] != '\n' {
+			t.Errorf("the head %q ends inside of a line", head)
+		}
+		if m[5] == "" && text[len(text)-len(tail)-1] != '\n' {
+			t.Errorf("the tail %q begins inside of a line", tail)
+		}
+		if shown < (limit-markRoom)/2 {
+			t.Errorf("only %d characters of %d are shown", shown, limit)
+		}
+	})
+}
+
+// rowsOf are the rows that lines makes of a text that comes in chunks.
+func rowsOf(text []byte, width, chunk int) (all []string, longest int) {
+	l := lines{width: width, take: func(line []byte) bool {
+		longest = max(longest, len(line))
+		n := 0
+		for first := true; first || len(line) > 0; first = false {
+			at := offset(line, width)
+			all = append(all, string(line[:at]))
+			line = line[at:]
+			n++
+		}
+		return true
+	}}
+	for piece := range slices.Chunk(text, chunk) {
+		l.feed(piece)
+	}
+	l.end()
+	return all, longest
+}
+
+// However a text comes, its rows are the same, none is too long, and together they are the text.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\nc"), 3, 2)
+	f.Add([]byte(strings.Repeat("日本", 2000)), 7, 1)
+	f.Add([]byte(strings.Repeat("xy", 2000)+"\r\n"), 5, 100)
+	f.Add([]byte("\xff\n\r\n\r"), 1, 1)
+	f.Fuzz(func(t *testing.T, text []byte, width, chunk int) {
+		width, chunk = 1+int(uint(width)%100), 1+int(uint(chunk)%300)
+		whole, _ := rowsOf(text, width, len(text)+1)
+		before := bytes.Clone(text)
+		got, longest := rowsOf(text, width, chunk)
+		if !slices.Equal(whole, got) {
+			t.Fatalf("in chunks of %d: %q, want %q", chunk, got, whole)
+		}
+		if !bytes.Equal(before, text) {
+			t.Fatal("the chunks were changed")
+		}
+		if most := (pieceRows*width + 1) * utf8.UTFMax; longest > most {
+			t.Errorf("a line of %d bytes, %d are the most", longest, most)
+		}
+		count := 0
+		for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+			if line = strings.TrimSuffix(line, "\r"); len(text) > 0 {
+				count += rows([]byte(line), width)
+			}
+		}
+		if count != len(got) {
+			t.Errorf("%d rows, want %d", len(got), count)
+		}
+		for _, row := range got {
+			if utf8.RuneCountInString(row) > width {
+				t.Errorf("row %q is too long", row)
+			}
+		}
+		if joined, want := strings.Join(got, ""), strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", ""), "\n", ""); joined != strings.TrimSuffix(want, "\r") && joined != want {
+			t.Errorf("%q, want %q", joined, want)
+		}
+	})
+}
+
+// Whatever is asked of whatever text, the answer is short enough, and going on
+// as it says comes to the end.
+func FuzzReadOverflow(f *testing.F) {
+	f.Add("", numbered(500), 3, 0, "")
+	f.Add("", numbered(500), 0, 2, "line 4")
+	f.Add("", strings.Repeat("日本", 2000), 0, 0, "本日")
+	f.Add("", "a\xff\r\n\x00", 0, 1, "^")
+	f.Add("overflow:x", "", -1, 0, "(")
+	on := regexp.MustCompile(`; go on with offset: (\d+)\]$|go on with offset: (\d+)\]$`)
+	f.Fuzz(func(t *testing.T, id, text string, offset, limit int, pattern string) {
+		o := small()
+		o.Config.Threshold = minThreshold
+		if id == "" {
+			id = keptAs(t, o, "s", text)
+		}
+		for step := 0; ; step++ {
+			in := must(json.Marshal(input{ID: id, Offset: offset, Limit: limit, Pattern: pattern}))
+			call := &executors.Call{Tool: Name, Session: "s", Input: in}
+			_, unfit := o.Tools().Prepare(t.Context(), call)
+			res, err := o.Tools().Execute(t.Context(), call)
+			if err != nil || unfit != nil && !res.Failed {
+				t.Fatalf("%v, %q, %v", unfit, res.Text, err)
+			}
+			if res.Failed {
+				return
+			}
+			if n := utf8.RuneCountInString(res.Text); n > o.Config.Threshold || !utf8.ValidString(res.Text) {
+				t.Fatalf("%d characters: %q", n, res.Text)
+			}
+			m := on.FindStringSubmatch(res.Text)
+			if m == nil {
+				return
+			}
+			next, _ := strconv.Atoi(m[1] + m[2])
+			if next <= offset || step > len(text) {
+				t.Fatalf("from %d it goes on at %d: %q", offset, next, res.Text)
+			}
+			offset = next
+			if step > 50 { // far enough
+				return
+			}
+		}
+	})
+}

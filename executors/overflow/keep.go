@@ -1,0 +1,160 @@
+package overflow
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// place is where a text was kept.
+type place int
+
+const (
+	stored place = iota
+	inMemory
+)
+
+// prefix makes a reference of an id.
+const prefix = "overflow:"
+
+// kept is what is known of a text that is kept, or would be.
+type kept struct {
+	id    string
+	size  int64 // bytes of the text
+	bytes int64 // of these kept, from its beginning
+	lines int   // of these bytes, as read_overflow counts them
+	place place
+}
+
+// keep stores a text and gives the line that refers to it, or that says why the
+// text is gone.
+func (o *Overflow) keep(ctx context.Context, session string, text io.ReaderAt, size int64) string {
+	k, err := o.measure(ctx, session, text, size)
+	if err != nil {
+		return o.gone(ctx, size, "it could not be read back", err)
+	}
+	k.place, err = o.put(ctx, session, k.id, func() io.Reader { return io.NewSectionReader(text, 0, k.bytes) })
+	switch {
+	case errors.Is(err, errTooLarge):
+		return o.gone(ctx, size, "the session store cannot be used, and it is too large for the memory", err)
+	case err != nil:
+		return o.gone(ctx, size, "the session store cannot be used", err)
+	}
+	return k.reference(o.Config.MaxOverflowBytes)
+}
+
+// reference is the line by which the model finds the text.
+func (k kept) reference(most int64) string {
+	lines, until := counted(k.lines, "line"), ""
+	if k.place == inMemory {
+		until = ", until the agent ends"
+	}
+	if k.bytes < k.size {
+		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest is gone: tools.overflow.max_overflow_bytes is %s]",
+			mebibytes(k.size), lines, mebibytes(k.bytes), Name, prefix, k.id, until, grouped(most))
+	}
+	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, prefix, k.id, until)
+}
+
+// gone is the line that says that there is no more than what is above it.
+func (o *Overflow) gone(ctx context.Context, size int64, why string, err error) string {
+	if ctx.Err() != nil {
+		why = "the turn was cancelled"
+	} else {
+		o.log().Warn("an overflow is gone", "bytes", size, "err", err)
+	}
+	return fmt.Sprintf("[full output: %s; the rest of it is gone: %s; if you need it, call again for less at once]", mebibytes(size), why)
+}
+
+// measure goes through a text, as far as it will be kept.
+func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt, size int64) (kept, error) {
+	k := kept{size: size, bytes: size}
+	if most := o.Config.MaxOverflowBytes; most > 0 && size > most {
+		var err error
+		if k.bytes, err = boundary(text, most); err != nil {
+			return k, err
+		}
+	}
+	width := o.Config.width()
+	l := lines{width: width, take: func(line []byte) bool {
+		k.lines += rows(line, width)
+		return true
+	}}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%d %s\n", len(session), session)
+	in := io.NewSectionReader(text, 0, k.bytes)
+	buf := make([]byte, min(k.bytes, pieceSize))
+	for {
+		n, err := in.Read(buf)
+		hash.Write(buf[:n])
+		l.feed(buf[:n])
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return k, err
+		}
+	}
+	l.end()
+	id := uuid.UUID(hash.Sum(nil)[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8: our own
+	k.id = id.String()
+	return k, nil
+}
+
+// boundary is the largest length up to most at which a longer text can be cut:
+// between lines, or where the last line is very long, between runes.
+func boundary(text io.ReaderAt, most int64) (int64, error) {
+	from := max(0, most-pieceSize)
+	buf := make([]byte, most-from+1)
+	n, err := text.ReadAt(buf, from)
+	if n < len(buf) {
+		return 0, fmt.Errorf("read the text that overflows: %w", err)
+	}
+	end := len(buf) - 1
+	if i := bytes.LastIndexByte(buf[:end], '\n'); i >= 0 {
+		return from + int64(i) + 1, nil
+	}
+	for back := 1; back < utf8.UTFMax && end > 0 && !utf8.RuneStart(buf[end]); back++ {
+		end--
+	}
+	return from + int64(end), nil
+}
+
+// mebibytes shows a size as people do.
+func mebibytes(n int64) string {
+	switch {
+	case n < 1<<10:
+		return counted(n, "byte")
+	case n < 1<<20:
+		return strconv.FormatFloat(float64(n)/(1<<10), 'f', 1, 64) + " KiB"
+	}
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+}
+
+// counted is "1 line", "1,234 lines".
+func counted[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(int64(n)) + " " + noun + "s"
+}
+
+// grouped writes 1234567 as 1,234,567.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

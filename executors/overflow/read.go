@@ -1,0 +1,176 @@
+package overflow
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+//go:embed read_overflow.md
+var description string
+
+// Tools gives the tool read_overflow.
+func (o *Overflow) Tools() executors.Registry {
+	return executors.Registry{executors.Bind(executors.Tool{
+		Name: Name, Description: strings.TrimSpace(description),
+		Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
+	}, o.prepare, o.execute)}
+}
+
+type input struct {
+	ID      string `json:"id"`
+	Offset  int    `json:"offset,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// maxPattern is the longest pattern, in bytes.
+const maxPattern = 4 << 10
+
+// view is what a call shows of a text.
+type view interface {
+	take(line []byte) (more bool)
+	String() string
+}
+
+func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+	id, _, err := o.parse(in)
+	card := executors.Card{Title: "Read the rest of an output", Kind: executors.KindRead}
+	if id != "" {
+		card.Title = "Read " + prefix + id
+	}
+	return card, err
+}
+
+// parse checks an input before anything is asked of the store.
+func (o *Overflow) parse(in input) (id string, v view, err error) {
+	text := strings.TrimPrefix(strings.TrimSpace(in.ID), prefix)
+	u, err := uuid.Parse(text)
+	if err != nil || len(text) != len(u.String()) { // Parse takes other forms too
+		return "", nil, executors.Failuref(executors.InvalidParameters, "id must be a valid UUID, got %.80q", in.ID).
+			Hint("Give the reference as a result shows it, such as %s%s.", prefix, uuid.UUID{})
+	}
+	id = u.String()
+	if in.Offset < 0 || in.Limit < 0 {
+		return id, nil, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
+	}
+	if in.Pattern == "" {
+		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
+	}
+	if len(in.Pattern) > maxPattern {
+		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
+	}
+	re, err := regexp.Compile(in.Pattern)
+	if err != nil {
+		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
+			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
+	}
+	return id, &search{re: re, offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
+}
+
+func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+	id, v, err := o.parse(in)
+	if err != nil {
+		return executors.FailWith(err), nil
+	}
+	if call.Record != nil {
+		call.Record.ClaimSource = "memory"
+	}
+	l := lines{width: o.Config.width(), take: v.take}
+	for piece, err := range o.open(ctx, call.Session, id) {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return executors.Result{}, context.Cause(ctx)
+		case errors.Is(err, fs.ErrNotExist): // another session's too: nobody learns that it is there
+			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", prefix, id).
+				Hint("Make the call again that gave it, for less at once; a reference holds only in the session that it is from.").Result(), nil
+		case err != nil:
+			o.log().Warn("an overflow cannot be read", "session", call.Session, "err", err)
+			return executors.Failuref(executors.ServerError, "%s%s cannot be read: the session store cannot be used now", prefix, id).
+				Hint("Try again later, or make the call again that gave it, for less at once.").Result(), nil
+		}
+		if !l.feed(piece) {
+			break
+		}
+	}
+	l.end()
+	return executors.Result{Text: v.String()}, nil
+}
+
+// page shows numbered rows.
+type page struct {
+	offset int // rows before the page
+	limit  int // rows of the page; 0 means as many as there is room for
+	room   int // characters
+	width  int
+
+	out  strings.Builder
+	row  int // rows seen
+	more bool
+}
+
+func (p *page) take(line []byte) bool {
+	if n := rows(line, p.width); p.row+n <= p.offset {
+		p.row += n
+		return true
+	}
+	for first := true; first || len(line) > 0; first = false {
+		n := offset(line, p.width)
+		row := line[:n]
+		line = line[n:]
+		if p.row < p.offset {
+			p.row++
+			continue
+		}
+		chars := max(4, digits(p.row+1)) + 1 + utf8.RuneCount(row) + 1
+		if p.limit > 0 && p.row-p.offset == p.limit || chars > p.room {
+			p.more = true
+			return false
+		}
+		p.room -= chars
+		p.row++
+		fmt.Fprintf(&p.out, "%4d\t%s\n", p.row, valid(row))
+	}
+	return true
+}
+
+func (p *page) String() string {
+	switch {
+	case p.row == 0:
+		return "[the text is empty]"
+	case p.row <= p.offset:
+		return fmt.Sprintf("[no lines after line %d: the text ends at line %d]", p.offset, p.row)
+	case p.more:
+		return fmt.Sprintf("%s[lines %d-%d; go on with offset: %d]", p.out.String(), p.offset+1, p.row, p.row)
+	}
+	return fmt.Sprintf("%s[lines %d-%d; the text ends here]", p.out.String(), p.offset+1, p.row)
+}
+
+// valid is a row as UTF-8, of as many characters as it was.
+func valid(row []byte) []byte {
+	if utf8.Valid(row) {
+		return row
+	}
+	return bytes.Map(func(r rune) rune { return r }, row) // each byte that is none becomes U+FFFD
+}
+
+func digits(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}

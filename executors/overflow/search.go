@@ -1,0 +1,132 @@
+package overflow
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// around is how many rows before and after a match are shown.
+const around = 2
+
+// search shows the rows in which a match begins, with those around them.
+type search struct {
+	re     *regexp.Regexp
+	offset int // rows before those that are searched
+	limit  int // matching rows; 0 means as many as there is room for
+	room   int // characters
+	width  int
+
+	out    strings.Builder
+	row    int            // rows seen
+	hits   int            // matching rows shown
+	shown  int            // the last row that is shown
+	after  int            // rows to come that are shown because of a match
+	before [around][]byte // the last rows, that of row n at n%around
+	next   int            // the first matching row that is not shown any more
+}
+
+func (s *search) take(line []byte) bool {
+	if len(line) <= s.width {
+		return s.add(line, s.row >= s.offset && s.re.Match(line))
+	}
+	var found [][]int
+	if s.row+rows(line, s.width) > s.offset {
+		found = s.re.FindAllIndex(line, -1)
+	}
+	for at := 0; at < len(line); {
+		end := at + offset(line[at:], s.width)
+		hit := false
+		for len(found) > 0 && (found[0][0] < end || end == len(line)) {
+			found, hit = found[1:], true
+		}
+		if !s.add(line[at:end], hit && s.row >= s.offset) {
+			return false
+		}
+		at = end
+	}
+	return true
+}
+
+// add takes the next row and reports whether more are wanted.
+func (s *search) add(row []byte, hit bool) bool {
+	s.row++
+	switch {
+	case hit && !s.show(row):
+		s.next = s.row
+		return false
+	case !hit && s.after > 0:
+		s.after--
+		if !s.print(s.row, '-', row) {
+			s.after = 0
+		}
+	}
+	kept := &s.before[s.row%around]
+	*kept = append((*kept)[:0], row...)
+	return true
+}
+
+// show adds a matching row with those before it, as far as there is room.
+func (s *search) show(row []byte) bool {
+	if s.limit > 0 && s.hits == s.limit {
+		return false
+	}
+	chars := cost(s.row, row)
+	first := s.row
+	for first-1 > max(s.shown, s.row-around-1) {
+		more := cost(first-1, s.before[(first-1)%around])
+		if chars+more+len(gap) > s.room {
+			break
+		}
+		chars += more
+		first--
+	}
+	if s.shown > 0 && first > s.shown+1 {
+		chars += len(gap)
+	}
+	if chars > s.room {
+		return false
+	}
+	if s.shown > 0 && first > s.shown+1 {
+		s.out.WriteString(gap)
+		s.room -= len(gap)
+	}
+	for n := first; n < s.row; n++ {
+		s.print(n, '-', s.before[n%around])
+	}
+	s.print(s.row, ':', row)
+	s.hits++
+	s.after = around
+	return true
+}
+
+// gap stands where rows are left out.
+const gap = "--\n"
+
+func cost(n int, row []byte) int { return digits(n) + 2 + utf8.RuneCount(row) + 1 }
+
+func (s *search) print(n int, mark byte, row []byte) bool {
+	chars := cost(n, row)
+	if chars > s.room {
+		return false
+	}
+	s.room -= chars
+	s.shown = n
+	fmt.Fprintf(&s.out, "%d%c %s\n", n, mark, valid(row))
+	return true
+}
+
+func (s *search) String() string {
+	from := ""
+	if s.offset > 0 {
+		from = fmt.Sprintf(" after line %d", s.offset)
+	}
+	switch {
+	case s.next > 0:
+		return fmt.Sprintf("%s[%s%s; there are more: go on with offset: %d]", s.out.String(), counted(s.hits, "matching line"), from, s.next-1)
+	case s.hits > 0:
+		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), counted(s.hits, "matching line"), from, s.row)
+	}
+	return fmt.Sprintf("[no line matches%s; the text ends at line %d]", from, s.row)
+}
