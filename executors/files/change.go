@@ -61,14 +61,24 @@ func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call
 		if err != nil {
 			return fail(ctx, err)
 		}
-		if shown := call.Card.Paths; len(shown) > 0 && shown[0] != c.abs {
-			return executors.Failf(executors.PolicyBlocked, "%s leads to another file than when this was judged", c.show), nil
+		if err := sameAsJudged(call, c.target); err != nil {
+			return fail(ctx, err)
 		}
 		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}
 		return t.report(ctx, c, call.Card.Diffs), nil
 	}
+}
+
+// sameAsJudged fails if the call's paths lead elsewhere than its card says.
+func sameAsJudged(call *executors.Call, now ...target) error {
+	for i, shown := range call.Card.Paths {
+		if i < len(now) && shown != now[i].abs {
+			return executors.Failuref(executors.PolicyBlocked, "%s leads to another file than when this was judged", now[i].show)
+		}
+	}
+	return nil
 }
 
 // report reads back what was written: a client may format on save, and then the
@@ -79,7 +89,10 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 		text += "\n[the file had changed since this change was shown; it was made to the newer content]"
 	}
 	actual, err := t.fs.ReadFile(ctx, c.abs)
+	_, unreadable := t.roots.Readable().Refuses(c.abs)
 	switch {
+	case unreadable: // nobody is shown what may not be read
+		actual = c.text
 	case err != nil:
 		text += fmt.Sprintf("\n[it could not be read back: %v]", reason(err))
 		actual = c.text

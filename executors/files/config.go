@@ -1,10 +1,31 @@
 package files
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// Config bounds what one call of a file tool reads and returns. It is the table
-// [tools.file].
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// Config says where the file tools work, and bounds what one call reads, returns
+// and copies. It is the table [tools.file].
 type Config struct {
+	// AllowedPaths are directories besides the session's that the file tools
+	// may work in; absolute, or from ~/. One that does not exist is left out
+	// with a warning. Default empty: none.
+	AllowedPaths []string `toml:"allowed_paths"`
+	// DenyRead are globs of files that no tool may read, list, search, move or
+	// copy; see [workspace.ReadRules] for what they match. Default empty: none.
+	DenyRead []string `toml:"deny_read"`
+	// AllowRead are globs of all files that may be read, also outside of the
+	// session's directories; DenyRead still wins. Default empty: all in the
+	// session's directories and AllowedPaths, nothing outside.
+	AllowRead []string `toml:"allow_read"`
 	// MaxReadLines is how many lines one read returns at most. Default 2000; 0
 	// is refused.
 	MaxReadLines int `toml:"max_read_lines"`
@@ -24,6 +45,16 @@ type Config struct {
 	// MaxMatches is how many matching lines grep returns at most. Default 100;
 	// 0 is refused.
 	MaxMatches int `toml:"max_matches"`
+	// RespectIgnore leaves out of find_path and grep what .gitignore, .ignore,
+	// .git/info/exclude and git's core.excludesFile name; a call can ask for
+	// it with include_ignored. Default true.
+	RespectIgnore bool `toml:"respect_ignore"`
+	// MaxCopyEntries is how many files and directories copy_path, and move_path
+	// from one device to another, copy at most. Default 100000; 0 is refused.
+	MaxCopyEntries int `toml:"max_copy_entries"`
+	// MaxCopyBytes is how many bytes they copy at most. Default 1073741824
+	// (1 GiB); 0 is refused.
+	MaxCopyBytes int `toml:"max_copy_bytes"`
 }
 
 // Defaults gives the settings that hold where nothing else is said.
@@ -35,6 +66,11 @@ func Defaults() Config {
 		MaxResults:   200,
 		MaxEntries:   1000,
 		MaxMatches:   100,
+
+		RespectIgnore: true,
+
+		MaxCopyEntries: 100_000,
+		MaxCopyBytes:   1 << 30,
 	}
 }
 
@@ -53,6 +89,8 @@ func (c *Config) keys() []key {
 		{"max_results", 1, &c.MaxResults},
 		{"max_entries", 1, &c.MaxEntries},
 		{"max_matches", 1, &c.MaxMatches},
+		{"max_copy_entries", 1, &c.MaxCopyEntries},
+		{"max_copy_bytes", 1, &c.MaxCopyBytes},
 	}
 }
 
@@ -64,13 +102,39 @@ func (c Config) Validate() map[string]string {
 			wrong[k.name] = fmt.Sprintf("must be at least %d, is %d", k.least, *k.value)
 		}
 	}
+	for _, path := range c.AllowedPaths {
+		if !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/") {
+			wrong["allowed_paths"] = fmt.Sprintf("%q is neither absolute nor begins with ~/", path)
+		}
+	}
+	check := func(key string, patterns []string) {
+		for _, pattern := range patterns {
+			if err := workspace.CheckPattern(pattern); err != nil {
+				wrong[key] = err.Error()
+			}
+		}
+	}
+	check("deny_read", c.DenyRead)
+	check("allow_read", c.AllowRead)
 	return wrong
 }
 
-// Tighten takes over the lower limits of a repository's file. It returns the
-// keys that the file set and that were not taken.
+// Tighten takes over the lower limits and the deny_read of a repository's file.
+// It returns the keys that the file set and that were not, or not all, taken.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
+	for _, name := range []string{"allowed_paths", "allow_read", "respect_ignore"} {
+		if has(name) {
+			ignored = append(ignored, name)
+		}
+	}
+	if has("deny_read") {
+		valid := slices.DeleteFunc(slices.Clone(repo.DenyRead), func(pattern string) bool { return workspace.CheckPattern(pattern) != nil })
+		c.DenyRead = append(slices.Clone(c.DenyRead), valid...)
+		if len(valid) < len(repo.DenyRead) {
+			ignored = append(ignored, "deny_read")
+		}
+	}
 	theirs := repo.keys()
 	for i, ours := range c.keys() {
 		switch v := *theirs[i].value; {
@@ -82,4 +146,33 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 		}
 	}
 	return c, ignored
+}
+
+// Roots gives the roots that the file tools of a session work in: the session's
+// own and allowed_paths, with the rules for reading. The warnings name what of
+// allowed_paths is left out.
+func (c Config) Roots(session *workspace.Roots) (roots *workspace.Roots, warnings []string, err error) {
+	roots = session
+	for _, path := range c.AllowedPaths {
+		dir := path
+		if rest, ok := strings.CutPrefix(path, "~"); ok {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return nil, nil, fmt.Errorf("allowed_paths: %s: %w", path, err)
+			}
+			dir = filepath.Join(home, rest)
+		}
+		more, err := roots.With(dir)
+		if err != nil {
+			why := err.Error()
+			if errors.Is(err, fs.ErrNotExist) {
+				why = "it does not exist"
+			}
+			warnings = append(warnings, fmt.Sprintf("tools.file.allowed_paths: %s is left out: %s", path, why))
+			continue
+		}
+		roots = more
+	}
+	roots, err = roots.Reading(workspace.ReadRules{Deny: c.DenyRead, Allow: c.AllowRead})
+	return roots, warnings, err
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // Disk is the FS of a client that has no buffers for us. It opens nothing but
-// regular files inside the roots, whatever happens to symlinks meanwhile.
+// regular files inside the roots, whatever happens to symlinks meanwhile; the
+// rules for reading bind ReadFile alone.
 type Disk struct {
 	Roots    *workspace.Roots // required
 	MaxBytes int              // of a file to read; 0 means any size
@@ -67,7 +68,7 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	dir, err := d.Roots.MakeDir(filepath.Dir(path))
+	dir, err := d.Roots.Writing().MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
-// Package files offers the tools that read, change, find and search files:
-// read, write, edit, find_path, list_directory and grep.
+// Package files offers the tools that read, change, find and search files: read,
+// write, edit, find_path, list_directory, create_directory, delete_path,
+// move_path, copy_path and grep.
 //
 // Start with [New]. Each tool is written once; only where the contents of files
 // live is an [FS]: [Disk] here, or the client's buffers. Names, kinds and sizes
@@ -55,11 +56,20 @@ var (
 	findText string
 	//go:embed list_directory.md
 	listText string
+	//go:embed create_directory.md
+	createText string
+	//go:embed delete_path.md
+	deleteText string
+	//go:embed move_path.md
+	moveText string
+	//go:embed copy_path.md
+	copyText string
 	//go:embed grep.md
 	grepText string
 )
 
-// New gives the file tools of one session.
+// New gives the file tools of one session. The roots are those that
+// [Config.Roots] gives, and fsys has the same.
 func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walkBudget}
@@ -72,6 +82,10 @@ func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 		executors.Bind(tool("edit", editText, change, executors.KindEdit), prepare(t.planEdit), execute(t, t.planEdit)),
 		executors.Bind(tool("find_path", findText, look, executors.KindSearch), t.prepareFind, t.find),
 		executors.Bind(tool("list_directory", listText, look, executors.KindRead), t.prepareList, t.list),
+		executors.Bind(tool("create_directory", createText, change|executors.Idempotent, executors.KindEdit), t.prepareCreate, t.create),
+		executors.Bind(tool("delete_path", deleteText, change, executors.KindDelete), t.prepareDelete, t.delete),
+		executors.Bind(tool("move_path", moveText, change, executors.KindMove), t.prepareMove, t.move),
+		executors.Bind(tool("copy_path", copyText, change, executors.KindEdit), t.prepareCopy, t.copy),
 		executors.Bind(tool("grep", grepText, look, executors.KindSearch), t.prepareGrep, t.grep),
 	}
 }
@@ -79,7 +93,7 @@ func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 // tools are what the tools of one session share.
 type tools struct {
 	fs     FS
-	roots  *workspace.Roots
+	roots  *workspace.Roots // for reading
 	cfg    Config
 	budget int // entries that one walk may visit
 }
@@ -92,12 +106,18 @@ type target struct {
 }
 
 func (t *tools) target(path string) (target, error) {
-	abs, err := t.roots.Resolve(path)
+	return t.resolved("path", path, t.roots.Resolve)
+}
+
+// resolved is the target of a parameter's value, by one of the ways to resolve
+// it.
+func (t *tools) resolved(parameter, path string, resolve func(string) (string, error)) (target, error) {
+	abs, err := resolve(path)
 	if err != nil {
 		if f := refused(err); f != nil {
 			return target{}, f
 		}
-		return target{}, executors.Failuref(executors.InvalidParameters, "path: %v", err)
+		return target{}, executors.Failuref(executors.InvalidParameters, "%s: %v", parameter, err)
 	}
 	return t.at(abs), nil
 }
@@ -116,6 +136,10 @@ func refused(err error) *executors.Failure {
 	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", private).
 			Hint("Do not try another way. What is to be changed there the user changes, with zeph-acp's own commands or in the editor.")
+	}
+	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
+		return executors.Failuref(executors.PolicyBlocked, "%v", denied).
+			Hint("Do not try another way. Go on without it, or ask the user.")
 	}
 	return nil
 }
@@ -161,6 +185,9 @@ func (t *tools) explain(err error, verb string, tg target) error {
 	}
 	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		err = &workspace.PrivateError{Path: tg.show}
+	}
+	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
+		err = &workspace.DeniedError{Path: tg.show, Pattern: denied.Pattern}
 	}
 	if f := refused(err); f != nil {
 		return f
@@ -210,6 +237,9 @@ func count(n int, thing string) string {
 	}
 	if strings.HasSuffix(thing, "ch") {
 		thing += "e"
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		thing = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }

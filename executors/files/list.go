@@ -53,7 +53,16 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 	if hidden {
 		text += "\n" + hiddenNote
 	}
+	text += deniedNote(dir.Denied())
 	return executors.Result{Text: text}, nil
+}
+
+// deniedNote says in a line of its own how much may not be read.
+func deniedNote(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", count(n, "entry"))
 }
 
 // directory is target with the cwd as default.

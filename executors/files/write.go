@@ -2,7 +2,9 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +27,7 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 		return c, executors.Failuref(executors.InvalidParameters, "content has %d bytes, over the limit of %d", len(in.Content), t.cfg.MaxFileBytes).
 			Hint("Write it in several files.")
 	}
-	if c.old, err = t.current(ctx, c.target); err != nil {
+	if c.old, err = t.overwritten(ctx, c.target); err != nil {
 		return c, err
 	}
 	c.text = in.Content
@@ -40,7 +42,7 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 
 // newChange starts the change of a file that need not exist.
 func (t *tools) newChange(path, verb string) (change, error) {
-	tg, err := t.target(path)
+	tg, err := t.resolved("path", path, t.roots.Writing().Resolve)
 	if err != nil {
 		return change{}, err
 	}
@@ -50,6 +52,17 @@ func (t *tools) newChange(path, verb string) (change, error) {
 			Hint("Name the file in it.")
 	}
 	return c, nil
+}
+
+// overwritten is current, but a file that is not there may be one that could not
+// be read.
+func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
+	if _, refused := t.roots.Readable().Refuses(tg.abs); refused {
+		if _, err := t.roots.Writing().Lstat(tg.abs); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	return t.current(ctx, tg)
 }
 
 // adopt gives content the byte order mark of old, and its "\r\n" unless content

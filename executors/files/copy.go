@@ -1,0 +1,278 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+func (t *tools) planCopy(in relocateInput) (relocation, error) {
+	r, err := t.plan(in, t.roots, "copy")
+	if err != nil {
+		return r, err
+	}
+	if mode := r.info.Mode(); !mode.IsRegular() && !mode.IsDir() && mode&fs.ModeSymlink == 0 {
+		return r, executors.Failuref(executors.PermanentFailure, "%s is %s and can't be copied", r.from.show, workspace.Describe(mode))
+	}
+	return r, nil
+}
+
+func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
+	r, err := t.planCopy(in)
+	return r.card("Copy", executors.KindEdit), err
+}
+
+func (t *tools) copy(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {
+	r, err := t.planCopy(in)
+	if err := relocated(ctx, call, r, err); err != nil {
+		return fail(ctx, err)
+	}
+	c := t.newCopier(r)
+	if err := t.copyTo(ctx, c); err != nil {
+		return fail(ctx, err)
+	}
+	return r.result(fmt.Sprintf("Copied: %s -> %s (%s)%s", r.from.show, r.to.show, &c.census, c.notes())), nil
+}
+
+// copier copies one file or tree.
+type copier struct {
+	tools *tools
+	relocation
+	whole bool // nothing may be left out, and all must be on the disk before the source goes
+
+	census  // of what was copied
+	entries int
+	temp    fs.FileInfo // the directory that grows, which a tree may contain
+	left    []leftOut
+}
+
+// leftOut is what was not copied for one reason.
+type leftOut struct {
+	why   string
+	first string
+	n     int
+}
+
+func (t *tools) newCopier(r relocation) *copier { return &copier{tools: t, relocation: r} }
+
+// copyTo copies under a name of its own beside the destination, then gives it
+// its name: what is cancelled or fails leaves nothing.
+func (t *tools) copyTo(ctx context.Context, c *copier) error {
+	source := t.roots
+	src, name, err := source.Parent(c.from.abs)
+	if err != nil {
+		return t.explain(err, "copy", c.from)
+	}
+	defer src.Close()
+	stage, err := t.stage(c.to)
+	if err != nil {
+		return t.explain(err, "copy to", c.to)
+	}
+	defer stage.Close()
+	temp := ".zeph-" + rand.Text() + ".tmp"
+	err = c.entry(ctx, src, name, stage, temp, "")
+	if err == nil && c.whole && (len(c.left) > 0 || c.denied > 0 || c.hidden) {
+		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device whole:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+	}
+	if err == nil && c.files+c.dirs == 0 {
+		err = executors.Failuref(executors.PolicyBlocked, "nothing of %s can be copied:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+	}
+	if err == nil {
+		if err = t.place(stage, temp, c.to); err == nil {
+			return nil
+		}
+		err = t.explainPlace(err, "copy to", c.relocation)
+	}
+	_, _ = remove(context.WithoutCancel(ctx), stage, temp) // nothing may be there yet
+	return t.explain(err, "copy", c.from)
+}
+
+// entry copies name in src, shown as rel below the source, as the new entry as
+// in dst.
+func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	info, err := src.Lstat(name)
+	if err != nil {
+		if err := c.skipped(err); err != nil {
+			return c.failed(err, rel)
+		}
+		return nil
+	}
+	if sameEntry(info, c.temp) {
+		return nil
+	}
+	if c.entries++; c.entries > c.tools.cfg.MaxCopyEntries {
+		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries", c.from.show, c.tools.cfg.MaxCopyEntries).
+			Hint("Copy parts of it, or ask the user.")
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		err = c.directory(ctx, src, name, dst, as, rel)
+	case mode.IsRegular():
+		err = c.file(ctx, src, name, dst, as)
+	case mode&fs.ModeSymlink != 0:
+		err = c.link(src, name, dst, as, rel)
+	default:
+		c.leave("no file or directory", rel)
+	}
+	return c.failed(err, rel)
+}
+
+// failed names what below the source could not be copied.
+func (c *copier) failed(err error, rel string) error {
+	if _, ok := err.(*executors.Failure); ok || err == nil || rel == "" {
+		return err
+	}
+	if refused(err) != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", oneLine(rel), reason(err))
+}
+
+func (c *copier) directory(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
+	from, err := src.Sub(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := dst.Mkdir(as, 0o700); err != nil {
+		return err
+	}
+	to, err := dst.Sub(as)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if c.temp == nil {
+		if c.temp, err = dst.Lstat(as); err != nil {
+			return err
+		}
+	}
+	info, err := from.Lstat(".")
+	if err != nil {
+		return err
+	}
+	entries, hidden, err := from.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	c.dirs++
+	c.hidden, c.denied = c.hidden || hidden, c.denied+from.Denied()
+	for _, e := range entries {
+		if err := c.entry(ctx, from, e.Name(), to, e.Name(), path.Join(rel, e.Name())); err != nil {
+			return err
+		}
+	}
+	return dst.Chmod(as, info.Mode().Perm()) // last, since it may forbid to write
+}
+
+// chunk is how much is copied between two looks at the context.
+const chunk = 16 << 20
+
+func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as string) error {
+	from, info, err := src.Open(name, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := dst.Create(as, 0o600)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := io.CopyN(to, from, chunk) // in the kernel, where it can
+		if c.bytes += n; c.bytes > int64(c.tools.cfg.MaxCopyBytes) {
+			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes", c.from.show, c.tools.cfg.MaxCopyBytes).
+				Hint("Copy parts of it, or ask the user.")
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := to.Chmod(info.Mode().Perm()); err != nil {
+		return err
+	}
+	if c.whole || c.dirs == 0 {
+		if err := to.Sync(); err != nil {
+			return fmt.Errorf("sync: %w", err)
+		}
+	}
+	c.files++
+	return to.Close()
+}
+
+// link copies a symlink as it is, if from the old place and from the new one it
+// stays in the session's directories.
+func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
+	to, err := src.Readlink(name)
+	if err != nil {
+		return err
+	}
+	if !c.whole && (!c.stays(filepath.Join(c.from.abs, rel), to) || !c.stays(filepath.Join(c.to.abs, rel), to)) {
+		c.leave("symlinks that lead outside", rel)
+		return nil
+	}
+	if err := dst.Symlink(to, as); err != nil {
+		return err
+	}
+	c.files++
+	return nil
+}
+
+// stays reports whether a symlink at the place at that says to leads to what may
+// be used.
+func (c *copier) stays(at, to string) bool {
+	if !filepath.IsAbs(to) {
+		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: what ".." means depends on links
+	}
+	return c.tools.roots.Leads(to)
+}
+
+// leave notes that something was left out.
+func (c *copier) leave(why, rel string) {
+	if rel == "" {
+		rel = filepath.Base(c.from.abs)
+	}
+	for i := range c.left {
+		if c.left[i].why == why {
+			c.left[i].n++
+			return
+		}
+	}
+	c.left = append(c.left, leftOut{why: why, first: rel, n: 1})
+}
+
+// notes says in lines of their own what was left out.
+func (c *copier) notes() string {
+	var b strings.Builder
+	for _, l := range c.left {
+		fmt.Fprintf(&b, "\n[left out: %s", oneLine(l.first))
+		if l.n > 1 {
+			fmt.Fprintf(&b, " and %d more", l.n-1)
+		}
+		fmt.Fprintf(&b, ", %s]", l.why)
+	}
+	b.WriteString(deniedNote(c.denied))
+	if c.hidden {
+		b.WriteString("\n" + hiddenNote)
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+type createInput struct {
+	Path string `json:"path"`
+}
+
+// planCreate tells whether the directory is there already.
+func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
+	roots := t.roots.Writing()
+	if tg, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
+		return tg, false, err
+	}
+	info, err := roots.Lstat(tg.abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tg, false, nil
+	case err != nil:
+		return tg, false, t.explain(err, "create", tg)
+	case !info.IsDir():
+		return tg, false, executors.Failuref(executors.PermanentFailure, "%s exists already: it is %s", tg.show, workspace.Describe(info.Mode())).
+			Hint("Choose another name.")
+	}
+	return tg, true, nil
+}
+
+func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in createInput) (executors.Card, error) {
+	tg, _, err := t.planCreate(in)
+	if tg.abs == "" {
+		return executors.Card{}, err
+	}
+	return executors.Card{Title: "Create directory " + tg.show, Kind: executors.KindEdit, Paths: []string{tg.abs}}, err
+}
+
+func (t *tools) create(ctx context.Context, call *executors.Call, in createInput) (executors.Result, error) {
+	tg, exists, err := t.planCreate(in)
+	if err == nil {
+		err = sameAsJudged(call, tg)
+	}
+	if err != nil || ctx.Err() != nil {
+		return fail(ctx, err)
+	}
+	if exists {
+		return executors.Result{Text: "Directory exists already: " + tg.show}, nil
+	}
+	dir, err := t.roots.Writing().MakeDir(tg.abs)
+	if err != nil {
+		return fail(ctx, t.explain(err, "create", tg))
+	}
+	dir.Close()
+	return executors.Result{Text: "Created directory: " + tg.show}, nil
+}

@@ -1,0 +1,127 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+type deleteInput struct {
+	Path string `json:"path"`
+}
+
+// maxShownEntries bounds what is counted before a question is asked.
+const maxShownEntries = 20_000
+
+// planDelete tells what would go: at most room entries are counted. What may not
+// be read may be deleted; nothing of it is shown.
+func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg target, c census, err error) {
+	roots := t.roots.Writing()
+	if tg, err = t.entry("path", in.Path, roots); err != nil {
+		return tg, c, err
+	}
+	if err = t.checkFixed(tg, "deleted"); err != nil {
+		return tg, c, err
+	}
+	if _, err := roots.Lstat(tg.abs); err != nil {
+		return tg, c, t.explain(err, "delete", tg)
+	}
+	if err := c.take(ctx, roots, tg, room); err != nil {
+		return tg, c, t.explain(err, "look at what is in", tg)
+	}
+	if c.hidden {
+		return tg, c, t.holdsOwn(tg, "deleted")
+	}
+	return tg, c, nil
+}
+
+func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteInput) (executors.Card, error) {
+	tg, c, err := t.planDelete(ctx, in, maxShownEntries)
+	if tg.abs == "" {
+		return executors.Card{}, err
+	}
+	card := executors.Card{Title: "Delete " + tg.show, Kind: executors.KindDelete, Paths: []string{tg.abs}}
+	if ctx.Err() != nil {
+		return card, context.Cause(ctx)
+	}
+	if err != nil {
+		return card, err
+	}
+	if c.dirs > 0 {
+		card.Title += fmt.Sprintf(" and all in it (%s)", &c)
+	}
+	card.Locations = []executors.Location{{Path: tg.client}}
+	return card, nil
+}
+
+func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput) (executors.Result, error) {
+	tg, all, err := t.planDelete(ctx, in, math.MaxInt)
+	if err == nil {
+		err = sameAsJudged(call, tg)
+	}
+	if err != nil {
+		return fail(ctx, err)
+	}
+	dir, name, err := t.roots.Writing().Parent(tg.abs)
+	if err != nil {
+		return fail(ctx, t.explain(err, "delete", tg))
+	}
+	defer dir.Close()
+	gone, err := remove(ctx, dir, name)
+	if err != nil && ctx.Err() == nil && gone > 0 {
+		return executors.Failuref(executors.PermanentFailure, "delete %s: %v, after %s were deleted", tg.show, reason(err), count(gone, "entry")).
+			Hint("See what is left with list_directory.").Result(), nil
+	}
+	if err != nil {
+		return fail(ctx, t.explain(err, "delete", tg))
+	}
+	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.show, &all)}, nil
+}
+
+// remove removes name in dir with all that is in it, and never what a symlink
+// leads to. It tells how many entries are gone.
+func remove(ctx context.Context, dir *workspace.Dir, name string) (gone int, err error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	info, err := dir.Lstat(name)
+	if err == nil && info.IsDir() {
+		gone, err = removeAll(ctx, dir, name)
+	}
+	if err == nil {
+		err = dir.Remove(name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // somebody else was faster
+		return gone, nil
+	case err != nil:
+		return gone, err
+	}
+	return gone + 1, nil
+}
+
+// removeAll removes what is in the directory name.
+func removeAll(ctx context.Context, dir *workspace.Dir, name string) (gone int, err error) {
+	sub, err := dir.Sub(name)
+	if err != nil {
+		return 0, err
+	}
+	defer sub.Close()
+	entries, _, err := sub.ReadDir(-1)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		n, err := remove(ctx, sub, e.Name())
+		gone += n
+		if err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}

@@ -1,0 +1,108 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// planMove checks a move. What may not be read may not be moved either: under
+// its new name it could be read.
+func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, error) {
+	r, err := t.plan(in, t.roots.Writing(), "move")
+	if r.from.abs == "" || r.to.abs == "" {
+		return r, err
+	}
+	if err := t.checkFixed(r.from, "moved"); err != nil { // says more than what follows from it
+		return r, err
+	}
+	if err != nil && !t.respelled(r) {
+		return r, err
+	}
+	if t.roots.Readable() == nil {
+		return r, nil
+	}
+	var c census
+	if err := c.take(ctx, t.roots, r.from, math.MaxInt); err != nil {
+		return r, t.explain(err, "look at what is in", r.from)
+	}
+	if c.denied > 0 {
+		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: of it, or of what is in it, %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, count(c.denied, "entry")).
+			Hint("Move what else is in it, or ask the user.")
+	}
+	return r, nil
+}
+
+// respelled reports whether a move only gives another spelling of the same name,
+// which is then found at the destination.
+func (t *tools) respelled(r relocation) bool {
+	dir, name, err := t.roots.Writing().Parent(r.from.abs)
+	if err != nil || filepath.Dir(r.from.abs) != filepath.Dir(r.to.abs) {
+		return false
+	}
+	defer dir.Close()
+	spelling := filepath.Base(r.to.abs)
+	there, err := dir.Lstat(spelling)
+	if err != nil || name == spelling || !strings.EqualFold(name, spelling) || !sameEntry(r.info, there) {
+		return false
+	}
+	entries, _, err := dir.ReadDir(-1)
+	for _, e := range entries {
+		if e.Name() == spelling { // another name of the same file
+			return false
+		}
+	}
+	return err == nil
+}
+
+func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
+	r, err := t.planMove(ctx, in)
+	return r.card("Move", executors.KindMove), err
+}
+
+func (t *tools) move(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {
+	r, err := t.planMove(ctx, in)
+	if err := relocated(ctx, call, r, err); err != nil {
+		return fail(ctx, err)
+	}
+	dir, name, err := t.roots.Writing().Parent(r.from.abs)
+	if err != nil {
+		return fail(ctx, t.explain(err, "move", r.from))
+	}
+	defer dir.Close()
+	done := fmt.Sprintf("Moved: %s -> %s", r.from.show, r.to.show)
+	if t.respelled(r) {
+		err = dir.Respell(name, filepath.Base(r.to.abs))
+	} else {
+		err = t.place(dir, name, r.to)
+	}
+	if workspace.CrossDevice(err) {
+		return t.moveFar(ctx, r, dir, name, done)
+	}
+	if err != nil {
+		return fail(ctx, t.explainPlace(err, "move to", r))
+	}
+	return r.result(done), nil
+}
+
+// moveFar moves to another device: a whole copy first, then the source goes.
+func (t *tools) moveFar(ctx context.Context, r relocation, dir *workspace.Dir, name, done string) (executors.Result, error) {
+	c := t.newCopier(r)
+	c.whole = true
+	if err := t.copyTo(ctx, c); err != nil {
+		return fail(ctx, err)
+	}
+	// From here on a cancel would leave two halves.
+	if _, err := remove(context.WithoutCancel(ctx), dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but not all of it could be deleted after: %v", r.from.show, r.to.show, reason(err)).
+			Hint("Delete what is left of %s.", r.from.show).Result(), nil
+	}
+	return r.result(done + " (to another device)"), nil
+}

@@ -1,0 +1,147 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+type relocateInput struct {
+	Source      string `json:"source"`
+	Destination string `json:"destination"`
+}
+
+// relocation is what a move or a copy would do.
+type relocation struct {
+	from, to target
+	info     fs.FileInfo // of from; nil where it cannot be looked at
+}
+
+// card shows a relocation, as far as it is known.
+func (r relocation) card(verb string, kind executors.Kind) executors.Card {
+	if r.from.abs == "" {
+		return executors.Card{}
+	}
+	card := executors.Card{Title: verb + " " + r.from.show, Kind: kind, Paths: []string{r.from.abs}}
+	if r.to.abs != "" {
+		card.Title += " to " + r.to.show
+		card.Paths = append(card.Paths, r.to.abs)
+	}
+	if r.info != nil {
+		card.Locations = []executors.Location{{Path: r.from.client}}
+	}
+	return card
+}
+
+// plan resolves and checks both ends; the source by the roots from. What is at
+// the destination is never overwritten.
+func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
+	if r.from, err = t.entry("source", in.Source, from); err != nil {
+		return r, err
+	}
+	if r.to, err = t.entry("destination", in.Destination, t.roots.Writing()); err != nil {
+		return r, err
+	}
+	info, err := from.Lstat(r.from.abs)
+	if err != nil {
+		return r, t.explain(err, verb, r.from)
+	}
+	r.info = info
+	if t.roots.InGit(r.to.abs) {
+		return r, executors.Failuref(executors.PolicyBlocked, "%s belongs to git and nothing can be put there", r.to.show).
+			Hint("Use git for it, or ask the user.")
+	}
+	if strings.HasSuffix(in.Destination, "/") && !info.IsDir() {
+		return r, executors.Failuref(executors.InvalidParameters, "destination: %q names a directory", in.Destination).
+			Hint("Give the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+	}
+	return r, t.checkDestination(r)
+}
+
+// checkDestination makes sure that nothing is at the destination, and that it is
+// not inside of the source.
+func (t *tools) checkDestination(r relocation) error {
+	if r.from.abs == r.to.abs {
+		return executors.Failuref(executors.InvalidParameters, "source and destination are the same: %s", r.from.show)
+	}
+	if r.info.IsDir() && workspace.Encloses(r.from.abs, r.info, filepath.Dir(r.to.abs)) {
+		return executors.Failuref(executors.InvalidParameters, "%s is inside of %s", r.to.show, r.from.show).
+			Hint("Choose a destination outside of the source.")
+	}
+	there, err := t.roots.Writing().Lstat(r.to.abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return t.explain(err, "look at", r.to)
+	case there.IsDir():
+		return executors.Failuref(executors.PermanentFailure, "%s exists already: it is a directory", r.to.show).
+			Hint("To put it in there, give the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+	}
+	return executors.Failuref(executors.PermanentFailure, "%s exists already: it is %s", r.to.show, workspace.Describe(there.Mode())).
+		Hint("Choose another name, or delete it first.")
+}
+
+// place puts name in dir, made by us or about to move, at the destination, and
+// makes the directories that are missing.
+func (t *tools) place(dir *workspace.Dir, name string, to target) error {
+	parent, err := t.roots.Writing().MakeDir(filepath.Dir(to.abs))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return dir.Rename(name, parent, filepath.Base(to.abs))
+}
+
+// stage opens the deepest directory above the destination that is there: what is
+// copied grows in it under a name of its own.
+func (t *tools) stage(to target) (*workspace.Dir, error) {
+	at := filepath.Dir(to.abs)
+	for {
+		dir, err := t.roots.Writing().Dir(at)
+		if parent := filepath.Dir(at); errors.Is(err, fs.ErrNotExist) && t.roots.Writing().Contains(parent) && parent != at {
+			at = parent
+			continue
+		}
+		return dir, err
+	}
+}
+
+// explainPlace words an error of place.
+func (t *tools) explainPlace(err error, verb string, r relocation) error {
+	if errors.Is(err, fs.ErrExist) {
+		return executors.Failuref(executors.PermanentFailure, "%s exists already", r.to.show).
+			Hint("Choose another name, or delete it first.")
+	}
+	return t.explain(err, verb, r.to)
+}
+
+// result tells of what was done.
+func (r relocation) result(text string) executors.Result {
+	res := executors.Result{Text: text}
+	if r.info.Mode().IsRegular() {
+		res.Locations = []executors.Location{{Path: r.to.client}}
+	}
+	return res
+}
+
+// relocated starts a move or a copy: the plan is worked out again, and must be
+// the one that was judged.
+func relocated(ctx context.Context, call *executors.Call, r relocation, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	}
+	return sameAsJudged(call, r.from, r.to)
+}
+
+// sameEntry reports whether two entries are one.
+func sameEntry(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }

@@ -1,0 +1,133 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// entry resolves what a parameter names, a symlink itself.
+func (t *tools) entry(parameter, path string, roots *workspace.Roots) (target, error) {
+	return t.resolved(parameter, path, roots.ResolveEntry)
+}
+
+// checkFixed refuses what must stay where it is: the session's directories and
+// what they are in, and .git. verb is what shall be done to it.
+func (t *tools) checkFixed(tg target, verb string) error {
+	if t.roots.Holds(tg.abs) {
+		return executors.Failuref(executors.PolicyBlocked, "%s is a directory of the session, or one is in it, and can't be %s", tg.show, verb).
+			Hint("Name what is in it, one by one.")
+	}
+	if t.roots.InGit(tg.abs) {
+		return executors.Failuref(executors.PolicyBlocked, "%s belongs to git and can't be %s", tg.show, verb).
+			Hint("Use git for it, or ask the user.")
+	}
+	if len(t.roots.Private().Below(tg.abs)) > 0 {
+		return t.holdsOwn(tg, verb)
+	}
+	return nil
+}
+
+func (t *tools) holdsOwn(tg target, verb string) error {
+	return executors.Failuref(executors.PolicyBlocked, "%s holds zeph-acp's own files and can't be %s", tg.show, verb).
+		Hint("Name what else is in it, one by one.")
+}
+
+// census counts what is at a place, with all that is below a directory.
+type census struct {
+	files, dirs int // files are all that is no directory
+	bytes       int64
+	room        int  // entries that may still be counted
+	cut         bool // there are more
+	hidden      bool // zeph-acp's own files are there
+	denied      int  // entries that may not be read
+}
+
+// count adds name in dir. What vanishes meanwhile does not count.
+func (c *census) count(ctx context.Context, dir *workspace.Dir, name string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c.room--; c.room < 0 {
+		c.cut = true
+		return fs.SkipAll
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return c.skipped(err)
+	}
+	if !info.IsDir() {
+		c.files++
+		c.bytes += info.Size()
+		return nil
+	}
+	c.dirs++
+	return c.below(ctx, dir, name)
+}
+
+func (c *census) below(ctx context.Context, dir *workspace.Dir, name string) error {
+	sub, err := dir.Sub(name)
+	if err != nil {
+		return c.skipped(err)
+	}
+	defer sub.Close()
+	entries, hidden, err := sub.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	c.hidden, c.denied = c.hidden || hidden, c.denied+sub.Denied()
+	for _, e := range entries {
+		if err := c.count(ctx, sub, e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipped takes in an error that ends no census.
+func (c *census) skipped(err error) error {
+	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
+		c.hidden = true
+		return nil
+	}
+	if _, ok := errors.AsType[*workspace.DeniedError](err); ok {
+		c.denied++
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// take counts what is at tg, at most room entries of it.
+func (c *census) take(ctx context.Context, roots *workspace.Roots, tg target, room int) error {
+	dir, name, err := roots.Parent(tg.abs)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	c.room = room
+	if err := c.count(ctx, dir, name); !errors.Is(err, fs.SkipAll) {
+		return err
+	}
+	return nil
+}
+
+// String gives the numbers, such as "3 files, 120 bytes".
+func (c *census) String() string {
+	var parts []string
+	if c.cut {
+		parts = append(parts, "more than")
+	}
+	parts = append(parts, count(c.files, "file")+",")
+	if c.files == 0 && c.dirs > 1 {
+		parts = append(parts, count(c.dirs, "directory")+",")
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d bytes", c.bytes)), " ")
+}
