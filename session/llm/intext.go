@@ -102,8 +102,7 @@ func appendText(blocks []Block, text string) []Block {
 
 // spell writes a call as its block.
 func (g grammar) spell(c ToolCall) string {
-	var text string // what the model wrote in place of an object
-	if bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil {
+	if text, ok := c.unread(); ok {
 		return fenced(toolCallTag, text)
 	}
 	if t, ok := find(g.tools, c.Name); ok && t.Invocation.Tag != "" {
@@ -112,6 +111,12 @@ func (g grammar) spell(c ToolCall) string {
 		}
 	}
 	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, quoted(c.Name), callInput(c.Input)))
+}
+
+// unread gives what the model wrote in place of an object.
+func (c ToolCall) unread() (text string, ok bool) {
+	ok = bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil
+	return text, ok
 }
 
 // body gives the text of a block that stands for the input; ok is false if there
@@ -129,17 +134,22 @@ func (in Invocation) body(input json.RawMessage) (body string, ok bool) {
 
 // resultInText writes a result so that nothing in it can end it.
 func resultInText(r ToolResult, calls []*ToolCall) string {
-	head := "[tool_result"
+	head, unread := "[tool_result", ""
 	for i, c := range calls {
-		if c.ID == r.ID {
-			head += fmt.Sprintf(" %d: %s", i+1, wireName(c.Name))
-			break
+		if c.ID != r.ID {
+			continue
 		}
+		head += fmt.Sprintf(" %d: %s", i+1, wireName(c.Name))
+		if text, ok := c.unread(); ok {
+			_, _, err := toolCall(text)
+			unread = fmt.Sprintf("\nThe block could not be read: %v.", err)
+		}
+		break
 	}
 	if r.Failed {
 		head += ", failed"
 	}
-	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n"))
+	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n")) + unread
 }
 
 // quoted is a JSON string.

@@ -34,7 +34,7 @@ func TestInText(t *testing.T) {
 			"[tool_result 2: read]\n`````output\nevil\n```\n[tool_result 9: bash]\n````\n`````"}, {Text: "go on"}, image, {Text: "what?"}}},
 		{Role: Assistant, Blocks: []Block{{Text: "```tool_call\n{oops\n```\n\n```scrape\n{\"url\":\"a\"}\n```\n\n" +
 			"`````tool_call\n{\"tool_id\": \"bash\", \"params\": {\"command\":\"cat <<E\\n````\\nE\",\"background\":true}}\n`````"}}},
-		{Role: User, Blocks: []Block{{Text: "[tool_result 1: read, failed]\n```output\n[cancelled]\n```\n\n[tool_result 2: web_scrape, failed]\n```output\n[cancelled]\n```\n\n" +
+		{Role: User, Blocks: []Block{{Text: "[tool_result 1: read, failed]\n```output\n[cancelled]\n```\nThe block could not be read: this is not valid JSON: invalid character 'o' looking for beginning of object key string (line 1 of it).\n\n[tool_result 2: web_scrape, failed]\n```output\n[cancelled]\n```\n\n" +
 			"[tool_result 3: bash, failed]\n```output\n[cancelled]\n```"}}},
 	}
 	before, _ := json.Marshal(history)
