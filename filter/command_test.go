@@ -1,0 +1,70 @@
+package filter
+
+import "testing"
+
+func TestSegment(t *testing.T) {
+	for script, want := range map[string]string{
+		"cargo test":                                  "cargo test",
+		"cd /x && cargo test 2>&1 | tail -80":         "cargo test",
+		"cd /x; cargo clippy -- -D warnings 2>&1":     "cargo clippy -- -D warnings",
+		"cargo test || true":                          "cargo test",
+		"cargo test; echo \"exit: $?\"":               "cargo test",
+		"echo start; go test ./... | tee log":         "go test ./...",
+		`echo "a && cargo test"`:                      "echo a && cargo test",
+		"RUST_BACKTRACE=1 cargo +nightly test --lib":  "cargo test --lib",
+		"env -u C A=b go test":                        "go test",
+		"time make -j4":                               "make -j4",
+		"timeout 60 npx jest --ci":                    "jest --ci",
+		"timeout -k 5 60s pytest -q":                  "pytest -q",
+		"npx --yes vitest run":                        "vitest run",
+		"uv run pytest":                               "pytest",
+		"uv run --with x pytest":                      "pytest",
+		"python -m pytest tests":                      "pytest tests",
+		"python3.12 -m pip install x":                 "pip install x",
+		"python x.py":                                 "python x.py",
+		"./node_modules/.bin/eslint .":                "eslint .",
+		"/usr/bin/git -C /x --no-pager log --oneline": "git log --oneline",
+		"git -c color.ui=always status":               "git status",
+		"go -C sub test ./...":                        "go test ./...",
+		"npm --prefix web test":                       "npm test",
+		"npm exec -- jest":                            "jest",
+		"pnpm exec eslint .":                          "eslint .",
+		"yarn test":                                   "yarn test",
+		"bash -c 'cd x && go vet ./...'":              "go vet ./...",
+		"sh -lc \"bash -c 'make'\"":                   "make",
+		"(cd x; make)":                                "make",
+		"{ make; } 2>&1":                              "make",
+		"if make; then echo ok; fi":                   "make",
+		"for d in *; do go build ./$d; done":          "go build ./$",
+		"cat x.log | grep error":                      "cat x.log",
+		"! grep x y":                                  "grep x y",
+		"docker compose up -d":                        "docker compose up -d",
+		"kubectl -n prod get pods":                    "kubectl get pods",
+		"echo hi":                                     "echo hi",
+		"cd x":                                        "",
+		"":                                            "",
+		"if (":                                        "if (",
+		"go test \\\n  ./...":                         "go test ./...",
+	} {
+		if got, _ := segment(script); got != want {
+			t.Errorf("%q: %q, want %q", script, got, want)
+		}
+	}
+	for script, want := range map[string]bool{
+		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true,
+	} {
+		if _, got := segment(script); got != want {
+			t.Errorf("%q: mixed %t", script, got)
+		}
+	}
+}
+
+func FuzzSegment(f *testing.F) {
+	for _, s := range []string{"a && b | c > d; e", "bash -c 'x'", "env -u", "timeout", "a\\", "$(x) y", "python -m"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		seg, _ := segment(s)
+		segment(seg)
+	})
+}

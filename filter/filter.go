@@ -1,0 +1,150 @@
+// Package filter takes out of a command's output what a model does not need:
+// progress, repeats, what passed. What matters stays: failures with their
+// places, warnings, summaries, names of changed files.
+//
+// Start with [New] and [Filter.Apply]. It promises that the text which comes out
+// is valid UTF-8 without terminal escapes, that it is never larger than the
+// sanitised output, that filtering it again changes nothing, that memory stays
+// bounded whatever the output's size, and that an output whose shape no rule
+// knows is kept as it is. It does not run or rewrite commands.
+//
+// An output goes through as lines: sanitise, then the strategy of each rule that
+// matches the command, in the order of the rules; beside them the security scan,
+// which sees every raw line.
+//
+// Why may a strategy say that it did not recognise its input? Because a summary
+// of something that is no test run would lose everything. Its input then goes on
+// unchanged ([Fallback]); a failed command loses nothing by that.
+package filter
+
+import (
+	"io"
+)
+
+// Confidence says how sure a filter is of what it did.
+type Confidence uint8
+
+// The levels; of several rules the worst, which is the largest, counts.
+const (
+	Full     Confidence = iota // it knows this output
+	Partial                    // a heuristic: something of use may be gone
+	Fallback                   // the output did not look as expected, and stays as it is
+)
+
+// String gives the name as metrics and people read it.
+func (c Confidence) String() string { return [...]string{"full", "partial", "fallback"}[c] }
+
+// Run is what a strategy may know of the command whose output it gets.
+type Run struct {
+	Command string // the segment that the rule matched, without wrappers, pipes and redirections
+	Exit    int    // exit code of the whole line; -1 means that a signal ended it, or nobody knows
+	Mixed   bool   // other commands of the line may have written too: what is not recognised stays
+}
+
+// Strategy is how a rule works, with its parameters. It does not change, and is
+// used for many outputs at once.
+type Strategy interface {
+	// Begin begins one output.
+	Begin(run Run, out *Lines) Pass
+}
+
+// Pass takes the lines of one output.
+type Pass interface {
+	// Line takes the next line, sanitised, masked and without its end. The line
+	// is the caller's after Line returned. Blank ones are empty.
+	Line(l []byte)
+	// End writes what is left. With Fallback all that was written is thrown
+	// away, and the input goes on as it is.
+	End() Confidence
+}
+
+// Filter filters outputs by rules. It does not change, and may be used
+// concurrently.
+type Filter struct {
+	rules []rule
+	scan  *Scanner // nil does not look for credentials
+}
+
+// Outcome is what became of an output. Close it.
+type Outcome struct {
+	Text       *Lines // what is left
+	Full       *Lines // all of it: sanitised and masked; Text itself where nothing went away
+	Rules      []Applied
+	Confidence Confidence // the worst of those of Rules; Full if there are none
+	Found      []Finding  // credentials, whose values are masked
+}
+
+// Applied is a rule that matched the command.
+type Applied struct {
+	Rule, Strategy string
+	Confidence     Confidence
+}
+
+// Close gives memory and files back.
+func (o *Outcome) Close() {
+	if o.Text != o.Full {
+		o.Text.Close()
+	}
+	o.Full.Close()
+}
+
+// Apply filters what the script wrote; exit is as of Run. An error is one of
+// reading raw or of a full disk.
+func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error) {
+	full := NewLines()
+	o := &Outcome{Full: full, Text: full}
+	mask := f.scan.begin(full.Write)
+	s := Sanitizer{Emit: mask.line}
+	_, err := io.Copy(&s, raw)
+	s.End()
+	o.Found = mask.end()
+	if err == nil {
+		err = full.Err()
+	}
+	if err != nil {
+		full.Close()
+		return nil, err
+	}
+	seg, mixed := segment(script)
+	if seg == "" {
+		return o, nil
+	}
+	run := Run{Command: seg, Exit: exit, Mixed: mixed}
+	for _, r := range f.rules {
+		if !r.match.matches(seg) {
+			continue
+		}
+		confidence, err := o.apply(r, run)
+		if err != nil {
+			o.Close()
+			return nil, err
+		}
+		o.Rules = append(o.Rules, Applied{r.name, r.kind, confidence})
+		o.Confidence = max(o.Confidence, confidence)
+	}
+	return o, nil
+}
+
+// apply sends what is left through one rule.
+func (o *Outcome) apply(r rule, run Run) (Confidence, error) {
+	out := NewLines()
+	pass := r.strategy.Begin(run, out)
+	err := o.Text.Each(pass.Line)
+	confidence := pass.End()
+	if err == nil {
+		err = out.Err()
+	}
+	if err != nil {
+		out.Close()
+		return confidence, err
+	}
+	if confidence == Fallback || out.Size() >= o.Text.Size() {
+		out.Close()
+		return confidence, nil
+	}
+	if o.Text != o.Full {
+		o.Text.Close()
+	}
+	o.Text = out
+	return confidence, nil
+}

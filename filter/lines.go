@@ -1,0 +1,100 @@
+package filter
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Lines is a text of whole lines, in memory and, when it grows, in a file. It
+// keeps the first error and drops what comes after. It is not for concurrent
+// use.
+type Lines struct {
+	spool *executors.Spool
+	buf   []byte // not yet in spool
+	n     int    // lines
+	size  int64  // bytes
+	err   error
+}
+
+// flushAt is how much is collected before it is written.
+const flushAt = 64 << 10
+
+// NewLines makes an empty text. The caller closes it.
+func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
+
+// Write adds a line, which must have no line end in it.
+func (l *Lines) Write(line []byte) {
+	l.buf = append(append(l.buf, line...), '\n')
+	l.added(len(line))
+}
+
+// WriteString is Write.
+func (l *Lines) WriteString(line string) {
+	l.buf = append(append(l.buf, line...), '\n')
+	l.added(len(line))
+}
+
+func (l *Lines) added(n int) {
+	l.n++
+	l.size += int64(n) + 1
+	if len(l.buf) >= flushAt {
+		l.flush()
+	}
+}
+
+func (l *Lines) flush() {
+	if l.err == nil && len(l.buf) > 0 {
+		_, l.err = l.spool.Write(l.buf)
+	}
+	l.buf = l.buf[:0]
+}
+
+// Count is the number of lines.
+func (l *Lines) Count() int { return l.n }
+
+// Size is the number of bytes.
+func (l *Lines) Size() int64 { return l.size }
+
+// Err is the first error of writing.
+func (l *Lines) Err() error { return l.err }
+
+// Spool gives the text, which remains the Lines's own.
+func (l *Lines) Spool() *executors.Spool {
+	l.flush()
+	return l.spool
+}
+
+// Each calls do with each line, which is valid until do returns.
+func (l *Lines) Each(do func(line []byte)) error {
+	l.flush()
+	r := l.spool.Reader()
+	buf := make([]byte, 0, min(flushAt, max(l.size, 512)))
+	for {
+		if len(buf) == cap(buf) { // a line longer than that
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		rest := buf
+		for {
+			end := bytes.IndexByte(rest, '\n')
+			if end < 0 {
+				break
+			}
+			do(rest[:end])
+			rest = rest[end+1:]
+		}
+		buf = append(buf[:0], rest...)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// Close gives memory and file back.
+func (l *Lines) Close() { l.spool.Close() }

@@ -1,0 +1,267 @@
+package filter
+
+import (
+	"bytes"
+	_ "embed" // the built-in rules
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxFile is the largest file of rules, in bytes.
+const maxFile = 1 << 20
+
+//go:embed filters.toml
+var builtin []byte
+
+// rule is one entry of a file of rules, ready for use.
+type rule struct {
+	name     string
+	match    match
+	strategy Strategy
+	kind     string // type of the strategy
+}
+
+// match says which commands a rule is for: exactly one of its fields is set.
+type match struct {
+	exact, prefix string
+	regex         *pattern
+}
+
+// matches reports whether the rule is for a segment of a command.
+func (m match) matches(segment string) bool {
+	switch {
+	case m.exact != "":
+		return segment == m.exact
+	case m.prefix != "":
+		// "make" is no prefix of "makefoo".
+		rest, ok := strings.CutPrefix(segment, m.prefix)
+		return ok && (rest == "" || rest[0] == ' ' || strings.HasSuffix(m.prefix, " "))
+	}
+	return m.regex.match([]byte(segment))
+}
+
+// params decodes what a rule says of its strategy into a struct that holds the
+// defaults; a name that the struct does not have is an error.
+type params func(into any) error
+
+// strategies makes strategies of their parameters, by the type that rules name.
+var strategies = map[string]func(params) (Strategy, error){
+	"strip_noise":     newStripNoise,
+	"truncate":        newTruncate,
+	"keep_matching":   newKeepMatching,
+	"strip_annotated": newStripAnnotated,
+	"test_summary":    newTestSummary,
+	"group_by_rule":   newGroupByRule,
+	"git_status":      newGitStatus,
+	"git_diff":        newGitDiff,
+	"dedup":           newDedup,
+}
+
+// written is a rule as it stands in a file.
+type written struct {
+	Name     string         `toml:"name"`
+	Match    map[string]any `toml:"match"`
+	Strategy map[string]any `toml:"strategy"`
+	Enabled  *bool          `toml:"enabled"`
+}
+
+// load gives the built-in rules with those of the user's file over them, and
+// what is wrong with the latter. A rule of the file takes the place of the
+// built-in one of its name; without match or strategy it keeps those; a new one
+// comes last. No file is no error.
+func load(path string) (rules []rule, warnings []string) {
+	all, warnings := read("built in", builtin)
+	if path != "" {
+		own, wrong := readFile(path)
+		warnings = append(warnings, wrong...)
+		for _, w := range own {
+			i := slices.IndexFunc(all, func(b written) bool { return b.Name == w.Name })
+			if i < 0 {
+				all = append(all, w)
+				continue
+			}
+			merged := merge(all[i], w)
+			if _, err := merged.compile(); err != nil {
+				warnings = append(warnings, fmt.Sprintf("%s: rule %q is left as built in: %v", path, w.Name, err))
+				continue
+			}
+			all[i] = merged
+		}
+	}
+	for _, w := range all {
+		if w.Enabled != nil && !*w.Enabled {
+			continue
+		}
+		r, err := w.compile()
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: %v", path, w.Name, err))
+			continue
+		}
+		rules = append(rules, r)
+	}
+	return rules, warnings
+}
+
+func merge(base, over written) written {
+	if over.Match != nil {
+		base.Match = over.Match
+	}
+	if over.Strategy != nil {
+		base.Strategy = over.Strategy
+	}
+	if over.Enabled != nil {
+		base.Enabled = over.Enabled
+	}
+	return base
+}
+
+// readFile reads the user's file.
+func readFile(path string) ([]written, []string) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var text []byte
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errors.New("it is no file")
+	case info.Size() > maxFile:
+		err = fmt.Errorf("it has %d bytes, and %d is the most", info.Size(), maxFile)
+	default:
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, []string{fmt.Sprintf("%s: only the built-in filter rules are used: %v", path, err)}
+	}
+	return read(path, text)
+}
+
+// read parses a file of rules. Rules that cannot be are left out with a
+// warning.
+func read(name string, text []byte) (rules []written, warnings []string) {
+	var file map[string]any
+	if err := toml.Unmarshal(text, &file); err != nil {
+		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+			row, _ := e.Position()
+			err = fmt.Errorf("line %d: %w", row, err)
+		}
+		return nil, []string{fmt.Sprintf("%s: only the built-in filter rules are used: %v", name, err)}
+	}
+	for _, key := range slices.Sorted(maps.Keys(file)) {
+		if key != "rules" {
+			warnings = append(warnings, fmt.Sprintf("%s: unknown key %q (known: rules)", name, key))
+		}
+	}
+	list, ok := file["rules"].([]any)
+	if !ok && file["rules"] != nil {
+		warnings = append(warnings, fmt.Sprintf("%s: rules must be tables: [[rules]]", name))
+	}
+	seen := map[string]bool{}
+	for i, entry := range list {
+		w, err := parse(entry)
+		switch {
+		case w.Name == "":
+			warnings = append(warnings, fmt.Sprintf("%s: rule %d is left out: it has no name", name, i+1))
+		case err != nil:
+			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: %v", name, w.Name, err))
+		case seen[w.Name]:
+			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: there is another of its name before", name, w.Name))
+		default:
+			seen[w.Name] = true
+			rules = append(rules, w)
+		}
+	}
+	return rules, warnings
+}
+
+// parse reads one entry of a file. Beside an error it gives the name at least.
+func parse(entry any) (w written, err error) {
+	table, _ := entry.(map[string]any)
+	w.Name, _ = table["name"].(string)
+	text, err := toml.Marshal(table)
+	if err != nil {
+		return w, err
+	}
+	var whole written
+	if err := strictly(text, &whole); err != nil {
+		return w, err
+	}
+	return whole, nil
+}
+
+// strictly decodes TOML into a struct that must have all of its keys.
+func strictly(text []byte, into any) error {
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
+	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
+		return fmt.Errorf("there is no %q", strings.Join(strict.Errors[0].Key(), "."))
+	}
+	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+		return fmt.Errorf("%s: %w", strings.Join(e.Key(), "."), err)
+	}
+	return err
+}
+
+// compile makes a rule ready for use.
+func (w written) compile() (rule, error) {
+	m, err := compileMatch(w.Match)
+	if err != nil {
+		return rule{}, err
+	}
+	kind, _ := w.Strategy["type"].(string)
+	build, ok := strategies[kind]
+	if !ok {
+		return rule{}, fmt.Errorf("strategy: there is no type %q (known: %s)", kind, strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
+	}
+	s, err := build(func(into any) error { return decode(w.Strategy, into) })
+	if err != nil {
+		return rule{}, fmt.Errorf("strategy %s: %w", kind, err)
+	}
+	return rule{w.Name, m, s, kind}, nil
+}
+
+func compileMatch(table map[string]any) (match, error) {
+	var m match
+	if len(table) != 1 {
+		return m, fmt.Errorf("match: want exactly one of exact, prefix and regex, got %d keys", len(table))
+	}
+	for key, v := range table {
+		text, ok := v.(string)
+		if !ok || strings.TrimSpace(text) == "" {
+			return m, fmt.Errorf("match.%s: want a text", key)
+		}
+		switch key {
+		case "exact":
+			m.exact = text
+		case "prefix":
+			m.prefix = text
+		case "regex":
+			p, err := compile(text)
+			if err != nil {
+				return m, fmt.Errorf("match.regex: %w", err)
+			}
+			m.regex = p
+		default:
+			return m, fmt.Errorf("match: there is no %q (known: exact, prefix, regex)", key)
+		}
+	}
+	return m, nil
+}
+
+// decode decodes a table into a struct, without its type.
+func decode(table map[string]any, into any) error {
+	rest := maps.Clone(table)
+	delete(rest, "type")
+	text, err := toml.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	return strictly(text, into)
+}

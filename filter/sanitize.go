@@ -1,0 +1,269 @@
+package filter
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// maxLine is the longest line, in bytes, that is looked at as a whole; a longer
+// one goes on in pieces.
+const maxLine = 64 << 10
+
+// Sanitizer makes lines of what a command wrote to a terminal: without escape
+// sequences and other control characters, of what was overwritten in place only
+// the last state, runs of blank lines as one, and valid UTF-8. It is an
+// io.Writer; End must be called after the last write.
+//
+// An overwritten state that tells of an error is kept as a line of its own:
+// some tools print those between two states of a progress bar.
+type Sanitizer struct {
+	// Emit takes each line, without its end; the line is valid until Emit
+	// returns.
+	Emit func(line []byte)
+
+	raw   []byte // the begin of a line whose end was not written yet
+	clean []byte // the current state of the line, while it is sanitised
+	long  bool   // raw goes on a line of which a piece was emitted
+	begun bool   // something was emitted
+	blank bool   // a blank line waits for what follows it
+}
+
+// Write takes more output.
+func (s *Sanitizer) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		switch {
+		case end >= 0 && len(s.raw) == 0:
+			s.lines(p[:end])
+		case end >= 0:
+			s.raw = append(s.raw, p[:end]...)
+			s.lines(s.raw)
+			s.raw = s.raw[:0]
+		default:
+			s.raw = append(s.raw, p...)
+			s.pieces()
+			return n, nil
+		}
+		s.long = false
+		p = p[end+1:]
+	}
+	return n, nil
+}
+
+// End takes the end of the output.
+func (s *Sanitizer) End() {
+	if len(s.raw) > 0 {
+		s.lines(s.raw)
+		s.raw = s.raw[:0]
+	}
+	s.long = false
+}
+
+// pieces emits of a line without an end what is too long to wait for it.
+func (s *Sanitizer) pieces() {
+	for len(s.raw) > maxLine {
+		n := s.piece(s.raw[:maxLine])
+		s.line(s.raw[:n])
+		s.long = true
+		s.raw = append(s.raw[:0], s.raw[n:]...)
+	}
+}
+
+// lines sanitises a line, or the last piece of one.
+func (s *Sanitizer) lines(line []byte) {
+	for len(line) > maxLine {
+		n := s.piece(line[:maxLine])
+		s.line(line[:n])
+		s.long = true
+		line = line[n:]
+	}
+	if s.long && len(line) == 0 {
+		return
+	}
+	s.line(line)
+}
+
+// piece is how much of a long line may be cut off: not in a rune, nor in an
+// escape sequence.
+func (s *Sanitizer) piece(line []byte) int {
+	const longest = 256 // no sequence of sense is longer
+	n := len(line)
+	if esc := bytes.LastIndexByte(line[n-longest:], escape); esc >= 0 {
+		at := n - longest + esc
+		if _, whole := sequence(line[at:]); !whole {
+			return at
+		}
+	}
+	for i := 1; i < utf8.UTFMax; i++ {
+		if utf8.RuneStart(line[n-i]) {
+			if !utf8.FullRune(line[n-i:]) {
+				n -= i
+			}
+			break
+		}
+	}
+	return n
+}
+
+// plain are the bytes that need no work.
+var plain = func() (table [256]bool) {
+	for b := range table {
+		table[b] = b == '\t' || b >= ' ' && b != 0x7f
+	}
+	return table
+}()
+
+// line sanitises a whole line.
+func (s *Sanitizer) line(line []byte) {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if !utf8.Valid(line) { // first: what is taken out must not make characters of what is left
+		line = bytes.ToValidUTF8(line, replacement)
+	}
+	for i, b := range line {
+		if !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] < 0xa0 {
+			s.controlled(line, i)
+			return
+		}
+	}
+	s.emit(line)
+}
+
+var replacement = []byte("\uFFFD")
+
+const (
+	escape = 0x1b
+	bell   = 0x07
+)
+
+// controlled sanitises a line that has control characters, from the first on.
+func (s *Sanitizer) controlled(line []byte, first int) {
+	s.clean = append(s.clean[:0], line[:first]...)
+	for i := first; i < len(line); {
+		b := line[i]
+		switch {
+		case b == escape:
+			n, _ := sequence(line[i:])
+			if restarts(line[i : i+n]) {
+				s.overwrite()
+			}
+			i += n
+			continue
+		case b == '\r':
+			s.overwrite()
+		case b == '\b':
+			_, n := utf8.DecodeLastRune(s.clean)
+			s.clean = s.clean[:len(s.clean)-n]
+		case b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0: // a control character of Latin-1
+			if line[i+1] == 0x9b {
+				i += 2 + parameters(line[i+2:])
+				continue
+			}
+			i++
+		case plain[b]:
+			s.clean = append(s.clean, b)
+		}
+		i++
+	}
+	s.emit(s.clean)
+}
+
+// overwrite goes back to the begin of the line. The state so far is dropped,
+// unless it tells of an error.
+func (s *Sanitizer) overwrite() {
+	if important(s.clean) {
+		s.emit(s.clean)
+	}
+	s.clean = s.clean[:0]
+}
+
+// emit passes a line on.
+func (s *Sanitizer) emit(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		s.blank = s.begun
+		return
+	}
+	if s.blank {
+		s.Emit(nil)
+		s.blank = false
+	}
+	s.begun = true
+	s.Emit(line)
+}
+
+// sequence gives the length of the escape sequence that line begins with, and
+// whether it is all there.
+func sequence(line []byte) (n int, whole bool) {
+	if len(line) < 2 {
+		return len(line), false
+	}
+	switch b := line[1]; {
+	case b == '[':
+		n = 2 + parameters(line[2:])
+		return n, n > 2 && line[n-1] >= 0x40
+	case b == ']', b == 'P', b == 'X', b == '^', b == '_': // a string up to BEL or ESC \
+		for i := 2; i < len(line); i++ {
+			switch {
+			case line[i] == bell:
+				return i + 1, true
+			case line[i] == escape && i+1 < len(line) && line[i+1] == '\\':
+				return i + 2, true
+			case line[i] == escape || line[i] == '\r': // never ended
+				return i, true
+			}
+		}
+		return len(line), false
+	case b >= 0x20 && b < 0x30: // charsets and the like: intermediates, then one more
+		for i := 2; i < len(line); i++ {
+			switch b := line[i]; {
+			case b >= 0x30 && b < 0x7f:
+				return i + 1, true
+			case b < 0x20 || b >= 0x7f:
+				return i, true
+			}
+		}
+		return len(line), false
+	case b >= 0x30 && b < 0x7f:
+		return 2, true
+	}
+	return 1, true
+}
+
+// parameters gives the length of what follows a control sequence introducer, its
+// final byte included. A byte that cannot be in one ends it.
+func parameters(line []byte) int {
+	for i, b := range line {
+		switch {
+		case b >= 0x40 && b < 0x7f:
+			return i + 1
+		case b < 0x20 || b >= 0x7f:
+			return i
+		}
+	}
+	return len(line)
+}
+
+// restarts reports whether an escape sequence goes back to the begin of the
+// line, or empties it.
+func restarts(seq []byte) bool {
+	if len(seq) < 3 || seq[1] != '[' {
+		return false
+	}
+	switch arg := string(seq[2 : len(seq)-1]); seq[len(seq)-1] {
+	case 'K':
+		return arg == "2"
+	case 'G':
+		return arg == "" || arg == "0" || arg == "1"
+	}
+	return false
+}
+
+// Sanitize is a Sanitizer for a text in memory. Each line of the result ends in
+// a line feed.
+func Sanitize(text []byte) []byte {
+	var out []byte
+	s := Sanitizer{Emit: func(line []byte) { out = append(append(out, line...), '\n') }}
+	_, _ = s.Write(text) // cannot fail
+	s.End()
+	return out
+}
