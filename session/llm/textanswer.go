@@ -37,13 +37,16 @@ type textAnswer struct {
 	// What comes after a call is held back until another call follows, or the
 	// answer ends.
 	line    string // incomplete
-	held    string
+	held    strings.Builder
 	open    fence // of the block that the line is in
 	invents bool  // the rest is left out
 }
 
 func newTextAnswer(req Request) *textAnswer {
-	a := &textAnswer{grammar: grammar{req.Tools}, id: fmt.Sprintf("text_%d_", len(req.Messages))}
+	a := &textAnswer{id: fmt.Sprintf("text_%d_", len(req.Messages))}
+	if !req.NoCalls {
+		a.tools = req.Tools
+	}
 	a.scan = scanner{isCall: a.isCall, model: true, text: a.addText, block: a.addBlock}
 	return a
 }
@@ -121,7 +124,7 @@ func (a *textAnswer) begin() {
 	a.readText(text)
 }
 
-// readText looks for calls. Where no tool is offered there is none to look for.
+// readText looks for calls, if there may be any.
 func (a *textAnswer) readText(text string) {
 	if len(a.tools) == 0 {
 		a.said.WriteString(text)
@@ -229,19 +232,20 @@ func (a *textAnswer) endLine() {
 	default:
 		a.open = openFence(bare)
 		if a.open.size > 0 && slices.Contains(outputs, a.open.lang) || invention().MatchString(bare) {
-			a.invents, a.held = true, ""
+			a.invents = true
+			a.held.Reset()
 			return
 		}
 	}
-	a.held += line
+	a.held.WriteString(line)
 }
 
 // giveHeld passes on what followed a call.
 func (a *textAnswer) giveHeld() {
-	if strings.TrimSpace(a.held) != "" {
-		a.said.WriteString(a.held)
+	if held := a.held.String(); strings.TrimSpace(held) != "" {
+		a.said.WriteString(held)
 	}
-	a.held = ""
+	a.held.Reset()
 }
 
 // outputs are the languages in which models show what a command prints.
