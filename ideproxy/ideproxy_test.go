@@ -231,6 +231,11 @@ func (l *local) Run(_ context.Context, c shell.Command) (shell.Output, error) {
 	return shell.Output{Text: "here", ExitCode: &zero}, nil
 }
 
+func (l *local) Background(_ context.Context, c shell.Command) (shell.Job, error) {
+	l.lines = append(l.lines, c.Line)
+	return nil, errors.New("here")
+}
+
 func TestTerminal(t *testing.T) {
 	t.Setenv("MY_API_KEY", "secret")
 	const created, done = `{"terminalId":"t1"}`, `{"exitCode":3,"signal":null}`

@@ -37,26 +37,12 @@ const settle = time.Second
 // Run runs one command. After a timeout its output so far comes with the error;
 // after a cancel nothing is waited for, and Release ends the command.
 func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, error) {
-	limit := cmd.Limit
-	if limit <= 0 {
-		limit = shell.Defaults().MaxOutputBytes
-	}
-	term, err := t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
-		SessionID: cmd.Session, Command: shellName(), Args: shell.Args(cmd.Line), CWD: cmd.Dir,
-		Env: t.env(), OutputByteLimit: limit,
-	})
-	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
-		if refused.Unsupported() {
-			return t.Local.Run(ctx, cmd)
-		}
-		return shell.Output{}, executors.Failuref(executors.PermanentFailure, "the editor did not start the command: %s", refused.Message).
-			Hint("Ask the user whether the editor's terminal works.")
+	term, err := t.create(ctx, cmd)
+	if errors.Is(err, errNoTerminals) {
+		return t.Local.Run(ctx, cmd)
 	}
 	if err != nil {
 		return shell.Output{}, err
-	}
-	if cmd.Notify != nil {
-		cmd.Notify(executors.Event{Terminal: term.ID})
 	}
 	out := shell.Output{Terminal: term.ID, Release: term.Release}
 	status, err := term.Wait(ctx)
@@ -79,6 +65,39 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		err = executors.Failuref(executors.PermanentFailure, "the editor could not tell how the command ended: %s", refused.Message)
 	}
 	return out, err
+}
+
+// errNoTerminals says that the client has no terminals after all.
+var errNoTerminals = errors.New("the editor has no terminals")
+
+// maxTerminal is how many bytes of output a terminal is asked to keep: all of
+// them come in one frame.
+const maxTerminal = 1 << 20
+
+// create starts the command in a terminal, and tells of it.
+func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
+	limit := cmd.Limit
+	if limit <= 0 || limit > maxTerminal {
+		limit = maxTerminal
+	}
+	term, err := t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
+		SessionID: cmd.Session, Command: shellName(), Args: shell.Args(cmd.Line), CWD: cmd.Dir,
+		Env: t.env(), OutputByteLimit: limit,
+	})
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
+		if refused.Unsupported() {
+			return nil, errNoTerminals
+		}
+		return nil, executors.Failuref(executors.PermanentFailure, "the editor did not start the command: %s", refused.Message).
+			Hint("Ask the user whether the editor's terminal works.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Notify != nil {
+		cmd.Notify(executors.Event{Terminal: term.ID})
+	}
+	return term, nil
 }
 
 // stop kills a command that ran out of time.
@@ -113,6 +132,11 @@ func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out
 	if status.ExitCode == nil && status.Signal == nil && shown.ExitStatus != nil {
 		status = *shown.ExitStatus
 	}
+	ended(out, status)
+}
+
+// ended notes how the command ended.
+func ended(out *shell.Output, status acp.ExitStatus) {
 	out.ExitCode = status.ExitCode
 	if status.Signal != nil {
 		out.Signal = *status.Signal

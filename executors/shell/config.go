@@ -2,7 +2,10 @@ package shell
 
 import (
 	"fmt"
+	"path"
 	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Config is what [tools.shell] says of running commands.
@@ -10,9 +13,9 @@ type Config struct {
 	// Timeout is how long one command may run, in seconds. Default 30; 0 means
 	// no limit.
 	Timeout int `toml:"timeout"`
-	// MaxOutputBytes is how many bytes of a command's output are kept in memory,
-	// half from its beginning and half from its end, and how many are streamed
-	// while it runs. Default 1 MiB, at least 4096.
+	// MaxOutputBytes is how many bytes of a command's output are kept, in a
+	// temporary file where it is long; of what is longer, the middle is missing.
+	// Default 100 MiB, at least 4096.
 	MaxOutputBytes int `toml:"max_output_bytes"`
 	// MaxOutputChars is how many characters of output the model and the editor
 	// get. Default 50,000, at least 1000.
@@ -20,6 +23,30 @@ type Config struct {
 	// EnvBlocklist adds prefixes of variables that commands must not see, besides
 	// those named like secrets and those of providers. Default none.
 	EnvBlocklist []string `toml:"env_blocklist"`
+	// MaxBackground is how many commands may be in the background at once.
+	// Default 8; 0 means none.
+	MaxBackground int `toml:"max_background"`
+
+	// Transactional together with AutoRollback lets a command that fails leave the
+	// files as they were: what it may write is copied before it runs. Default
+	// false.
+	Transactional bool `toml:"transactional"`
+	// TransactionScope names, as globs relative to the session's directories, the
+	// files that are copied and brought back. Default ["**"]. What is in .git
+	// never is.
+	TransactionScope []string `toml:"transaction_scope"`
+	// AutoRollback brings the copies back where the exit code is one of
+	// AutoRollbackExitCodes. Without it no copies are made. Default false.
+	AutoRollback bool `toml:"auto_rollback"`
+	// AutoRollbackExitCodes are the exit codes of a failure, 124 that of a
+	// timeout. Default [1, 2].
+	AutoRollbackExitCodes []int `toml:"auto_rollback_exit_codes"`
+	// SnapshotRequired refuses a command that may write if no copies could be made.
+	// Default false: it runs, and its result says so.
+	SnapshotRequired bool `toml:"snapshot_required"`
+	// MaxSnapshotBytes is how many bytes may be copied. Default 0, which means any
+	// number.
+	MaxSnapshotBytes int64 `toml:"max_snapshot_bytes"`
 }
 
 const (
@@ -29,7 +56,10 @@ const (
 
 // Defaults gives the built-in values.
 func Defaults() Config {
-	return Config{Timeout: 30, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000}
+	return Config{
+		Timeout: 30, MaxOutputBytes: 100 << 20, MaxOutputChars: 50_000, MaxBackground: 8,
+		TransactionScope: []string{"**"}, AutoRollbackExitCodes: []int{1, 2},
+	}
 }
 
 // Validate names what is wrong, by key.
@@ -44,20 +74,38 @@ func (c Config) Validate() map[string]string {
 	if c.MaxOutputChars < minChars {
 		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d", minChars)
 	}
+	if c.MaxBackground < 0 {
+		wrong["max_background"] = "must be a number of commands, or 0 for none"
+	}
+	for _, glob := range c.TransactionScope {
+		if !doublestar.ValidatePattern(glob) || path.IsAbs(glob) {
+			wrong["transaction_scope"] = fmt.Sprintf("%q is no glob relative to the session's directories", glob)
+		}
+	}
+	for _, code := range c.AutoRollbackExitCodes {
+		if code < 1 || code > 255 {
+			wrong["auto_rollback_exit_codes"] = fmt.Sprintf("%d is no exit code of a failure: they are 1 to 255", code)
+		}
+	}
+	if c.MaxSnapshotBytes < 0 {
+		wrong["max_snapshot_bytes"] = "must be a number of bytes, or 0 for any number"
+	}
 	if slices.Contains(c.EnvBlocklist, "") {
 		wrong["env_blocklist"] = "must not contain an empty prefix"
 	}
 	return wrong
 }
 
-// Tighten takes over from a repository's file what lowers a limit or blocks more
-// variables, and names the keys that it ignored.
+// Tighten takes over from a repository's file what lowers a limit, blocks more
+// variables or refuses more commands, and names the keys that it ignored. That a
+// repository could have files removed, by what it calls a failure, is not
+// tightening.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	lower := func(key string, mine *int, theirs, least int) {
 		switch {
 		case !has(key) || theirs == *mine:
-		case theirs >= least && (theirs < *mine || *mine == 0):
+		case theirs >= least && (theirs < *mine || *mine == 0 && key == "timeout"):
 			*mine = theirs
 		default:
 			ignored = append(ignored, key)
@@ -66,6 +114,19 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	lower("timeout", &c.Timeout, repo.Timeout, 1)
 	lower("max_output_bytes", &c.MaxOutputBytes, repo.MaxOutputBytes, minBytes)
 	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars, minChars)
+	lower("max_background", &c.MaxBackground, repo.MaxBackground, 0)
+	for _, key := range []string{"transactional", "transaction_scope", "auto_rollback", "auto_rollback_exit_codes", "max_snapshot_bytes"} {
+		if has(key) {
+			ignored = append(ignored, key)
+		}
+	}
+	switch {
+	case !has("snapshot_required") || repo.SnapshotRequired == c.SnapshotRequired:
+	case repo.SnapshotRequired:
+		c.SnapshotRequired = true
+	default:
+		ignored = append(ignored, "snapshot_required")
+	}
 	if has("env_blocklist") {
 		c.EnvBlocklist = slices.Concat(c.EnvBlocklist, repo.EnvBlocklist)
 	}

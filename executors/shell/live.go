@@ -9,11 +9,12 @@ import (
 const (
 	liveInterval = 25 * time.Millisecond // between two events of one command
 	livePiece    = 32 << 10              // bytes of one event
+	liveBytes    = 1 << 20               // of one command: a client keeps what it is sent
 )
 
 // live hands output on while the command runs: at once, then whatever gathered,
-// once every liveInterval. It never makes the command wait, and since a client
-// keeps what it is sent, it ends after budget bytes with a line that says so.
+// once every liveInterval. It never makes the command wait, and it ends after
+// budget bytes with a line that says so.
 type live struct {
 	emit func([]byte)  // called from one goroutine; keeps the bytes
 	more chan struct{} // one token: there is something pending

@@ -27,24 +27,14 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	if ctx.Err() != nil {
 		return Output{}, context.Cause(ctx)
 	}
-	sh, err := lookShell()
-	if err != nil {
-		return Output{}, err
-	}
-	limit := c.Limit
-	if limit <= 0 {
-		limit = Defaults().MaxOutputBytes
-	}
-	prog := Program{
-		Path: sh, Args: Args(c.Line), Dir: c.Dir,
-		Head: limit / 2, Tail: limit - limit/2, Split: true,
-	}
+	kept := newCapture(c.Limit)
+	prog := Program{Head: streamBytes / 2, Tail: streamBytes / 2, Split: true, Sink: kept.write}
 	if c.Notify != nil {
 		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
 	}
-	p, err := l.Start(prog)
+	p, err := l.startShell(c, prog)
 	if err != nil {
-		return Output{}, startFailure(err, c)
+		return Output{}, err
 	}
 	_, err = p.Wait(ctx)
 	p.Release()
@@ -52,7 +42,24 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 		exit := p.exit
 		c.Notify(executors.Event{Exit: &exit})
 	}
-	return p.output(), err
+	out := kept.output()
+	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
+	out.ExitCode, out.Signal = p.exit.Code, p.exit.Signal
+	return out, err
+}
+
+// startShell starts prog as the shell that runs the command.
+func (l Local) startShell(c Command, prog Program) (*Process, error) {
+	var err error
+	if prog.Path, err = lookShell(); err != nil {
+		return nil, err
+	}
+	prog.Args, prog.Dir = Args(c.Line), c.Dir
+	p, err := l.Start(prog)
+	if err != nil {
+		return nil, startFailure(err, c)
+	}
+	return p, nil
 }
 
 // Start starts a program as Run starts its shell: prog.Env comes on top of what

@@ -123,22 +123,34 @@ func TestLocalWrap(t *testing.T) {
 }
 
 func TestHugeOutputStaysFlat(t *testing.T) {
+	e := New(Local{}, "/", Defaults())
+	call := bashCall("echo first; head -c 115343360 /dev/zero | tr '\\0' x; echo; echo last; exit 3") // 10 MiB more than are kept
+	heard := 0
+	call.Notify = func(e executors.Event) { heard += len(e.Output) }
+	call.Record = &executors.Record{}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	heard := 0
-	const limit = 100_000
-	got, err := Local{}.Run(t.Context(), Command{
-		Line: "echo first; head -c 104857600 /dev/zero | tr '\\0' x; echo; echo last", Dir: "/", Limit: limit,
-		Notify: func(e executors.Event) { heard += len(e.Output) },
-	})
+	got, err := e.Execute(t.Context(), call)
 	runtime.ReadMemStats(&after)
-	if err != nil || !got.Truncated || !strings.HasPrefix(got.Text, "first\n") || !strings.HasSuffix(got.Text, "x\nlast\n") {
-		t.Fatalf("truncated %t, %v", got.Truncated, err)
+	if err != nil || got.Full == nil {
+		t.Fatalf("%v, full %v", err, got.Full)
 	}
-	if max := limit + 100; len(got.Text) > max || len(got.Stdout) > max || heard > max {
-		t.Errorf("text %d, stdout %d, live %d bytes", len(got.Text), len(got.Stdout), heard)
+	defer got.Full.Close()
+	if !strings.HasPrefix(got.Text, "first\nxxx") || !strings.HasSuffix(got.Text, "x\nlast\n[exit 3]") || !strings.Contains(got.Text, "\n[… more than 104,") {
+		t.Errorf("text %.20q … %q", got.Text, got.Text[len(got.Text)-20:])
 	}
-	if grown := int64(after.Sys) - int64(before.Sys); grown > 48<<20 {
+	size, missing := got.Full.Size(), int64(115343360+len("first\n\nlast\n")-100<<20)
+	tail := window(got.Full, size-endBytes-100, endBytes+100)
+	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n[exit 3]") || !strings.Contains(tail, "x\n[… "+grouped(missing)+" bytes cut …]\nx") {
+		t.Errorf("full has %d bytes, %.150q", size, tail)
+	}
+	if most := liveBytes + 100; heard > most || len(got.Raw.(Envelope).Stdout) > 50_000 {
+		t.Errorf("live %d bytes", heard)
+	}
+	if rec := call.Record; !rec.Truncated || *rec.ExitCode != 3 || rec.Before < 110<<20 {
+		t.Errorf("record %+v", rec)
+	}
+	if grown := int64(after.Sys) - int64(before.Sys); grown > 32<<20 {
 		t.Errorf("memory grew by %d MiB", grown>>20)
 	}
 }
@@ -170,7 +182,8 @@ func TestNotify(t *testing.T) {
 }
 
 func TestTimeoutKeepsTheOutput(t *testing.T) {
-	e := &Executor{Runner: Local{}, Root: t.TempDir(), Timeout: 200 * time.Millisecond}
+	e := New(Local{}, "/", Defaults())
+	e.Timeout = 200 * time.Millisecond
 	got, err := e.Execute(t.Context(), bashCall("echo a; sleep 99; echo b"))
 	if err != nil || got.Category != executors.Timeout || !strings.Contains(got.Text, "stopped after 200ms") || !strings.HasSuffix(got.Text, "\na\n") {
 		t.Errorf("got %+v, %v", got, err)
@@ -233,7 +246,7 @@ func TestCancelEndsTheWholeTree(t *testing.T) {
 			var wg sync.WaitGroup
 			defer wg.Wait()
 			wg.Go(func() {
-				_, err := (&Executor{Runner: Local{}, Root: "/"}).Execute(ctx, bashCall("exec 3> "+path+"; "+script))
+				_, err := New(Local{}, "/", Defaults()).Execute(ctx, bashCall("exec 3> "+path+"; "+script))
 				if err != stop {
 					t.Errorf("got %v", err)
 				}

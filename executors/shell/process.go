@@ -32,9 +32,14 @@ type Program struct {
 	// pipes, and writes to both in the same instant can change places; without
 	// it the order is exact.
 	Split bool
-	// Live, if not nil, hears the first Head+Tail bytes of both streams as they
-	// come, in whole runes. It is called from one goroutine, may keep the bytes,
-	// and is not called after the process is done.
+	// Sink, if not nil, gets all of both streams as it comes, in whole runes, in
+	// place of what Output would give. It has to take it at once, and must not
+	// keep the bytes. It is not called concurrently, nor after the process is
+	// done.
+	Sink func([]byte)
+	// Live, if not nil, hears the first MiB of both streams as it comes, in whole
+	// runes. It is called from one goroutine, may keep the bytes, and is not
+	// called after the process is done.
 	Live func([]byte)
 }
 
@@ -53,7 +58,8 @@ type Process struct {
 
 	mu     sync.Mutex
 	merged buffer
-	split  []*buffer // stdout and stderr, or none
+	sink   func([]byte) // takes the place of merged if not nil
+	split  []*buffer    // stdout and stderr, or none
 }
 
 // Start starts a program in a session of its own, with empty stdin.
@@ -71,6 +77,7 @@ func Start(prog Program) (*Process, error) {
 		kill:   make(chan struct{}),
 		done:   make(chan struct{}),
 		merged: buffer{head: prog.Head, tail: prog.Tail},
+		sink:   prog.Sink,
 	}
 	streams := 1
 	if prog.Split {
@@ -93,7 +100,7 @@ func Start(prog Program) (*Process, error) {
 		return nil, err
 	}
 	if prog.Live != nil {
-		p.live = startLive(prog.Head+prog.Tail, prog.Live)
+		p.live = startLive(liveBytes, prog.Live)
 	}
 	go p.supervise(func(ctx context.Context) {
 		read(ctx, p.read)
@@ -183,7 +190,11 @@ func (p *Process) read(i int, chunk []byte) { p.write(i, p.runes[i].next(chunk))
 func (p *Process) write(i int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.merged.write(text)
+	if p.sink != nil {
+		p.sink(text)
+	} else {
+		p.merged.write(text)
+	}
 	if p.split != nil {
 		p.split[i].write(text)
 	}
@@ -242,17 +253,6 @@ func (p *Process) Streams() (stdout, stderr string, truncated bool) {
 	stdout, cut := p.split[0].text()
 	stderr, cutToo := p.split[1].text()
 	return stdout, stderr, cut || cutToo
-}
-
-// output gives all that a Runner tells of a process that is done.
-func (p *Process) output() Output {
-	out := Output{ExitCode: p.exit.Code, Signal: p.exit.Signal}
-	out.Stdout, out.Stderr, out.Truncated = p.Streams()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text, cut := p.merged.text()
-	out.Text, out.Truncated = text, out.Truncated || cut
-	return out
 }
 
 func pipes(n int) (readers, writers []*os.File, err error) {

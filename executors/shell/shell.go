@@ -1,5 +1,6 @@
 // Package shell offers the tool "bash": it runs a shell script and gives back
-// what it wrote and how it ended.
+// what it wrote and how it ended. "bash_output" and "bash_stop" look at and end
+// the scripts that it was told to leave running in the background.
 //
 // Start with [Executor]. It knows the tool (input, card, timeout, the text for
 // the model) and leaves the effect to a [Runner]: [Local] runs the script as a
@@ -32,11 +33,14 @@ import (
 	_ "embed" // the description of the tool
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Tool is the id of the tool.
@@ -47,6 +51,10 @@ var description string
 
 // Runner is where a command runs: [Local] here, or a terminal of the client.
 type Runner interface {
+	// Background starts a command that runs on after ctx ended, until it ends by
+	// itself or is stopped. Errors are those of Run.
+	Background(ctx context.Context, cmd Command) (Job, error)
+
 	// Run runs one command to its end. When ctx ends first it stops the command
 	// with all its children and returns what came so far with the cause of ctx.
 	// Any other error means that the command did not start; an
@@ -58,61 +66,74 @@ type Runner interface {
 type Command struct {
 	Line    string // the script, as bash -c takes it
 	Dir     string // absolute path
-	Limit   int    // bytes of output that are kept of each stream, head and tail; 0 means the default
+	Limit   int    // bytes of output that are kept, head and tail; 0 means the default
 	Session string // the ACP session id
 	// Notify, if not nil, hears of the terminal, or of output where there is
 	// none, and of the exit. It is not called after Run returned.
 	Notify func(executors.Event)
 }
 
-// Output is what a command came to. All texts are valid UTF-8.
+// Output is what a command came to, or what it wrote so far. All texts are valid
+// UTF-8.
 type Output struct {
-	Text      string // both streams, in the order of arrival
-	Stdout    string // from a terminal, which has one stream, everything
-	Stderr    string
-	ExitCode  *int   // nil if a signal ended it, or nobody knows
-	Signal    string // e.g. "SIGKILL"
-	Truncated bool   // more was written than is here
-	Terminal  string // id of the terminal at the client, to be shown before the text
-	Release   func() // if not nil, frees the terminal; after the final update was sent
+	Text string // both streams, in the order of arrival
+	// Full is the same where it is too long for a string, and Text is then empty.
+	// Who gets the output closes it.
+	Full       *executors.Spool
+	Stdout     string // from a terminal, which has one stream, everything
+	Stderr     string
+	CutStreams bool   // more was written than Stdout and Stderr have
+	Truncated  bool   // more was written than Text or Full has
+	Lost       int64  // bytes that are missing in the middle of Full
+	Note       string // a line on the output itself, to be shown below it
+	Ended      bool   // of a Job: the command has ended, and this is the rest
+	ExitCode   *int   // nil if a signal ended it, or nobody knows
+	Signal     string // e.g. "SIGKILL"
+	Terminal   string // id of the terminal at the client, to be shown before the text
+	Release    func() // if not nil, frees the terminal; after the final update was sent
 }
 
-// Executor offers the tool "bash".
+// Executor offers the tools. Close it when its session ends.
 type Executor struct {
-	Runner  Runner        // required
-	Root    string        // absolute path; the session's working directory
-	Timeout time.Duration // of each command; 0 means none
-	Bytes   int           // of output that the runner keeps; 0 means the default
-	Chars   int           // runes of a result's text; 0 means the default
+	Runner  Runner           // required
+	Root    string           // absolute path without links; the session's working directory
+	Timeout time.Duration    // of each command; 0 means none
+	Roots   *workspace.Roots // what a failed command may be undone in; nil means that none is
+
+	cfg        Config
+	background background
 }
 
 // New makes the executor that cfg describes.
 func New(r Runner, root string, cfg Config) *Executor {
-	return &Executor{
-		Runner:  r,
-		Root:    root,
-		Timeout: time.Duration(cfg.Timeout) * time.Second,
-		Bytes:   cfg.MaxOutputBytes,
-		Chars:   cfg.MaxOutputChars,
-	}
+	return &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, cfg: cfg}
 }
 
 type input struct {
-	Command     string `json:"command" jsonschema_description:"The script to run, as bash -c takes it."`
-	Description string `json:"description,omitempty" jsonschema_description:"What it does, in five to ten words for the user."`
+	Command     string `json:"command"`
+	Description string `json:"description,omitempty"`
+	Background  bool   `json:"background,omitempty"`
 }
 
 func (e *Executor) registry() executors.Registry {
-	return executors.Registry{executors.Bind(executors.Tool{
-		Name:        Tool,
-		Description: description,
-		Effect:      executors.Reads | executors.Mutates | executors.Network,
-		Kind:        executors.KindExecute,
-		Invocation:  executors.FencedBlock("bash", "command"),
-	}, e.prepare, e.execute)}
+	// Internal, because they can reach nothing but what bash was allowed to start.
+	of := func(name, text string) executors.Tool {
+		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
+	}
+	return executors.Registry{
+		executors.Bind(executors.Tool{
+			Name:        Tool,
+			Description: description,
+			Effect:      executors.Reads | executors.Mutates | executors.Network,
+			Kind:        executors.KindExecute,
+			Invocation:  executors.FencedBlock("bash", "command"),
+		}, e.prepare, e.execute),
+		executors.Bind(of(ToolOutput, outputDescription), e.prepareOutput, e.output),
+		executors.Bind(of(ToolStop, stopDescription), e.prepareStop, e.stop),
+	}
 }
 
-// Tools lists the tool.
+// Tools lists the tools.
 func (e *Executor) Tools() []executors.Tool { return e.registry().Tools() }
 
 // Prepare tells what would run and where.
@@ -120,7 +141,7 @@ func (e *Executor) Prepare(ctx context.Context, call *executors.Call) (executors
 	return e.registry().Prepare(ctx, call)
 }
 
-// Execute runs the command.
+// Execute runs the command, or looks at one.
 func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	return e.registry().Execute(ctx, call)
 }
@@ -129,8 +150,12 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 	if f := in.check(); f != nil {
 		return executors.Card{}, f
 	}
+	title := oneLine(in.Command)
+	if in.Background {
+		title = "in the background: " + title
+	}
 	return executors.Card{
-		Title:   oneLine(in.Command),
+		Title:   title,
 		Kind:    executors.KindExecute,
 		Command: in.Command,
 		Dir:     e.Root,
@@ -141,27 +166,75 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 	if f := in.check(); f != nil {
 		return f.Result(), nil
 	}
+	if f := e.directory(); f != nil {
+		return f.Result(), nil
+	}
+	snap, note, err := e.begin(ctx, call, in)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return executors.Result{}, context.Cause(ctx)
+	case err != nil:
+		return asFailure(err).Result(), nil
+	case in.Background:
+		return e.start(ctx, call, in, note)
+	}
+	defer snap.close()
+	return e.run(ctx, call, in, snap, note)
+}
+
+// run runs a command to its end, and undoes it if it failed and there is a
+// snapshot.
+func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap *snapshot, note string) (executors.Result, error) {
 	cmdCtx, cancel := withTimeout(ctx, e.Timeout)
 	defer cancel()
-	out, err := e.Runner.Run(cmdCtx, Command{
-		Line: in.Command, Dir: e.Root, Limit: e.Bytes, Session: call.Session, Notify: call.Notify,
-	})
+	out, err := e.Runner.Run(cmdCtx, e.command(call, in))
 	if ctx.Err() != nil { // the turn was cancelled
+		out.Full.Close()
 		return executors.Result{Done: out.Release}, context.Cause(ctx)
 	}
-	if err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
+	if late {
 		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", e.Timeout).
-			Hint("Let the command do less at once; do not run servers or watchers in the foreground.")
+			Hint("Let the command do less at once; run servers and watchers with background.")
 	}
-	chars := e.Chars
-	if chars == 0 {
-		chars = Defaults().MaxOutputChars
+	undone, undoErr := e.finish(snap, call, out.ExitCode, late)
+	if undoErr != nil {
+		err = undoErr
 	}
-	res := out.result(err, chars)
-	if call.Record != nil {
-		call.Record.ExitCode, call.Record.Truncated = out.ExitCode, res.Raw.(Envelope).Truncated
-	}
+	out.Note = joinLines(out.Note, note, undone)
+	res := out.result(out.ending(err), e.cfg.MaxOutputChars)
+	out.note(call.Record, res)
 	return res, nil
+}
+
+func (e *Executor) command(call *executors.Call, in input) Command {
+	return Command{
+		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify,
+	}
+}
+
+// directory makes sure that the session's directory still is where it was: a
+// link that took its place would lead commands out of the roots.
+func (e *Executor) directory() *executors.Failure {
+	real, err := filepath.EvalSymlinks(e.Root)
+	switch {
+	case err != nil:
+		err = cause(err)
+	case real != e.Root:
+		err = fmt.Errorf("a link to %s took its place", real)
+	default:
+		return nil
+	}
+	return executors.Failuref(executors.PermanentFailure, "the session's directory %s cannot be used any more: %v", e.Root, err).
+		Hint("Ask the user to bring it back, or to open a new session.")
+}
+
+// cause takes operation and path off an error of package os.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	return err
 }
 
 // maxCommand is the longest script, in bytes: systems give one argument of a

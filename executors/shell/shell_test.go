@@ -28,6 +28,8 @@ func (a answer) Run(_ context.Context, c Command) (Output, error) {
 	return a.out, a.err
 }
 
+func (a answer) Background(context.Context, Command) (Job, error) { return nil, a.err }
+
 func bashCall(command string) *executors.Call {
 	in, _ := json.Marshal(map[string]string{"command": command})
 	return &executors.Call{Tool: Tool, Input: in, Session: "s1"}
@@ -93,7 +95,7 @@ func TestResult(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &Executor{Runner: answer{out: tt.out, err: tt.err}, Root: "/w"}
+			e := New(answer{out: tt.out, err: tt.err}, "/", Defaults())
 			got, err := e.Execute(t.Context(), bashCall("x"))
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
@@ -104,7 +106,7 @@ func TestResult(t *testing.T) {
 
 func TestClassifiedExitCodesKeepTheOutput(t *testing.T) {
 	for code, want := range map[int]executors.Category{126: executors.PolicyBlocked, 127: executors.PermanentFailure} {
-		e := &Executor{Runner: answer{out: Output{Text: "so far\n", ExitCode: new(code)}}}
+		e := New(answer{out: Output{Text: "so far\n", ExitCode: new(code)}}, "/", Defaults())
 		got, err := e.Execute(t.Context(), bashCall("x"))
 		if err != nil || got.Category != want || !got.Failed {
 			t.Errorf("%d: %+v, %v", code, got, err)
@@ -137,7 +139,8 @@ func TestLimits(t *testing.T) {
 		"short, missed": {Text: "x", ExitCode: new(0), Truncated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := (&Executor{Runner: answer{out: out}}).Execute(t.Context(), bashCall("x"))
+			whole := joinLines(out.Text, map[bool]string{true: "[exit 1]"}[out.ExitCode != nil && *out.ExitCode == 1])
+			got, err := New(answer{out: out}, "/", Defaults()).Execute(t.Context(), bashCall("x"))
 			raw := got.Raw.(Envelope)
 			if n := utf8.RuneCountInString(got.Text); err != nil || n > 50_000 || !utf8.ValidString(got.Text) {
 				t.Errorf("%d runes, %v", n, err)
@@ -147,6 +150,14 @@ func TestLimits(t *testing.T) {
 			}
 			if cut := strings.Contains(got.Text, " characters cut …]"); cut != (len(out.Text) > 50) {
 				t.Errorf("says that it was cut: %t", cut)
+			}
+			if (got.Full != nil) != (len(out.Text) > 50) {
+				t.Errorf("full %v", got.Full)
+			} else if got.Full != nil {
+				full := window(got.Full, 0, got.Full.Size())
+				if got.Full.Close(); !strings.HasSuffix(full, whole) || got.Category == "" && full != whole {
+					t.Errorf("full has %d bytes, want %d", len(full), len(whole))
+				}
 			}
 			if out.ExitCode != nil && *out.ExitCode == 1 && !strings.HasSuffix(got.Text, "\n[exit 1]") {
 				t.Errorf("ends with %q", got.Text[len(got.Text)-20:])
@@ -174,7 +185,7 @@ func TestBoundKeepsWholeLinesAndCounts(t *testing.T) {
 }
 
 func TestInput(t *testing.T) {
-	e := &Executor{Runner: answer{}, Root: "/w"}
+	e := New(answer{}, "/", Defaults())
 	for in, want := range map[string]executors.Category{
 		`{}`:                    executors.InvalidParameters,
 		`{"command":" \n"}`:     executors.InvalidParameters,
@@ -195,7 +206,7 @@ func TestInput(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	e := &Executor{Root: "/w"}
+	e := New(answer{}, "/w", Defaults())
 	for command, title := range map[string]string{
 		"go test ./...":              "go test ./...",
 		"cd a\r\n\tls\n":             "cd a ⏎  ls",
@@ -213,11 +224,11 @@ func TestCard(t *testing.T) {
 
 func TestCommandForTheRunner(t *testing.T) {
 	var got Command
-	e := New(answer{got: &got}, "/w", Config{Timeout: 7, MaxOutputBytes: 5000})
+	e := New(answer{got: &got}, "/", Config{Timeout: 7, MaxOutputBytes: 5000})
 	if _, err := e.Execute(t.Context(), bashCall("ls")); err != nil {
 		t.Fatal(err)
 	}
-	if got.Line != "ls" || got.Dir != "/w" || got.Limit != 5000 || got.Session != "s1" || e.Timeout != 7*time.Second {
+	if got.Line != "ls" || got.Dir != "/" || got.Limit != 5000 || got.Session != "s1" || e.Timeout != 7*time.Second {
 		t.Errorf("got %+v, timeout %s", got, e.Timeout)
 	}
 }
@@ -230,7 +241,7 @@ func TestDoneReleasesTheTerminal(t *testing.T) {
 	for want, ctx := range map[error]context.Context{nil: t.Context(), stop: ctx} {
 		released := 0
 		out := Output{Terminal: "t1", Release: func() { released++ }}
-		got, err := (&Executor{Runner: answer{out: out, err: want}}).Execute(ctx, bashCall("x"))
+		got, err := New(answer{out: out, err: want}, "/", Defaults()).Execute(ctx, bashCall("x"))
 		if err != want || got.Done == nil || released != 0 {
 			t.Fatalf("got %+v, %v, released %d times", got, err, released)
 		}
@@ -240,21 +251,20 @@ func TestDoneReleasesTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTool(t *testing.T) {
-	tools := (&Executor{}).Tools()
-	if len(tools) != 1 || tools[0].Name != "bash" || tools[0].Effect.ReadOnly() || tools[0].Effect.Has(executors.Idempotent) {
-		t.Fatalf("got %+v", tools)
-	}
-	var schema struct {
-		Required   []string
-		Properties map[string]struct{ Type, Description string }
-	}
-	if err := json.Unmarshal(tools[0].Schema, &schema); err != nil || !cmp.Equal(schema.Required, []string{"command"}) {
-		t.Fatalf("schema %s: %v", tools[0].Schema, err)
-	}
-	for _, name := range []string{"command", "description"} {
-		if p := schema.Properties[name]; p.Type != "string" || p.Description == "" {
-			t.Errorf("%s: %+v", name, p)
+func TestTools(t *testing.T) {
+	tools, size := New(nil, "/", Defaults()).Tools(), 0
+	required := map[string][]string{Tool: {"command"}, ToolOutput: {"id"}, ToolStop: {"id"}}
+	for _, tool := range tools {
+		size += len(tool.Name) + len(tool.Description) + len(tool.Schema)
+		var schema struct{ Required []string }
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil || !cmp.Equal(schema.Required, required[tool.Name]) {
+			t.Errorf("schema %s: %v", tool.Schema, err)
 		}
+		if tool.Effect.ReadOnly() || tool.Effect.Has(executors.Idempotent) || tool.Effect.InternalOnly() != (tool.Name != Tool) {
+			t.Errorf("%s has effect %b", tool.Name, tool.Effect)
+		}
+	}
+	if len(tools) != 3 || size > 1400 { // of the 6 KiB of all tools
+		t.Errorf("%d tools, %d bytes", len(tools), size)
 	}
 }

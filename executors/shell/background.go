@@ -1,0 +1,357 @@
+package shell
+
+import (
+	"context"
+	_ "embed" // the descriptions of the tools
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// The tools for commands in the background.
+const (
+	ToolOutput = "bash_output"
+	ToolStop   = "bash_stop"
+)
+
+//go:embed bash_output.md
+var outputDescription string
+
+//go:embed bash_stop.md
+var stopDescription string
+
+const (
+	firstLook = 500 * time.Millisecond // how long a start waits for an early end
+	longest   = 30 * time.Second       // that one bash_output waits
+	stopTime  = 1500 * time.Millisecond
+)
+
+// background are the commands of one session that run in the background.
+type background struct {
+	mu     sync.Mutex
+	jobs   []*job            // whose end nobody has seen, in the order of their start
+	ended  map[string]string // how those ended whose end was seen, by id
+	last   int               // number in the id
+	closed bool
+
+	starting sync.WaitGroup
+}
+
+// job is one command in the background.
+type job struct {
+	id    string
+	line  string
+	began time.Time
+	run   Job // nil while it is being started
+
+	looking chan struct{} // has room for who looks
+}
+
+// running reports whether the command has not ended yet.
+func (j *job) running() bool {
+	if j.run == nil {
+		return true
+	}
+	select {
+	case <-j.run.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// String names the job for people and for the model.
+func (j *job) String() string {
+	state := "ended; bash_output tells how"
+	if j.running() {
+		state = "running for " + seconds(time.Since(j.began))
+	}
+	return fmt.Sprintf("%s: %s (%s)", j.id, brief(j.line), state)
+}
+
+// seconds tells a duration in whole seconds.
+func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }
+
+// brief is a script on a line that fits into a list.
+func brief(script string) string {
+	line := oneLine(script)
+	if at := runeOffset(line, 80); at < len(line) {
+		return line[:at] + "…"
+	}
+	return line
+}
+
+// Running counts the commands that run in the background now.
+func (e *Executor) Running() int {
+	e.background.mu.Lock()
+	defer e.background.mu.Unlock()
+	n := 0
+	for _, j := range e.background.jobs {
+		if j.running() {
+			n++
+		}
+	}
+	return n
+}
+
+// Background lists the commands in the background, a line for people each:
+// those that run, and those whose end nobody has looked at.
+func (e *Executor) Background() []string {
+	e.background.mu.Lock()
+	defer e.background.mu.Unlock()
+	var lines []string
+	for _, j := range e.background.jobs {
+		lines = append(lines, j.String())
+	}
+	return lines
+}
+
+// Close ends all commands in the background and lets no new one begin. It takes
+// less than two seconds if the turns of the session were cancelled before.
+func (e *Executor) Close() error {
+	b := &e.background
+	b.mu.Lock()
+	b.closed = true
+	var runs []Job
+	for _, j := range b.jobs {
+		if j.run != nil { // else whoever starts it sees that it is late
+			runs = append(runs, j.run)
+		}
+	}
+	b.jobs = nil
+	b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, run := range runs {
+		all.Go(func() { discard(ctx, run) })
+	}
+	all.Wait()
+	b.starting.Wait()
+	return nil
+}
+
+// discard ends a job and gives back what it holds.
+func discard(ctx context.Context, run Job) {
+	run.Stop(ctx)
+	out, _ := run.Look(ctx, 0)
+	out.Full.Close()
+	if out.Release != nil {
+		out.Release()
+	}
+}
+
+// reserve makes room for one more job.
+func (b *background) reserve(line string, most int) (*job, *executors.Failure) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return nil, executors.Failuref(executors.PermanentFailure, "the session is being closed: no command starts any more")
+	case most == 0:
+		return nil, executors.Failuref(executors.PolicyBlocked, "commands do not run in the background here (tools.shell.max_background is 0)").
+			Hint("Run it without background, so that it ends by itself.")
+	case len(b.jobs) >= most:
+		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, and that is the most (tools.shell.max_background): %s", most, b.list()).
+			Hint("End one with bash_stop, or look at the end of one that has ended with bash_output.")
+	}
+	b.last++
+	j := &job{id: fmt.Sprintf("bg%d", b.last), line: line, began: time.Now(), looking: make(chan struct{}, 1)}
+	b.jobs = append(b.jobs, j)
+	b.starting.Add(1)
+	return j, nil
+}
+
+// started sets what runs; false means that the session was closed meanwhile.
+func (b *background) started(j *job, run Job) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	j.run = run
+	return !b.closed
+}
+
+// forget takes a job off the list; how is how it ended.
+func (b *background) forget(j *job, how string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended == nil {
+		b.ended = map[string]string{}
+	}
+	b.ended[j.id] = how
+	for i, other := range b.jobs {
+		if other == j {
+			b.jobs = append(b.jobs[:i:i], b.jobs[i+1:]...)
+			return
+		}
+	}
+}
+
+// list names the jobs; the caller holds mu.
+func (b *background) list() string {
+	var all []string
+	for _, j := range b.jobs {
+		all = append(all, j.String())
+	}
+	return strings.Join(all, "; ")
+}
+
+// find gives the job of that id.
+func (b *background) find(id string) (*job, *executors.Failure) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range b.jobs {
+		if j.id == id && j.run != nil {
+			return j, nil
+		}
+	}
+	there := "none is running"
+	if len(b.jobs) > 0 {
+		there = "there are " + b.list()
+	}
+	if how, ok := b.ended[id]; ok {
+		return nil, executors.Failuref(executors.InvalidParameters, "%s is over [%s], and all it wrote was given; %s", id, how, there).
+			Hint("Look at the earlier results, or start the command again.")
+	}
+	return nil, executors.Failuref(executors.InvalidParameters, "there is no command %q in the background; %s", id, there).
+		Hint("Use an id that bash with background gave in this session.")
+}
+
+// start runs a command in the background and tells what it did at first.
+func (e *Executor) start(ctx context.Context, call *executors.Call, in input, note string) (executors.Result, error) {
+	j, f := e.background.reserve(in.Command, e.cfg.MaxBackground)
+	if f != nil {
+		return f.Result(), nil
+	}
+	defer e.background.starting.Done()
+	run, err := e.Runner.Background(ctx, e.command(call, in))
+	if err != nil {
+		e.background.forget(j, "did not start")
+		if ctx.Err() != nil {
+			return executors.Result{}, context.Cause(ctx)
+		}
+		return asFailure(err).Result(), nil
+	}
+	open := e.background.started(j, run)
+	if open {
+		select {
+		case <-run.Done():
+		case <-time.After(firstLook):
+		case <-ctx.Done():
+		}
+	}
+	if !open || ctx.Err() != nil { // nobody would know its id
+		e.background.forget(j, "stopped before it was told of")
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		discard(stopping, run)
+		if ctx.Err() != nil {
+			return executors.Result{}, context.Cause(ctx)
+		}
+		return executors.Failf(executors.PermanentFailure, "the session was closed"), nil
+	}
+	return e.look(ctx, call, j, 0, true, note)
+}
+
+type outputInput struct {
+	ID   string `json:"id"`
+	Wait int    `json:"wait,omitempty" jsonschema:"minimum=0,maximum=30"`
+}
+
+func (e *Executor) prepareOutput(_ context.Context, call *executors.Call, in outputInput) (executors.Card, error) {
+	return e.jobCard(call, in.ID)
+}
+
+func (e *Executor) output(ctx context.Context, call *executors.Call, in outputInput) (executors.Result, error) {
+	j, f := e.background.find(in.ID)
+	if f != nil {
+		return f.Result(), nil
+	}
+	wait := min(max(time.Duration(in.Wait)*time.Second, 0), longest)
+	return e.look(ctx, call, j, wait, false, "")
+}
+
+type stopInput struct {
+	ID string `json:"id"`
+}
+
+func (e *Executor) prepareStop(_ context.Context, call *executors.Call, in stopInput) (executors.Card, error) {
+	return e.jobCard(call, in.ID)
+}
+
+func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput) (executors.Result, error) {
+	j, f := e.background.find(in.ID)
+	if f != nil {
+		return f.Result(), nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime) // half a stop helps nobody
+	defer cancel()
+	stopping, done := context.WithTimeout(ctx, stopTime)
+	defer done()
+	ran := j.running()
+	j.run.Stop(stopping)
+	res, err := e.look(ctx, call, j, 0, false, "")
+	if ran && res.Category == "" {
+		res.Failed = false // it ended as it was told to
+	}
+	return res, err
+}
+
+// jobCard tells of which command a call is.
+func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, error) {
+	j, f := e.background.find(id)
+	if f != nil {
+		return executors.Card{Title: call.Tool + " " + oneLine(id)}, f
+	}
+	return executors.Card{Title: fmt.Sprintf("%s %s: %s", call.Tool, id, oneLine(j.line)), Kind: executors.KindExecute}, nil
+}
+
+// look makes the result of a look at a job: what it wrote since the last one and
+// its state as the last line. first is the look of the call that started it, which
+// may have a line to add.
+func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait time.Duration, first bool, note string) (executors.Result, error) {
+	select {
+	case j.looking <- struct{}{}:
+		defer func() { <-j.looking }()
+	case <-ctx.Done():
+		return executors.Result{}, context.Cause(ctx)
+	}
+	if _, f := e.background.find(j.id); f != nil { // another look saw the end
+		return f.Result(), nil
+	}
+	began := time.Now()
+	out, err := j.run.Look(ctx, wait)
+	if err != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return executors.Result{Done: out.Release}, context.Cause(ctx)
+		}
+		return asFailure(fmt.Errorf("look at %s: %w", j.id, err)).Result(), nil
+	}
+	end := ending{}
+	switch {
+	case out.Ended:
+		e.background.forget(j, out.state())
+		end = out.ending(nil)
+		end.after = "[" + out.state() + "]"
+	case first:
+		end.after = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
+	default:
+		end.after = "[running for " + seconds(time.Since(j.began)) + "]"
+	}
+	if out.Text == "" && out.Full == nil && !first {
+		out.Text = "(no new output)\n"
+		if waited := time.Since(began); waited >= time.Second && !out.Ended {
+			out.Text = fmt.Sprintf("(no new output in %s)\n", seconds(waited))
+		}
+	}
+	out.Note = joinLines(out.Note, note)
+	if !first {
+		out.Terminal = "" // the call that started it shows it
+	}
+	res := out.result(end, e.cfg.MaxOutputChars)
+	out.note(call.Record, res)
+	return res, nil
+}

@@ -1,0 +1,357 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// fake is a Runner whose background commands do what the test says.
+type fake struct {
+	answer
+	mu    sync.Mutex
+	jobs  []*fakeJob
+	begin func(*fakeJob) // runs before Background returns
+	err   error
+}
+
+func (f *fake) Background(_ context.Context, c Command) (Job, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	j := &fakeJob{done: make(chan struct{}), more: make(chan struct{}, 1), kept: newCapture(c.Limit)}
+	f.mu.Lock()
+	f.jobs = append(f.jobs, j)
+	f.mu.Unlock()
+	if f.begin != nil {
+		f.begin(j)
+	}
+	return j, nil
+}
+
+type fakeJob struct {
+	mu       sync.Mutex
+	kept     *capture
+	more     chan struct{}
+	done     chan struct{}
+	exit     Output
+	stopped  int
+	released int
+	lookErr  error
+}
+
+func (j *fakeJob) write(s string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.kept.write([]byte(s))
+	select {
+	case j.more <- struct{}{}:
+	default:
+	}
+}
+
+func (j *fakeJob) end(code int) { j.exit.ExitCode = &code; close(j.done) }
+
+func (j *fakeJob) Done() <-chan struct{} { return j.done }
+
+func (j *fakeJob) Look(ctx context.Context, wait time.Duration) (Output, error) {
+	if j.lookErr != nil {
+		return Output{}, j.lookErr
+	}
+	select {
+	case <-j.more:
+	case <-j.done:
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return Output{}, context.Cause(ctx)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := j.kept.output()
+	j.kept = newCapture(0)
+	select {
+	case <-j.done:
+		out.Ended, out.ExitCode, out.Signal = true, j.exit.ExitCode, j.exit.Signal
+		out.Release = func() { j.released++ }
+	default:
+	}
+	return out, nil
+}
+
+func (j *fakeJob) Stop(context.Context) {
+	j.stopped++
+	select {
+	case <-j.done:
+	default:
+		j.exit.Signal = "SIGTERM"
+		close(j.done)
+	}
+}
+
+func call(tool, input string) *executors.Call {
+	return &executors.Call{Tool: tool, Input: json.RawMessage(input), Session: "s1", Record: &executors.Record{}, Notify: func(executors.Event) {}}
+}
+
+func run(t *testing.T, e *Executor, c *executors.Call) executors.Result {
+	t.Helper()
+	got, err := e.Execute(t.Context(), c)
+	if err != nil {
+		t.Fatalf("%s: %v", c.Input, err)
+	}
+	return got
+}
+
+const npm = `{"command":"npm run dev","background":true}`
+
+func TestBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{begin: func(j *fakeJob) { j.write("starting\n") }}
+		e := New(f, "/", Defaults())
+		begin := time.Now()
+		got := run(t, e, call(Tool, npm))
+		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.Text != want || got.Failed || time.Since(begin) != firstLook {
+			t.Errorf("got %+v after %s", got, time.Since(begin))
+		}
+		if n := e.Running(); n != 1 {
+			t.Errorf("%d are running", n)
+		}
+		time.Sleep(11500 * time.Millisecond)
+		if got := e.Background(); len(got) != 1 || got[0] != "bg1: npm run dev (running for 12 s)" {
+			t.Errorf("list %q", got)
+		}
+		j := f.jobs[0]
+		j.write("one\n")
+		j.write("two\n")
+		look := call(ToolOutput, `{"id":"bg1"}`)
+		if got := run(t, e, look); got.Text != "one\ntwo\n[running for 12 s]" || got.Failed || look.Record.ExitCode != nil {
+			t.Errorf("got %+v", got)
+		}
+		if got := run(t, e, look); got.Text != "(no new output)\n[running for 12 s]" {
+			t.Errorf("got %+v", got)
+		}
+		time.AfterFunc(3*time.Second, func() { j.write("three\n") })
+		wait := call(ToolOutput, `{"id":"bg1","wait":30}`)
+		if got := run(t, e, wait); got.Text != "three\n[running for 15 s]" {
+			t.Errorf("got %+v", got)
+		}
+		if got := run(t, e, wait); got.Text != "(no new output in 30 s)\n[running for 45 s]" {
+			t.Errorf("got %+v", got)
+		}
+		time.AfterFunc(time.Second, func() { j.write("bye"); j.end(3) })
+		got = run(t, e, call(ToolOutput, `{"id":"bg1","wait":9}`))
+		if !strings.HasPrefix(got.Text, "bye\n[") {
+			t.Errorf("got %+v", got)
+		}
+		if strings.Contains(got.Text, "running") { // the output came a moment before the end
+			got = run(t, e, wait)
+		}
+		if !strings.HasSuffix(got.Text, "[exit 3]") || !got.Failed || got.Category != "" {
+			t.Errorf("got %+v", got)
+		}
+		if got.Done(); j.released != 1 || e.Running() != 0 || len(e.Background()) != 0 {
+			t.Errorf("released %d times, list %q", j.released, e.Background())
+		}
+		got = run(t, e, look)
+		if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, "bg1 is over [exit 3]") {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// What ends at once is told like any command, with its code.
+func TestBackgroundThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for code, want := range map[int]string{0: "done\n[exit 0]", 2: "done\n[exit 2]"} {
+			f := &fake{begin: func(j *fakeJob) { j.write("done\n"); j.end(code) }}
+			e := New(f, "/", Defaults())
+			c := call(Tool, npm)
+			if got := run(t, e, c); got.Text != want || got.Failed != (code != 0) || *c.Record.ExitCode != code || e.Running() != 0 {
+				t.Errorf("%d: got %+v", code, got)
+			}
+		}
+		f := &fake{begin: func(j *fakeJob) { j.end(127) }}
+		if got := run(t, New(f, "/", Defaults()), call(Tool, npm)); got.Category != executors.PermanentFailure {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Defaults())
+		run(t, e, call(Tool, npm))
+		f.jobs[0].write("last words\n")
+		got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
+		if got.Text != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
+			t.Errorf("got %+v", got)
+		}
+		// The turn may end meanwhile: what is asked for is done.
+		run(t, e, call(Tool, npm))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := e.Execute(ctx, call(ToolStop, `{"id":"bg2"}`)); err != nil || e.Running() != 0 {
+			t.Errorf("%v, %d running", err, e.Running())
+		}
+	})
+}
+
+func TestUnknownJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := New(&fake{}, "/", Defaults())
+		for id, want := range map[string]string{"bg1": "none is running", "": "none is running"} {
+			got := run(t, e, call(ToolOutput, fmt.Sprintf(`{"id":%q}`, id)))
+			if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, want) {
+				t.Errorf("got %+v", got)
+			}
+		}
+		run(t, e, call(Tool, npm))
+		for _, tool := range []string{ToolOutput, ToolStop} {
+			got := run(t, e, call(tool, `{"id":"bg7"}`))
+			if !strings.Contains(got.Text, `no command "bg7"`) || !strings.Contains(got.Text, "bg1: npm run dev (running for 0 s)") {
+				t.Errorf("got %+v", got)
+			}
+			if _, err := e.Prepare(t.Context(), call(tool, `{"id":"bg7"}`)); err == nil {
+				t.Error("the card does not tell")
+			}
+			card, err := e.Prepare(t.Context(), call(tool, `{"id":"bg1"}`))
+			if err != nil || card.Title != tool+" bg1: npm run dev" || card.Command != "" {
+				t.Errorf("card %+v, %v", card, err)
+			}
+		}
+		card, err := e.Prepare(t.Context(), call(Tool, npm))
+		if err != nil || card.Title != "in the background: npm run dev" || card.Command != "npm run dev" {
+			t.Errorf("card %+v, %v", card, err)
+		}
+	})
+}
+
+func TestMaxBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Config{MaxBackground: 2, MaxOutputChars: 1000})
+		run(t, e, call(Tool, npm))
+		run(t, e, call(Tool, npm))
+		got := run(t, e, call(Tool, npm))
+		for _, want := range []string{"2 commands are in the background already", "bg1: npm run dev", "bg2:", "bash_stop"} {
+			if !got.Failed || !strings.Contains(got.Text, want) {
+				t.Errorf("got %q, want %q", got.Text, want)
+			}
+		}
+		f.jobs[0].end(0) // its end is not seen yet
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "bg1: npm run dev (ended; bash_output tells how)") || e.Running() != 1 {
+			t.Errorf("got %q", got.Text)
+		}
+		run(t, e, call(ToolOutput, `{"id":"bg1"}`))
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "[bg3 runs") {
+			t.Errorf("got %q", got.Text)
+		}
+		none := New(f, "/", Config{MaxOutputChars: 1000})
+		if got := run(t, none, call(Tool, npm)); got.Category != executors.PolicyBlocked {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestBackgroundDoesNotStart(t *testing.T) {
+	e := New(&fake{err: executors.Failuref(executors.PermanentFailure, "no shell")}, "/", Defaults())
+	if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "no shell") || len(e.Background()) > 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A command of which nobody heard the id must not run on.
+func TestCancelBeforeTheIDIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Defaults())
+		stop := errors.New("the user stopped it")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(firstLook/2, func() { cancel(stop) })
+		if _, err := e.Execute(ctx, call(Tool, npm)); err != stop || f.jobs[0].stopped != 1 || f.jobs[0].released != 1 || e.Running() != 0 {
+			t.Errorf("%v, %+v", err, f.jobs[0])
+		}
+	})
+}
+
+// A look that is cancelled takes nothing away from the next one, and the command
+// runs on.
+func TestCancelledLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Defaults())
+		run(t, e, call(Tool, npm))
+		stop := errors.New("the user stopped it")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(stop) })
+		if _, err := e.Execute(ctx, call(ToolOutput, `{"id":"bg1","wait":9}`)); err != stop || e.Running() != 1 {
+			t.Errorf("%v, %d running", err, e.Running())
+		}
+		f.jobs[0].write("x")
+		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.HasPrefix(got.Text, "x\n") {
+			t.Errorf("got %q", got.Text)
+		}
+		f.jobs[0].lookErr = errors.New("gone")
+		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.Contains(got.Text, "look at bg1: gone") {
+			t.Errorf("got %q", got.Text)
+		}
+	})
+}
+
+func TestTwoLooksAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Defaults())
+		run(t, e, call(Tool, npm))
+		texts := make(chan string, 2)
+		for range 2 {
+			go func() {
+				got, _ := e.Execute(t.Context(), call(ToolOutput, `{"id":"bg1","wait":30}`))
+				texts <- got.Text
+			}()
+		}
+		time.Sleep(time.Second)
+		f.jobs[0].end(0)
+		all := <-texts + <-texts
+		if strings.Count(all, "\n[exit 0]") != 1 || strings.Count(all, "bg1 is over [exit 0]") != 1 {
+			t.Errorf("got %q", all)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", Defaults())
+		run(t, e, call(Tool, npm))
+		run(t, e, call(Tool, npm))
+		f.begin = func(*fakeJob) { // while the third is being started
+			go e.Close()
+			time.Sleep(time.Second)
+		}
+		got := run(t, e, call(Tool, npm))
+		if !strings.Contains(got.Text, "closed") {
+			t.Errorf("got %q", got.Text)
+		}
+		synctest.Wait()
+		for i, j := range f.jobs {
+			if j.stopped != 1 || j.released != 1 {
+				t.Errorf("job %d: stopped %d, released %d times", i, j.stopped, j.released)
+			}
+		}
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "being closed") {
+			t.Errorf("got %q", got.Text)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// inBackground starts a script that writes "ok" to its file 3. Gone waits until
+// no process is left that has this file.
+func inBackground(t *testing.T, e *Executor, script string) (gone func()) {
+	t.Helper()
+	path, open := fifo(t)
+	opened := make(chan *os.File, 1)
+	go func() { opened <- open() }()
+	in, _ := json.Marshal(map[string]any{"command": "exec 3> " + path + "; " + script, "background": true})
+	if got := run(t, e, call(Tool, string(in))); !strings.Contains(got.Text, "runs in the background") {
+		t.Fatalf("got %+v", got)
+	}
+	f := <-opened
+	waitFor(t, f, "ok\n")
+	return func() { waitEnd(t, f) }
+}
+
+func TestBackgroundProcessReads(t *testing.T) {
+	next := filepath.Join(t.TempDir(), "next")
+	syscall.Mkfifo(next, 0o600)
+	j, err := Local{}.Background(t.Context(), Command{Line: "echo up; echo é >&2; read x < " + next + "; echo more; exit 5", Dir: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for text != "up\né\n" {
+		out, err := j.Look(t.Context(), 10*time.Second)
+		if err != nil || out.Ended || out.Stdout != out.Text {
+			t.Fatalf("got %+v, %v", out, err)
+		}
+		text += out.Text
+	}
+	if out, err := j.Look(t.Context(), 0); err != nil || out.Text != "" || out.Ended {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	w, err := os.OpenFile(next, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	<-j.Done()
+	if out, err := j.Look(t.Context(), 10*time.Second); err != nil || out.Text != "more\n" || !out.Ended || *out.ExitCode != 5 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+func TestBackgroundIsStopped(t *testing.T) {
+	for name, script := range map[string]string{
+		"tree": `(sleep 999 & sleep 998) & echo ok >&3; wait`,
+		"deaf": `trap '' TERM INT HUP; (trap '' TERM; while :; do sleep 1; done) & echo ok >&3; while :; do sleep 1; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := New(Local{}, "/", Defaults())
+			gone := inBackground(t, e, script)
+			got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
+			if got.Failed || !strings.Contains(got.Text, "[killed by SIG") {
+				t.Errorf("got %+v", got)
+			}
+			gone()
+		})
+	}
+}
+
+func TestCloseLeavesNoProcess(t *testing.T) {
+	e := New(Local{}, "/", Defaults())
+	e.Timeout = time.Millisecond // is not for them
+	var gone []func()
+	for range 3 {
+		gone = append(gone, inBackground(t, e, `trap '' TERM; (trap '' TERM; sleep 999) & echo ok >&3; while :; do sleep 1; done`))
+	}
+	begin := time.Now()
+	if err := e.Close(); err != nil || time.Since(begin) > 2*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+	for _, f := range gone {
+		f()
+	}
+}
+
+// What nobody looks at does not grow in memory, and what is lost is said.
+func TestBackgroundOutputIsBounded(t *testing.T) {
+	j, err := Local{}.Background(t.Context(), Command{Line: "echo first; head -c 33554432 /dev/zero | tr '\\0' x; echo; echo last", Dir: "/", Limit: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-j.Done()
+	out, err := j.Look(t.Context(), 0)
+	if err != nil || !out.Ended || out.Full == nil || !out.Truncated || out.Lost != 33554432+int64(len("first\n\nlast\n"))-4<<20 {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	res := out.result(ending{after: "[exit 0]"}, 1000)
+	defer res.Full.Close()
+	if !strings.HasPrefix(res.Text, "first\nx") || !strings.HasSuffix(res.Text, "x\nlast\n[exit 0]") || res.Full.Size() > 4<<20+100 {
+		t.Errorf("text %q, full %d bytes", res.Text, res.Full.Size())
+	}
+}
+
+// Looks, output and stop at once.
+func TestBackgroundRace(t *testing.T) {
+	e := New(Local{}, "/", Defaults())
+	run(t, e, call(Tool, `{"command":"while :; do echo line; done","background":true}`))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				got, _ := e.Execute(context.Background(), call(ToolOutput, `{"id":"bg1"}`))
+				got.Full.Close()
+				e.Background()
+				e.Running()
+			}
+		})
+	}
+	all.Go(func() {
+		got, _ := e.Execute(context.Background(), call(ToolStop, `{"id":"bg1"}`))
+		got.Full.Close()
+	})
+	all.Wait()
+	if e.Close(); e.Running() != 0 {
+		t.Error("it runs on")
+	}
+}

@@ -1,0 +1,121 @@
+package shell
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Job is a command that runs in the background. Its methods may be called
+// concurrently; calls of Look should not be, since each gives what the ones
+// before did not.
+type Job interface {
+	// Done is closed when the command has ended and its output is complete.
+	Done() <-chan struct{}
+	// Look gives what was written since the last look, and how the command ended
+	// if Done is closed. Where there is nothing to tell yet it waits, at most
+	// that long. When ctx ends first it returns the cause of ctx, and the next
+	// look gives all.
+	Look(ctx context.Context, wait time.Duration) (Output, error)
+	// Stop ends the command with all its children, so that Done is closed when it
+	// returns, or when ctx ends.
+	Stop(ctx context.Context)
+}
+
+// burst is how long a look goes on after the first output came: who writes one
+// line mostly writes another.
+const burst = 50 * time.Millisecond
+
+// Background starts a command that runs until it ends or is stopped. Its output
+// is kept until it is looked at, as far as c.Limit goes.
+func (l Local) Background(ctx context.Context, c Command) (Job, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	j := &localJob{limit: c.Limit, kept: newCapture(c.Limit), more: make(chan struct{}, 1)}
+	var err error
+	if j.process, err = l.startShell(c, Program{Sink: j.write}); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+type localJob struct {
+	process *Process
+	limit   int
+	more    chan struct{} // one token: something came since the last look
+
+	mu   sync.Mutex
+	kept *capture // since the last look
+}
+
+func (j *localJob) write(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	j.mu.Lock()
+	j.kept.write(text)
+	j.mu.Unlock()
+	select {
+	case j.more <- struct{}{}:
+	default:
+	}
+}
+
+func (j *localJob) Done() <-chan struct{} { return j.process.done }
+
+func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error) {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	select {
+	case <-j.more:
+		select {
+		case <-j.Done():
+		case <-ctx.Done():
+		case <-time.After(min(burst, wait)):
+		}
+	case <-j.Done():
+	case <-ctx.Done():
+	case <-over.C:
+	}
+	if ctx.Err() != nil {
+		j.wake()
+		return Output{}, context.Cause(ctx)
+	}
+	_, _, exit := j.process.Output() // before the output is taken, which is then complete
+	j.mu.Lock()
+	kept := j.kept
+	j.kept = newCapture(j.limit)
+	select {
+	case <-j.more:
+	default:
+	}
+	j.mu.Unlock()
+	out := kept.output()
+	if out.Full == nil {
+		out.Stdout = out.Text // one stream, in its exact order
+	} else {
+		out.Stdout, out.CutStreams = out.bound(streamBytes / 4)
+	}
+	if exit != nil {
+		out.Ended = true
+		out.ExitCode, out.Signal = exit.Code, exit.Signal
+	}
+	return out, nil
+}
+
+// wake puts the token back, if there is something to look at.
+func (j *localJob) wake() {
+	select {
+	case j.more <- struct{}{}:
+	default:
+	}
+}
+
+func (j *localJob) Stop(ctx context.Context) {
+	j.process.Kill()
+	select {
+	case <-j.Done():
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,256 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// rollback brings back what a snapshot has.
+//
+// Each file is written beside its place and renamed into it, so that at no time
+// it is there in part. What is the same as before is not touched.
+type rollback struct {
+	*snapshot
+	now    map[string]entry
+	count  executors.Rollback
+	failed []string               // what could not be brought back, with reasons
+	modes  map[string]fs.FileMode // of directories that were made writable
+}
+
+// restore brings back all it can. The error names what it could not.
+func (s *snapshot) restore() (executors.Rollback, error) {
+	r := rollback{snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
+	before := slices.Sorted(maps.Keys(s.before)) // directories before what is in them
+	r.unlock(before)
+	err := s.survey(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
+		e := entry{mode: info.Mode(), size: info.Size()}
+		if e.mode&fs.ModeSymlink != 0 {
+			e.target, err = dir.Readlink(name)
+		}
+		r.now[abs] = e
+		return err
+	})
+	if err != nil {
+		return r.count, fmt.Errorf("look at what changed: %w", err)
+	}
+	r.removeNew()
+	for _, abs := range before {
+		if err := r.bringBack(abs, s.before[abs]); err != nil {
+			r.fail(abs, err)
+		}
+	}
+	for dir, mode := range r.modes {
+		if err := r.chmod(dir, mode); err != nil && !missing(err) {
+			r.fail(dir, err)
+		}
+	}
+	if len(r.failed) > 0 {
+		const most = 10
+		more := ""
+		if n := len(r.failed) - most; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		return r.count, errors.New(strings.Join(r.failed[:min(most, len(r.failed))], ", ") + more)
+	}
+	return r.count, nil
+}
+
+func (r *rollback) fail(abs string, err error) {
+	r.failed = append(r.failed, fmt.Sprintf("%s (%v)", r.roots.Rel(abs), cause(err)))
+}
+
+// unlock gives directories their modes back, so that they can be looked into.
+func (r *rollback) unlock(before []string) {
+	for _, abs := range before {
+		e := r.before[abs]
+		if !e.mode.IsDir() {
+			continue
+		}
+		info, err := r.roots.Lstat(abs)
+		if err == nil && info.IsDir() && info.Mode() != e.mode {
+			err = r.chmod(abs, e.mode)
+			if err != nil {
+				r.fail(abs, err)
+			}
+		}
+	}
+}
+
+// removeNew removes what was not there before, what is deepest first: files and
+// links, and directories that are empty then.
+func (r *rollback) removeNew() {
+	emptied := map[string]bool{}
+	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.now))) {
+		e := r.now[abs]
+		old, was := r.before[abs]
+		if was && old.sameKind(e) {
+			continue
+		}
+		if e.mode.IsDir() && !was && !emptied[abs] && !r.covers(abs) {
+			continue
+		}
+		err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
+		switch {
+		case err == nil || missing(err):
+			emptied[filepath.Dir(abs)] = true
+			if !was && !e.mode.IsDir() {
+				r.count.Deleted++
+			}
+		case e.mode.IsDir() && !was: // something is in it that the scope does not have
+		default:
+			r.fail(abs, err)
+		}
+	}
+}
+
+// bringBack makes one file, link or directory what it was.
+func (r *rollback) bringBack(abs string, e entry) error {
+	now, is := r.now[abs]
+	is = is && now.sameKind(e)
+	switch {
+	case e.mode.IsDir():
+		if is {
+			return nil
+		}
+		if err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
+			return err
+		}
+		r.modes[abs] = e.mode // when all is in it
+		return nil
+	case e.mode&fs.ModeSymlink != 0:
+		if is && now.target == e.target {
+			return nil
+		}
+		r.count.Restored++
+		return r.in(abs, func(dir *workspace.Dir, name string) error {
+			return replace(dir, name, func(temp string) error { return dir.Symlink(e.target, temp) })
+		})
+	case e.mode.IsRegular():
+		if is && now.size == e.size && r.same(abs, e) {
+			if now.mode == e.mode {
+				return nil
+			}
+			r.count.Restored++
+			return r.chmod(abs, e.mode)
+		}
+		r.count.Restored++
+		err := r.in(abs, func(dir *workspace.Dir, name string) error {
+			return replace(dir, name, func(temp string) error { return r.write(dir, temp, e) })
+		})
+		if err == nil {
+			r.touch(abs, e.changed)
+		}
+		return err
+	case is:
+		return nil
+	}
+	return fmt.Errorf("it was %s, which cannot be copied", workspace.Describe(e.mode))
+}
+
+// same reports whether the file still holds what it held.
+func (r *rollback) same(abs string, e entry) bool {
+	f, _, err := r.roots.Open(abs)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	was, a, b := r.content(e), make([]byte, chunkSize), make([]byte, chunkSize)
+	for {
+		n, err := io.ReadFull(was, a)
+		m, _ := io.ReadFull(f, b)
+		if !bytes.Equal(a[:n], b[:m]) {
+			return false
+		}
+		if err != nil {
+			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
+}
+
+// write writes the content of a file under a name that is new.
+func (r *rollback) write(dir *workspace.Dir, name string, e entry) error {
+	f, err := dir.Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, r.content(e))
+	if err == nil && n < e.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return errors.Join(err, f.Chmod(e.mode), f.Close())
+}
+
+// replace makes something under a temporary name and renames it to name.
+func replace(dir *workspace.Dir, name string, make func(temp string) error) error {
+	temp := fmt.Sprintf(".zeph-restore-%d", os.Getpid())
+	_ = dir.Remove(temp) // of a process that was killed
+	err := make(temp)
+	if err == nil {
+		err = dir.Replace(name, temp)
+	}
+	if err != nil {
+		_ = dir.Remove(temp)
+	}
+	return err
+}
+
+// chmod sets the mode of a file or directory, also of one that must not be opened.
+func (r *rollback) chmod(abs string, mode fs.FileMode) error {
+	top, rel := r.root(abs)
+	root, err := os.OpenRoot(top) // keeps it inside
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Chmod(rel, mode)
+}
+
+// touch sets when a file was last changed, which build tools go by; it is not
+// worth a failure.
+func (r *rollback) touch(abs string, changed time.Time) {
+	top, rel := r.root(abs)
+	if root, err := os.OpenRoot(top); err == nil {
+		_ = root.Chtimes(rel, time.Time{}, changed)
+		root.Close()
+	}
+}
+
+// in does something in the directory that abs is in. One that may not be written
+// is made writable until all is done.
+func (r *rollback) in(abs string, do func(dir *workspace.Dir, name string) error) error {
+	try := func() error {
+		dir, name, err := r.roots.Parent(abs)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return do(dir, name)
+	}
+	err := try()
+	parent := filepath.Dir(abs)
+	if !errors.Is(err, fs.ErrPermission) || !r.roots.Contains(parent) {
+		return err
+	}
+	info, statErr := r.roots.Lstat(parent)
+	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 {
+		return err
+	}
+	if r.chmod(parent, info.Mode()|0o700) != nil {
+		return err
+	}
+	r.modes[parent] = info.Mode()
+	return try()
+}

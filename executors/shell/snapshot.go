@@ -1,0 +1,232 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// maxEntries is how many files and directories a snapshot may have.
+const maxEntries = 200_000
+
+// snapshot is what was in some places of the roots before a command. The
+// contents are in one Spool, not in files of their own: a process that is killed
+// leaves nothing behind, and no other command can reach them. Hard links would
+// cost nothing, but a program that writes in place would write into them.
+type snapshot struct {
+	scope
+	before map[string]entry // by absolute path
+	data   *executors.Spool
+}
+
+// entry is one file, link or directory of a snapshot.
+type entry struct {
+	mode    fs.FileMode
+	changed time.Time
+	at      int64  // of the content in the Spool
+	size    int64  // of the content
+	target  string // of a link
+}
+
+func (e entry) sameKind(o entry) bool { return e.mode.Type() == o.mode.Type() }
+
+// scope is where a snapshot looks.
+type scope struct {
+	roots *workspace.Roots
+	tops  []string // absolute, without links; files, directories, or nothing yet
+	globs []string // what of it, relative to the root that it is in
+}
+
+// newScope is the scope of a command that may write paths, or all files.
+func newScope(roots *workspace.Roots, paths []string, all bool, globs []string) scope {
+	roots = roots.Writing()
+	s := scope{roots: roots, globs: globs}
+	if all {
+		paths = roots.Dirs()
+	}
+	for _, p := range paths {
+		if full, err := roots.Resolve(p); err == nil {
+			s.add(full)
+		}
+		// Of a link, what it leads to may be written, and the link itself.
+		if link, err := roots.ResolveEntry(filepath.Clean(p)); err == nil {
+			s.add(link)
+		}
+	}
+	slices.Sort(s.tops) // what is inside of another comes after it
+	s.tops = slices.CompactFunc(s.tops, func(a, b string) bool { return inside(b, a) })
+	return s
+}
+
+// add adds a place: of one that is not there yet, the first directory on the way
+// that would have to be made.
+func (s *scope) add(abs string) {
+	if s.roots.InGit(abs) {
+		return
+	}
+	for at := filepath.Dir(abs); s.roots.Contains(at); at = filepath.Dir(at) {
+		if _, err := s.roots.Lstat(at); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			break
+		}
+		abs = at
+	}
+	s.tops = append(s.tops, abs)
+}
+
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// covers reports whether the scope has the file.
+func (s *scope) covers(abs string) bool {
+	_, rel := s.root(abs)
+	rel = filepath.ToSlash(rel)
+	return slices.ContainsFunc(s.globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, rel) })
+}
+
+// root gives the innermost root that abs is in, and the path from there.
+func (s *scope) root(abs string) (root, rel string) {
+	rel = abs
+	for _, dir := range s.roots.Dirs() {
+		if r, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(r) && len(r) < len(rel) {
+			root, rel = dir, r
+		}
+	}
+	return root, rel
+}
+
+// survey visits what is in the scope: directories before what is in them, files
+// and links only where a glob covers them. What is git's own is left out, since
+// half of it put back is a broken repository.
+func (s *scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
+	for _, top := range s.tops {
+		dir, name, err := s.roots.Parent(top)
+		if err == nil {
+			err = s.look(ctx, dir, name, top, visit)
+			dir.Close()
+		}
+		if err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if strings.EqualFold(filepath.Base(abs), ".git") {
+		return nil
+	}
+	info, err := dir.Lstat(name)
+	if _, private := errors.AsType[*workspace.PrivateError](err); private || missing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+	}
+	if info.IsDir() || s.covers(abs) {
+		if err := visit(dir, name, abs, info); err != nil && !missing(err) {
+			return err
+		}
+	}
+	if !info.IsDir() {
+		return nil
+	}
+	sub, err := dir.Sub(name)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+	}
+	defer sub.Close()
+	entries, _, err := sub.ReadDir(-1)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+	}
+	for _, e := range entries {
+		if err := s.look(ctx, sub, e.Name(), filepath.Join(abs, e.Name()), visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing reports whether there is nothing, or nothing any more.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// take makes a snapshot of at most limit bytes of content; 0 means any number.
+// The error says why there is none.
+func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
+	snap := &snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
+	err := s.survey(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
+		if len(snap.before) == maxEntries {
+			return fmt.Errorf("there are more than %s files", grouped(maxEntries))
+		}
+		e := entry{mode: info.Mode(), changed: info.ModTime(), at: snap.data.Size()}
+		var err error
+		switch {
+		case info.Mode().IsRegular() && limit > 0 && e.at+info.Size() > limit:
+			return tooLarge(limit)
+		case info.Mode().IsRegular():
+			e.size, err = copyOut(snap.data, dir, name)
+		case info.Mode()&fs.ModeSymlink != 0:
+			e.target, err = dir.Readlink(name)
+		}
+		if err != nil && !missing(err) {
+			err = fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+		}
+		if err == nil {
+			snap.before[abs] = e
+		}
+		return err
+	})
+	if err == nil && limit > 0 && snap.data.Size() > limit { // some grew meanwhile
+		err = tooLarge(limit)
+	}
+	if err != nil {
+		snap.close()
+		return nil, err
+	}
+	return snap, nil
+}
+
+func tooLarge(limit int64) error {
+	return fmt.Errorf("the files have more than %s bytes (tools.shell.max_snapshot_bytes)", grouped(limit))
+}
+
+func copyOut(to io.Writer, dir *workspace.Dir, name string) (int64, error) {
+	f, _, err := dir.Open(name, os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return io.Copy(to, f)
+}
+
+// content reads what a file held.
+func (s *snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.at, e.size) }
+
+func (s *snapshot) close() {
+	if s != nil {
+		s.data.Close()
+	}
+}

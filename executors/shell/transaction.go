@@ -1,0 +1,88 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// timedOut is the exit code that stands for a timeout in
+// auto_rollback_exit_codes, as timeout(1) gives it.
+const timedOut = 124
+
+// transactional reports whether a command is undone when it fails. What the user
+// wants is done as it is.
+func (e *Executor) transactional(call *executors.Call) bool {
+	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User
+}
+
+// begin takes a snapshot of what a command may write. Where there should be one
+// and is none, note says so to the model, or the failure if the command must not
+// run without.
+func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (snap *snapshot, note string, failed error) {
+	if !e.transactional(call) {
+		return nil, "", nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	paths, all := writes(in.Command, command.Shell{Dir: e.Root, Home: home})
+	if len(paths) == 0 && !all {
+		return nil, "", nil
+	}
+	switch running := e.Running(); {
+	case in.Background:
+		err = fmt.Errorf("it would run in the background")
+	case running > 0:
+		err = fmt.Errorf("a command runs in the background, whose changes it would undo too")
+	default:
+		snap, err = take(ctx, newScope(e.Roots, paths, all, e.cfg.TransactionScope), e.cfg.MaxSnapshotBytes)
+	}
+	switch {
+	case err == nil:
+		return snap, "", nil
+	case ctx.Err() != nil:
+		return nil, "", context.Cause(ctx)
+	case e.cfg.SnapshotRequired:
+		return nil, "", executors.Failuref(executors.PermanentFailure, "not run, because there is no snapshot to undo it: %v", err).
+			Hint("Write less at once, or ask the user (tools.shell.snapshot_required).")
+	}
+	return nil, fmt.Sprintf("[no snapshot: %v]", err), nil
+}
+
+// finish undoes a command that failed. It returns the line that says so, or as an
+// error that it could not be undone whole.
+func (e *Executor) finish(snap *snapshot, call *executors.Call, code *int, late bool) (string, error) {
+	if late {
+		code = new(timedOut)
+	}
+	if snap == nil || code == nil || !slices.Contains(e.cfg.AutoRollbackExitCodes, *code) {
+		return "", nil
+	}
+	count, err := snap.restore()
+	if call.Record != nil && count != (executors.Rollback{}) {
+		call.Record.Rollback = &count
+	}
+	done := fmt.Sprintf("%s restored, %s removed", plural(count.Restored, "file"), plural(count.Deleted, "new file"))
+	if err != nil {
+		return "", executors.Failuref(executors.PermanentFailure,
+			"the command failed (exit code %d), and what it changed could not all be undone (%s): %v", *code, done, err).
+			Hint("Look at these files before you go on, and tell the user.")
+	}
+	if count == (executors.Rollback{}) {
+		return "[rolled back: no file had changed]", nil
+	}
+	return "[rolled back: " + done + "]", nil
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

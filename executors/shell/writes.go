@@ -1,0 +1,58 @@
+package shell
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// writers are programs that write the files they name and no others, unless an
+// option asks for backups.
+var writers = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
+
+// writes tells which files a script may write, as absolute paths that are not
+// cleaned; all says that it may be any. A program that is not known may write
+// whatever it likes, so that a wrong guess only costs time.
+func writes(script string, sh command.Shell) (paths []string, all bool) {
+	s, err := command.Parse(script, sh)
+	if err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
+		return nil, true
+	}
+	add := func(p command.Path) {
+		all = all || p.Glob || len(p.Abs) == 0
+		paths = append(paths, p.Abs...)
+	}
+	for _, r := range s.Redirects {
+		if r.Write {
+			add(r.Path())
+		}
+	}
+	for _, c := range s.Commands {
+		switch {
+		case len(c.Assigns) > 0:
+			all = true
+		case c.ReadOnly():
+		case !slices.Contains(writers, c.Program()) || !spelledOut(c.Args()):
+			all = true
+		default:
+			for _, p := range c.Paths() {
+				add(p)
+			}
+		}
+	}
+	for _, p := range paths { // from where a link before it leads
+		all = all || slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
+	}
+	return paths, all
+}
+
+// spelledOut reports whether the words are known and ask for no backups.
+func spelledOut(args []command.Word) bool {
+	return !slices.ContainsFunc(args, func(a command.Word) bool {
+		short := strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--")
+		return !a.Literal || short && strings.ContainsAny(a.Text, "bS") ||
+			strings.HasPrefix(a.Text, "--b") || strings.HasPrefix(a.Text, "--su")
+	})
+}
