@@ -18,11 +18,14 @@ func (r *running) reflection(res executors.Result) string {
 	}
 	const ask = "\n\n[reflect] Before you call a tool again, find out what was wrong with this call."
 	tool, ok := executors.Find(r.tools, r.call.Tool)
-	if ok {
+	switch {
+	case ok && executors.Fits(tool, r.call.Input) != nil:
 		return fmt.Sprintf("%s The input of %s must fit this schema: %s", ask, tool.Name, schemaOf(tool))
+	case ok:
+		return ask + " Its form is right, a value in it is not; look before you guess another."
 	}
-	if close := executors.Closest(r.tools, r.call.Tool); len(close) > 0 {
-		return fmt.Sprintf("%s The tools whose names come close: %s", ask, strings.Join(close, ", "))
+	if names := executors.Closest(r.tools, r.call.Tool); len(names) > 0 {
+		return fmt.Sprintf("%s The tools whose names come close: %s", ask, strings.Join(names, ", "))
 	}
 	return ask + " No tool has a name like it; look at what each tool says that it does."
 }
