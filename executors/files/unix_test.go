@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 func TestFIFO(t *testing.T) {
@@ -41,5 +42,49 @@ func TestUnreadable(t *testing.T) {
 	wantFailure(t, b.run("write", in{"path": "ro", "content": "y"}), executors.PermanentFailure, "permission denied")
 	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.Text, "could not look at") || !strings.Contains(res.Text, "f (permission denied)") {
 		t.Error(res.Text)
+	}
+}
+
+// What is no file and no directory is named, moved and deleted, but not copied.
+func TestTreeToolsFIFO(t *testing.T) {
+	b := newBench(t, map[string]string{"d/a": "x"})
+	must(t, syscall.Mkfifo(b.path("d/pipe"), 0o600))
+	wantFailure(t, b.run("copy_path", in{"source": "d/pipe", "destination": "p"}), executors.PermanentFailure, "d/pipe is a FIFO")
+	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.Text, "[left out: pipe, no file or directory]") {
+		t.Error(res.Text)
+	}
+	if res := b.run("move_path", in{"source": "d/pipe", "destination": "p"}); res.Failed {
+		t.Error(res.Text)
+	}
+	if res := b.run("delete_path", in{"path": "p"}); res.Failed {
+		t.Error(res.Text)
+	}
+}
+
+// A move to another device copies, then deletes; what cannot be copied stays.
+func TestMoveToAnotherDevice(t *testing.T) {
+	b := newBench(t, map[string]string{"d/a": "x", "d/l": "-> ../../nowhere", "f/a": "x"})
+	far, err := os.MkdirTemp("/dev/shm", "zeph-test-")
+	if err != nil {
+		t.Skip("no second device to write to:", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(far) })
+	var here, there syscall.Stat_t
+	must(t, syscall.Stat(b.dir, &here))
+	must(t, syscall.Stat(far, &there))
+	if here.Dev == there.Dev {
+		t.Skip("the temporary directory is on the same device as /dev/shm")
+	}
+	roots, err := workspace.New(b.dir, far)
+	must(t, err)
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	if res := b.run("move_path", in{"source": "d", "destination": far + "/n/d"}); res.Failed || shape(t, far+"/n") != "d/ d/a=x d/l->../../nowhere" {
+		t.Error(res.Text, shape(t, far))
+	}
+	must(t, syscall.Mkfifo(b.path("f/pipe"), 0o600))
+	before := shape(t, b.dir)
+	wantFailure(t, b.run("move_path", in{"source": "f", "destination": far + "/f"}), executors.PermanentFailure, "another device whole", "pipe")
+	if shape(t, b.dir) != before || shape(t, far) != "n/ n/d/ n/d/a=x n/d/l->../../nowhere" {
+		t.Error(shape(t, b.dir), shape(t, far))
 	}
 }
