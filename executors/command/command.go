@@ -104,7 +104,7 @@ func Parse(script string, sh Shell) (*Script, error) {
 	}
 	w := &walker{
 		shell: sh, script: &Script{}, dirs: []string{filepath.Clean(sh.Dir)},
-		values: map[string]string{}, sources: map[string][]*Command{}, assigned: map[string]bool{}, text: map[string]bool{}, counted: map[string]bool{},
+		values: map[string]string{}, arrays: map[string][]string{}, functions: map[string][]*Command{}, sources: map[string][]*Command{}, assigned: map[string]bool{}, text: map[string]bool{}, counted: map[string]bool{},
 	}
 	if err := w.parse(script); err != nil {
 		return nil, err
@@ -128,13 +128,16 @@ type walker struct {
 	count  int // words so far
 	err    error
 
-	guessing bool                  // what is listed now is a guess
-	values   map[string]string     // variables, where the last value is spelled out
-	params   []string              // $0, $1 ... where they are spelled out
-	sources  map[string][]*Command // commands whose output a variable may hold
-	assigned map[string]bool       // variables that the script sets
-	text     map[string]bool       // those of them that may hold more than a number
-	counted  map[string]bool       // variables that are computed as numbers
+	guessing bool                // what is listed now is a guess
+	values   map[string]string   // variables, where the last value is spelled out
+	arrays   map[string][]string // likewise
+	// functions are the commands of those that the script declares.
+	functions map[string][]*Command
+	params    []string              // $0, $1 ... where they are spelled out
+	sources   map[string][]*Command // commands whose output a variable may hold
+	assigned  map[string]bool       // variables that the script sets
+	text      map[string]bool       // those of them that may hold more than a number
+	counted   map[string]bool       // variables that are computed as numbers
 }
 
 // parse walks a script text within the current one.

@@ -13,6 +13,12 @@ type input struct {
 	from  []*Command // whose output it holds
 }
 
+// Socket reports whether the shell takes the redirection for a network
+// connection.
+func (r Redirect) Socket() bool {
+	return strings.HasPrefix(r.Target.Text, "/dev/tcp/") || strings.HasPrefix(r.Target.Text, "/dev/udp/")
+}
+
 // redirects lists the files of redirections, and gives what the last one of the
 // standard input feeds; nil if there is none.
 func (w *walker) redirects(list []*syntax.Redirect) *input {
@@ -98,8 +104,8 @@ func (in input) print() (string, bool) {
 		switch {
 		case c.Guess: // the command before it is not literal
 			return "", false
-		case i == 0 && (p == "echo" || p == "printf") && allLiteral(c.Args()):
-			text = join(operands(c.Args()))
+		case i == 0 && (p == "echo" || p == "printf" || p == "yes") && allLiteral(c.Args()):
+			text, _ = c.prints()
 		case i == 0 && p == "cat" && len(c.Args()) == 0 && c.in != nil && c.in.known:
 			text = c.in.text
 		case i > 0 && (p == "tee" || p == "cat" && len(operands(c.Args())) == 0):

@@ -2,8 +2,10 @@ package command
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Path is a word of a command that names a file, or may name one.
@@ -17,6 +19,28 @@ type Path struct {
 	// Sure says that the program takes the word for a file. Another word only
 	// looks like one: it may as well be a part of a message.
 	Sure bool
+}
+
+// ExtractPaths lists the files that the script names: absolute paths and relative
+// ones ("src/main.rs", "./a", "../b", "~/c"), in operands, in values glued to
+// options ("--file=a/b"), to names ("PREFIX=/usr") and to "@", in redirections,
+// and as they would be after a cd. URLs and files of other machines ("host:a/b")
+// are none. Of a guess only those are listed that are known.
+func (s *Script) ExtractPaths() []Path {
+	var out []Path
+	for _, c := range s.Commands {
+		for _, p := range c.Paths() {
+			if len(p.Abs) > 0 || !c.Guess {
+				out = append(out, p)
+			}
+		}
+	}
+	for _, r := range s.Redirects {
+		if r.Target.Literal && !r.Socket() {
+			out = append(out, r.Path())
+		}
+	}
+	return out
 }
 
 // Paths lists the files that the command names. A program called by its full
@@ -34,10 +58,14 @@ func (c *Command) Paths() []Path {
 		lead = 0
 	}
 	ended := false
+	fetches := c.Program() == "curl" || c.Program() == "wget"
 	for i := 0; i < len(args); i++ {
 		a := args[i]
+		if fetches && a.Literal {
+			out = append(out, c.sentPaths(a)...)
+		}
 		switch {
-		case a.pipe:
+		case a.pipe, a.Literal && !a.Glob && slices.Contains(sayers, c.Program()):
 		case !ended && a.Text == "--":
 			ended = true
 		case !ended && strings.HasPrefix(a.Text, "-"):
@@ -60,9 +88,42 @@ func (c *Command) Paths() []Path {
 			out = append(out, c.path(a, true))
 		case a.Literal && looksLikePath(a):
 			out = append(out, c.path(a, false))
+		case a.Literal && !fetches:
+			out = append(out, c.valuePaths(a)...)
 		}
 	}
 	return out
+}
+
+// sayers are programs that take their operands as text, and open none.
+var sayers = []string{":", "basename", "dirname", "echo", "expr", "false", "printf", "seq", "tr", "true"}
+
+// valuePaths finds files after "=" and "@": PREFIX=/usr, @/tmp/list.
+func (c *Command) valuePaths(a Word) []Path {
+	name, text, ok := strings.Cut(a.Text, "=")
+	if !ok || strings.ContainsAny(name, " \t\n/") {
+		text, ok = strings.CutPrefix(a.Text, "@")
+	}
+	value := a
+	if value.Text = strings.TrimPrefix(text, "@"); ok && looksLikePath(value) {
+		return []Path{c.path(value, false)}
+	}
+	return nil
+}
+
+// sentPath is a file that curl sends or shows: "@FILE", "name=@FILE",
+// "name=<FILE", "file://FILE".
+var sentPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^(?:-[a-z])?|=)[@<]([^;]+)|^file://(?:localhost)?([^?#]+)`)
+})
+
+func (c *Command) sentPaths(a Word) []Path {
+	m := sentPath().FindStringSubmatch(a.Text)
+	if m == nil || m[1]+m[2] == "-" {
+		return nil
+	}
+	a.Text = m[1] + m[2]
+	return []Path{c.path(a, true)}
 }
 
 // optionFile gives the value of a word that is an option whose value is a file.
@@ -87,7 +148,7 @@ func (c *Command) gluedPaths(option Word) []Path {
 		}
 		return nil
 	}
-	if i := strings.IndexAny(option.Text, "/~"); i > 1 && option.Text[1] != '-' {
+	if i := strings.IndexAny(option.Text, "/~"); i > 1 && option.Text[1] != '-' && !strings.ContainsAny(option.Text[:i], " \t\n") {
 		value.Text = option.Text[i:]
 		return []Path{c.path(value, false)}
 	}

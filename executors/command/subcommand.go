@@ -11,7 +11,7 @@ var globalOptions = map[string]string{
 	"aws": "--profile --region --output --endpoint-url --color", "brew": "", "bundle": "", "bun": "--cwd", "cargo": "-Z -C --config --color", "composer": "-d --working-dir",
 	"deno": "", "docker": "-H --host -c --context --config -l --log-level", "docker-compose": "-f --file -p --project-name", "dotnet": "", "gem": "", "gh": "-R --repo",
 	"git": "-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source", "go": "-C", "helm": "-n --namespace --kube-context --kubeconfig",
-	"kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as", "npm": "--prefix -C --loglevel -w --workspace --registry --userconfig --cache",
+	"loginctl": "-H --host -M --machine -n -o", "kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as", "npm": "--prefix -C --loglevel -w --workspace --registry --userconfig --cache",
 	"pip": "--python --proxy --log --cache-dir --timeout --retries --cert", "pip3": "--python --proxy --log --cache-dir --timeout --retries --cert", "pnpm": "-C --dir -F --filter",
 	"podman": "-c --connection --log-level --url", "poetry": "-C --directory -P --project", "rustup": "", "svn": "--username --password --config-dir", "systemctl": "-H --host -M --machine -t --type -p",
 	"terraform": "", "uv": "--directory --project --config-file", "yarn": "--cwd",
@@ -52,6 +52,14 @@ func (c *Command) afterGlobal() ([]Word, bool) {
 		args = args[min(n, len(args)):]
 	}
 	return args, true
+}
+
+// Operands are the words after the options that stand before the subcommand.
+func (c *Command) Operands() []Word {
+	if rest, ok := c.afterGlobal(); ok {
+		return rest
+	}
+	return c.Args()
 }
 
 // Subcommand gives the program's first operand. Open says that it, or something

@@ -104,6 +104,7 @@ func (w *walker) loop(c *syntax.ForClause) {
 			last = item
 		}
 		w.assign(it.Name.Value, number)
+		w.guessLoop(c, it)
 		if last != nil {
 			w.remember(it.Name.Value, last, nil)
 		}
@@ -111,13 +112,35 @@ func (w *walker) loop(c *syntax.ForClause) {
 	w.branch(c.Do)
 }
 
+// maxRounds is how many rounds of a loop are looked at.
+const maxRounds = 16
+
+// guessLoop looks at what a loop runs in each round but the last, which its walk
+// shows.
+func (w *walker) guessLoop(c *syntax.ForClause, it *syntax.WordIter) {
+	if w.guessing || len(it.Items) > maxRounds {
+		return
+	}
+	w.guessing = true
+	dirs := w.dirs
+	defer func() { w.guessing, w.dirs = false, dirs }()
+	for _, item := range it.Items[:max(0, len(it.Items)-1)] {
+		w.remember(it.Name.Value, item, nil)
+		w.stmts(c.Do)
+		w.dirs = dirs
+	}
+}
+
 // function walks the body where it is declared; it runs later, with operands
 // that are not followed, and it may hide a program of the same name.
 func (w *walker) function(c *syntax.FuncDecl) {
-	before := w.params
+	before, first := w.params, len(w.script.Commands)
 	w.params = nil
 	w.branch([]*syntax.Stmt{c.Body})
 	w.params = before
+	if c.Name != nil {
+		w.functions[c.Name.Value] = w.script.Commands[first:len(w.script.Commands):len(w.script.Commands)]
+	}
 	name := Word{Text: "function", Literal: true}
 	if c.Name != nil {
 		w.list(&Command{Words: []Word{name, {Text: c.Name.Value, Literal: true}}, Wraps: true})
@@ -155,7 +178,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		end()
 		defer w.subshell()()
 		outer := w.in
-		w.in = &input{from: slices.Clip(w.script.Commands[from:])}
+		w.in = &input{from: w.withBodies(w.script.Commands[from:])}
 		w.stmt(c.Y)
 		w.in = outer
 	case syntax.AndStmt:
@@ -174,9 +197,18 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 	}
 }
 
+// withBodies adds the commands of the functions that are called among list.
+func (w *walker) withBodies(list []*Command) []*Command {
+	out := slices.Clone(list)
+	for _, c := range list {
+		out = append(out, w.functions[c.Words[0].Text]...)
+	}
+	return out
+}
+
 // call walks a simple command: what is substituted in it runs first.
 func (w *walker) call(c *syntax.CallExpr) {
-	var assigns []string
+	var assigns, run []string
 	for _, a := range c.Assigns {
 		from := w.inside(a)
 		if w.err != nil {
@@ -188,12 +220,21 @@ func (w *walker) call(c *syntax.CallExpr) {
 				w.remember(a.Name.Value, a.Value, from)
 			} else {
 				w.sources[a.Name.Value] = append(w.sources[a.Name.Value], from...)
+				w.rememberArray(a)
 			}
 		} else {
 			assigns = append(assigns, a.Name.Value)
 			w.text[a.Name.Value] = true
 		}
+		if value := w.value(a); value.Literal && programVariables().MatchString(a.Name.Value) {
+			run = append(run, value.Text)
+		}
 	}
+	defer func() {
+		for _, text := range run {
+			w.maybe(text)
+		}
+	}()
 	var words []Word
 	for _, a := range c.Args {
 		from := w.inside(a)
@@ -209,8 +250,15 @@ func (w *walker) call(c *syntax.CallExpr) {
 		return
 	}
 	in := w.in
+	if w.guessing {
+		if guess := w.guess(c.Args); len(guess) > 0 {
+			words = guess
+		}
+		w.command(&Command{Words: words, Assigns: assigns, in: in})
+		return
+	}
 	w.command(&Command{Words: words, Assigns: assigns, in: in})
-	if w.guessing || allLiteral(words) {
+	if allLiteral(words) {
 		return
 	}
 	w.guessing = true
@@ -218,23 +266,6 @@ func (w *walker) call(c *syntax.CallExpr) {
 	if guess := w.guess(c.Args); len(guess) > 0 && join(guess) != join(words) {
 		w.command(&Command{Words: guess, Assigns: assigns, in: in})
 	}
-}
-
-// guess gives the words of a command if variables still hold what the script
-// gave them; none if that does not tell the program.
-func (w *walker) guess(args []*syntax.Word) []Word {
-	var words []Word
-	for _, a := range args {
-		for _, word := range w.guessWords(a, len(words) == 0) {
-			if len(words) > 0 || word.Text != "" { // of an empty variable nothing is left
-				words = append(words, word)
-			}
-		}
-	}
-	if len(words) == 0 || !words[0].Literal {
-		return nil
-	}
-	return words
 }
 
 // list adds a command to the script.
@@ -264,7 +295,9 @@ func (w *walker) command(c *Command) {
 		w.cd(c)
 	default:
 		w.evaluates(c)
+		w.sets(c)
 		w.unwrap(c)
+		w.embedded(c)
 	}
 }
 
@@ -294,6 +327,11 @@ func (w *walker) declare(c *syntax.DeclClause) {
 
 // assign notes that the script sets a variable, to a number or to any text.
 func (w *walker) assign(name string, number bool) {
+	delete(w.values, name)
+	delete(w.arrays, name)
+	if w.guessing { // nothing is known to set it
+		return
+	}
 	if !w.assigned[name] {
 		w.assigned[name] = true
 		w.script.Assigns = append(w.script.Assigns, name)
@@ -301,7 +339,6 @@ func (w *walker) assign(name string, number bool) {
 	if !number {
 		w.text[name] = true
 	}
-	delete(w.values, name)
 }
 
 // remember notes a value for guesses, and from where it comes.
@@ -313,6 +350,9 @@ func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
 	if word := w.word(value); word.Literal {
 		w.values[name] = word.Text
 	} else {
+		if text, ok := w.valueGuess(value); ok {
+			w.values[name] = text
+		}
 		from = append(from, word.From...)
 	}
 	for _, c := range from {
@@ -320,6 +360,26 @@ func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
 			w.sources[name] = append(w.sources[name], c)
 		}
 	}
+}
+
+// rememberArray notes the elements of a list in parentheses.
+func (w *walker) rememberArray(a *syntax.Assign) {
+	if a.Array == nil || a.Append {
+		return
+	}
+	var list []string
+	for _, e := range a.Array.Elems {
+		if e.Index != nil || e.Value == nil {
+			return
+		}
+		for _, word := range w.words(e.Value) {
+			if !word.Literal {
+				return
+			}
+			list = append(list, word.Text)
+		}
+	}
+	w.arrays[a.Name.Value] = list
 }
 
 // value gives what an assignment gives a variable.

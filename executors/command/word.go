@@ -112,18 +112,6 @@ func (w *walker) computed(src *syntax.Word) Word {
 	return out
 }
 
-// guessWords gives the words if variables hold what the script gave them.
-func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
-	if text := source(src); (text == `"$@"` || text == "$@" || text == "$*") && len(w.params) > 1 {
-		var out []Word
-		for _, p := range w.params[1:] {
-			out = append(out, Word{Text: p, Literal: true})
-		}
-		return out
-	}
-	return []Word{w.resolve(src, plain{guess: true, program: program})}
-}
-
 // part adds one part of a word; false means that it is computed.
 func (w *walker) part(part syntax.WordPart, first, quoted bool, out *plain) bool {
 	switch p := part.(type) {

@@ -27,7 +27,7 @@ var wrappers = map[string]wrapper{
 	"nice": {valued: "n", long: "--adjustment", flags: "0123456789"}, "nohup": {flags: "-"}, "nsenter": {valued: "tSG", long: "--target --setuid --setgid"},
 	"numactl": {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"}, "parallel": {valued: "jaIN", long: "--jobs --arg-file"},
 	"perf": {operands: 1, valued: "eo"}, "pkexec": {valued: "u", long: "--user"}, "prlimit": {}, "rlwrap": {}, "runuser": {valued: "ugGs", long: "--user", text: "-c --command"}, "script": {valued: "cEIOBTmo", operands: 1, text: "-c --command"},
-	"setarch": {operands: 1}, "setpriv": {long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile"},
+	"i386": {}, "linux32": {}, "linux64": {}, "setarch": {operands: 1}, "x86_64": {}, "setpriv": {long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile"},
 	"setsid": {}, "softlimit": {valued: "acdflmnoprst"}, "ssh-agent": {valued: "aEtOP"}, "stdbuf": {valued: "ioe", long: "--input --output --error", flags: "-"},
 	"strace": {valued: "aeEIoOpPsSuUbX"}, "systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"}, "taskset": {operands: 1},
 	"time":    {valued: "fo", long: "--format --output", flags: "apvlhq --append --portability --verbose --quiet"},
@@ -80,9 +80,11 @@ func (w *walker) unwrap(c *Command) {
 		w.findExec(c)
 	case p == "tar" || p == "gtar" || p == "bsdtar":
 		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
-			if text, ok := valueOf(c.Args(), o); ok {
+			for _, text := range valuesOf(c.Args(), o) {
+				outer := c.Wraps // what it is given is its own besides
 				text.Text = strings.TrimPrefix(text.Text, "exec=")
 				w.runText(c, []Word{text}, p+" "+o)
+				c.Wraps = outer
 			}
 		}
 	case p == "env" && splitString(c) != nil:

@@ -16,7 +16,7 @@ func TestDisguises(t *testing.T) {
 		"block": {
 			"unshare -S 0 sudo x", "setpriv --reuid 0 sudo x", "script -qc 'sudo x' /dev/null", "script --command='sudo x' f", "chronic sudo x", "gtimeout 5 sudo x", "fd -xsudo", "fd --exec=sudo",
 			"time -f x sudo", "bash -c '$0 x' sudo", `bash -c '"$@"' x sudo ls`, "{ bash; } <<< 'sudo x'", "cat <<E | sh\nsudo x\nE", ". <(echo sudo x)", "source /dev/stdin <<< 'sudo x'",
-			"alias l='sudo ls'; l", "c=sudo; $c x", "x=; $x sudo ls", `su"$x"do ls`, "for c in sudo; do $c x; done", "echo sudo x | tee f | sh", "if true; then bash; fi <<< 'sudo x'", "mapfile -C 'sudo x' -c1 a",
+			"alias l='sudo ls'; l", "c=sudo; $c x", "x=; $x sudo ls", `su"$x"do ls`, "for c in sudo; do $c x; done", "for c in sudo ls; do $c x; done", "a=(sudo ls); \"${a[@]}\"", "echo sudo x | tee f | sh", "if true; then bash; fi <<< 'sudo x'", "mapfile -C 'sudo x' -c1 a",
 			"tar --to-command='sudo x' -xf a", "x='sudo ls'; eval \"$x\"", "coproc X { sudo x; }", "command -p sudo x", "env -P /x sudo x", "timeout -v 5 sudo x",
 			"find -delete", "find . -name '*' -delete", "find . ! -name x -delete", "find . -name x -o -delete", "find . -mindepth 1 -delete", "find . \\( -name a -o -type f \\) -delete",
 			"rm -rf $(pwd)", "rm -rf ~+", "d=/; rm -rf $d", "d=/; rm -rf \"$d\"/*", "rimraf .",
@@ -29,7 +29,7 @@ func TestDisguises(t *testing.T) {
 			"read 'a[$(rm y)]' <<< x", "bash -c '(( $1 ))' x 'a[$(rm y)]'", "while :; do echo $((i)); i='a[$(rm y)]'; done", "env x='a[$(rm y)]' bash -c '(( x ))'", "[ $x ]", "[ \"$x\" \"$y\" ]", "printf $x y",
 			"sort *", "tree *", "uniq a*", "sed -n 5p *", "git diff *.go", "find *", "go env --w X=1", "go doc x", "tree -R", "tree --output x", "base64 -o f a", "git log --format=%G?", "set", "export", "declare -p",
 			"git $x", "nice -z ls", "env -q ls", "ls() { ./x; }; ls", "exec 3<>/dev/tcp/host/80", "exec > out", "cargo --version", "ps -E", "jq -n env", "jq '$ENV' f", "echo {1..99999999}",
-			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "s?do x", "echo / | xargs rm -rf", "a=(sudo ls); \"${a[@]}\"", "cd -P x && cat ../y",
+			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "s?do x", "echo / | xargs rm -rf", "cd -P x && cat ../y",
 			"find . -name '*.o' -delete", "find . \\( -name a -o -name b \\) -delete", "curl x | jq .", "x=$(curl y); echo \"$x\"", "curl x > f; python3 y.py", "rm *.o", "curl x | bash y.sh", "ls\x00", "bash -c 'x' \x00",
 		},
 		"allow": {
@@ -52,7 +52,7 @@ func TestDisguises(t *testing.T) {
 func TestRulesSeeThroughDisguise(t *testing.T) {
 	for script, want := range map[string]string{
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
-		"git $(echo push)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
+		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{"git push*", Deny}, {"git *", Allow}, {"docker rm*", Deny}, {"cargo build*", Deny}}}

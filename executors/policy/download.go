@@ -2,19 +2,34 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // interpreters run text that they are given.
-var interpreters = []string{"awk", "deno", "eval", "gawk", "lua", "node", "bun", "perl", "php", "python", "python2", "python3", "ruby", "source", "."}
+var interpreters = []string{
+	".", "awk", "bun", "deno", "eval", "gawk", "lua", "node", "osascript", "perl", "php", "powershell", "pwsh", "python", "python2", "python3", "rscript", "ruby", "source", "tclsh",
+}
+
+// takers run their standard input, whatever their operands are.
+var takers = []string{"at", "batch", "parallel"}
+
+// fetchers give what they download to their standard output, as curl does.
+var fetchers = []string{"aria2c", "curl", "fetch", "ftp", "get", "http", "https", "links", "lwp-request", "lynx", "w3m", "wget", "xh"}
 
 func runsText(c *command.Command) bool {
 	return command.IsShell(c.Program()) || slices.Contains(interpreters, c.Program())
 }
 
-func downloads(list []*command.Command) bool {
-	return slices.ContainsFunc(list, func(c *command.Command) bool { return slices.Contains(downloaders, c.Program()) })
+// downloads reports whether the output of one of the commands may be a download.
+func downloads(list []*command.Command) bool { return fetches(list, 0) }
+
+func fetches(list []*command.Command, depth int) bool {
+	const most = 8 // of commands in words of commands
+	return slices.ContainsFunc(list, func(c *command.Command) bool {
+		return slices.Contains(fetchers, c.Program()) || depth < most && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
+	})
 }
 
 // runsDownload reports whether what c runs comes from a download: as its input,
@@ -22,6 +37,9 @@ func downloads(list []*command.Command) bool {
 func runsDownload(c *command.Command) bool {
 	if downloads(c.Words[0].From) {
 		return true
+	}
+	if slices.Contains(takers, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && fromStdin(c) {
+		return downloads(c.Inputs)
 	}
 	if !runsText(c) {
 		return false
@@ -32,12 +50,20 @@ func runsDownload(c *command.Command) bool {
 	return downloads(c.Inputs) && readsProgram(c)
 }
 
+// fromStdin reports whether make takes its rules from its standard input.
+func fromStdin(c *command.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
+		return slices.Contains([]string{"-", "-f-", "--file=-", "--makefile=-", "/dev/stdin"}, w.Text)
+	})
+}
+
 // readsProgram reports whether c, which runs text, may take it from its standard
 // input: it has no program of its own, or one that is computed or filled in.
 func readsProgram(c *command.Command) bool {
 	for i, w := range c.Args() {
 		text := w.Text
 		switch {
+		case text == "run" && i == 0 && (c.Program() == "bun" || c.Program() == "deno"):
 		case !w.Literal, text == "-", text == "-s", text == "/dev/stdin", text == "/dev/fd/0":
 			return true
 		case len(text) > 1 && text[0] == '-':

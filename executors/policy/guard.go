@@ -126,9 +126,14 @@ func (g judge) call(card executors.Card) (blocked *executors.Failure, ask []stri
 	return nil, ask
 }
 
-// builtinBlocked are the programs that are never run.
+// builtinBlocked are the programs that are never run, or with their first
+// words, with those that are the same by another name.
 var builtinBlocked = []string{
-	"sudo", "su", "doas", "fdisk", "dd", "shutdown", "reboot", "halt", "poweroff", "nc", "ncat", "netcat",
+	"sudo", "su", "doas", "pkexec", "run0", "sudoedit",
+	"fdisk", "cfdisk", "sfdisk", "gdisk", "sgdisk", "parted", "mke2fs", "mkswap", "wipefs", "dd", "gdd", "dcfldd", "dc3dd",
+	"shutdown", "reboot", "halt", "poweroff", "telinit", "kexec", "init 0", "init 6",
+	"systemctl halt", "systemctl kexec", "systemctl poweroff", "systemctl reboot", "systemctl soft-reboot", "loginctl halt", "loginctl poweroff", "loginctl reboot",
+	"nc", "ncat", "netcat",
 }
 
 // downloads are the programs that fetch what others could run.
@@ -137,11 +142,11 @@ var downloaders = []string{"curl", "wget"}
 // blocks tells why a command is blocked whatever it works on.
 func (g judge) blocks(c *command.Command) string {
 	program := c.Program()
-	name, _, _ := strings.Cut(program, ".") // mkfs.ext4
+	name, _, _ := strings.Cut(program, ".") // mkfs.ext4, nc.openbsd
 	has := func(list []string) bool {
 		return slices.ContainsFunc(list, func(entry string) bool { return startsWith(c, entry) })
 	}
-	builtin := slices.Contains(builtinBlocked, program) || name == "mkfs"
+	builtin := has(builtinBlocked) || name == "mkfs" || name == "nc"
 	switch {
 	case has(g.shell.BlockedCommands):
 		return "the configuration blocks it (tools.shell.blocked_commands)"
@@ -161,8 +166,15 @@ func startsWith(c *command.Command, entry string) bool {
 	if len(words) == 0 || len(words) > len(c.Words) || c.Program() != words[0] {
 		return false
 	}
-	for i, w := range words[1:] {
-		if strings.ToLower(c.Words[i+1].Text) != w {
+	return wordsAre(c.Args(), words[1:]) || wordsAre(c.Operands(), words[1:])
+}
+
+func wordsAre(list []command.Word, words []string) bool {
+	if len(list) < len(words) {
+		return false
+	}
+	for i, w := range words {
+		if strings.ToLower(list[i].Text) != w {
 			return false
 		}
 	}

@@ -19,33 +19,17 @@ func inside(path, dir string) bool {
 // sockets gives a redirection that the shell takes for a network connection.
 func (g judge) sockets(s *command.Script) string {
 	for _, r := range s.Redirects {
-		if isSocket(r.Target.Text) {
+		if r.Socket() {
 			return r.Target.Text
 		}
 	}
 	return ""
 }
 
-func isSocket(name string) bool {
-	return strings.HasPrefix(name, "/dev/tcp/") || strings.HasPrefix(name, "/dev/udp/")
-}
-
 // paths judges the files that a script names: the first that is surely outside,
 // and reasons to ask about others.
 func (g judge) paths(s *command.Script) (outside string, ask []string) {
-	var all []command.Path
-	for _, c := range s.Commands {
-		for _, p := range c.Paths() {
-			if len(p.Abs) > 0 || !c.Guess {
-				all = append(all, p)
-			}
-		}
-	}
-	for _, r := range s.Redirects {
-		if r.Target.Literal && !isSocket(r.Target.Text) {
-			all = append(all, r.Path())
-		}
-	}
+	all := s.ExtractPaths()
 	for _, c := range s.Commands { // many read the directory in which they run
 		if len(c.Dirs) > 0 && !slices.ContainsFunc(all, func(p command.Path) bool { return p.Text == c.Dirs[0] }) {
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})

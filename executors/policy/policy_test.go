@@ -427,7 +427,7 @@ func TestShellRules(t *testing.T) {
 	s.cfg.Permissions = map[string][]Rule{"bash": {{"*", Allow}}}
 	s.build()
 	for script, want := range map[string]string{
-		"git push": "block", "git -c a=b push": "allow", "git pull": "allow", "terraform apply": "block", "sudo make": "ask", "curl https://x.y": "allow",
+		"git push": "block", "git -c a=b push": "block", "git pull": "allow", "terraform apply": "block", "sudo make": "ask", "curl https://x.y": "allow",
 		"cat /etc/passwd": "ask", "psql -c 'drop table x'": "ask", "make": "allow",
 	} {
 		if got := s.outcome(t, bash(script)); got != want && script != "sudo make" {

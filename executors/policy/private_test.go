@@ -83,6 +83,7 @@ func outcomes(t *testing.T, mixed bool, cases map[string][]string) {
 func TestPrivateCommands(t *testing.T) {
 	outcomes(t, false, map[string][]string{
 		"block": {
+			"for d in .config/*; do cat $d/keys.toml; done",
 			"cat ~/.config/zeph-acp/keys.toml", "cat $HOME/.config/zeph-acp/keys.toml", "cat \"${HOME}/.config/zeph-acp/keys.toml\"", "cat .config/zeph-acp/keys.toml", "cat DIR/.config/zeph-acp/keys.toml", "cat ~/.config/*/keys.toml", "cat ~/.c*/z*/k*",
 			"cat .config/zeph-acp/k*", "cat src/../.config/zeph-acp/keys.toml", "cat src/link/keys.toml", "cat src/hard", "cat src/h*", "cat src/*", "cat .config/{zeph-acp,other}/*", "head -c 10 < .config/zeph-acp/keys.toml", "cat <.config/zeph-acp/keys.toml", "echo x > .config/zeph-acp/config.toml",
 			"echo x >> ~/.config/zeph-acp/new", "cd ~/.config/zeph-acp && cat keys.toml", "cd .config/zeph-acp; ls", "cd .config && cat zeph-acp/keys.toml", "cd .config && cat */keys.toml", "(cd .config/zeph-acp && sqlite3 zeph.db)", "ls ~/.config/zeph-acp", "ls .config/*", "rm .config/zeph-acp/zeph.db", "rm -rf .config", "rm -r ~/.config/*", "rm -rf .config/zeph-acp",
@@ -97,7 +98,7 @@ func TestPrivateCommands(t *testing.T) {
 			"ls .config/zeph-acp/..", "find ~/.config -name '*.toml'", "find . -name keys.toml", "find", "fd -H keys", "tree -a", "ls -aR", "ls -R .config", "du -a .config",
 			"python3 -m http.server -d .config", "docker run -v DIR:/x y", "cat \"$f\"", "cat $XDG_CONFIG_HOME/zeph-acp/keys.toml", "python3 -c 'print(open(\"DIR/.config/zeph-acp/keys.toml\").read())'", "python3 -c 'import os; open(os.environ[\"HOME\"] + \"/.config/zeph-acp/keys.toml\")'",
 			"python3 <<E\nopen('.config/zeph-acp/keys.toml')\nE", "node -e 'fs.readFileSync(`${process.env.HOME}/.config/zeph-acp/keys.toml`)'", "chmod -R 777 .config", "git add .", "cd src && cat ../.conf*/z*/$f", "sqlite3 x '.open .config/zeph-acp/zeph.db'", "ln -s .config x", "git -C . add .",
-			"cp -r src .config", "cp -a src/. .config", "mv src .config", "tar xf a.tar -C .config", "unzip a.zip -d .config", "for d in .config/*; do cat $d/keys.toml; done",
+			"cp -r src .config", "cp -a src/. .config", "mv src .config", "tar xf a.tar -C .config", "unzip a.zip -d .config",
 		},
 		"allow": {
 			"ls", "ls -la", "ls .config", "ls -a .config", "cat plain", "cat src/a.go", "cd .config && ls", "grep key plain", "grep -r key src", "grep -rn keys.toml src", "find src -name '*.go'", "rg key src", "ls -R", "tree", "rg key", "cat .config/other/x", "cat .config/other/*", "git status", "git log -- keys.toml", "echo keys.toml", "cat src/keys.toml", "cat keys.toml", "cd src && ls -la && cd .. && cat plain", "test -d .config", "wc -l src/a.go", "du src",

@@ -18,10 +18,15 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 			return nil, "it removes everything"
 		}
 		targets = c.Paths()
+	case c.Program() == "mv": // what is moved away is gone from where it was
+		targets = moved(c)
 	case c.Program() == "rimraf":
 		targets = starts(c)
 	case (c.Program() == "find" || c.Program() == "gfind") && clears(c.Args()):
 		targets = starts(c)
+	}
+	if c.Wrapped && c.Program() == "rm" && recursive(c.Args()) {
+		targets = append(targets, listed(c.Inputs)...)
 	}
 	for _, t := range targets {
 		for i, abs := range t.Abs {
@@ -35,6 +40,32 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 		}
 	}
 	return ask, ""
+}
+
+// moved are the files that mv takes away.
+func moved(c *command.Command) []command.Path {
+	paths := c.Paths()
+	if into := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "-t") || strings.HasPrefix(w.Text, "--t") }); !into && len(paths) > 0 {
+		paths = paths[:len(paths)-1]
+	}
+	return paths
+}
+
+// listed are the directories all of whose files a pipe of commands prints, for
+// xargs to hand on.
+func listed(inputs []*command.Command) []command.Path {
+	if len(inputs) != 1 {
+		return nil
+	}
+	switch c := inputs[0]; c.Program() {
+	case "find", "gfind":
+		if all := append(slices.Clone(c.Args()), command.Word{Text: "-delete", Literal: true}); clears(all) {
+			return starts(c)
+		}
+	case "ls":
+		return starts(c)
+	}
+	return nil
 }
 
 // recursive reports whether rm goes into directories, in any spelling.

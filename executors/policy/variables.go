@@ -26,7 +26,7 @@ func plainVariables(names []string) bool {
 // steering are variables that change what a shell or a program that only reads
 // would run, load or look at.
 var steering = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|git|glibc|gnu|go|gpg|grep|jdk|jq|ld|less|locale?|lsof|malloc|node|npm|perl|python|ripgrep|ruby|shell|ssh|tree|tz|xdg)|` +
+	return regexp.MustCompile(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|git|glibc|gnu|go|gpg|grep|jdk|jq|ld|less|locale?|lsof|malloc|node|npm|perl|python|ripgrep|ruby|shell|ssh|term(info|cap)|tree|tz|xdg)|` +
 		`(command|config|dir|editor|env|file|flags|home|options|opts|pager|path|prefix|proxy|root|rc|shell|wrapper)$|preload|` +
 		`^(ifs|globignore|hostaliases|nlspath|ps[0-4]|oldpwd|pwd|res_options|visual|execignore|posixly_correct|optind|hist.*)$`)
 })

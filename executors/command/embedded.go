@@ -1,0 +1,269 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Programs take commands in many places: as the value of an option or variable,
+// after a "!", in a text in a language of their own. This file finds those that
+// are spelled out there. They are guesses, since what the program makes of them
+// is its own: a reason to refuse, never one to allow.
+
+// textOptions are options whose value a program runs as a command.
+var textOptions = map[string]string{
+	"bat": "--pager", "emacs": "--eval -eval", "entr": "-s",
+	"git": "--upload-pack --receive-pack --exec -x --extcmd --open-files-in-pager --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter",
+	"go":  "-exec -toolexec -vettool", "man": "-P --pager", "nix": "-c --command", "nix-shell": "--run --command", "npm": "--script-shell -c --call", "npx": "-c --call", "powershell": "-c -Command", "pwsh": "-c -Command",
+	"rg": "--pre", "rsync": "-e --rsh", "scp": "-S -o", "sftp": "-S -o", "sort": "--compress-program", "split": "--filter", "ssh": "-o",
+	"bsdtar": "--use-compress-program", "gtar": "-F --info-script --new-volume-script --rsh-command", "tar": "-F --info-script --new-volume-script --rsh-command", "xterm": "-e", "zip": "-TT --unzip-command",
+}
+
+// launcher tells where a program has the command that it runs among its operands.
+type launcher struct {
+	after    string // subcommands that it follows, separated by spaces
+	operands int    // own operands before the command
+	anywhere bool   // after options that nobody has in a table
+}
+
+// launchers are programs that run a command besides their own work.
+var launchers = map[string]launcher{
+	"asdf": {after: "exec"}, "bundle": {after: "exec"}, "bunx": {}, "bwrap": {anywhere: true}, "conda": {after: "run"}, "cpulimit": {anywhere: true}, "daemonize": {anywhere: true}, "direnv": {after: "exec", operands: 1}, "doppler": {after: "run"}, "dotenv": {anywhere: true},
+	"dumb-init": {}, "expect": {anywhere: true}, "faketime": {operands: 1}, "gosu": {operands: 1}, "hatch": {after: "run"}, "hyperfine": {anywhere: true}, "mamba": {after: "run"}, "micromamba": {after: "run"}, "mise": {after: "exec x"}, "nix": {after: "develop shell", anywhere: true}, "npm": {after: "exec x"},
+	"npx": {}, "op": {after: "run"}, "pdm": {after: "run"}, "pipenv": {after: "run"}, "pixi": {after: "run"}, "pnpm": {after: "exec"}, "poetry": {after: "run"}, "proot": {anywhere: true}, "proxychains": {}, "proxychains4": {}, "rye": {after: "run"}, "screen": {anywhere: true}, "setuidgid": {operands: 1}, "spawn": {},
+	"start-stop-daemon": {anywhere: true}, "su-exec": {operands: 1}, "systemd-inhibit": {}, "tini": {}, "tmux": {anywhere: true}, "uv": {after: "run"}, "yarn": {after: "exec"},
+}
+
+// escapes are programs with a language in which "!" and the like run a command.
+var escapes = []string{
+	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim", "psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
+}
+
+// escaped is a command in such a language.
+var escaped = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[\s:+"']*(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(.+)$`)
+})
+
+// programmed are programs that run a text in a language of their own.
+var programmed = []string{
+	"awk", "bun", "deno", "emacs", "expect", "gawk", "groovy", "julia", "jshell", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs", "original-awk", "osascript", "perl", "php", "python", "python2", "python3", "rscript", "ruby", "scala", "tclsh", "vim", "nvim", "wish",
+}
+
+// called is a command that such a text gives to the system, in quotes.
+var called = sync.OnceValues(func() (*regexp.Regexp, *regexp.Regexp) {
+	const quoted = `(?:"([^"\n]+)"|'([^'\n]+)')`
+	return regexp.MustCompile(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quoted),
+		regexp.MustCompile(quoted + `\s*\|&?\s*getline|\|&?\s*` + quoted + "|`([^`\n]+)`")
+})
+
+// sedRuns is the command that sed's "e" gives to the system.
+var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`) })
+
+// programVariables are those whose value programs run.
+var programVariables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
+})
+
+// embedded lists the commands that c spells out for a program to run.
+func (w *walker) embedded(c *Command) {
+	if w.depth > maxDepth/2 {
+		return
+	}
+	p, args := c.Program(), c.Args()
+	if strings.HasPrefix(p, "python") || strings.HasPrefix(p, "perl") || strings.HasPrefix(p, "ruby") || strings.HasPrefix(p, "php") || strings.HasPrefix(p, "lua") {
+		p = strings.TrimRight(p, "0123456789.")
+	}
+	for o := range strings.FieldsSeq(textOptions[p]) {
+		for _, v := range valuesOf(args, o) {
+			if v.Literal {
+				w.maybe(v.Text)
+			}
+		}
+	}
+	switch {
+	case p == "git":
+		w.gitRuns(args)
+	case p == "make" || p == "gmake":
+		w.programAssigns(args)
+	case p == "env" || p == "export" || p == "declare":
+		w.programAssigns(args)
+	case p == "sed" || p == "gsed":
+		for _, text := range w.texts(c) {
+			w.found(sedRuns().FindAllStringSubmatch(text, maxFound))
+		}
+	case p == "at" || p == "batch":
+		if text, ok := c.inputText(); ok {
+			w.maybe(text)
+		}
+	case p == "complete" || p == "bind":
+		for _, a := range args {
+			_, text, _ := strings.Cut(a.Text, ":")
+			w.maybe(a.Text)
+			w.maybe(text)
+		}
+	}
+	if how, ok := launchers[p]; ok {
+		w.launches(args, how)
+	} else if strings.HasPrefix(p, "ld.so") || strings.HasPrefix(p, "ld-linux") || strings.HasPrefix(p, "ld-musl") { // the loader of programs
+		w.launches(args, launcher{})
+	}
+	if slices.Contains(escapes, p) {
+		for _, text := range w.texts(c) {
+			w.found(escaped().FindAllStringSubmatch(text, maxFound))
+		}
+	}
+	if slices.Contains(programmed, p) {
+		calls, pipes := called()
+		for _, text := range w.texts(c) {
+			w.found(calls.FindAllStringSubmatch(text, maxFound))
+			w.found(pipes.FindAllStringSubmatch(text, maxFound))
+		}
+	}
+}
+
+// maxFound bounds the commands that are looked for in one text.
+const maxFound = 64
+
+// texts gives what a program may take for its own: literal operands, and its
+// standard input.
+func (w *walker) texts(c *Command) []string {
+	var out []string
+	for _, a := range c.Args() {
+		if a.Literal {
+			out = append(out, a.Text)
+		}
+	}
+	if text, ok := c.inputText(); ok {
+		out = append(out, text)
+	}
+	return out
+}
+
+// inputText gives the standard input, where the script spells it out.
+func (c *Command) inputText() (string, bool) {
+	if c.in == nil {
+		return "", false
+	}
+	return c.in.print()
+}
+
+func (w *walker) found(matches [][]string) {
+	for _, m := range matches {
+		for _, text := range m[1:] {
+			w.maybe(strings.TrimRight(text, `"')`))
+		}
+	}
+}
+
+// maybe lists the commands of a text as guesses.
+func (w *walker) maybe(text string) {
+	if text = strings.TrimSpace(text); text == "" || len(text) > maxValue || !strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return
+	}
+	if _, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(text[:len(text)-len(value)], " \t\"'") { // "ProxyCommand=x", "-x=y"
+		w.maybe(value)
+	}
+	outer, in, dirs, params := w.guessing, w.in, w.dirs, w.params
+	w.guessing, w.in = true, &input{}
+	w.nested(strings.TrimLeft(text, "!|"), "")
+	w.guessing, w.in, w.dirs, w.params = outer, in, dirs, params
+}
+
+// launches lists the operands that may be a command, each with what follows it.
+func (w *walker) launches(args []Word, how launcher) {
+	if how.after != "" {
+		i := slices.IndexFunc(args, func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) })
+		if i < 0 {
+			return
+		}
+		args = args[i+1:]
+	}
+	const most = 16
+	outer, dirs, in := w.guessing, w.dirs, w.in
+	w.guessing = true
+	w.depth++
+	for i, a := range args[:min(most, len(args))] {
+		if strings.HasPrefix(a.Text, "-") || w.depth > maxDepth/2 {
+			continue
+		}
+		switch {
+		case !a.Literal:
+		case strings.ContainsAny(a.Text, " \t\n"):
+			w.maybe(a.Text)
+		default:
+			w.command(&Command{Words: slices.Clip(args[i:]), Wrapped: true, in: &input{}})
+		}
+		w.dirs = dirs
+		value := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
+		if how.operands--; how.operands < 0 && !how.anywhere && !value { // what follows are its operands
+			break
+		}
+	}
+	w.depth--
+	w.guessing, w.in = outer, in
+}
+
+// programAssigns lists the values of NAME=value operands that are run.
+func (w *walker) programAssigns(args []Word) {
+	for _, a := range args {
+		if name, value, ok := strings.Cut(a.Text, "="); ok && a.Literal && programVariables().MatchString(name) {
+			w.maybe(value)
+		}
+	}
+}
+
+// gitSettings are the settings whose value git runs.
+var gitSettings = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
+})
+
+// gitRuns lists what git is told to run: by a setting, as an alias, by a
+// subcommand that runs others, over a transport.
+func (w *walker) gitRuns(args []Word) {
+	for i, a := range args {
+		if text, ok := strings.CutPrefix(a.Text, "ext::"); ok {
+			w.maybe(strings.ReplaceAll(text, "% ", " "))
+		}
+		if !a.Literal || i+1 >= len(args) {
+			continue
+		}
+		next := args[i+1]
+		switch {
+		case a.Text == "-c" && next.Literal && gitSettings().MatchString(next.Text):
+			w.maybe(next.Text)
+		case a.Text == "config" && len(args) > i+2 && gitSettings().MatchString(args[len(args)-2].Text):
+			w.maybe(args[len(args)-1].Text)
+		case i > 0 && (a.Text == "foreach" && args[i-1].Text == "submodule" || a.Text == "run" && args[i-1].Text == "bisect"):
+			rest := args[i+1:]
+			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+				rest = rest[1:]
+			}
+			w.maybe(join(rest))
+		case a.Text == "clone" || a.Text == "fetch" || a.Text == "pull":
+			if text, ok := valueOf(args[i+1:], "-u"); ok {
+				w.maybe(text.Text)
+			}
+		}
+	}
+}
+
+// valuesOf gives all values of an option: the next word, or what is glued to it;
+// an option with one dash and a long name may have two.
+func valuesOf(args []Word, option string) []Word {
+	var out []Word
+	for i, a := range args {
+		value, next, ok := optionValue(a, option)
+		if name, text, glued := strings.Cut(strings.TrimLeft(a.Text, "-"), "="); !ok && len(option) > 2 && strings.HasPrefix(a.Text, "-") && name == strings.TrimLeft(option, "-") {
+			value, next, ok = Word{Text: text, Literal: a.Literal}, !glued, true
+		}
+		switch {
+		case ok && !next:
+			out = append(out, value)
+		case ok && i+1 < len(args):
+			out = append(out, args[i+1])
+		}
+	}
+	return out
+}

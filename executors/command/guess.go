@@ -1,0 +1,243 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxValue bounds the text that a variable is followed with, in bytes.
+const maxValue = 4096
+
+// guess gives the words of a command if variables still hold what the script
+// gave them; none if that does not tell the program.
+func (w *walker) guess(args []*syntax.Word) []Word {
+	var words []Word
+	for _, a := range args {
+		for _, word := range w.guessWords(a, len(words) == 0) {
+			if len(words) > 0 || word.Text != "" { // of an empty variable nothing is left
+				words = append(words, word)
+			}
+		}
+	}
+	if len(words) == 0 || !words[0].Literal {
+		return nil
+	}
+	return words
+}
+
+// guessWords gives the words if variables hold what the script gave them.
+// Program says that the first of them names a program: what nobody set is empty
+// then.
+func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
+	if fields, ok := w.expanded(src, program); ok {
+		var out []Word
+		for _, f := range fields {
+			out = append(out, Word{Text: f, Literal: true, Glob: strings.ContainsAny(f, "*?[")})
+		}
+		return out
+	}
+	return []Word{w.resolve(src, plain{guess: true, program: program})}
+}
+
+// expanded gives the words that src becomes if variables hold what the script
+// gave them; false if that does not tell them.
+func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok bool) {
+	if !w.told(src, program) {
+		return nil, false
+	}
+	split := *src
+	split.Parts = slices.Clone(src.Parts)
+	if syntax.SplitBraces(&split) { // may be endless
+		return nil, false
+	}
+	defer func() { // the library panics at expressions that it does not know
+		if recover() != nil {
+			fields, ok = nil, false
+		}
+	}()
+	fields, err := expand.Fields(w.expansion(), src)
+	return fields, err == nil && len(strings.Join(fields, " ")) <= maxValue
+}
+
+// valueGuess gives the text that an assignment stores.
+func (w *walker) valueGuess(src *syntax.Word) (text string, ok bool) {
+	if !w.told(src, false) {
+		return "", false
+	}
+	defer func() {
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	text, err := expand.Literal(w.expansion(), src)
+	return text, err == nil && len(text) <= maxValue
+}
+
+func (w *walker) expansion() *expand.Config {
+	return &expand.Config{Env: &spelled{w}, CmdSubst: w.printed}
+}
+
+// told reports whether the script tells all that is computed in a word.
+func (w *walker) told(src *syntax.Word, program bool) bool {
+	if len(src.Parts) == 0 || strings.HasPrefix(src.Lit(), "~") {
+		return false
+	}
+	known, computed := true, false
+	syntax.Walk(src, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			computed = true
+			return false // printed tells
+		case *syntax.ParamExp:
+			computed = true
+			known = known && w.toldParam(n, program)
+		case *syntax.Lit:
+			known = known && !strings.HasPrefix(n.Value, "~")
+		case *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ExtGlob:
+			known = false
+		}
+		return known
+	})
+	return known && computed
+}
+
+func (w *walker) toldParam(n *syntax.ParamExp, program bool) bool {
+	if n.Param == nil || n.Excl {
+		return false
+	}
+	if n.Exp != nil {
+		switch n.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			return true
+		case syntax.OtherParamOps:
+			return false
+		}
+	}
+	return program || (&spelled{w}).Get(n.Param.Value).IsSet()
+}
+
+// printed writes what a substituted command prints, where the script spells that
+// out.
+func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
+	if len(c.Stmts) == 1 && len(c.Stmts[0].Redirs) == 0 {
+		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Assigns) == 0 && len(call.Args) > 0 {
+			var words []Word
+			for _, a := range call.Args {
+				words = append(words, w.words(a)...)
+			}
+			cmd := &Command{Words: words}
+			if cmd.Program() == "pwd" && len(words) == 1 && len(w.dirs) > 0 {
+				_, err := io.WriteString(out, w.dirs[0])
+				return err
+			}
+			if text, ok := cmd.prints(); ok {
+				_, err := io.WriteString(out, text)
+				return err
+			}
+		}
+	}
+	return errors.New("only the running shell knows")
+}
+
+// prints gives what the command writes to its standard output, if it spells that
+// out.
+func (c *Command) prints() (string, bool) {
+	args := c.Args()
+	if !allLiteral(args) {
+		return "", false
+	}
+	switch c.Program() {
+	case "true", ":":
+		return "", true
+	case "echo", "yes":
+		return join(operands(args)), true
+	case "printf":
+		rest := operands(args)
+		if len(rest) > 1 && strings.Contains(rest[0].Text, "%") && strings.Trim(rest[0].Text, `%sbq\n "'`) == "" {
+			rest = rest[1:]
+		}
+		return join(rest), len(rest) > 0
+	}
+	return "", false
+}
+
+// spelled are the variables as the script last gave them.
+type spelled struct{ w *walker }
+
+// Get implements [expand.Environ].
+func (e *spelled) Get(name string) expand.Variable {
+	text := func(s string) expand.Variable { return expand.Variable{Set: true, Kind: expand.String, Str: s} }
+	params := e.w.params
+	if value, ok := e.w.values[name]; ok {
+		return text(value)
+	}
+	if list, ok := e.w.arrays[name]; ok {
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: list}
+	}
+	switch {
+	case (name == "@" || name == "*") && len(params) > 1:
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: params[1:]}
+	case len(name) == 1 && name >= "0" && name <= "9" && int(name[0]-'0') < len(params):
+		return text(params[name[0]-'0'])
+	case e.w.assigned[name]:
+	case name == "HOME" && e.w.shell.Home != "":
+		return text(e.w.shell.Home)
+	case name == "PWD" && len(e.w.dirs) > 0:
+		return text(e.w.dirs[0])
+	}
+	return expand.Variable{}
+}
+
+// Each implements [expand.Environ]: nothing lists variables.
+func (e *spelled) Each(func(string, expand.Variable) bool) {}
+
+// Set implements [expand.WriteEnviron] for "${x:=y}": it is a guess, and so not
+// kept.
+func (e *spelled) Set(string, expand.Variable) error { return nil }
+
+// sets follows what builtins give variables: read, printf -v and set.
+func (w *walker) sets(c *Command) {
+	args := c.Args()
+	switch c.Program() {
+	case "read":
+		var from []*Command
+		if c.in != nil {
+			from = c.in.from
+		}
+		for _, a := range operands(args) {
+			w.sources[a.Text] = append(w.sources[a.Text], from...)
+			if c.in != nil && c.in.known && len(c.in.text) <= maxValue {
+				w.values[a.Text] = strings.TrimSpace(c.in.text)
+			}
+		}
+	case "mapfile", "readarray":
+		if c.in != nil {
+			for _, a := range operands(args) {
+				w.sources[a.Text] = append(w.sources[a.Text], c.in.from...)
+			}
+		}
+	case "printf":
+		if len(args) > 2 && args[0].Text == "-v" && allLiteral(args) {
+			if text, ok := (&Command{Words: append([]Word{c.Words[0]}, args[2:]...)}).prints(); ok {
+				w.values[args[1].Text] = text
+			}
+		}
+	case "set":
+		for i, a := range args {
+			if a.Text != "--" || !allLiteral(args[i:]) {
+				continue
+			}
+			params := []string{"bash"}
+			for _, p := range args[i+1:] {
+				params = append(params, p.Text)
+			}
+			w.params = params
+			return
+		}
+	}
+}
