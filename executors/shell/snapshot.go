@@ -78,7 +78,7 @@ func (s *scope) add(abs string) {
 		return
 	}
 	for at := filepath.Dir(abs); s.roots.Contains(at); at = filepath.Dir(at) {
-		if _, err := s.roots.Lstat(at); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		if info, err := s.roots.Lstat(at); err == nil && info.IsDir() {
 			break
 		}
 		abs = at
