@@ -27,6 +27,8 @@ type buffers struct {
 	save func(string) string
 }
 
+func (b *buffers) ReadsDisk() bool { return false }
+
 func (b *buffers) ReadFile(ctx context.Context, path string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -37,6 +37,7 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 		return fail(ctx, executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
 			Hint("Use read for files."))
 	}
+	valid := t.unchanged(in.Path, tg)
 	dir, err := t.roots.Dir(tg.abs)
 	if err != nil {
 		return fail(ctx, t.explain(err, "list", tg))
@@ -54,7 +55,7 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 		text += "\n" + hiddenNote
 	}
 	text += deniedNote(dir.Denied())
-	return executors.Result{Text: text}, nil
+	return executors.Result{Text: text, Valid: valid}, nil
 }
 
 // deniedNote says in a line of its own how much may not be read.

@@ -45,6 +45,10 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	if in.Limit > 0 {
 		limit = min(limit, in.Limit)
 	}
+	var valid func() bool
+	if t.readsDisk() {
+		valid = t.unchanged(in.Path, tg)
+	}
 	p := pager{name: tg.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
 	if err := t.page(ctx, tg, &p); err != nil {
 		return fail(ctx, t.explain(err, "read", tg))
@@ -52,7 +56,7 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
 	}
-	return executors.Result{Text: p.String(), Locations: card.Locations}, nil
+	return executors.Result{Text: p.String(), Locations: card.Locations, Valid: valid}, nil
 }
 
 // page fills p from the file at tg: from FS, or where it is too large for the
