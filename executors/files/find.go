@@ -18,6 +18,8 @@ import (
 type findInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
+
+	IncludeIgnored bool `json:"include_ignored,omitempty"`
 }
 
 // search is where find_path starts and what it looks for there.
@@ -106,35 +108,51 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	if err := t.checkStart(in.Path); err != nil {
 		return fail(ctx, err)
 	}
-	dirsOnly := strings.HasSuffix(in.Pattern, "/")
-	var found []string
-	w, err := t.walk(ctx, s.target, func(e entry) error {
-		if dirsOnly && !e.IsDir() || !doublestar.MatchUnvalidated(s.pattern, e.path) || !t.inside(s.target, e) {
-			return nil
-		}
-		name := t.join(s.target, e.path)
-		if e.IsDir() {
-			name += "/"
-		}
-		found = append(found, oneLine(name))
-		return nil
-	})
-	if s.implied && (errors.Is(err, fs.ErrNotExist) || !t.isDirectory(s.target)) {
-		w, err = &walker{}, nil
+	found, notes, err := t.findIn(ctx, s, in)
+	if s.implied && (errors.Is(err, fs.ErrNotExist) || err != nil && !t.isDirectory(s.target)) {
+		found, notes, err = nil, "", nil
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", s.target))
 	}
 	if len(found) == 0 {
-		return executors.Result{Text: fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), w.notes())}, nil
+		return executors.Result{Text: fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), notes)}, nil
 	}
-	slices.Sort(found)
 	text := strings.Join(found[:min(len(found), t.cfg.MaxResults)], "\n")
 	if len(found) > t.cfg.MaxResults {
 		text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", t.cfg.MaxResults, len(found))
 	}
-	return executors.Result{Text: text + w.notes()}, nil
+	return executors.Result{Text: text + notes}, nil
 }
+
+// findIn gives all that matches, sorted. Of what is not shown the names are left out.
+func (t *tools) findIn(ctx context.Context, s search, in findInput) (found []string, notes string, err error) {
+	dirsOnly := strings.HasSuffix(in.Pattern, "/")
+	matches := newPathMatcher(s.pattern)
+	look := func(e entry, _ func() bool) (path string, ok bool, err error) {
+		dir := e.Type.IsDir()
+		if dirsOnly && !dir || !matches(e) || !t.inside(s.target, e) {
+			return "", false, nil
+		}
+		path = e.path()
+		if dir {
+			path += "/"
+		}
+		return path, true, nil
+	}
+	n, err := walk(ctx, t, s.target, t.ignoring(in.IncludeIgnored), func() visit[string] { return look }, func(path string) int { return len(path) }, func(path string) bool {
+		if len(found) < t.cfg.MaxResults {
+			path = oneLine(t.join(s.target, path))
+		}
+		found = append(found, path)
+		return true
+	})
+	return found, n.String(), err
+}
+
+// ignoring tells whether files of patterns are heeded: they are unless the user or the model
+// wants otherwise.
+func (t *tools) ignoring(include bool) bool { return t.cfg.RespectIgnore && !include }
 
 // checkStart makes sure that the directory which a call names is one.
 func (t *tools) checkStart(name string) error {
@@ -161,10 +179,10 @@ func (t *tools) isDirectory(tg target) bool {
 // inside reports whether e may be told of: a symlink only if it does not lead
 // out of the roots.
 func (t *tools) inside(start target, e entry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
+	if e.Type&fs.ModeSymlink == 0 {
 		return true
 	}
-	_, err := t.roots.Resolve(filepath.Join(start.abs, filepath.FromSlash(e.path)))
+	_, err := t.roots.Resolve(filepath.Join(start.abs, filepath.FromSlash(e.path())))
 	return err == nil
 }
 

@@ -3,12 +3,8 @@ package files
 import (
 	"context"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -22,6 +18,8 @@ type grepInput struct {
 	CaseSensitive *bool  `json:"case_sensitive,omitempty" jsonschema:"default=true"`
 	Include       string `json:"include,omitempty"`
 	Context       int    `json:"context,omitempty"`
+
+	IncludeIgnored bool `json:"include_ignored,omitempty"`
 }
 
 // maxContext bounds the lines around a match.
@@ -63,33 +61,7 @@ func (t *tools) newSearcher(in grepInput) (*searcher, error) {
 	if in.CaseSensitive != nil && !*in.CaseSensitive {
 		flags = "(?mi)"
 	}
-	s := &searcher{
-		re:      regexp.MustCompile(flags + in.Pattern),
-		context: min(in.Context, maxContext),
-		most:    t.cfg.MaxMatches,
-		room:    t.cfg.MaxReadChars - noteRoom,
-	}
-	s.whole = !anchoredToText(s.re.String())
-	return s, nil
-}
-
-// anchoredToText reports whether a regex speaks of the begin or end of the text,
-// so that it means another thing for a line than for a whole file.
-func anchoredToText(pattern string) bool {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	return err != nil || hasTextAnchor(re)
-}
-
-func hasTextAnchor(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
-		return true
-	}
-	for _, sub := range re.Sub {
-		if hasTextAnchor(sub) {
-			return true
-		}
-	}
-	return false
+	return newSearcher(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom), nil
 }
 
 func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (executors.Result, error) {
@@ -101,24 +73,24 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if err != nil {
 		return fail(ctx, err)
 	}
-	notes := ""
+	out, notes := &matches{searcher: s}, ""
 	if t.isDirectory(tg) {
-		notes, err = t.grepTree(ctx, tg, in.Include, s)
+		notes, err = t.grepTree(ctx, tg, in, out)
 	} else {
-		err = t.grepFile(ctx, tg, s)
+		err = t.grepFile(ctx, tg, out)
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", tg))
 	}
-	if s.hits == 0 && strings.Contains(in.Pattern, `\n`) {
+	if out.hits == 0 && strings.Contains(in.Pattern, `\n`) {
 		notes = "\n[a match never goes over the end of a line]" + notes
 	}
-	return executors.Result{Text: s.result(in.Pattern) + notes}, nil
+	return executors.Result{Text: out.result(in.Pattern) + notes}, nil
 }
 
 // grepFile searches one file that was asked for by name, unsaved changes
 // included.
-func (t *tools) grepFile(ctx context.Context, tg target, s *searcher) error {
+func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 	text, err := t.load(ctx, tg)
 	if err != nil {
 		return err
@@ -126,71 +98,51 @@ func (t *tools) grepFile(ctx context.Context, tg target, s *searcher) error {
 	if strings.IndexByte(text, 0) >= 0 {
 		return checkText(tg, text)
 	}
-	s.file(tg.show, []byte(text))
+	var b searching
+	out.take(out.file(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil }))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return nil
 }
 
 // grepTree searches the files of a directory on disk, as far as they are text.
-func (t *tools) grepTree(ctx context.Context, tg target, include string, s *searcher) (notes string, err error) {
-	if include != "" && !strings.Contains(include, "/") {
-		include = "**/" + include
+func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matches) (string, error) {
+	included := func(entry) bool { return true }
+	if in.Include != "" {
+		include := in.Include
+		if !strings.Contains(include, "/") {
+			include = "**/" + include
+		}
+		included = newPathMatcher(strings.TrimPrefix(path.Clean(include), "/"))
 	}
-	include = strings.TrimPrefix(path.Clean(include), "/")
-	var unread walker // of files, where walk's own is of directories
-	large := 0
-	var buf []byte
-	w, err := t.walk(ctx, tg, func(e entry) error {
-		if !e.Type().IsRegular() || include != "." && !doublestar.MatchUnvalidated(include, e.path) {
-			return nil
+	newVisit := func() visit[fileMatches] {
+		var b searching
+		return func(e entry, stopped func() bool) (found fileMatches, ok bool, err error) {
+			if !e.Type.IsRegular() || !included(e) {
+				return found, false, nil
+			}
+			data, size, err := e.dir.Read(e.Name, b.data, t.cfg.MaxFileBytes)
+			if b.data = data; err != nil { // to use its memory again
+				return found, false, err
+			}
+			if size > int64(t.cfg.MaxFileBytes) {
+				return fileMatches{large: true}, true, nil
+			}
+			if !out.mayMatch(data) {
+				return found, false, nil
+			}
+			found = out.file(&b, t.join(tg, e.path()), data, stopped)
+			return found, len(found.ends) > 0, nil
 		}
-		data, size, err := readInto(buf[:0], e, t.cfg.MaxFileBytes)
-		buf = data // to use its memory again
-		switch {
-		case err != nil:
-			unread.problem(t.join(tg, e.path), err)
-		case size > int64(t.cfg.MaxFileBytes):
-			large++
-		case !s.file(t.join(tg, e.path), data):
-			return fs.SkipAll
-		}
-		return nil
-	})
+	}
+	n, err := walk(ctx, t, tg, t.ignoring(in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, out.take)
 	if err != nil {
 		return "", err
 	}
-	w.unread, w.hidden = append(w.unread, unread.unread...), w.hidden || unread.hidden
-	notes = w.notes()
-	if large > 0 {
-		notes += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", count(large, "file"), t.cfg.MaxFileBytes)
+	text := n.String()
+	if out.large > 0 {
+		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", count(out.large, "file"), t.cfg.MaxFileBytes)
 	}
-	return notes, nil
-}
-
-// readInto reads a file of a walk into buf, unless it has more than most bytes.
-func readInto(buf []byte, e entry, most int) (data []byte, size int64, err error) {
-	f, info, err := e.dir.Open(e.Name(), os.O_RDONLY)
-	if err != nil {
-		return buf, 0, err
-	}
-	defer f.Close()
-	size = info.Size()
-	if size > int64(most) {
-		return buf, size, nil
-	}
-	if need := int(size) + 1; cap(buf) < need { // one more, to see the end without growing
-		buf = make([]byte, 0, need+need/4)
-	}
-	for {
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, int64(len(buf)), nil
-		}
-		if err != nil || len(buf) > most {
-			return buf, int64(len(buf)), err
-		}
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-	}
+	return text, nil
 }

@@ -1,158 +1,273 @@
 package files
 
 import (
-	"io"
-	"os"
+	"context"
 	"path"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4" // globs with "**", as .gitignore has them and package path does not
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 const (
-	ignoreFile = ".gitignore"
-	maxIgnore  = 1 << 20 // bytes read of one .gitignore
+	gitDir    = ".git"
+	maxIgnore = 1 << 20 // bytes of a file of patterns; a larger one is left out
 )
 
-// ignore is the .gitignore of one directory and those of the directories above:
-// https://git-scm.com/docs/gitignore. A nil ignore ignores nothing. Files above
-// the session's roots and outside the work tree take no part.
+// ignore is what leaves entries out of walks in one directory and below: the
+// files of patterns there, on top of those above. As in ripgrep all .ignore files
+// go before all .gitignore files, these before .git/info/exclude, and that
+// before the user's own excludes (core.excludesFile); of files of one kind the
+// deepest that says something decides, and in it the last pattern that matches.
+//
+// A .gitignore holds without a repository too, but not for a repository inside of
+// it. The other files of git hold only in one. Files above the session's roots
+// take no part. A nil ignore leaves out nothing.
 type ignore struct {
-	above *ignore
-	dir   string // slash-separated path of its directory from the root, "" or ending in "/"
-	rules []rule // as in the file
+	above     *ignore
+	dir       string // path of the directory from the root, "" or ending in "/"
+	own       *rules // .ignore
+	git       *rules // .gitignore
+	exclude   *rules // .git/info/exclude
+	repo      bool   // a repository begins here
+	userRules *rules // the user's own; at the top alone
 }
 
-// rule is one line of a .gitignore.
-type rule struct {
-	pattern  string // for doublestar, or a part of a name
-	kind     ruleKind
-	anchored bool // matched against the path from the file's directory, else against the name
-	dirOnly  bool
-	again    bool // "!": what matches is not ignored after all
-}
-
-// ruleKind tells the frequent patterns that need no glob matcher.
-type ruleKind uint8
-
-const (
-	globRule    ruleKind = iota
-	literalRule          // no wildcard
-	suffixRule           // "*" and a literal
-)
-
-// load puts the .gitignore of dir below i. A file that cannot be read ignores
-// nothing.
-func (i *ignore) load(dir *workspace.Dir) *ignore {
-	f, _, err := dir.Open(ignoreFile, os.O_RDONLY)
-	if err != nil {
-		return i
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxIgnore))
-	if err != nil {
-		return i
-	}
-	prefix := ""
-	if dir.Rel() != "." {
-		prefix = dir.Rel() + "/"
-	}
-	return &ignore{above: i, dir: prefix, rules: parseRules(string(text))}
-}
-
-// enter gives what holds in the directory name because of i and the .gitignore
-// of dir, which it is in. A directory that is itself ignored was asked for by
-// name, so that nothing from above holds there.
-func (i *ignore) enter(dir *workspace.Dir, name string) *ignore {
-	i = i.load(dir)
-	if name == ".git" || i.match(path.Join(dir.Rel(), name), true) {
+// load puts what is said in the directory b, which has these entries, below i.
+func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
+	if i == nil {
 		return nil
+	}
+	read := func(b *workspace.Branch, name string) *rules {
+		text, size, err := b.Read(name, nil, maxIgnore)
+		if err != nil || size > maxIgnore {
+			return nil
+		}
+		return parseRules(string(text))
+	}
+	next := &ignore{above: i, dir: prefix(b.Rel())}
+	for _, e := range entries {
+		if e.Name[0] != '.' {
+			continue
+		}
+		switch {
+		case e.Name == ".ignore" && e.Type.IsRegular():
+			next.own = read(b, e.Name)
+		case e.Name == ".gitignore" && e.Type.IsRegular():
+			next.git = read(b, e.Name)
+		case e.Name == gitDir:
+			next.repo = true
+			if e.Type.IsDir() {
+				next.exclude = inGit(b, func(info *workspace.Branch) *rules { return read(info, "exclude") })
+			}
+		}
+	}
+	if next.own == nil && next.git == nil && !next.repo {
+		return i
+	}
+	return next
+}
+
+// inGit gives what read finds in .git/info.
+func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules {
+	dir, err := b.Sub(gitDir)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	info, err := dir.Sub("info")
+	if err != nil {
+		return nil
+	}
+	defer info.Close()
+	return read(info)
+}
+
+// down gives what holds in the directory name because of i and what is said in
+// b, which it is in. A directory that is itself ignored was asked for by name, so
+// that nothing from above holds there.
+func (i *ignore) down(ctx context.Context, b *workspace.Branch, name string) *ignore {
+	entries, _, err := b.List(ctx)
+	if err != nil {
+		return i
+	}
+	i = i.load(b, entries)
+	if i != nil && (name == gitDir || i.match(prefix(b.Rel()), name, true)) {
+		return &ignore{dir: prefix(path.Join(b.Rel(), name))}
 	}
 	return i
 }
 
-// match reports whether the entry at name, a path from the root, is ignored. The
-// deepest file decides, and in it the last rule that matches.
-func (i *ignore) match(name string, dir bool) bool {
-	base := path.Base(name)
-	for ; i != nil; i = i.above {
-		rel := name[len(i.dir):]
-		for n := len(i.rules) - 1; n >= 0; n-- {
-			if r := &i.rules[n]; (dir || !r.dirOnly) && r.match(rel, base) {
-				return !r.again
+// match reports whether the entry name of the directory at dir, a path from the
+// root that is "" or ends in "/", is left out.
+func (i *ignore) match(dir, name string, isDir bool) bool {
+	for at := i; at != nil; at = at.above {
+		if v := at.own.match(dir, len(at.dir), name, isDir); v != 0 {
+			return v == excluded
+		}
+	}
+	for at := i; at != nil; at = at.above {
+		if v := at.git.match(dir, len(at.dir), name, isDir); v != 0 {
+			return v == excluded
+		}
+		if at.repo {
+			break
+		}
+	}
+	repo := i
+	for repo != nil && !repo.repo {
+		repo = repo.above
+	}
+	if repo == nil {
+		return false
+	}
+	if v := repo.exclude.match(dir, len(repo.dir), name, isDir); v != 0 {
+		return v == excluded
+	}
+	top := repo
+	for top.above != nil {
+		top = top.above
+	}
+	return top.userRules.match(dir, len(repo.dir), name, isDir) == excluded
+}
+
+// verdict is what a file of patterns says of an entry; 0 is nothing.
+type verdict int8
+
+const (
+	excluded verdict = 1
+	included verdict = -1
+)
+
+// rules are the patterns of one file: https://git-scm.com/docs/gitignore. Most
+// are literal names or extensions and are looked up, by their numbers in list.
+type rules struct {
+	list  []rule
+	names map[string][]int // of entries, wherever they are
+	exts  map[string][]int // ".go" for "*.go"
+	paths map[string][]int // from the file's directory
+	rest  []int
+}
+
+// rule is one line.
+type rule struct {
+	glob     glob
+	anchored bool // matched against the path from the file's directory, else against the name
+	dirOnly  bool
+	verdict  verdict
+}
+
+// match tells what the last pattern says that matches the entry name in dir, of
+// which the first from bytes lead to the file's directory.
+func (r *rules) match(dir string, from int, name string, isDir bool) verdict {
+	if r == nil {
+		return 0
+	}
+	dir = dir[from:]
+	best := -1
+	last := func(numbers []int) {
+		for n := len(numbers) - 1; n >= 0 && numbers[n] > best; n-- {
+			if isDir || !r.list[numbers[n]].dirOnly {
+				best = numbers[n]
 			}
 		}
 	}
-	return false
-}
-
-func (r *rule) match(rel, base string) bool {
-	name := base
-	if r.anchored {
-		name = rel
+	last(r.names[name])
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && len(r.exts) > 0 {
+		last(r.exts[name[dot:]])
 	}
-	switch r.kind {
-	case literalRule:
-		return name == r.pattern
-	case suffixRule:
-		return strings.HasSuffix(name, r.pattern)
+	if len(r.paths) > 0 {
+		var buf [256]byte
+		last(r.paths[string(append(append(buf[:0], dir...), name...))])
 	}
-	return doublestar.MatchUnvalidated(r.pattern, name)
-}
-
-// parseRules reads a .gitignore. A line that is no valid pattern matches
-// nothing, as in git.
-func parseRules(text string) []rule {
-	var rules []rule
-	for line := range strings.Lines(strings.TrimPrefix(text, byteOrderMark)) {
-		if r, ok := parseRule(strings.TrimRight(line, "\r\n")); ok {
-			rules = append(rules, r)
+	for n := len(r.rest) - 1; n >= 0 && r.rest[n] > best; n-- {
+		rule := &r.list[r.rest[n]]
+		if rule.dirOnly && !isDir {
+			continue
+		}
+		full := name
+		if rule.anchored {
+			full = dir + name
+		}
+		if rule.glob.match(full) {
+			best = r.rest[n]
 		}
 	}
-	return rules
+	if best < 0 {
+		return 0
+	}
+	return r.list[best].verdict
 }
 
-func parseRule(line string) (r rule, ok bool) {
-	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
-		line = line[:len(line)-1]
+// parseRules reads a file of patterns. A line that is no valid pattern matches
+// nothing, as in git.
+func parseRules(text string) *rules {
+	r := &rules{names: map[string][]int{}, exts: map[string][]int{}, paths: map[string][]int{}}
+	for line := range strings.Lines(strings.TrimPrefix(text, byteOrderMark)) {
+		line, ended := strings.CutSuffix(line, "\n")
+		if ended {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		r.add(line)
 	}
+	if len(r.list) == 0 {
+		return nil
+	}
+	return r
+}
+
+func (r *rules) add(line string) {
+	line = trimSpaces(line)
 	if line == "" || line[0] == '#' {
-		return r, false
+		return
 	}
-	line, r.again = strings.CutPrefix(line, "!")
-	line, r.dirOnly = strings.CutSuffix(line, "/")
-	r.anchored = strings.Contains(line, "/")
+	rule := rule{verdict: excluded}
+	line, again := strings.CutPrefix(line, "!")
+	if again {
+		rule.verdict = included
+	}
+	line, rule.dirOnly = strings.CutSuffix(line, "/")
+	rule.anchored = strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
 	if line == "" {
-		return r, false
+		return
 	}
-	switch rest := strings.TrimPrefix(line, "*"); {
-	case !strings.ContainsAny(line, `*?[\{}`):
-		r.kind, r.pattern = literalRule, line
-	case !r.anchored && len(rest) < len(line) && !strings.ContainsAny(rest, `*?[\{}`):
-		r.kind, r.pattern = suffixRule, rest
+	n := len(r.list)
+	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[\`) }
+	switch ext, isExt := strings.CutPrefix(line, "*."); {
+	case literal(line) && rule.anchored:
+		r.paths[line] = append(r.paths[line], n)
+	case literal(line):
+		r.names[line] = append(r.names[line], n)
+	case isExt && !rule.anchored && literal(ext) && !strings.Contains(ext, "."):
+		r.exts["."+ext] = append(r.exts["."+ext], n)
 	default:
-		r.pattern = globOf(line)
+		var ok bool
+		if !rule.anchored { // no path: "**" is nothing special
+			for strings.Contains(line, "**") {
+				line = strings.ReplaceAll(line, "**", "*")
+			}
+		}
+		if rule.glob, ok = parseGlob(line); !ok {
+			return
+		}
+		r.rest = append(r.rest, n)
 	}
-	return r, r.kind != globRule || doublestar.ValidatePattern(r.pattern)
+	r.list = append(r.list, rule)
 }
 
-// globOf writes a pattern of git for doublestar: braces are nothing special, and
-// "a/**" is what is below a, not a itself.
-func globOf(pattern string) string {
-	var b strings.Builder
-	escaped := false
-	for _, c := range []byte(pattern) {
-		if (c == '{' || c == '}') && !escaped {
-			b.WriteByte('\\')
+// trimSpaces takes off the spaces at the end that no backslash keeps.
+func trimSpaces(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			continue
+		case '\\':
+			if i++; i == len(line) {
+				return line
+			}
 		}
-		b.WriteByte(c)
-		escaped = c == '\\' && !escaped
+		end = i + 1
 	}
-	if strings.HasSuffix(pattern, "/**") {
-		b.WriteString("/*")
-	}
-	return b.String()
+	return line[:end]
 }

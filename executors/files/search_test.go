@@ -3,6 +3,7 @@ package files
 import (
 	"fmt"
 	"os"
+	"path"
 	"strings"
 	"testing"
 
@@ -157,7 +158,7 @@ func TestIgnore(t *testing.T) {
 		{"/", "", "a"},
 		{"\uFEFFx", "x", ""},
 	} {
-		ign := &ignore{rules: parseRules(tt.file)}
+		ign := &ignore{git: parseRules(tt.file)}
 		check := func(paths string, want bool) {
 			split := strings.Fields(paths)
 			if strings.HasPrefix(tt.file, "esc") {
@@ -165,7 +166,8 @@ func TestIgnore(t *testing.T) {
 			}
 			for _, p := range split {
 				name, dir := strings.CutSuffix(p, "/")
-				if got := ign.match(name, dir); got != want {
+				in, base := path.Split(name)
+				if got := ign.match(in, base, dir); got != want {
 					t.Errorf("%q, path %q: ignored %t", tt.file, p, got)
 				}
 			}
@@ -188,56 +190,8 @@ func TestNestedIgnore(t *testing.T) {
 	}
 }
 
-func FuzzIgnore(f *testing.F) {
-	f.Add("*.log\n!a\n/b/\n[x\n{a\n\\", "a/b/c.log")
-	f.Fuzz(func(t *testing.T, file, name string) {
-		ign := &ignore{rules: parseRules(file)}
-		ign.match(name, true)
-	})
-}
-
 func newTools(b *bench) *tools {
 	b.t.Helper()
 	disk := rootsOf(b)
 	return &tools{fs: disk, roots: disk.Roots, cfg: Defaults(), budget: walkBudget}
-}
-
-// generated makes a tree of n files of some lines each.
-func generated(b *testing.B, n int) *bench {
-	w := newBench(b, nil)
-	text := strings.Repeat("the quick brown fox jumps over the lazy dog\n", 50)
-	for i := range n {
-		dir := w.path(fmt.Sprintf("d%02d/e%02d", i%50, i/50%20))
-		must(b, os.MkdirAll(dir, 0o755))
-		must(b, os.WriteFile(fmt.Sprintf("%s/f%d.go", dir, i), []byte(text), 0o644))
-	}
-	must(b, os.WriteFile(w.path("needle.go"), []byte("needle\n"), 0o644))
-	must(b, os.WriteFile(w.path(".gitignore"), []byte("*.log\n/build/\nnode_modules/\n*.py[co]\n"), 0o644))
-	return w
-}
-
-func BenchmarkGrep(b *testing.B) {
-	w := generated(b, 5000)
-	for name, pattern := range map[string]string{"literal": "needle", "prefix": `need[a-z]+`, "free": `n[e]+dl\w`} {
-		b.Run(name, func(b *testing.B) {
-			call := w.call("grep", in{"pattern": pattern})
-			b.ReportAllocs()
-			for b.Loop() {
-				if res, err := w.Execute(b.Context(), call); err != nil || res.Text != "needle.go:1: needle" {
-					b.Fatal(res.Text, err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkFind(b *testing.B) {
-	w := generated(b, 5000)
-	call := w.call("find_path", in{"pattern": "needle.*"})
-	b.ReportAllocs()
-	for b.Loop() {
-		if res, err := w.Execute(b.Context(), call); err != nil || res.Text != "needle.go" {
-			b.Fatal(res.Text, err)
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,81 +13,229 @@ import (
 // maxMatchLine bounds the bytes shown of a line that is found.
 const maxMatchLine = 300
 
-// searcher looks for a regex in the lines of files and writes what it finds:
-// "path:line: text", and "path-line- text" for the lines around.
+// searcher looks for a regex in the lines of files: "path:line: text" is what it
+// finds, "path-line- text" the lines around. It may be used concurrently.
 type searcher struct {
 	re      *regexp.Regexp
-	whole   bool // re finds something in a file if it does in one of its lines
-	context int  // lines shown before and after a match
-	most    int  // matches shown
-	room    int  // bytes shown
-
-	out  strings.Builder
-	hits int
-	more bool // there are more matches than are shown
-	gap  bool // the next line does not follow the one written last
+	needles needles // one is in each line that re finds something in; nil: not known
+	whole   bool    // re finds something in a text if it does in one of its lines
+	context int     // lines shown before and after a match
+	most    int     // matches shown
+	room    int     // bytes shown
 }
 
-// file searches data, the content of the file that is shown as name. It returns
-// false when nothing more can be shown.
-func (s *searcher) file(name string, data []byte) bool {
-	if bytes.IndexByte(data, 0) >= 0 { // a binary
+// newSearcher takes a regex that compiles.
+func newSearcher(pattern string, context, most, room int) *searcher {
+	return &searcher{
+		re:      regexp.MustCompile(pattern),
+		needles: needlesOf(pattern),
+		whole:   !anchoredToText(pattern),
+		context: context, most: most, room: room,
+	}
+}
+
+// anchoredToText reports whether a regex speaks of the begin or end of the text,
+// so that it means another thing for a line than for a whole file.
+func anchoredToText(pattern string) bool {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	return err != nil || hasTextAnchor(re)
+}
+
+func hasTextAnchor(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
 		return true
 	}
-	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	// A "\r" is no part of a line, but the regex would see it in the whole.
-	if s.whole && bytes.IndexByte(data, '\r') < 0 && !s.re.Match(data) {
-		return true
+	for _, sub := range re.Sub {
+		if hasTextAnchor(sub) {
+			return true
+		}
 	}
-	s.gap = s.hits > 0
-	var before [][]byte // not yet written lines before the current one, at most context
-	after := 0          // lines still to write after a match
-	for n := 1; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		loc := s.re.FindIndex(line)
-		switch {
-		case loc != nil && (s.hits == s.most || s.out.Len() > s.room):
-			s.more = true
+	return false
+}
+
+// fileMatches is what is shown of one file.
+type fileMatches struct {
+	text  string
+	ends  []int // in text, of each match with the lines around it
+	more  bool  // there are more matches, but never as many are shown
+	large bool  // the file was not searched
+}
+
+// searching is the memory for searching one file after the other.
+type searching struct {
+	data []byte // of the file
+	out  []byte
+	ends []int
+}
+
+// scan is the search of one file.
+type scan struct {
+	*searcher
+	*searching
+	name string
+	data []byte // without byte order mark
+
+	lines   int // line breaks before counted
+	counted int
+	done    int // what is before is written, or left out
+	after   int // lines still to write after the last match
+	text    bool
+	more    bool
+}
+
+// mayMatch reports whether it is worth to search data.
+func (s *searcher) mayMatch(data []byte) bool { return s.needles == nil || s.needles.in(data) }
+
+// file searches data, the content of the file that is shown as name. Of a binary
+// and once stopped it finds nothing.
+func (s *searcher) file(b *searching, name string, data []byte, stopped func() bool) fileMatches {
+	b.out, b.ends = b.out[:0], b.ends[:0]
+	sc := scan{searcher: s, searching: b, name: name, data: bytes.TrimPrefix(data, []byte(byteOrderMark))}
+	complete := false
+	if s.needles != nil {
+		complete = sc.byNeedles(stopped)
+	} else {
+		complete = sc.byBlocks(stopped)
+	}
+	if complete {
+		sc.trail(len(sc.data))
+	}
+	if len(b.ends) == 0 {
+		return fileMatches{}
+	}
+	b.ends[len(b.ends)-1] = len(b.out)
+	return fileMatches{text: string(b.out), ends: append([]int(nil), b.ends...), more: sc.more}
+}
+
+// byNeedles tries the lines that have a needle. It returns false when no more
+// can be shown.
+func (sc *scan) byNeedles(stopped func() bool) bool {
+	var f finder
+	f.start(sc.needles)
+	for at, tried := 0, 0; ; tried++ {
+		if at = f.find(sc.data, at); at < 0 {
+			return true
+		}
+		if tried%64 == 63 && stopped() {
 			return false
-		case loc != nil:
-			s.separate()
-			for i, b := range before {
-				s.write(name, n-len(before)+i, '-', b, nil)
+		}
+		from := bytes.LastIndexByte(sc.data[:at], '\n') + 1
+		end := lineEnd(sc.data, at)
+		if !sc.line(from, end) {
+			return false
+		}
+		at = end + 1
+	}
+}
+
+// blockLen is about how much a regex without needles is tried on at once: with
+// more, package regexp turns to a slower way, and a cancel waits longer.
+const blockLen = 8 << 10
+
+// byBlocks tries all lines, block by block. It returns false when no more can be
+// shown.
+func (sc *scan) byBlocks(stopped func() bool) bool {
+	for at := 0; at < len(sc.data); {
+		if stopped() {
+			return false
+		}
+		end := len(sc.data)
+		if at+blockLen < end {
+			end = min(end, lineEnd(sc.data, at+blockLen)+1)
+		}
+		block := sc.data[at:end]
+		// A "\r" is no part of a line, but the regex would see it in the whole.
+		if sc.whole && bytes.IndexByte(block, '\r') < 0 && !sc.re.Match(block) {
+			at = end
+			continue
+		}
+		for at < end {
+			to := lineEnd(sc.data, at)
+			if !sc.line(at, to) {
+				return false
 			}
-			s.write(name, n, ':', line, loc)
-			s.hits++
-			before, after = before[:0], s.context
-		case after > 0:
-			s.write(name, n, '-', line, nil)
-			after--
-		case s.context > 0:
-			if len(before) == s.context {
-				before = append(before[:0], before[1:]...)
-				s.gap = s.hits > 0
-			}
-			before = append(before, line)
+			at = to + 1
 		}
 	}
 	return true
 }
 
-// separate writes "--" where context is shown and lines are left out.
-func (s *searcher) separate() {
-	if s.context > 0 && s.gap {
-		s.out.WriteString("--\n")
+// lineEnd is where the line ends that at is in.
+func lineEnd(data []byte, at int) int {
+	if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
+		return at + n
 	}
-	s.gap = false
+	return len(data)
 }
 
-// write shows a line; of a long one what is around loc.
-func (s *searcher) write(name string, n int, mark byte, line []byte, loc []int) {
+// line tries one line and writes it if it matches. It returns false when no more
+// can be shown.
+func (sc *scan) line(from, end int) bool {
+	line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
+	loc := sc.re.FindIndex(line)
+	if loc == nil {
+		return true
+	}
+	if !sc.text {
+		if sc.text = bytes.IndexByte(sc.data, 0) < 0; !sc.text { // a binary
+			return false
+		}
+	}
+	sc.trail(from)
+	if len(sc.ends) > 0 {
+		sc.ends[len(sc.ends)-1] = len(sc.out)
+	}
+	if len(sc.ends) == sc.most || len(sc.out) > sc.room {
+		sc.more = true
+		return false
+	}
+	before := from
+	for n := 0; n < sc.context && before > sc.done; n++ {
+		before = bytes.LastIndexByte(sc.data[:before-1], '\n') + 1
+	}
+	if sc.context > 0 && before > sc.done && len(sc.ends) > 0 {
+		sc.out = append(sc.out, separator...)
+	}
+	for before < from {
+		before = sc.write(before, '-', nil)
+	}
+	sc.done = sc.write(from, ':', loc)
+	sc.after = sc.context
+	sc.ends = append(sc.ends, len(sc.out))
+	return true
+}
+
+// separator stands where context is shown and lines are left out.
+const separator = "--\n"
+
+// trail writes the lines after the last match that are before end.
+func (sc *scan) trail(end int) {
+	for ; sc.after > 0 && sc.done < end; sc.after-- {
+		sc.done = sc.write(sc.done, '-', nil)
+	}
+	sc.after = 0
+}
+
+// write shows the line at from, of a long one what is around loc. It returns
+// where the next line begins.
+func (sc *scan) write(from int, mark byte, loc []int) (next int) {
+	sc.lines += bytes.Count(sc.data[sc.counted:from], []byte("\n"))
+	sc.counted = from
+	end := lineEnd(sc.data, from)
+	line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
 	at := 0
 	if loc != nil {
 		at = loc[0]
 	}
-	fmt.Fprintf(&s.out, "%s%c%d%c %s\n", name, mark, n, mark, cutAround(line, at))
+	sc.out = append(append(sc.out, sc.name...), mark)
+	sc.out = append(strconv.AppendInt(sc.out, int64(sc.lines+1), 10), mark, ' ')
+	if len(line) <= maxMatchLine && utf8.Valid(line) {
+		sc.out = append(sc.out, line...)
+	} else {
+		sc.out = append(sc.out, cutAround(line, at)...)
+	}
+	sc.out = append(sc.out, '\n')
+	return end + 1
 }
 
 // cutAround shows at most maxMatchLine bytes of a line, with the byte at in it.
@@ -111,14 +261,48 @@ func cutAround(line []byte, at int) string {
 	return text
 }
 
+// matches is what is shown of all files. Each file is taken over as a whole, in
+// order; what is too much is cut here, so that it does not matter which files
+// were searched meanwhile.
+type matches struct {
+	*searcher
+	out   strings.Builder
+	hits  int
+	more  bool // there are more matches than are shown
+	large int  // files not searched
+}
+
+// take takes over what was found in the next file. It returns false when nothing
+// more can be shown.
+func (m *matches) take(f fileMatches) bool {
+	if f.large {
+		m.large++
+	}
+	from := 0
+	for i, end := range f.ends {
+		if m.hits == m.most || m.out.Len() > m.room {
+			m.more = true
+			return false
+		}
+		if i == 0 && m.hits > 0 && m.context > 0 {
+			m.out.WriteString(separator)
+		}
+		m.out.WriteString(f.text[from:end])
+		from = end
+		m.hits++
+	}
+	m.more = f.more
+	return !f.more
+}
+
 // result gives all that was found.
-func (s *searcher) result(pattern string) string {
-	if s.hits == 0 {
+func (m *matches) result(pattern string) string {
+	if m.hits == 0 {
 		return "No matches for: " + oneLine(pattern)
 	}
-	text := strings.TrimSuffix(s.out.String(), "\n")
-	if s.more {
-		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", count(s.hits, "match"))
+	text := strings.TrimSuffix(m.out.String(), "\n")
+	if m.more {
+		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", count(m.hits, "match"))
 	}
 	return text
 }

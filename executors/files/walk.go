@@ -2,11 +2,7 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -15,137 +11,106 @@ import (
 // walkBudget bounds the entries of one walk: a cwd may be a home directory.
 const walkBudget = 1_000_000
 
-// walker goes through a directory tree for find_path and grep, in the order of
-// the paths. It leaves out .git and what .gitignore files leave out, and it does
-// not follow symlinks. Each directory is opened inside of the one above, so
-// that no exchange of directories leads it out of the roots. What is hidden it
-// does not open.
-type walker struct {
-	visit  func(entry) error // fs.SkipAll ends the walk
-	base   string            // slash-separated path from the root to where the walk starts
-	budget int               // entries that may still be visited
-	cut    bool              // the budget did not last
-	unread []string          // what could not be read, and why
-	hidden bool              // zeph-acp's own files were left out
-}
-
 // entry is one thing that a walk came to.
 type entry struct {
-	fs.DirEntry
-	path string         // slash-separated, relative to where the walk starts
-	dir  *workspace.Dir // the directory it is in; open during the visit
+	workspace.Entry
+	dir *workspace.Branch // the directory it is in; open during the visit
+	in  string            // path of dir from where the walk starts, "" or ending in "/"
 }
 
-// walk visits all that is below the directory at tg.
-func (t *tools) walk(ctx context.Context, tg target, visit func(entry) error) (*walker, error) {
-	var ign *ignore
-	dir, err := t.roots.Descend(tg.abs, func(above *workspace.Dir, next string) { ign = ign.enter(above, next) })
+// path is slash-separated and relative to where the walk starts.
+func (e entry) path() string { return e.in + e.Name }
+
+// visit looks at one entry. Walks call it on several goroutines, in no order;
+// what it found is ok to be taken in. stopped tells that nobody needs it any more.
+type visit[T any] func(e entry, stopped func() bool) (found T, ok bool, err error)
+
+// walk visits all that is below the directory at tg and hands what was found to
+// take, in the order of the paths and one at a time, until take returns false.
+//
+// It leaves out .git and, with ignoring, what [ignore] says. It does not follow
+// symlinks. Each directory is opened inside of the one above, so that no exchange
+// of directories leads it out of the roots. What is hidden or may not be read it
+// does not open.
+//
+// However the work is scheduled, what is taken is what one goroutine that goes
+// through the tree in order would take: the budget too is counted in that order.
+// newVisit is called once for each goroutine; size is about the bytes of what was found.
+func walk[T any](ctx context.Context, t *tools, tg target, ignoring bool, newVisit func() visit[T], size func(T) int, take func(T) bool) (notes, error) {
+	ign := t.globalIgnore(ignoring)
+	var failed error
+	dir, err := t.roots.Descend(tg.abs, func(above *workspace.Dir, next string) {
+		if !ignoring || failed != nil {
+			return
+		}
+		var b *workspace.Branch
+		if b, failed = above.Branch(); failed == nil {
+			ign = ign.down(ctx, b, next)
+			b.Close()
+		}
+	})
 	if err != nil {
-		return nil, err
+		return notes{}, err
 	}
 	defer dir.Close()
-	w := &walker{visit: visit, base: dir.Rel(), budget: t.budget}
-	err = w.enter(ctx, dir, ign)
-	if errors.Is(err, fs.SkipAll) {
-		err = nil
+	if failed != nil {
+		return notes{}, failed
 	}
-	return w, err
-}
-
-// enter visits the entries of dir. Only the start of a walk must be readable;
-// what cannot be read below is noted.
-func (w *walker) enter(ctx context.Context, dir *workspace.Dir, ign *ignore) error {
-	entries, hidden, err := dir.ReadDir(-1)
+	top, err := dir.Branch()
 	if err != nil {
-		return err
+		return notes{}, err
 	}
-	w.hidden = w.hidden || hidden
-	// A directory stands where its name with a slash belongs, so that the paths of
-	// the whole walk come sorted.
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(sortName(a), sortName(b)) })
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile && e.Type().IsRegular() }) {
-		ign = ign.load(dir)
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if w.budget--; w.budget < 0 {
-			w.cut = true
-			return fs.SkipAll
-		}
-		full := path.Join(dir.Rel(), e.Name())
-		if e.Name() == ".git" || ign.match(full, e.IsDir()) {
-			continue
-		}
-		if err := w.visit(entry{DirEntry: e, path: w.below(full), dir: dir}); err != nil {
-			return err
-		}
-		if !e.IsDir() {
-			continue
-		}
-		if err := w.descend(ctx, dir, e.Name(), full, ign); err != nil {
-			return err
-		}
-	}
-	return nil
+	w := &walker[T]{size: size, take: take, budget: t.budget}
+	w.wake.L = &w.mu
+	return w.run(ctx, top, ign, newVisit)
 }
 
-func (w *walker) descend(ctx context.Context, dir *workspace.Dir, name, full string, ign *ignore) error {
-	sub, err := dir.Sub(name)
-	if err == nil {
-		defer sub.Close()
-		err = w.enter(ctx, sub, ign)
-	}
-	if err == nil || errors.Is(err, fs.SkipAll) || ctx.Err() != nil {
-		return err
-	}
-	w.problem(w.below(full), err)
-	return nil
+// notes is what a walk could not see.
+type notes struct {
+	cut    bool     // the budget did not last
+	unread []string // what could not be looked at, and why
+	more   int      // of those, without their names
+	hidden bool     // zeph-acp's own files were left out
+	denied int      // may not be read
 }
 
-// below makes a path from the root relative to where the walk starts.
-func (w *walker) below(full string) string {
-	if w.base == "." {
-		return full
-	}
-	return full[len(w.base)+1:]
-}
+// maxUnread bounds what is named of what could not be looked at.
+const maxUnread = 3
 
-// problem notes what could not be looked at.
-func (w *walker) problem(name string, err error) {
-	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
-		w.hidden = true
+func (n *notes) problem(p problem) {
+	if p.hidden {
+		n.hidden = true
 		return
 	}
-	w.unread = append(w.unread, fmt.Sprintf("%s (%v)", oneLine(name), reason(err)))
-}
-
-func sortName(e fs.DirEntry) string {
-	if e.IsDir() {
-		return e.Name() + "/"
+	if p.denied {
+		n.denied++
+		return
 	}
-	return e.Name()
+	if len(n.unread) == maxUnread {
+		n.more++
+		return
+	}
+	n.unread = append(n.unread, fmt.Sprintf("%s (%v)", oneLine(p.path), reason(p.err)))
 }
 
 // hiddenNote says why something that is there is not told of.
 const hiddenNote = "[zeph-acp's own files are out of reach and left out]"
 
-// notes says in lines of their own what a walk could not see.
-func (w *walker) notes() string {
-	const most = 3
+// String says in lines of their own what a walk could not see.
+func (n notes) String() string {
 	var b strings.Builder
-	if w.cut {
+	if n.cut {
 		b.WriteString("\n[stopped after very many files: not all were looked at; give a path that is further down]")
 	}
-	if n := len(w.unread); n > 0 {
-		fmt.Fprintf(&b, "\n[could not look at %s", strings.Join(w.unread[:min(n, most)], ", "))
-		if n > most {
-			fmt.Fprintf(&b, " and %d more", n-most)
+	if len(n.unread) > 0 {
+		fmt.Fprintf(&b, "\n[could not look at %s", strings.Join(n.unread, ", "))
+		if n.more > 0 {
+			fmt.Fprintf(&b, " and %d more", n.more)
 		}
 		b.WriteByte(']')
 	}
-	if w.hidden {
+	b.WriteString(deniedNote(n.denied))
+	if n.hidden {
 		b.WriteString("\n" + hiddenNote)
 	}
 	return b.String()

@@ -1,0 +1,219 @@
+package files
+
+import "strings"
+
+// glob is a pattern of a .gitignore, as git's wildmatch reads it: byte by byte, "*" and "?" do
+// not match a slash, "**" between slashes matches any directories. Package doublestar differs in
+// braces, in classes such as [[:digit:]] and in "a/**".
+type glob []segment
+
+// segment is what stands between two slashes. A nil one is "**".
+type segment []token
+
+// token matches one byte, or with star any number of them.
+type token struct {
+	kind tokenKind
+	char byte
+	set  *[256 / 64]uint64
+}
+
+type tokenKind uint8
+
+const (
+	charToken tokenKind = iota
+	anyToken
+	starToken
+	setToken
+)
+
+// parseGlob is not ok where the pattern matches nothing.
+func parseGlob(pattern string) (g glob, ok bool) {
+	seg := segment{}
+	for from, i := 0, 0; ; {
+		if i == len(pattern) || pattern[i] == '/' {
+			if pattern[from:i] == "**" {
+				seg = nil
+			}
+			g = append(g, seg)
+			if i == len(pattern) {
+				return g, true
+			}
+			i++
+			from, seg = i, segment{}
+			continue
+		}
+		t := token{char: pattern[i]}
+		i++
+		switch t.char {
+		case '\\':
+			if i == len(pattern) {
+				return nil, false
+			}
+			t.char = pattern[i]
+			i++
+			if t.char == '/' {
+				i-- // still a separator
+				continue
+			}
+		case '?':
+			t.kind = anyToken
+		case '*':
+			t.kind = starToken
+			if len(seg) > 0 && seg[len(seg)-1].kind == starToken {
+				continue
+			}
+		case '[':
+			t.kind = setToken
+			if t.set, i, ok = parseSet(pattern, i); !ok {
+				return nil, false
+			}
+		}
+		seg = append(seg, t)
+	}
+}
+
+// parseSet reads a class whose "[" is before i, and returns what is behind its
+// end.
+func parseSet(p string, i int) (set *[4]uint64, end int, ok bool) {
+	set = &[4]uint64{}
+	add := func(from, to byte) {
+		for c := int(from); c <= int(to); c++ {
+			set[c/64] |= 1 << (c % 64)
+		}
+	}
+	not := i < len(p) && (p[i] == '!' || p[i] == '^')
+	if not {
+		i++
+	}
+	prev, hasPrev := byte(0), false
+	for first := true; ; first = false {
+		if i >= len(p) {
+			return nil, 0, false
+		}
+		c := p[i]
+		i++
+		switch {
+		case c == ']' && !first:
+			if not {
+				for n := range set {
+					set[n] = ^set[n]
+				}
+			}
+			return set, i, true
+		case c == '-' && hasPrev && i < len(p) && p[i] != ']':
+			c = p[i]
+			i++
+			if c == '\\' {
+				if i >= len(p) {
+					return nil, 0, false
+				}
+				c = p[i]
+				i++
+			}
+			add(prev, c)
+			hasPrev = false
+			continue
+		case c == '[' && i < len(p) && p[i] == ':':
+			name, _, closed := strings.Cut(p[i+1:], "]")
+			if !closed {
+				return nil, 0, false
+			}
+			if !strings.HasSuffix(name, ":") { // no class after all
+				break
+			}
+			ranges, known := classes[name[:len(name)-1]]
+			if !known {
+				return nil, 0, false
+			}
+			for n := 0; n < len(ranges); n += 2 {
+				add(ranges[n], ranges[n+1])
+			}
+			i += len(name) + 2
+			hasPrev = false
+			continue
+		case c == '\\':
+			if i >= len(p) {
+				return nil, 0, false
+			}
+			c = p[i]
+			i++
+		}
+		add(c, c)
+		prev, hasPrev = c, true
+	}
+}
+
+// classes are pairs of first and last byte.
+var classes = map[string]string{
+	"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~", "lower": "az",
+	"print": " ~", "punct": "!/:@[`{~", "space": "  \t\r", "upper": "AZ", "xdigit": "09AFaf",
+}
+
+// match reports whether the pattern matches a path without empty names.
+func (g glob) match(path string) bool {
+	if len(g) == 1 && g[0] != nil { // the frequent case
+		return !strings.Contains(path, "/") && g[0].match(path)
+	}
+	at, star, starPath := 0, -1, ""
+	rest, more := path, true
+	for more {
+		if at < len(g) && g[at] == nil {
+			if at == len(g)-1 {
+				return true // at least one name is left
+			}
+			star, starPath = at, rest
+			at++
+			continue
+		}
+		name, below, deeper := strings.Cut(rest, "/")
+		if at < len(g) && g[at].match(name) {
+			at++
+			rest, more = below, deeper
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		// Let the last "**" take one name more; one before it need not.
+		_, below, deeper = strings.Cut(starPath, "/")
+		if !deeper {
+			return false
+		}
+		at, rest, starPath = star+1, below, below
+	}
+	return at == len(g) // else the path is too short, and "**" would only shorten it
+}
+
+func (s segment) match(name string) bool {
+	at, star, starName := 0, -1, 0
+	i := 0
+	for i < len(name) {
+		switch {
+		case at < len(s) && s[at].kind == starToken:
+			star, starName = at, i
+			at++
+		case at < len(s) && s[at].matches(name[i]):
+			at++
+			i++
+		case star >= 0: // let the last star take one byte more
+			starName++
+			at, i = star+1, starName
+		default:
+			return false
+		}
+	}
+	for at < len(s) && s[at].kind == starToken {
+		at++
+	}
+	return at == len(s)
+}
+
+func (t token) matches(c byte) bool {
+	switch t.kind {
+	case anyToken:
+		return true
+	case setToken:
+		return t.set[c/64]&(1<<(c%64)) != 0
+	}
+	return t.char == c
+}

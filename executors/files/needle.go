@@ -1,0 +1,245 @@
+package files
+
+import (
+	"bytes"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// needles are texts of which at least one is in everything that a regex matches.
+// They are found many times faster than the regex.
+type needles []needle
+
+// needle is one text, looked for by its rarest byte.
+type needle struct {
+	text []byte // of folded ones in lower case
+	fold bool   // ASCII letters match in both cases
+	rare int    // index of the rarest byte
+}
+
+// maxNeedles bounds how often a file is gone through.
+const maxNeedles = 8
+
+// needlesOf finds the best needles of a regex; nil means that there are none.
+func needlesOf(pattern string) needles {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return required(re)
+}
+
+func required(re *syntax.Regexp) needles {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return literalNeedles(re)
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best needles
+		for _, sub := range re.Sub {
+			if n := required(sub); n.weight() > best.weight() {
+				best = n
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all needles
+		for _, sub := range re.Sub {
+			n := required(sub)
+			if n == nil || len(all)+len(n) > maxNeedles {
+				return nil
+			}
+			all = append(all, n...)
+		}
+		return all
+	}
+	return nil
+}
+
+// literalNeedles takes the best part of a literal in which each rune stands for
+// its own bytes alone: U+FFFD also matches bytes that are no UTF-8, and a folded
+// k also the Kelvin sign.
+func literalNeedles(re *syntax.Regexp) needles {
+	fold := re.Flags&syntax.FoldCase != 0
+	var best needles
+	parts := strings.FieldsFunc(string(re.Rune), func(r rune) bool {
+		return r == utf8.RuneError || fold && !foldsInASCII(r)
+	})
+	for _, part := range parts {
+		if fold {
+			part = strings.ToLower(part)
+		}
+		n := needle{text: []byte(part), fold: fold}
+		for i := range n.text {
+			if n.cost(i) > n.cost(n.rare) {
+				n.rare = i
+			}
+		}
+		if one := (needles{n}); one.weight() > best.weight() {
+			best = one
+		}
+	}
+	return best
+}
+
+func foldsInASCII(r rune) bool {
+	for f := unicode.SimpleFold(r); ; f = unicode.SimpleFold(f) {
+		if f >= utf8.RuneSelf {
+			return false
+		}
+		if f == r {
+			return true
+		}
+	}
+}
+
+// frequent are the bytes of source text, the most frequent first.
+const frequent = " etnrsiaolcdupmfhgb_.,\n\t()-\"0y;v=1x:/w2{}'k*[]>345678j9S<TEACqzIRPNDMLOFB#BU&GH$V!@|+WXKYQZJ"
+
+// cost is how many bits the byte at i tells, roughly.
+func (n needle) cost(i int) int {
+	c := n.text[i]
+	at := strings.IndexByte(frequent, c)
+	if at < 0 {
+		at = len(frequent)
+	}
+	bits := 3 + at/8
+	if n.fold && 'a' <= c && c <= 'z' {
+		bits--
+	}
+	return bits
+}
+
+// weight is how many bits the weakest of the needles tells.
+func (ns needles) weight() int {
+	least := 0
+	for k, n := range ns {
+		sum := 0
+		for i := range n.text {
+			sum += n.cost(i)
+		}
+		if k == 0 || sum < least {
+			least = sum
+		}
+	}
+	return least - 4*max(0, len(ns)-1)
+}
+
+// finder goes through one text.
+type finder struct {
+	needles needles
+	next    [maxNeedles]int // where each needle comes next, from the last place asked for; -1 is nowhere
+}
+
+func (f *finder) start(ns needles) {
+	f.needles = ns
+	f.next = [maxNeedles]int{}
+	for i := range ns {
+		f.next[i] = -2 // not looked for
+	}
+}
+
+// find gives the first place from from on where a needle is, -1 if there is none.
+// from must not become less.
+func (f *finder) find(data []byte, from int) int {
+	first := -1
+	for i := range f.needles {
+		if at := f.next[i]; at == -2 || at >= 0 && at < from {
+			f.next[i] = f.needles[i].index(data, from)
+		}
+		if at := f.next[i]; at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// in reports whether a needle is in data.
+func (ns needles) in(data []byte) bool {
+	return slices.ContainsFunc(ns, func(n needle) bool { return n.index(data, 0) >= 0 })
+}
+
+// index gives the first place from from on where the needle is, else -1.
+func (n *needle) index(data []byte, from int) int {
+	c := n.text[n.rare]
+	if n.fold && 'a' <= c && c <= 'z' {
+		return n.indexFold(data, from)
+	}
+	misses := 0
+	for i := from + n.rare; i < len(data); i++ {
+		at := bytes.IndexByte(data[i:], c)
+		if at < 0 {
+			return -1
+		}
+		i += at
+		if start := i - n.rare; n.at(data, start) {
+			return start
+		}
+		// Where the byte is not rare, a search for the whole text is faster.
+		if misses++; !n.fold && misses > 8+(i-from)/32 {
+			start := i - n.rare + 1
+			at := bytes.Index(data[start:], n.text)
+			if at < 0 {
+				return -1
+			}
+			return start + at
+		}
+	}
+	return -1
+}
+
+// indexFold is index where the rarest byte has two cases.
+func (n *needle) indexFold(data []byte, from int) int {
+	cases := [2]byte{n.text[n.rare], n.text[n.rare] - 'a' + 'A'}
+	next := [2]int{-2, -2}
+	for i := from + n.rare; i < len(data); i++ {
+		for k, c := range cases {
+			if next[k] == -1 || next[k] >= i {
+				continue
+			}
+			if next[k] = bytes.IndexByte(data[i:], c); next[k] >= 0 {
+				next[k] += i
+			}
+		}
+		switch {
+		case next[0] < 0 && next[1] < 0:
+			return -1
+		case next[0] < 0 || next[1] >= 0 && next[1] < next[0]:
+			i = next[1]
+		default:
+			i = next[0]
+		}
+		if start := i - n.rare; n.at(data, start) {
+			return start
+		}
+	}
+	return -1
+}
+
+// at reports whether the needle is at start.
+func (n *needle) at(data []byte, start int) bool {
+	if start+len(n.text) > len(data) {
+		return false
+	}
+	part := data[start : start+len(n.text)]
+	if !n.fold {
+		return bytes.Equal(part, n.text)
+	}
+	for i, c := range part {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != n.text[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,412 @@
+package files
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+const (
+	maxWorkers = 16
+	spanLen    = 64       // entries that one job looks at, so that a large directory is shared
+	maxOpen    = 200      // directories held open; more are opened again when their turn comes
+	maxAhead   = 16 << 20 // bytes found that wait for what comes before them
+)
+
+// walker is one walk. The work is cut into jobs, each a part of the tree; workers
+// take the first in the order of the paths. What jobs found is taken over as soon as all
+// before it is there.
+type walker[T any] struct {
+	size    func(T) int
+	take    func(T) bool
+	stopped atomic.Bool
+
+	mu       sync.Mutex
+	wake     sync.Cond // on any change of what follows
+	todo     jobs[T]
+	pending  int         // jobs not finished
+	busy     int         // jobs being worked on
+	open     int         // folders held open
+	ahead    int         // bytes of finished jobs that are not taken over
+	front    []cursor[T] // the job to take over next, below those that it is in
+	budget   int         // entries that may still be taken over
+	notes    notes
+	panicked any
+}
+
+// folder is a directory in which jobs work.
+type folder struct {
+	up     *folder
+	name   string            // in up
+	in     string            // path from where the walk starts, "" or ending in "/"
+	full   string            // the same from the outermost root
+	ign    *ignore           // what holds in it
+	branch *workspace.Branch // nil: closed, since too many are open
+	users  int               // jobs in it; guarded by the walker
+}
+
+// job is to open a directory and to look at what is in it, or to look at some
+// entries of one that is open.
+type job[T any] struct {
+	key     string // its place in the order of the paths
+	in      *folder
+	dir     workspace.Entry   // in it to open; no name: look at entries
+	entries []workspace.Entry // that are to be looked at
+
+	// When it is done:
+	done  bool
+	items []item[T]
+	count int // entries looked at
+	size  int // bytes of items
+}
+
+// item is what a job came to at its at-th entry, from 1; 0 is before all.
+type item[T any] struct {
+	at      int
+	found   T
+	kid     *job[T]
+	problem *problem
+}
+
+// problem is what could not be looked at.
+type problem struct {
+	path           string
+	err            error
+	hidden, denied bool
+}
+
+// cursor tells how far a job is taken over.
+type cursor[T any] struct {
+	job         *job[T]
+	item, count int
+}
+
+// jobs is a heap.
+type jobs[T any] []*job[T]
+
+func (j jobs[T]) Len() int           { return len(j) }
+func (j jobs[T]) Less(a, b int) bool { return j[a].key < j[b].key }
+func (j jobs[T]) Swap(a, b int)      { j[a], j[b] = j[b], j[a] }
+func (j *jobs[T]) Push(x any)        { *j = append(*j, x.(*job[T])) }
+func (j *jobs[T]) Pop() any {
+	last := len(*j) - 1
+	x := (*j)[last]
+	(*j)[last] = nil
+	*j = (*j)[:last]
+	return x
+}
+
+// run walks what is below top, which it closes. Only top must be readable.
+func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit[T]) (notes, error) {
+	defer top.Close()
+	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than jobs: never closed by them
+	first := &job[T]{in: f}
+	kids, err := w.list(ctx, first, f, newVisit())
+	if err != nil {
+		return notes{}, err
+	}
+	w.pending, w.front = 1, []cursor[T]{{job: first}}
+	w.finish(first, f, kids)
+	defer context.AfterFunc(ctx, func() { w.halt() })()
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
+		wg.Go(func() { w.work(ctx, newVisit()) })
+	}
+	w.work(ctx, newVisit())
+	wg.Wait()
+	for _, j := range w.todo {
+		w.leave(j.in)
+	}
+	if w.panicked != nil {
+		panic(w.panicked)
+	}
+	if ctx.Err() != nil {
+		return notes{}, context.Cause(ctx)
+	}
+	return w.notes, nil
+}
+
+func prefix(rel string) string {
+	if rel == "." {
+		return ""
+	}
+	return rel + "/"
+}
+
+func (w *walker[T]) halt() {
+	w.stopped.Store(true)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wake.Broadcast()
+}
+
+// work does jobs until there are none. A panic ends the walk, to go on where the
+// walk was asked for.
+func (w *walker[T]) work(ctx context.Context, look visit[T]) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.halt()
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.panicked = p
+		}
+	}()
+	for {
+		j := w.next()
+		if j == nil {
+			return
+		}
+		f, kids := w.do(ctx, j, look)
+		w.finish(j, f, kids)
+	}
+}
+
+// next waits for a job; nil means that there are no more.
+func (w *walker[T]) next() *job[T] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		if w.stopped.Load() || w.pending == 0 {
+			return nil
+		}
+		// Who is too far ahead waits for the job that holds all up, unless that is this one.
+		if len(w.todo) > 0 && (w.ahead < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
+			w.busy++
+			return heap.Pop(&w.todo).(*job[T])
+		}
+		w.wake.Wait()
+	}
+}
+
+// do does a job. It returns the jobs that come out of it, and the folder it
+// opened, if it did.
+func (w *walker[T]) do(ctx context.Context, j *job[T], look visit[T]) (opened *folder, kids []*job[T]) {
+	at, err := j.in.reach()
+	if err == nil && at != j.in.branch {
+		defer at.Close()
+	}
+	if j.dir.Name == "" {
+		if err != nil {
+			j.trouble(0, strings.TrimSuffix(j.in.in, "/"), err)
+			return nil, nil
+		}
+		return nil, w.span(j, j.in, at, j.entries, look)
+	}
+	f := &folder{up: j.in, name: j.dir.Name, in: j.in.in + j.dir.Name + "/", full: j.in.full + j.dir.Name + "/", ign: j.in.ign}
+	if err == nil {
+		f.branch, err = at.Sub(j.dir.Name)
+	}
+	if !j.trouble(0, f.in[:len(f.in)-1], err) {
+		return nil, nil
+	}
+	w.look(j, 0, entry{Entry: j.dir, in: j.in.in}, look)
+	if err != nil {
+		return nil, nil
+	}
+	if kids, err = w.list(ctx, j, f, look); err != nil {
+		j.trouble(0, f.in[:len(f.in)-1], err)
+	}
+	return f, kids
+}
+
+// trouble notes err, if there is one, and reports whether path may be told of.
+func (j *job[T]) trouble(at int, path string, err error) bool {
+	if err == nil {
+		return true
+	}
+	p := &problem{path: path, err: err}
+	_, p.hidden = errors.AsType[*workspace.PrivateError](err)
+	_, p.denied = errors.AsType[*workspace.DeniedError](err)
+	j.items = append(j.items, item[T]{at: at, problem: p})
+	return !p.hidden && !p.denied
+}
+
+// reach gives the open directory. If it had to be opened, the caller closes it.
+func (f *folder) reach() (*workspace.Branch, error) {
+	if f.branch != nil {
+		return f.branch, nil
+	}
+	up, err := f.up.reach()
+	if err != nil {
+		return nil, err
+	}
+	if up != f.up.branch {
+		defer up.Close()
+	}
+	return up.Sub(f.name)
+}
+
+// list looks at all entries of f, or makes jobs of them where they are many.
+func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look visit[T]) (kids []*job[T], err error) {
+	entries, left, err := f.branch.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if left.Hidden > 0 {
+		j.items = append(j.items, item[T]{problem: &problem{hidden: true}})
+	}
+	for range left.Denied {
+		j.items = append(j.items, item[T]{problem: &problem{denied: true}})
+	}
+	slices.SortFunc(entries, inOrder)
+	f.ign = f.ign.load(f.branch, entries)
+	if len(entries) <= spanLen {
+		return w.span(j, f, f.branch, entries, look), nil
+	}
+	for part := range slices.Chunk(entries, spanLen) {
+		kids = append(kids, &job[T]{key: f.in + sortName(part[0]), in: f, entries: part})
+		j.items = append(j.items, item[T]{kid: kids[len(kids)-1]})
+	}
+	return kids, nil
+}
+
+// span looks at some entries of f, which is open as at. Directories become jobs.
+func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []workspace.Entry, look visit[T]) (kids []*job[T]) {
+	j.count = len(entries)
+	for i, e := range entries {
+		if w.stopped.Load() {
+			return kids
+		}
+		switch dir := e.Type.IsDir(); {
+		case e.Name == gitDir || f.ign.match(f.full, e.Name, dir):
+		case dir:
+			kid := &job[T]{key: f.in + e.Name + "/", in: f, dir: e}
+			kids = append(kids, kid)
+			j.items = append(j.items, item[T]{at: i + 1, kid: kid})
+		default:
+			w.look(j, i+1, entry{Entry: e, dir: at, in: f.in}, look)
+		}
+	}
+	return kids
+}
+
+// look visits one entry.
+func (w *walker[T]) look(j *job[T], at int, e entry, look visit[T]) {
+	found, ok, err := look(e, w.stopped.Load)
+	if err != nil {
+		j.trouble(at, e.path(), err)
+	}
+	if ok {
+		j.items = append(j.items, item[T]{at: at, found: found})
+		j.size += w.size(found)
+	}
+}
+
+// finish hands in a job: f is the folder it opened, kids are what comes out of it.
+func (w *walker[T]) finish(j *job[T], f *folder, kids []*job[T]) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j.done, j.entries = true, nil
+	j.size += 128 + 64*len(j.items)
+	w.ahead += j.size
+	w.pending += len(kids) - 1
+	if w.busy > 0 {
+		w.busy--
+	}
+	for _, kid := range kids {
+		kid.in.users++
+		heap.Push(&w.todo, kid)
+	}
+	if f != nil && f.branch != nil && f.up != nil {
+		w.open++
+		if f.users == 0 || w.open > maxOpen {
+			w.close(f)
+		}
+	}
+	if j.in != f {
+		w.leave(j.in)
+	}
+	w.advance()
+	w.wake.Broadcast()
+}
+
+// leave tells that a job in f has ended.
+func (w *walker[T]) leave(f *folder) {
+	if f.users--; f.users == 0 && f.branch != nil {
+		w.close(f)
+	}
+}
+
+func (w *walker[T]) close(f *folder) {
+	f.branch.Close() // read only: there is nothing to lose
+	f.branch = nil
+	w.open--
+}
+
+// advance takes over what is complete up to the first job that is not done.
+func (w *walker[T]) advance() {
+	for !w.stopped.Load() && len(w.front) > 0 {
+		c := &w.front[len(w.front)-1]
+		if !c.job.done {
+			return
+		}
+		if c.item == len(c.job.items) {
+			w.ahead -= c.job.size
+			count := c.job.count - c.count
+			w.front = w.front[:len(w.front)-1]
+			w.spend(count)
+			continue
+		}
+		it := c.job.items[c.item]
+		c.job.items[c.item] = item[T]{}
+		c.item++
+		count := max(0, it.at-c.count)
+		c.count += count
+		switch {
+		case !w.spend(count):
+		case it.kid != nil:
+			w.front = append(w.front, cursor[T]{job: it.kid})
+		case it.problem != nil:
+			w.notes.problem(*it.problem)
+		case !w.take(it.found):
+			w.stopped.Store(true)
+		}
+	}
+}
+
+// spend counts entries, and ends the walk where there are too many.
+func (w *walker[T]) spend(count int) bool {
+	if count > w.budget {
+		w.notes.cut = true
+		w.stopped.Store(true)
+		return false
+	}
+	w.budget -= count
+	return true
+}
+
+// inOrder compares entries of one directory. A directory stands where its name
+// with a slash belongs, so that the paths of the whole walk come sorted.
+func inOrder(a, b workspace.Entry) int {
+	n := min(len(a.Name), len(b.Name))
+	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(after(a, n), after(b, n))
+}
+
+// after is the byte of the sortName at n, -1 at its end.
+func after(e workspace.Entry, n int) int {
+	switch {
+	case n < len(e.Name):
+		return int(e.Name[n])
+	case e.Type.IsDir():
+		return '/'
+	}
+	return -1
+}
+
+func sortName(e workspace.Entry) string {
+	if e.Type.IsDir() {
+		return e.Name + "/"
+	}
+	return e.Name
+}
