@@ -24,8 +24,10 @@ const (
 	abandoned = time.Hour
 	// sweepEvery is how often what is older than Options.Retention is looked for.
 	sweepEvery = 24 * time.Hour
-	// sweepPause is what other processes get between two batches of a sweep.
-	sweepPause = 20 * time.Millisecond
+	// sweepDelay is how long a sweep leaves the first turn alone, and sweepPause
+	// what all others get between two of its batches.
+	sweepDelay = 5 * time.Second
+	sweepPause = 100 * time.Millisecond
 )
 
 // entryOf finds an overflow by the session and its id, never by one of them
@@ -160,8 +162,8 @@ func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte
 }
 
 // sweep removes, once a day, what is older than Options.Retention. It begins
-// after the first commit, so that nothing is opened for it and no start waits;
-// what it removes at once is little, so that no turn waits either.
+// some time after the first commit, so that nothing is opened for it and no start
+// waits; what it removes at once is little, so that no turn waits either.
 func (db *DB) sweep() {
 	now := db.now()
 	if db.retention <= 0 || now.Sub(db.swept) < sweepEvery && !db.swept.IsZero() {
@@ -169,7 +171,12 @@ func (db *DB) sweep() {
 	}
 	db.swept = now
 	db.sweeping.Go(func() {
-		for {
+		for wait := db.sweepDelay; ; wait = sweepPause {
+			select {
+			case <-db.closing:
+				return
+			case <-time.After(wait):
+			}
 			more := false
 			err := db.write(context.Background(), func(h *handle) (err error) {
 				more, err = h.expire(db.now(), db.retention)
@@ -181,7 +188,6 @@ func (db *DB) sweep() {
 			if !more || err != nil {
 				return
 			}
-			time.Sleep(sweepPause)
 		}
 	})
 }

@@ -195,6 +195,7 @@ func TestRetention(t *testing.T) {
 	path := newPath(t)
 	c := &clock{now: start}
 	db := New(path, Options{Now: c.Now, Retention: 7 * 24 * time.Hour})
+	db.sweepDelay = 0
 	defer db.Close()
 	must(t, db, "s", true, "x")
 	keep(t, db, "s", "old", strings.Repeat("x", 5*batchParts*partSize))
@@ -217,6 +218,8 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	c.pass(30 * 24 * time.Hour)
+	db.sweepDelay = time.Hour
+	must(t, db, "s", false, "begins to sweep") // Close does not wait for it
 	forever, _ := openAt(t, path)
 	must(t, forever, "s", false, "a day later, without retention")
 	kept(t, forever, 2, 2)

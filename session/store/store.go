@@ -52,11 +52,13 @@ type Options struct {
 // DB is the database of sessions. It is safe for concurrent use; its methods run
 // one after the other.
 type DB struct {
-	path      string
-	now       func() time.Time
-	log       *slog.Logger
-	retention time.Duration
-	sweeping  sync.WaitGroup
+	path       string
+	now        func() time.Time
+	log        *slog.Logger
+	retention  time.Duration
+	sweepDelay time.Duration
+	sweeping   sync.WaitGroup
+	closing    chan struct{} // closed by Close
 
 	turn    chan struct{} // holds a token while a method uses what is below
 	h       *handle       // nil until the first use and after a fault
@@ -83,7 +85,10 @@ func New(path string, o Options) *DB {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &DB{path: path, now: o.Now, log: o.Log, retention: o.Retention, turn: make(chan struct{}, 1)}
+	return &DB{
+		path: path, now: o.Now, log: o.Log, retention: o.Retention, sweepDelay: sweepDelay,
+		turn: make(chan struct{}, 1), closing: make(chan struct{}),
+	}
 }
 
 // Close waits for the method that runs now and closes the database. The last
@@ -91,6 +96,9 @@ func New(path string, o Options) *DB {
 // What is called later gives ErrClosed.
 func (db *DB) Close() error {
 	db.turn <- struct{}{}
+	if !db.closed {
+		close(db.closing)
+	}
 	db.closed = true
 	err := db.drop()
 	<-db.turn
