@@ -8,13 +8,15 @@ import (
 )
 
 // Lines is a text of whole lines, in memory and, when it grows, in a file. It
-// keeps the first error and drops what comes after. It is not for concurrent
-// use.
+// has no blank line at its begin or its end and no two in a row, since where
+// lines are taken out of a text, blank ones meet. It keeps the first error and
+// drops what comes after. It is not for concurrent use.
 type Lines struct {
 	spool *executors.Spool
 	buf   []byte // not yet in spool
 	n     int    // lines
 	size  int64  // bytes
+	blank bool   // a blank line waits for what follows it
 	err   error
 }
 
@@ -26,15 +28,21 @@ func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
 
 // Write adds a line, which must have no line end in it.
 func (l *Lines) Write(line []byte) {
+	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
+		l.blank = l.n > 0
+		return
+	}
+	if l.blank {
+		l.blank = false
+		l.buf = append(l.buf, '\n')
+		l.added(0)
+	}
 	l.buf = append(append(l.buf, line...), '\n')
 	l.added(len(line))
 }
 
 // WriteString is Write.
-func (l *Lines) WriteString(line string) {
-	l.buf = append(append(l.buf, line...), '\n')
-	l.added(len(line))
-}
+func (l *Lines) WriteString(line string) { l.Write([]byte(line)) }
 
 func (l *Lines) added(n int) {
 	l.n++

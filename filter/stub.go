@@ -6,12 +6,8 @@ import "errors"
 
 var errMissing = errors.New("not there yet")
 
-func newStripNoise(params) (Strategy, error)     { return nil, errMissing }
-func newTruncate(params) (Strategy, error)       { return nil, errMissing }
-func newKeepMatching(params) (Strategy, error)   { return nil, errMissing }
-func newStripAnnotated(params) (Strategy, error) { return nil, errMissing }
-func newTestSummary(params) (Strategy, error)    { return nil, errMissing }
-func newGroupByRule(params) (Strategy, error)    { return nil, errMissing }
-func newGitStatus(params) (Strategy, error)      { return nil, errMissing }
-func newGitDiff(params) (Strategy, error)        { return nil, errMissing }
-func newDedup(params) (Strategy, error)          { return nil, errMissing }
+func newTestSummary(params) (Strategy, error) { return nil, errMissing }
+func newGroupByRule(params) (Strategy, error) { return nil, errMissing }
+func newGitStatus(params) (Strategy, error)   { return nil, errMissing }
+func newGitDiff(params) (Strategy, error)     { return nil, errMissing }
+func newDedup(params) (Strategy, error)       { return nil, errMissing }

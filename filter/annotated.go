@@ -1,0 +1,112 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// stripAnnotated drops lines of a kind, counts them, and cuts what is left.
+type stripAnnotated struct {
+	noise   *patterns
+	summary *pattern // nil means none
+	longer  int      // lines from which on the rest is cut
+	excerpt
+}
+
+// newStripAnnotated makes the strategy "strip_annotated": lines that match one
+// of patterns go and are counted; the last that matches summary_pattern comes
+// first. What is left is cut, if it is longer than long_output_threshold, to
+// keep_head and keep_tail lines and what tells of errors.
+func newStripAnnotated(p params) (Strategy, error) {
+	c := struct {
+		Patterns       []string `toml:"patterns"`
+		SummaryPattern string   `toml:"summary_pattern"`
+		Threshold      int      `toml:"long_output_threshold"`
+		Head           int      `toml:"keep_head"`
+		Tail           int      `toml:"keep_tail"`
+	}{Threshold: 30, Head: 10, Tail: 5}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	noise, _, err := both(c.Patterns, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.Threshold < 0 || c.Head < 0 || c.Tail < 0 || c.Head+c.Tail > c.Threshold {
+		return nil, errors.New("want 0 <= keep_head + keep_tail <= long_output_threshold")
+	}
+	s := stripAnnotated{noise: noise, longer: c.Threshold, excerpt: excerpt{head: c.Head, tail: c.Tail, context: 2}}
+	if c.SummaryPattern != "" {
+		if s.summary, err = compile(c.SummaryPattern); err != nil {
+			return nil, fmt.Errorf("summary_pattern: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func (s stripAnnotated) Begin(run Run, out *Lines) Pass {
+	return &annotated{stripAnnotated: s, run: run, out: out, rest: NewLines()}
+}
+
+type annotated struct {
+	stripAnnotated
+	run     Run
+	out     *Lines
+	rest    *Lines // what is left
+	summed  []byte
+	dropped int
+	again   bool // it is the result of an earlier pass
+}
+
+func (a *annotated) Line(l []byte) {
+	switch {
+	case isNoiseCount(l):
+		a.again = true
+	case a.summary != nil && a.summary.match(l):
+		a.summed = append(a.summed[:0], bytes.TrimSpace(l)...)
+		a.dropped++
+	case a.noise.match(l):
+		a.dropped++
+	default:
+		a.rest.Write(l)
+	}
+}
+
+func (a *annotated) End() Confidence {
+	defer a.rest.Close()
+	long := a.rest.Count() > a.longer
+	if a.again || a.dropped == 0 && (a.run.Exit != 0 || !long) {
+		return Fallback
+	}
+	if a.summed != nil {
+		a.out.Write(a.summed)
+	}
+	a.out.Write(noiseCount(a.dropped))
+	if a.rest.Count() > 0 {
+		a.out.Write(nil)
+	}
+	if !long {
+		if a.rest.Each(a.out.Write) != nil {
+			return Fallback
+		}
+		return Full
+	}
+	cut := a.begin(a.out)
+	if a.rest.Each(cut.line) != nil {
+		return Fallback
+	}
+	cut.end()
+	return Partial
+}
+
+const noiseTail = " noise lines removed)"
+
+func noiseCount(n int) []byte {
+	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseTail...)
+}
+
+func isNoiseCount(l []byte) bool {
+	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseTail))
+}

@@ -1,0 +1,125 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// made makes a strategy of the TOML of its parameters.
+func made(t testing.TB, kind, parameters string) Strategy {
+	t.Helper()
+	w, warnings := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { regex = \".\" }\nstrategy = { type = \""+kind+"\", "+parameters+" }\n"))
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	r, err := w[0].compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.strategy
+}
+
+// filtered puts a text through one strategy.
+func filtered(t testing.TB, s Strategy, run Run, text string) (string, Confidence) {
+	t.Helper()
+	out := NewLines()
+	defer out.Close()
+	p := s.Begin(run, out)
+	for line := range strings.Lines(text) {
+		p.Line([]byte(strings.TrimSuffix(line, "\n")))
+	}
+	c := p.End()
+	if c == Fallback {
+		return text, c
+	}
+	return textOf(t, out), c
+}
+
+// numbered are n lines.
+func numbered(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+func TestGenericStrategies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind, parameters string
+		run              Run
+		in, want         string
+		confidence       Confidence
+	}{
+		"strip_noise":                   {"strip_noise", `patterns = ["^a"]`, Run{}, "a1\nb\n\na2\n\nc\n", "b\n\nc\n", Full},
+		"strip_noise, nothing":          {"strip_noise", `patterns = ["^x"]`, Run{}, "a\n", "a\n", Fallback},
+		"strip_noise, keep":             {"strip_noise", `patterns = ["^a"], keep = ["2$"]`, Run{}, "a1\na2\n", "a2\n", Full},
+		"truncate, short":               {"truncate", `max_lines = 5, head = 1, tail = 1`, Run{}, numbered(1, 5), numbered(1, 5), Fallback},
+		"truncate":                      {"truncate", `max_lines = 5, head = 2, tail = 1`, Run{}, numbered(1, 9), "line 1\nline 2\n... (6 lines omitted) ...\nline 9\n", Partial},
+		"truncate, an error between":    {"truncate", `max_lines = 5, head = 1, tail = 1, context = 1`, Run{}, numbered(1, 5) + "x.go:3: error: y\n  here\n" + numbered(6, 9), "line 1\n... (4 lines omitted) ...\nx.go:3: error: y\n  here\n... (3 lines omitted) ...\nline 9\n", Partial},
+		"truncate, no tail":             {"truncate", `max_lines = 3, head = 3, tail = 0`, Run{}, numbered(1, 9), "line 1\nline 2\nline 3\n... (6 lines omitted) ...\n", Partial},
+		"truncate, keep":                {"truncate", `max_lines = 3, head = 1, tail = 1, keep = ["5"], context = 0`, Run{}, numbered(1, 9), "line 1\n... (3 lines omitted) ...\nline 5\n... (3 lines omitted) ...\nline 9\n", Partial},
+		"keep_matching":                 {"keep_matching", `patterns = ["->"]`, Run{}, "x\na -> b\ny\n", "a -> b\n", Full},
+		"keep_matching, nothing":        {"keep_matching", `patterns = ["->"]`, Run{}, "x\n", "x\n", Fallback},
+		"keep_matching, failed":         {"keep_matching", `patterns = ["->"]`, Run{Exit: 1}, "x\na -> b\nerror: y\n", "a -> b\nerror: y\n", Full},
+		"keep_matching, more than one":  {"keep_matching", `patterns = ["->"]`, Run{Mixed: true}, "x\na -> b\n", "x\na -> b\n", Fallback},
+		"strip_annotated":               {"strip_annotated", `patterns = ["^C"], summary_pattern = "^ *F"`, Run{}, "C 1\nC 2\nwarning: x\n  --> y\n  F in 1 s\n", "F in 1 s\n(3 noise lines removed)\n\nwarning: x\n  --> y\n", Full},
+		"strip_annotated, failed":       {"strip_annotated", `patterns = ["^C"]`, Run{Exit: 1}, "C 1\nerror: x\n", "(1 noise lines removed)\n\nerror: x\n", Full},
+		"strip_annotated, no noise":     {"strip_annotated", `patterns = ["^C"]`, Run{}, "x\n", "x\n", Fallback},
+		"strip_annotated, long":         {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{}, "C\n" + numbered(1, 9), "(1 noise lines removed)\n\nline 1\n... (7 lines omitted) ...\nline 9\n", Partial},
+		"strip_annotated, long, failed": {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{Exit: 1}, numbered(1, 9), numbered(1, 9), Fallback},
+		"strip_annotated, only noise":   {"strip_annotated", `patterns = ["^C"]`, Run{}, "C\nC\n", "(2 noise lines removed)\n", Full},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, tt.kind, tt.parameters)
+			got, confidence := filtered(t, s, tt.run, tt.in)
+			if got != tt.want || confidence != tt.confidence {
+				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
+			}
+			if again, _ := filtered(t, s, tt.run, got); again != got {
+				t.Errorf("again:\n%s\nwant:\n%s", again, got)
+			}
+		})
+	}
+}
+
+func TestStrategyParameters(t *testing.T) {
+	for kind, tt := range map[string]map[string]string{
+		"strip_noise":     {``: "patterns is empty", `patterns = ["("]`: "no regular expression", `pattern = ["x"]`: `no "pattern"`, `patterns = "x"`: "patterns"},
+		"truncate":        {``: "max_lines", `max_lines = 5, head = 9`: "more than max_lines", `max_lines = 50, tail = -1`: "negative", `max_lines = 50, keep = ["("]`: "keep"},
+		"keep_matching":   {``: "patterns is empty"},
+		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
+	} {
+		for parameters, want := range tt {
+			w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \""+kind+"\", "+parameters+" }\n"))
+			if len(w) != 1 {
+				t.Fatal(kind, parameters)
+			}
+			if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
+			}
+		}
+	}
+}
+
+// FuzzStrategies puts texts through the strategies that work on any text:
+// filtering again changes nothing.
+func FuzzStrategies(f *testing.F) {
+	f.Add("a\nb\nerror: x\n"+numbered(1, 20), 0)
+	f.Add("C\n\nC\n(2 noise lines removed)\n", 1)
+	f.Add("... (3 lines omitted) ...\n"+numbered(1, 9), 0)
+	f.Fuzz(func(t *testing.T, text string, exit int) {
+		text = string(Sanitize([]byte(text)))
+		for kind, parameters := range map[string]string{
+			"strip_noise": `patterns = ["^a", "9$"]`, "truncate": `max_lines = 6, head = 2, tail = 2`, "keep_matching": `patterns = ["1", "b"]`,
+			"strip_annotated": `patterns = ["^C"], summary_pattern = "^F", long_output_threshold = 6, keep_head = 2, keep_tail = 2`,
+		} {
+			s := made(t, kind, parameters)
+			got, _ := filtered(t, s, Run{Exit: exit}, text)
+			if again, _ := filtered(t, s, Run{Exit: exit}, got); again != got && len(again) < len(got) {
+				t.Errorf("%s: %q, again %q", kind, got, again)
+			}
+		}
+	})
+}
