@@ -29,7 +29,8 @@ import (
 // editor answers our calls: result is JSON, or an error object if it begins with
 // "!", or "" for no answer at all.
 type editor struct {
-	answer func(method string, params json.RawMessage) string
+	answer   func(method string, params json.RawMessage) string
+	parallel bool // answers do not wait for each other
 
 	mu    sync.Mutex
 	calls []string // methods, as they came
@@ -92,12 +93,19 @@ func connect(t *testing.T, e *editor) *acp.Client {
 			if m.ID == nil {
 				continue
 			}
-			switch a := e.answer(m.Method, m.Params); {
-			case a == "":
-			case a[0] == '!':
-				fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", m.ID, a[1:])
-			default:
-				fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, a)
+			reply := func() {
+				switch a := e.answer(m.Method, m.Params); {
+				case a == "":
+				case a[0] == '!':
+					fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", m.ID, a[1:])
+				default:
+					fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, a)
+				}
+			}
+			if e.parallel {
+				go reply()
+			} else {
+				reply()
 			}
 		}
 	}()

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,4 +140,63 @@ func TestLivePieces(t *testing.T) {
 	if strings.Join(got, "") != "x"+text {
 		t.Error("text changed")
 	}
+}
+
+// Whatever is written in whatever pieces: the full text is the beginning and the
+// end of it, the result's text those of the full one, and the counts are right.
+func FuzzCapture(f *testing.F) {
+	f.Add("aé€😀bcdefgh\n", uint16(3), uint16(4), uint16(1000), uint8(0))
+	f.Add("😀", uint16(40000), uint16(5000), uint16(1), uint8(1))
+	f.Add("line\n", uint16(20000), uint16(60000), uint16(99), uint8(6))
+	f.Fuzz(func(t *testing.T, s string, times, limit, chars uint16, size uint8) {
+		s = strings.Repeat(strings.ToValidUTF8(s, "?"), int(times)*64/(len(s)+1))
+		c := newCapture(int(limit) + 1)
+		for rest := []byte(s); len(rest) > 0; {
+			n := max(1, runeCut(rest, 1+int(size)*997))
+			if n == 1 && !utf8.FullRune(rest[:1]) {
+				_, n = utf8.DecodeRune(rest)
+			}
+			c.write(rest[:n])
+			rest = rest[n:]
+		}
+		out := c.output()
+		full := out.Text
+		if out.Full != nil {
+			full = window(out.Full, 0, out.Full.Size())
+		}
+		if !utf8.ValidString(full) || out.Truncated != (len(s) > len(full)) && out.Truncated != (out.Lost > 0) {
+			t.Fatalf("truncated %t, lost %d of %d, kept %d", out.Truncated, out.Lost, len(s), len(full))
+		}
+		if !out.Truncated && full != s {
+			t.Fatalf("kept %d of %d", len(full), len(s))
+		}
+		if out.Truncated {
+			head, tail, ok := strings.Cut(full, "[… "+grouped(out.Lost)+" bytes cut …]\n")
+			if !strings.HasPrefix(s, strings.TrimSuffix(head, "\n")) || !strings.HasSuffix(s, tail) || !ok ||
+				int64(len(head)+len(tail))+out.Lost-int64(len(s)) > 1 || int64(len(head)+len(tail))+out.Lost < int64(len(s)) {
+				t.Fatalf("head %d, tail %d, lost %d of %d", len(head), len(tail), out.Lost, len(s))
+			}
+		}
+		res := out.result(ending{after: "[exit 1]", failed: true}, int(chars))
+		if n := utf8.RuneCountInString(res.Text); n > max(int(chars), 9) || !utf8.ValidString(res.Text) {
+			t.Fatalf("%d runes of %d", n, chars)
+		}
+		if res.Full == nil {
+			return
+		}
+		all := window(res.Full, 0, res.Full.Size())
+		if res.Full.Close(); all != joinLines(full, "[exit 1]") {
+			t.Fatalf("full has %d bytes of %d", len(all), len(full))
+		}
+		head, rest, ok := strings.Cut(res.Text, "[… ")
+		if ok && !out.Truncated && !strings.Contains(s, "[… ") {
+			count, tail, _ := strings.Cut(rest, " characters cut …]\n")
+			tail = strings.TrimSuffix(strings.TrimSuffix(tail, "[exit 1]"), "\n")
+			kept := utf8.RuneCountInString(strings.TrimSuffix(head, "\n")) + utf8.RuneCountInString(tail)
+			missing := utf8.RuneCountInString(s) - kept
+			if n, _ := strconv.Atoi(strings.ReplaceAll(count, ",", "")); missing-n < 0 || missing-n > 2 { // line ends that were there, or were added
+				t.Fatalf("says %s, missing are %d", count, missing)
+			}
+		}
+	})
 }
