@@ -58,6 +58,7 @@ type Command struct {
 type Redirect struct {
 	Target Word
 	Dirs   []string // as of Command
+	Read   bool     // it is a standard input
 	Write  bool     // truncates, appends or creates
 }
 

@@ -40,24 +40,24 @@ func (w *walker) redirects(list []*syntax.Redirect) *input {
 			if word.Literal && strings.Trim(word.Text, "0123456789-") == "" {
 				continue
 			}
-			w.file(r.Word, word, true)
+			w.file(r.Word, word, false, true)
 		case syntax.RdrIn:
 			in = &input{from: from}
-			w.file(r.Word, w.word(r.Word), false)
+			w.file(r.Word, w.word(r.Word), true, false)
 		default: // <> writes too
-			w.file(r.Word, w.word(r.Word), true)
+			w.file(r.Word, w.word(r.Word), r.Op == syntax.RdrInOut, true)
 		}
 	}
 	return in
 }
 
-func (w *walker) file(src *syntax.Word, target Word, write bool) {
+func (w *walker) file(src *syntax.Word, target Word, read, write bool) {
 	if len(src.Parts) == 1 {
 		if _, ok := src.Parts[0].(*syntax.ProcSubst); ok {
 			return // a pipe
 		}
 	}
-	w.script.Redirects = append(w.script.Redirects, Redirect{Target: target, Dirs: w.dirs, Write: write})
+	w.script.Redirects = append(w.script.Redirects, Redirect{Target: target, Dirs: w.dirs, Read: read, Write: write})
 	if !target.Literal {
 		w.dynamic("the file of a redirection is computed: %s", target.Text)
 	}

@@ -18,7 +18,8 @@ type Guard struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace // for tools that name files
 	// Commands is the workspace of shell commands, besides which they may name
-	// what is in allowed_paths; nil means Roots.
+	// what is in allowed_paths; nil means Roots. What may not be read says Roots,
+	// if it is a *workspace.Roots.
 	Commands Workspace
 	Home     string // absolute; empty means unknown
 	// Private looks at zeph-acp's own files; nil means that there are none.
@@ -38,7 +39,8 @@ type guarded struct {
 func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	policy, end := g.Policy.begin(call)
 	defer end()
-	blocked, ask := g.judge(policy).call(call.Card)
+	tool, _ := executors.Find(g.Tools(), call.Tool)
+	blocked, ask := g.judge(policy).call(call.Card, tool.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -65,13 +67,21 @@ func (g judge) commands() Workspace {
 	if g.Commands != nil {
 		return g.Commands
 	}
-	return g.Roots
+	return g.writable()
 }
 
-// call gives why a call is blocked, or reasons to ask.
-func (g judge) call(card executors.Card) (blocked *executors.Failure, ask []string) {
+// call gives why a call is blocked, or reasons to ask. Reads says that its tool
+// changes nothing: it may then name what may be read outside of the roots.
+func (g judge) call(card executors.Card, reads bool) (blocked *executors.Failure, ask []string) {
+	roots := g.writable()
+	if reads {
+		roots = g.Roots
+	}
 	for _, p := range card.Paths {
-		_, err := g.Roots.Resolve(p)
+		_, err := roots.Resolve(p)
+		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
+			return executors.Failuref(executors.PolicyBlocked, "%v", denied), nil
+		}
 		if _, own := errors.AsType[*workspace.PrivateError](err); own {
 			return outOfReach(p), nil
 		}
@@ -90,6 +100,11 @@ func (g judge) call(card executors.Card) (blocked *executors.Failure, ask []stri
 	if blocked != nil {
 		return blocked, nil
 	}
+	blocked, reasons := g.reading(p.script)
+	if blocked != nil {
+		return blocked, nil
+	}
+	ask = append(ask, reasons...)
 	for _, c := range p.script.Commands {
 		if why := g.blocks(c); why != "" {
 			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).

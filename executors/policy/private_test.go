@@ -205,7 +205,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.judge(g.Policy.Load()).call(call.Card); blocked != nil {
+				if blocked, _ := g.judge(g.Policy.Load()).call(call.Card, false); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}

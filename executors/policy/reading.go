@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// readable gives the rules for what may be read, nil if there are none.
+func (g judge) readable() *workspace.Readable {
+	if r, ok := g.Roots.(*workspace.Roots); ok {
+		return r.Readable()
+	}
+	return nil
+}
+
+// writable is the workspace of tools that change files: what may only be read is
+// no part of it.
+func (g judge) writable() Workspace {
+	if r, ok := g.Roots.(*workspace.Roots); ok {
+		return r.Writing()
+	}
+	return g.Roots
+}
+
+// keeps are programs that show nothing of what is in the files that they are
+// given.
+var keeps = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "touch", "truncate", "unlink"}
+
+// reading judges the files of a script by the rules for reading. Blocked is what
+// surely is read and may not be; of directories only those that the command
+// shows the contents of. What a program finds by itself is for the sandbox.
+func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []string) {
+	r := g.readable()
+	if r == nil {
+		return nil, nil
+	}
+	l := reader{rules: r, home: g.Home}
+	for _, redirect := range s.Redirects {
+		if redirect.Read {
+			l.file(redirect.Path(), true, false)
+		}
+	}
+	for _, c := range s.Commands {
+		if slices.Contains(keeps, c.Program()) || len(c.Dirs) == 0 && c.Guess {
+			continue
+		}
+		below, paths := takes(c), c.Paths()
+		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to look for
+			for _, dir := range starts(c) {
+				l.file(dir, true, false)
+			}
+			continue
+		}
+		for _, p := range paths {
+			l.file(p, p.Sure, below)
+		}
+		for _, p := range c.Mentions() {
+			if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == p.Text }) {
+				l.mentioned(p)
+			}
+		}
+		if below {
+			l.ask = append(l.ask, fmt.Sprintf("%s may come to files that may not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
+		}
+	}
+	if l.refused != "" {
+		return executors.Failuref(executors.PolicyBlocked, "the command reads %s: %s", l.refused, l.why).
+			Hint("Do not try another way: the user's configuration keeps that file from you."), nil
+	}
+	slices.Sort(l.ask)
+	return nil, slices.Compact(l.ask)
+}
+
+// reader is the search of one script for files that may not be read.
+type reader struct {
+	rules   *workspace.Readable
+	home    string
+	steps   int
+	refused string // the first word that surely names one
+	why     string
+	ask     []string
+}
+
+// file judges what one word may be; below says that of a directory all that is
+// in it is read.
+func (l *reader) file(p command.Path, sure, below bool) {
+	for i, abs := range p.Abs {
+		why := l.refuses(abs, p.Glob, below)
+		switch {
+		case why == "":
+		case sure && i == 0:
+			if l.refused == "" {
+				l.refused, l.why = p.Text, why
+			}
+		default:
+			l.ask = append(l.ask, fmt.Sprintf("%s may be a file that may not be read (%s)", p.Text, why))
+		}
+	}
+}
+
+// mentioned judges a word that nothing says is a file: one that is there counts.
+func (l *reader) mentioned(p command.Path) {
+	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && l.home != "" {
+		p.Abs = []string{filepath.Join(l.home, rest)}
+	}
+	for _, abs := range p.Abs {
+		if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+			l.file(p, p.Sure, false)
+			return
+		}
+	}
+}
+
+// refuses tells why a file may not be read, empty if it may.
+func (l *reader) refuses(abs string, glob, below bool) string {
+	if harmless(abs) {
+		return ""
+	}
+	volume := filepath.VolumeName(abs)
+	f := follower{steps: &l.steps, plain: true}
+	_ = f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0) // what cannot be followed is judged elsewhere
+	found := f.found
+	if glob { // of what matches later, too
+		dir := abs[:strings.IndexAny(abs+"*", "*?[")]
+		found = append(found, filepath.Dir(dir+"x"))
+	}
+	for _, place := range found {
+		pattern, refused := l.rules.Refuses(place)
+		switch {
+		case !refused:
+		case pattern != "":
+			return fmt.Sprintf("[tools.file] deny_read has %q", pattern)
+		default:
+			info, err := os.Lstat(place)
+			if err != nil {
+				continue // it is not there
+			}
+			if _, outside := l.rules.RefusesDir(place); !info.IsDir() || below && outside {
+				return "[tools.file] allow_read does not name it"
+			}
+		}
+	}
+	return ""
+}
