@@ -18,6 +18,7 @@ const (
 	maxWorkers = 16
 	spanLen    = 64       // entries that one job looks at, so that a large directory is shared
 	maxOpen    = 200      // directories held open; more are opened again when their turn comes
+	maxPath    = 16 << 10 // bytes; far more than systems take, but a tree may be as deep as it likes
 	maxAhead   = 16 << 20 // bytes found that wait for what comes before them
 )
 
@@ -103,6 +104,8 @@ func (j *jobs[T]) Pop() any {
 	*j = (*j)[:last]
 	return x
 }
+
+var errTooDeep = errors.New("the path is too long")
 
 // run walks what is below top, which it closes. Only top must be readable.
 func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit[T]) (notes, error) {
@@ -201,7 +204,11 @@ func (w *walker[T]) do(ctx context.Context, j *job[T], look visit[T]) (opened *f
 		return nil, w.span(j, j.in, at, j.entries, look)
 	}
 	f := &folder{up: j.in, name: j.dir.Name, in: j.in.in + j.dir.Name + "/", full: j.in.full + j.dir.Name + "/", ign: j.in.ign}
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(f.full) > maxPath:
+		err = errTooDeep
+	default:
 		f.branch, err = at.Sub(j.dir.Name)
 	}
 	if !j.trouble(0, f.in[:len(f.in)-1], err) {

@@ -249,7 +249,7 @@ func TestSameAsInOrder(t *testing.T) {
 	}))
 	slices.Sort(all)
 	disk := newTools(b)
-	for range 300 {
+	for range 100 {
 		disk.cfg.MaxMatches, disk.cfg.MaxReadChars = 1+r.IntN(200), 1000+r.IntN(3000)
 		disk.cfg.MaxResults, disk.budget = 1<<20, walkBudget
 		if r.IntN(2) == 0 {
@@ -296,7 +296,7 @@ func TestLargeTree(t *testing.T) {
 	b := newBench(t, nil)
 	root, err := os.OpenRoot(b.dir)
 	must(t, err)
-	name := strings.Repeat("d", 100)
+	name := strings.Repeat("d", 20)
 	deep := 300
 	for range deep {
 		must(t, root.Mkdir(name, 0o755))
@@ -321,6 +321,26 @@ func TestLargeTree(t *testing.T) {
 	}
 	if after := openFiles(t); after != before {
 		t.Errorf("%d files are open, there were %d", after, before)
+	}
+}
+
+// Where the paths become too long, the walk says so and goes on.
+func TestTooDeep(t *testing.T) {
+	b := newBench(t, map[string]string{"z": "hit\n"})
+	root, err := os.OpenRoot(b.dir)
+	must(t, err)
+	for range maxPath/201 + 2 {
+		name := strings.Repeat("d", 200)
+		must(t, root.Mkdir(name, 0o755))
+		sub, err := root.OpenRoot(name)
+		must(t, err)
+		root.Close()
+		root = sub
+	}
+	root.Close()
+	res := b.run("grep", in{"pattern": "hit"})
+	if !strings.HasPrefix(res.Text, "z:1: hit\n[could not look at ddd") || !strings.HasSuffix(res.Text, "d (the path is too long)]") {
+		t.Errorf("%.50s … %s", res.Text, res.Text[len(res.Text)-50:])
 	}
 }
 
