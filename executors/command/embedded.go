@@ -141,6 +141,12 @@ func (w *walker) texts(c *Command) []string {
 	return out
 }
 
+// Input gives the standard input, empty where the script does not spell it out.
+func (c *Command) Input() string {
+	text, _ := c.inputText()
+	return text
+}
+
 // inputText gives the standard input, where the script spells it out.
 func (c *Command) inputText() (string, bool) {
 	if c.in == nil {

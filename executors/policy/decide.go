@@ -27,19 +27,19 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	case call.Card.URL != "" && looks(tool.Effect):
 		d = p.decideWeb(call)
 	case tool.Effect.ReadOnly():
-		d = p.decideFiles(call, verdict{Allow, "default: read-only tools are allowed"})
+		d = p.decideFiles(call, verdict{action: Allow, why: "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
-		d = p.decideFiles(call, verdict{Allow, "default: it touches nothing outside the session"})
+		d = p.decideFiles(call, verdict{action: Allow, why: "default: it touches nothing outside the session"})
 	case mode(p.Mode()).readOnly && !looks(tool.Effect):
-		d.verdict = verdict{Deny, fmt.Sprintf("the mode %q only reads", p.Mode())}
+		d.verdict = verdict{action: Deny, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
-		d = p.decideFiles(call, verdict{Ask, "default: the network is asked about"})
+		d = p.decideFiles(call, verdict{action: Ask, why: "default: the network is asked about"})
 	default:
 		d = p.decideFiles(call, p.edits(call))
 	}
 	if len(call.Ask) > 0 {
-		d.verdict = d.stronger(verdict{Ask, strings.Join(call.Ask, "; ")})
+		d.verdict = d.stronger(verdict{action: Ask, why: strings.Join(call.Ask, "; ")})
 	}
 	return d
 }
@@ -47,9 +47,9 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 // edits is the default for tools that change files.
 func (p ruling) edits(call *executors.Call) verdict {
 	if mode(p.Mode()).edits && len(call.Card.Paths) > 0 {
-		return verdict{Allow, fmt.Sprintf("the mode %q edits without asking", p.Mode())}
+		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
-	return verdict{Ask, "default: changes are asked about"}
+	return verdict{action: Ask, why: "default: changes are asked about"}
 }
 
 // decideFiles judges a call of a tool that is not a shell, by the files that it
@@ -68,7 +68,7 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	changes := byDefault.action != Allow || mode(p.Mode()).edits && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
 	if changes && slices.ContainsFunc(call.Card.Paths, sensitive) {
 		// It decides what git and this agent do later, so no "always" covers it.
-		d.verdict, d.keys = verdict{Ask, "default: .git and .zeph are always asked about"}, nil
+		d.verdict, d.keys = verdict{action: Ask, why: "default: .git and .zeph are always asked about"}, nil
 	}
 	return d
 }
@@ -76,14 +76,14 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 // sources judges subjects by the user's rules and by the repository's, and where
 // no rule matches by other. Each subject is judged by itself.
 func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
-	total := verdict{Allow, ""}
+	total := verdict{action: Allow, why: ""}
 	for _, s := range subjects {
 		v := other
 		if r, ok := firstMatch(rules(p.rules.Permissions, tool), s, spell); ok {
-			v = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
+			v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
 		}
 		if r, ok := firstMatch(rules(p.rules.repository, tool), s, spell); ok {
-			v = v.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+			v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 		}
 		total = total.stronger(v)
 		if total.why == "" {
@@ -99,12 +99,12 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	card := call.Card
 	src := parse(card.Command, card.Dir, p.Home)
 	// A deny may also be meant for the whole line.
-	d := decision{verdict: p.sources(call.Tool, []string{card.Command}, asWritten, verdict{Allow, ""})}
+	d := decision{verdict: p.sources(call.Tool, []string{card.Command}, asWritten, verdict{action: Allow, why: ""})}
 	if d.action != Deny {
-		d.verdict = verdict{Allow, ""}
+		d.verdict = verdict{action: Allow, why: ""}
 	}
 	if src.err != nil {
-		d.verdict = d.stronger(p.inMode(verdict{Ask, "it cannot be parsed"}))
+		d.verdict = d.stronger(p.inMode(verdict{action: Ask, why: "it cannot be parsed"}))
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
 		return d
 	}
@@ -142,7 +142,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 // inMode turns an ask into a deny where the mode only reads.
 func (p ruling) inMode(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
-		return verdict{Deny, fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
+		return verdict{action: Deny, why: fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
 	}
 	return v
 }
@@ -150,33 +150,35 @@ func (p ruling) inMode(v verdict) verdict {
 // segment judges one simple command.
 func (p ruling) segment(tool string, c *command.Command, src parsed) verdict {
 	if c.Guess { // what it may be can only deny
-		if v := p.commandRules(tool, c, verdict{Allow, ""}); v.action == Deny {
+		if v := p.commandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
 			return v
 		}
-		return verdict{Allow, ""}
+		return verdict{action: Allow, why: ""}
 	}
 	reads := c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns)) && (c.Program() != "git" || gitRunsNothing(c.Dirs, p.private()))
-	other := verdict{Ask, "default: it is not known to only read"}
+	other := verdict{action: Ask, why: "default: it is not known to only read"}
 	switch {
 	case reads:
-		other = verdict{Allow, "default: it only reads"}
+		other = verdict{action: Allow, why: "default: it only reads"}
 	case neutral(c):
-		other = verdict{Allow, "default: what it runs is judged by itself"}
+		other = verdict{action: Allow, why: "default: what it runs is judged by itself"}
 	}
 	v := p.commandRules(tool, c, other)
 	if v.action == Allow && !reads {
 		_, open := c.Subcommand()
 		switch {
 		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
-			v = verdict{Ask, "default: downloads are always asked about"}
+			v = verdict{action: Ask, why: "default: downloads are always asked about"}
+		case confirms(c, v.pattern) != "":
+			v = verdict{action: Ask, why: fmt.Sprintf("default: %s, which rule %q does not name", confirms(c, v.pattern), v.pattern)}
 		case open && !neutral(c):
-			v = verdict{Ask, "default: what it does is computed"}
+			v = verdict{action: Ask, why: "default: what it does is computed"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
-			v = verdict{Ask, "default: it sets variables that can change what is run"}
+			v = verdict{action: Ask, why: "default: it sets variables that can change what is run"}
 		}
 	}
 	if v.action == Allow && !reads && !neutral(c) && mode(p.Mode()).readOnly {
-		return verdict{Deny, fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
+		return verdict{action: Deny, why: fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
 	}
 	return p.inMode(v)
 }
@@ -198,10 +200,10 @@ func (p ruling) commandRules(tool string, c *command.Command, other verdict) ver
 	}
 	v := other
 	if r, ok := first(rules(p.rules.Permissions, tool)); ok {
-		v = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
+		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern}
 	}
 	if r, ok := first(rules(p.rules.repository, tool)); ok {
-		v = v.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 	}
 	return v
 }
@@ -234,9 +236,9 @@ func (p ruling) writes(s *command.Script) verdict {
 			switch {
 			case !r.Write || harmless(place):
 			case sensitive(place):
-				return verdict{Ask, "default: .git and .zeph are always asked about"}
+				return verdict{action: Ask, why: "default: .git and .zeph are always asked about"}
 			case onlyReads:
-				return verdict{Ask, "default: it writes " + r.Target.Text}
+				return verdict{action: Ask, why: "default: it writes " + r.Target.Text}
 			}
 		}
 	}
@@ -246,7 +248,7 @@ func (p ruling) writes(s *command.Script) verdict {
 		}
 		for _, f := range c.Paths() {
 			if slices.ContainsFunc(slices.Concat(places(f, &steps)...), sensitive) {
-				return verdict{Ask, "default: .git and .zeph are always asked about"}
+				return verdict{action: Ask, why: "default: .git and .zeph are always asked about"}
 			}
 		}
 	}

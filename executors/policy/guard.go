@@ -40,7 +40,7 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	policy, end := g.Policy.begin(call)
 	defer end()
 	tool, _ := executors.Find(g.Tools(), call.Tool)
-	blocked, ask := g.judge(policy).call(call.Card, tool.Effect.ReadOnly())
+	blocked, ask := g.judge(policy).call(call, tool.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -72,8 +72,8 @@ func (g judge) commands() Workspace {
 
 // call gives why a call is blocked, or reasons to ask. Reads says that its tool
 // changes nothing: it may then name what may be read outside of the roots.
-func (g judge) call(card executors.Card, reads bool) (blocked *executors.Failure, ask []string) {
-	roots := g.writable()
+func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
+	card, roots := call.Card, g.writable()
 	if reads {
 		roots = g.Roots
 	}
@@ -95,6 +95,9 @@ func (g judge) call(card executors.Card, reads bool) (blocked *executors.Failure
 	p := parse(card.Command, card.Dir, g.Home)
 	if p.err != nil {
 		return nil, []string{fmt.Sprintf("it cannot be parsed: %v", p.err)}
+	}
+	if call.Record.ClaimSource == "" {
+		call.Record.ClaimSource = claimSource(p.script)
 	}
 	blocked, ask = g.own(card, p.script)
 	if blocked != nil {

@@ -88,12 +88,12 @@ func TestAllowedPaths(t *testing.T) {
 		}
 	}
 	for script, want := range map[string]string{"rm -rf ~/cache": "block", "rm -rf ~/cache/*": "block", "rm -rf ~/cache/sub": "", "rm -rf " + dir + "/link/": "block"} {
-		blocked, _ := g.call(executors.Card{Command: script, Dir: "/other"}, false)
+		blocked, _ := g.call(&executors.Call{Card: executors.Card{Command: script, Dir: "/other"}, Record: &executors.Record{}}, false)
 		if (blocked != nil) != (want == "block") {
 			t.Errorf("%s: %v", script, blocked)
 		}
 	}
-	if blocked, _ := g.call(executors.Card{Paths: []string{dir + "/home/cache/x"}}, true); blocked == nil {
+	if blocked, _ := g.call(&executors.Call{Card: executors.Card{Paths: []string{dir + "/home/cache/x"}}}, true); blocked == nil {
 		t.Error("a tool for files gets at allowed_paths")
 	}
 }

@@ -148,11 +148,11 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	}
 	switch p.Remembered.Answer(d.keys) {
 	case Deny:
-		d.verdict = verdict{Deny, "the user rejected this for good"}
+		d.verdict = verdict{action: Deny, why: "the user rejected this for good"}
 		return d, nil
 	case Allow:
 		if len(call.Ask) == 0 {
-			d.verdict = verdict{Allow, "the user allowed this for good"}
+			d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
 			return d, nil
 		}
 	}
@@ -169,9 +169,9 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	}
 	switch answer {
 	case allowOnce, allowAlways:
-		d.verdict = verdict{Allow, "the user allowed it"}
+		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
-		d.verdict = verdict{Deny, "the user rejected it"}
+		d.verdict = verdict{action: Deny, why: "the user rejected it"}
 	}
 	if len(d.keys) > 0 {
 		switch answer {

@@ -83,8 +83,9 @@ func mode(id string) Mode {
 
 // verdict is a decision and why it was made, for the audit log and the user.
 type verdict struct {
-	action Action
-	why    string
+	action  Action
+	why     string
+	pattern string // of the user's rule that says so, if one does
 }
 
 // stronger gives the verdict that counts of two.

@@ -198,14 +198,14 @@ func TestPrivateGitConfig(t *testing.T) {
 func BenchmarkPrivateCommand(b *testing.B) {
 	s, home := atHome(b, false)
 	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
-	call.Card.Dir = home
+	call.Card.Dir, call.Record = home, &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
 	for name, look := range map[string]func() *workspace.Private{"none": nil, "own": s.perm.Private} {
 		b.Run(name, func(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.judge(g.Policy.Load()).call(call.Card, false); blocked != nil {
+				if blocked, _ := g.judge(g.Policy.Load()).call(call, false); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}

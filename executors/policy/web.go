@@ -19,19 +19,19 @@ func looks(e executors.Effect) bool {
 func (p ruling) decideWeb(call *executors.Call) decision {
 	u, err := url.Parse(call.Card.URL)
 	if err != nil { // no tool of ours gives such a card
-		return decision{verdict: verdict{Deny, "its URL cannot be read"}}
+		return decision{verdict: verdict{action: Deny, why: "its URL cannot be read"}}
 	}
 	// A redirect between the two is followed without a question.
 	site := strings.TrimPrefix(u.Host, "www.")
 	d := decision{
-		verdict: verdict{Ask, "default: the web is asked about"},
+		verdict: verdict{action: Ask, why: "default: the web is asked about"},
 		keys:    []string{"web " + site}, covers: "reading " + site,
 	}
 	if r, ok := firstURLMatch(rules(p.rules.Permissions, call.Tool), u); ok {
-		d.verdict = verdict{r.Action, fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool)}
+		d.verdict = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool)}
 	}
 	if r, ok := firstURLMatch(rules(p.rules.repository, call.Tool), u); ok {
-		d.verdict = d.stronger(verdict{r.Action, fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+		d.verdict = d.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
 	}
 	return d
 }

@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// confirmation is a command that is asked about although a rule allows it, unless
+// the rule names what is dangerous about it: "git *" does not cover "git push
+// --force", "git push --force*" does.
+type confirmation struct {
+	words   string // the program and its first words
+	options string // one of these; empty means any call; "+" stands for a forced refspec
+	what    string // it does
+}
+
+// confirmations are commands that destroy what no undo brings back, or send out
+// what nobody takes back.
+var confirmations = []confirmation{
+	{"rm", "", "it deletes files"},
+	{"shred", "", "it destroys files"},
+	{"truncate", "", "it cuts files"},
+	{"git push", "-f --force --force-with-lease --force-if-includes --mirror --delete -d --prune + :", "it rewrites or deletes what others have"},
+	{"git reset", "--hard", "it drops changes"},
+	{"git clean", "", "it deletes files"},
+	{"git checkout", "-f --force -- .", "it drops changes"},
+	{"git restore", "", "it drops changes"},
+	{"git switch", "-f --force --discard-changes", "it drops changes"},
+	{"git stash drop", "", "it drops changes"},
+	{"git stash clear", "", "it drops changes"},
+	{"git branch", "-D -M -C -f --force", "it drops commits"},
+	{"git filter-branch", "", "it rewrites history"},
+	{"git filter-repo", "", "it rewrites history"},
+	{"git reflog expire", "", "it drops commits"},
+	{"git update-ref", "-d", "it drops commits"},
+	{"cargo publish", "", "it publishes"},
+	{"gem push", "", "it publishes"},
+	{"npm publish", "", "it publishes"},
+	{"npm unpublish", "", "it unpublishes"},
+	{"pnpm publish", "", "it publishes"},
+	{"poetry publish", "", "it publishes"},
+	{"twine upload", "", "it publishes"},
+	{"uv publish", "", "it publishes"},
+	{"yarn publish", "", "it publishes"},
+	{"docker system prune", "", "it deletes images and volumes"},
+	{"docker volume rm", "", "it deletes volumes"},
+	{"gh repo delete", "", "it deletes a repository"},
+	{"helm uninstall", "", "it deletes what runs"},
+	{"kubectl delete", "", "it deletes what runs"},
+	{"terraform destroy", "", "it deletes what runs"},
+	{"tofu destroy", "", "it deletes what runs"},
+	{"dropdb", "", "it deletes a database"},
+	{"crontab", "", "it decides what runs later"},
+}
+
+// databases are programs that take SQL.
+var databases = []string{"bq", "clickhouse-client", "cockroach", "duckdb", "mariadb", "mysql", "psql", "sqlcmd", "sqlite3"}
+
+var dropsData = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
+})
+
+// confirms tells why a command is asked about although a rule with this pattern
+// allows it; empty if the rule is enough.
+func confirms(c *command.Command, pattern string) string {
+	pattern, _, _ = strings.Cut(strings.ToLower(pattern), "*")
+	for _, confirm := range confirmations {
+		if !startsWith(c, confirm.words) {
+			continue
+		}
+		option := confirm.given(c)
+		if confirm.options != "" && option == "" {
+			continue
+		}
+		program, rest, _ := strings.Cut(confirm.words, " ")
+		if !named(pattern, program+" "+rest+" "+option) {
+			return confirm.what
+		}
+	}
+	if slices.Contains(databases, c.Program()) && dropsData().MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate") {
+		return "it deletes data"
+	}
+	return ""
+}
+
+// given gives the first of the dangerous options that the command has, as it is
+// written.
+func (f confirmation) given(c *command.Command) string {
+	for _, w := range c.Args() {
+		name, _, _ := strings.Cut(w.Text, "=")
+		for o := range strings.FieldsSeq(f.options) {
+			switch {
+			case name == o,
+				len(o) == 1 && strings.HasPrefix(w.Text, o) && o != ".",
+				strings.HasPrefix(o, "--") && len(name) > 3 && strings.HasPrefix(o, name),
+				len(o) == 2 && o[0] == '-' && o[1] != '-' && bundled(name, o[1]):
+				return w.Text
+			}
+		}
+	}
+	return ""
+}
+
+// bundled reports whether a word is a bundle of short options with this one.
+func bundled(word string, letter byte) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.IndexByte(word, letter) > 0
+}
+
+// named reports whether the plain beginning of a pattern has all the words.
+func named(pattern, words string) bool {
+	has := strings.Fields(pattern)
+	for i, w := range has {
+		has[i] = w[strings.LastIndexByte(w, '/')+1:]
+	}
+	for w := range strings.FieldsSeq(strings.ToLower(words)) {
+		// "-f*" and "--force*" name the options that begin so.
+		option := func(h string) bool { return len(h) > 1 && h[0] == '-' && strings.HasPrefix(w, h) }
+		if !slices.Contains(has, w) && !slices.ContainsFunc(has, option) {
+			return false
+		}
+	}
+	return true
+}
