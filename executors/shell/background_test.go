@@ -78,6 +78,10 @@ func (j *fakeJob) Look(ctx context.Context, wait time.Duration) (Output, error) 
 	out := j.kept.output()
 	j.kept = newCapture(0)
 	select {
+	case <-j.more:
+	default:
+	}
+	select {
 	case <-j.done:
 		out.Ended, out.ExitCode, out.Signal = true, j.exit.ExitCode, j.exit.Signal
 		out.Release = func() { j.released++ }

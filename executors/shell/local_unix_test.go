@@ -457,3 +457,21 @@ func Benchmark10MiB(b *testing.B) {
 		}
 	})
 }
+
+// The memory that the process took from the system is the peak.
+func Benchmark100MiB(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e := New(Local{}, "/", Defaults())
+	b.SetBytes(100 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := e.Execute(b.Context(), bashCall("head -c 104857600 /dev/zero"))
+		if err != nil || got.Full.Size() != 100<<20 {
+			b.Fatalf("%v", err)
+		}
+		got.Full.Close()
+	}
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.Sys-before.Sys)/(1<<20), "MiB-grown")
+}
