@@ -240,7 +240,7 @@ func (v view) enter(name string, dir bool) view {
 		return v
 	}
 	name = v.read.name(name)
-	if dir || v.read.allows || len(v.read.deny.paths) > 0 {
+	if dir || v.read.deny.needsPath(name, v.path) || v.read.allow.needsPath(name, v.path) {
 		v.path += "/" + name
 	}
 	v.judge(name, v.path, true)

@@ -2,11 +2,14 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 func TestReading(t *testing.T) {
@@ -83,6 +86,125 @@ func TestReading(t *testing.T) {
 			slices.Sort(names)
 			if got := strings.Join(names, " "); got != tt.listed || d.Denied() != 10-len(names) {
 				t.Errorf("listed %s and left out %d, want %s", got, d.Denied(), tt.listed)
+			}
+		})
+	}
+}
+
+// What holds for a directory holds below it; deny wins; a pattern that CheckPattern
+// takes compiles.
+func FuzzReadRules(f *testing.F) {
+	dir := tree(f, "w/a/b/c", "out/s", "w/l -> ../out")
+	root := filepath.Join(dir, "w")
+	for _, seed := range [][3]string{
+		{"**/.env", "", "a/.env"}, {"*.pem", "src/**", "src/k.pem"}, {"/", "", "a"}, {root + "/a/*", "", "a/b/c"}, {"[^a]", "{a,b/c}", "b/c"}, {"a/[b/c]", "", "a/b"},
+		{`\*`, `a\/b`, "*"}, {"**", "**", ""}, {"~/x", "~", "x"}, {"./a/", "a//b", "a/b"}, {"l/**", dir + "/out", "l/s"}, {"a/**/c", "", "a/c"}, {"**/**", "", "x"}, {"{a/**,b}", "", "a/b"},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, deny, allow, path string) {
+		rules := ReadRules{}
+		for _, p := range []struct {
+			pattern string
+			list    *[]string
+		}{{deny, &rules.Deny}, {allow, &rules.Allow}} {
+			if p.pattern != "" && CheckPattern(p.pattern) == nil {
+				*p.list = append(*p.list, p.pattern)
+			}
+		}
+		plain, err := New(root)
+		must(t, err)
+		r, err := plain.Reading(rules)
+		if err != nil {
+			t.Fatal(rules, err)
+		}
+		r.Readable().Refuses("/")
+		abs := filepath.Join(root, path)
+		if _, ok := within(root, abs); !ok || strings.ContainsRune(path, 0) {
+			r.Readable().Refuses(abs)
+			return
+		}
+		denied, refused := r.Readable().Refuses(abs)
+		for up := abs; up != root; up = filepath.Dir(up) {
+			if _, no := r.Readable().RefusesDir(filepath.Dir(up)); no && !refused {
+				t.Fatalf("%q: %q is refused, what is in it is not: %q", rules, filepath.Dir(up), abs)
+			}
+		}
+		if len(rules.Deny) == 1 { // deny wins
+			only, err := plain.Reading(ReadRules{Deny: rules.Deny})
+			must(t, err)
+			if _, no := only.Readable().Refuses(abs); no && (!refused || denied == "") {
+				t.Fatalf("%q: allowed %q although it is denied", rules, abs)
+			}
+			if strings.HasPrefix(deny, "/") {
+				naive := false
+				for up := abs; ; up = filepath.Dir(up) {
+					naive = naive || doublestar.MatchUnvalidated(deny, up)
+					if up == filepath.Dir(up) {
+						break
+					}
+				}
+				if _, no := only.Readable().Refuses(abs); naive && !no {
+					t.Fatalf("%q does not deny %q", deny, abs)
+				}
+			}
+		}
+	})
+}
+
+func TestReadingFolds(t *testing.T) {
+	r, err := New(tree(t, "w/"))
+	must(t, err)
+	read := &Readable{roots: r, fold: true, tops: map[string]view{}}
+	for _, p := range []string{"**/.env", "Keys/*.PEM", "/Etc/Shadow"} {
+		must(t, read.add(&read.deny, p))
+	}
+	read.tops[r.Cwd()] = read.rootView(r.Cwd())
+	for _, p := range []string{".ENV", ".env. ", ".env::$DATA", "KEYS/a.pem", "keys/A.PEM."} {
+		if _, refused := read.Refuses(filepath.Join(r.Cwd(), p)); !refused {
+			t.Errorf("%q is not refused", p)
+		}
+	}
+	if _, refused := read.Refuses("/etc/SHADOW"); !refused {
+		t.Error("/etc/SHADOW is not refused")
+	}
+}
+
+func TestCheckPattern(t *testing.T) {
+	for _, bad := range []string{"", "//", "a[", "{a", "a/../b", "~user/x", "a\x00", strings.Repeat("a", 2000), strings.Repeat("{a}", 9)} {
+		if CheckPattern(bad) == nil {
+			t.Errorf("%.20q is taken", bad)
+		}
+	}
+	for _, good := range []string{"/", "~", "~/x", "**/.env", "*.pem", "a..b", "[~]x", "/home/*/.ssh/*"} {
+		if err := CheckPattern(good); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func BenchmarkReadDirRules(b *testing.B) {
+	var names, patterns []string
+	for i := range 500 {
+		names = append(names, fmt.Sprintf("src/file%d.go", i))
+	}
+	for i := range 5 {
+		patterns = append(patterns, fmt.Sprintf("**/.env%d", i), fmt.Sprintf("*.key%d", i), fmt.Sprintf("conf%d/*.json", i), fmt.Sprintf("/home/*/.ssh%d/*", i))
+	}
+	r, err := New(tree(b, names...))
+	must(b, err)
+	ruled, err := r.Reading(ReadRules{Deny: patterns})
+	must(b, err)
+	for name, r := range map[string]*Roots{"none": r, "20": ruled} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d, err := r.Dir(filepath.Join(r.Cwd(), "src"))
+				must(b, err)
+				if entries, _, err := d.ReadDir(-1); err != nil || len(entries) != 500 {
+					b.Fatal(err)
+				}
+				d.Close()
 			}
 		})
 	}

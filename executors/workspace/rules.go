@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -151,6 +152,18 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 	return "", false
 }
 
+// needsPath reports whether it takes the path to judge what has that name in the
+// directory dir.
+func (s *ruleSet) needsPath(name, dir string) bool {
+	for i := range s.paths {
+		p := &s.paths[i]
+		if p.mayMatch(name) && (p.literal && strings.HasPrefix(p.from, dir) || isBelow(p.from, dir)) {
+			return true
+		}
+	}
+	return false
+}
+
 // nameRule is a pattern for one name.
 type nameRule struct {
 	source string // as it was written
@@ -206,6 +219,12 @@ func newPathRule(source, glob string) pathRule {
 		base, rest = "", glob
 	}
 	p.from, p.literal = strings.TrimSuffix(base, "/"), rest == ""
+	if p.literal && p.from != "" {
+		p.last = &nameRule{source: source, glob: path.Base(p.from), how: byLiteral}
+	}
+	if p.literal {
+		return p
+	}
 	if strings.ContainsAny(rest, "{[") { // which may hold a slash
 		return p
 	}
@@ -217,11 +236,16 @@ func newPathRule(source, glob string) pathRule {
 	return p
 }
 
+// mayMatch reports whether a path with that last name may match.
+func (p *pathRule) mayMatch(name string) bool { return p.last == nil || p.last.match(name) }
+
 func (p *pathRule) match(name, path string) bool {
 	switch {
+	case !p.mayMatch(name):
+		return false
 	case p.literal:
 		return path == p.from
-	case !isBelow(p.from, path), p.last != nil && !p.last.match(name):
+	case !isBelow(p.from, path):
 		return false
 	}
 	return doublestar.MatchUnvalidated(p.glob, path)
