@@ -74,9 +74,13 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 		return fail(ctx, err)
 	}
 	out, notes := &matches{searcher: s}, ""
+	var valid func() bool // of a tree it would cost as much as the search
 	if t.isDirectory(tg) {
 		notes, err = t.grepTree(ctx, tg, in, out)
 	} else {
+		if t.readsDisk() {
+			valid = t.unchanged(in.Path, tg)
+		}
 		err = t.grepFile(ctx, tg, out)
 	}
 	if err != nil {
@@ -85,7 +89,7 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if out.hits == 0 && strings.Contains(in.Pattern, `\n`) {
 		notes = "\n[a match never goes over the end of a line]" + notes
 	}
-	return executors.Result{Text: out.result(in.Pattern) + notes}, nil
+	return executors.Result{Text: out.result(in.Pattern) + notes, Valid: valid}, nil
 }
 
 // grepFile searches one file that was asked for by name, unsaved changes

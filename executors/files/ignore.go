@@ -1,7 +1,6 @@
 package files
 
 import (
-	"context"
 	"path"
 	"strings"
 
@@ -83,16 +82,24 @@ func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules
 }
 
 // down gives what holds in the directory name because of i and what is said in
-// b, which it is in. A directory that is itself ignored was asked for by name, so
-// that nothing from above holds there.
-func (i *ignore) down(ctx context.Context, b *workspace.Branch, name string) *ignore {
-	entries, _, err := b.List(ctx)
-	if err != nil {
-		return i
+// dir, which it is in. A directory that is itself ignored was asked for by name,
+// so that nothing from above holds there.
+func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
+	if i == nil {
+		return nil
 	}
-	i = i.load(b, entries)
-	if i != nil && (name == gitDir || i.match(prefix(b.Rel()), name, true)) {
-		return &ignore{dir: prefix(path.Join(b.Rel(), name))}
+	var entries []workspace.Entry
+	for _, file := range []string{".ignore", ".gitignore", gitDir} {
+		if info, err := dir.Lstat(file); err == nil {
+			entries = append(entries, workspace.Entry{Name: file, Type: info.Mode().Type()})
+		}
+	}
+	if b, err := dir.Branch(); err == nil {
+		i = i.load(b, entries)
+		b.Close()
+	}
+	if name == gitDir || i.match(prefix(dir.Rel()), name, true) {
+		return &ignore{dir: prefix(path.Join(dir.Rel(), name))}
 	}
 	return i
 }

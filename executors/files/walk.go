@@ -38,24 +38,11 @@ type visit[T any] func(e entry, stopped func() bool) (found T, ok bool, err erro
 // newVisit is called once for each goroutine; size is about the bytes of what was found.
 func walk[T any](ctx context.Context, t *tools, tg target, ignoring bool, newVisit func() visit[T], size func(T) int, take func(T) bool) (notes, error) {
 	ign := t.globalIgnore(ignoring)
-	var failed error
-	dir, err := t.roots.Descend(tg.abs, func(above *workspace.Dir, next string) {
-		if !ignoring || failed != nil {
-			return
-		}
-		var b *workspace.Branch
-		if b, failed = above.Branch(); failed == nil {
-			ign = ign.down(ctx, b, next)
-			b.Close()
-		}
-	})
+	dir, err := t.roots.Descend(tg.abs, func(above *workspace.Dir, next string) { ign = ign.down(above, next) })
 	if err != nil {
 		return notes{}, err
 	}
 	defer dir.Close()
-	if failed != nil {
-		return notes{}, failed
-	}
 	top, err := dir.Branch()
 	if err != nil {
 		return notes{}, err
