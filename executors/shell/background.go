@@ -28,6 +28,7 @@ const (
 	firstLook = 500 * time.Millisecond // how long a start waits for an early end
 	longest   = 30 * time.Second       // that one bash_output waits
 	stopTime  = 1500 * time.Millisecond
+	lastLook  = 200 * time.Millisecond // at what is not wanted any more, to give it back
 )
 
 // background are the commands of one session that run in the background.
@@ -138,7 +139,9 @@ func (e *Executor) Close() error {
 // discard ends a job and gives back what it holds.
 func discard(ctx context.Context, run Job) {
 	run.Stop(ctx)
-	out, _ := run.Look(ctx, 0)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	out, _ := run.Look(last, 0)
 	out.Full.Close()
 	if out.Release != nil {
 		out.Release()

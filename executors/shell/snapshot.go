@@ -67,7 +67,13 @@ func newScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 		}
 	}
 	slices.Sort(s.tops) // what is inside of another comes after it
-	s.tops = slices.CompactFunc(s.tops, func(a, b string) bool { return inside(b, a) })
+	found := s.tops
+	s.tops = nil
+	for _, top := range found {
+		if !slices.ContainsFunc(s.tops, func(outer string) bool { return inside(top, outer) }) {
+			s.tops = append(s.tops, top)
+		}
+	}
 	return s
 }
 
@@ -177,6 +183,7 @@ func missing(err error) bool {
 // The error says why there is none.
 func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 	snap := &snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
+	buf := make([]byte, chunkSize)
 	err := s.survey(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
 		if len(snap.before) == maxEntries {
 			return fmt.Errorf("there are more than %s files", grouped(maxEntries))
@@ -187,7 +194,7 @@ func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 		case info.Mode().IsRegular() && limit > 0 && e.at+info.Size() > limit:
 			return tooLarge(limit)
 		case info.Mode().IsRegular():
-			e.size, err = copyOut(snap.data, dir, name)
+			e.size, err = copyOut(snap.data, dir, name, buf)
 		case info.Mode()&fs.ModeSymlink != 0:
 			e.target, err = dir.Readlink(name)
 		}
@@ -213,13 +220,13 @@ func tooLarge(limit int64) error {
 	return fmt.Errorf("the files have more than %s bytes (tools.shell.max_snapshot_bytes)", grouped(limit))
 }
 
-func copyOut(to io.Writer, dir *workspace.Dir, name string) (int64, error) {
+func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, error) {
 	f, _, err := dir.Open(name, os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	return io.Copy(to, f)
+	return io.CopyBuffer(to, struct{ io.Reader }{f}, buf) // the file's own way takes a new buffer each time
 }
 
 // content reads what a file held.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -351,6 +352,32 @@ func TestDirectoryIsGone(t *testing.T) {
 	}
 	if names, _ := os.ReadDir(elsewhere); len(names) > 0 {
 		t.Errorf("it ran elsewhere: %v", names)
+	}
+}
+
+// Of places inside of each other only the outer one is looked at, and each file
+// is judged by the innermost of the session's directories.
+func TestScopeOfNestedRoots(t *testing.T) {
+	dir := t.TempDir()
+	makeTree(t, dir, map[string]string{"a/x": "1", "a/in/x": "2", "a-b/x": "3", "c/x": "4"})
+	roots, err := workspace.New(filepath.Join(dir, "a"), filepath.Join(dir, "a/in"), filepath.Join(dir, "a-b"), filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := roots.Dirs()
+	if got := newScope(roots, nil, true, nil).tops; !slices.Equal(got, []string{dirs[0], dirs[2]}) {
+		t.Errorf("got %q", got)
+	}
+	if got := newScope(roots, []string{dirs[0] + "/x", dirs[1] + "/new/y", dirs[1], filepath.Join(dir, "c/x"), dirs[2] + "/.git/config"}, false, nil).tops; !slices.Equal(got, []string{dirs[1], dirs[0] + "/x"}) {
+		t.Errorf("got %q", got)
+	}
+	snap, err := take(t.Context(), newScope(roots, nil, true, []string{"x"}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.close()
+	if got := window(snap.data, 0, snap.data.Size()); len(got) != 3 {
+		t.Errorf("copied %q", got)
 	}
 }
 
