@@ -43,7 +43,7 @@ var escapes = []string{
 
 // escaped is a command in such a language.
 var escaped = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[\s:+"']*(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(.+)$`)
+	return regexp.MustCompile(`(?m)^[\s:+"']*(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 })
 
 // programmed are programs that run a text in a language of their own.
@@ -158,7 +158,10 @@ func (c *Command) inputText() (string, bool) {
 func (w *walker) found(matches [][]string) {
 	for _, m := range matches {
 		for _, text := range m[1:] {
-			w.maybe(strings.TrimRight(text, `"')`))
+			w.maybe(text)
+			if inner := strings.TrimRight(text, `"')`); inner != text { // of the language around it
+				w.maybe(inner)
+			}
 		}
 	}
 }
