@@ -20,6 +20,7 @@ import (
 )
 
 func main() {
+	enterSandbox()
 	root := newRoot()
 	root.SetArgs(os.Args[1:])
 	os.Exit(status(root.Execute(), os.Stderr))

@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Config is the table [tools.sandbox].
+type Config struct {
+	// Enabled runs commands in the sandbox where the system has one; else it
+	// is ignored with a warning. Default false.
+	Enabled bool `toml:"enabled"`
+	// Required refuses commands that the sandbox cannot hold, and keeps them out
+	// of the client's terminals; it implies enabled. Default false.
+	Required bool `toml:"required"`
+	// Caches lets commands write the caches of build tools in the home
+	// directory, without which most of them fail. Default true.
+	Caches bool `toml:"caches"`
+	// ExtraWrite are files and directories that commands may write besides the
+	// session's directories and the temporary ones: absolute, or from "~/".
+	// Default none.
+	ExtraWrite []string `toml:"extra_write"`
+}
+
+// Defaults gives the settings that hold where nothing else is said.
+func Defaults() Config { return Config{Caches: true} }
+
+// Validate tells for each wrong key what is wrong with it.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	for _, path := range c.ExtraWrite {
+		rest, home := strings.CutPrefix(path, "~/")
+		switch {
+		case strings.ContainsRune(path, 0):
+			wrong["extra_write"] = "a path has no NUL"
+		case !home && !filepath.IsAbs(path):
+			wrong["extra_write"] = "must hold absolute paths, or such that begin with ~/; " + path + " is neither"
+		case home && filepath.Clean(rest) == ".", !home && filepath.Dir(filepath.Clean(path)) == filepath.Clean(path):
+			wrong["extra_write"] = path + " leaves nothing to protect; name what is written in it"
+		case slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".."):
+			wrong["extra_write"] = path + " must not contain .."
+		}
+	}
+	return wrong
+}
+
+// Tighten takes over from a repository's file what switches the sandbox on or
+// makes it narrower, and names the keys that it ignored.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	narrow := func(key string, mine *bool, theirs, strict bool) {
+		switch {
+		case !has(key) || theirs == *mine:
+		case theirs == strict:
+			*mine = theirs
+		default:
+			ignored = append(ignored, key)
+		}
+	}
+	narrow("enabled", &c.Enabled, repo.Enabled, true)
+	narrow("required", &c.Required, repo.Required, true)
+	narrow("caches", &c.Caches, repo.Caches, false)
+	if has("extra_write") {
+		kept := slices.DeleteFunc(slices.Clone(c.ExtraWrite), func(path string) bool {
+			return !slices.Contains(repo.ExtraWrite, path)
+		})
+		if slices.ContainsFunc(repo.ExtraWrite, func(path string) bool { return !slices.Contains(c.ExtraWrite, path) }) {
+			ignored = append(ignored, "extra_write")
+		}
+		c.ExtraWrite = kept
+	}
+	return c, ignored
+}

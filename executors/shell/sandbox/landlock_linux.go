@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rights, as Landlock calls them. Listing directories is not among those that
+// are withheld: names are no secret, contents are.
+const (
+	mayRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	mayWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
+	// A disk that a command of root made a node for would be read past all rules.
+	mayMakeDevice = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+	mayControl    = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+
+	// ofFiles are the rights that something other than a directory can have.
+	ofFiles = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE |
+		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+)
+
+// capabilities are those of root's that lead past Landlock: to the memory of
+// other processes, where the keys are, to raw disks, or into the kernel.
+var capabilities = []uintptr{
+	unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_SYS_RAWIO, unix.CAP_MKNOD,
+	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,
+}
+
+// dropCapabilities takes them from this thread and from what it executes. Linux
+// forgets the signal for the parent's death when a program starts with fewer
+// capabilities than there were before, so they go first.
+func dropCapabilities() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &caps[0]); err != nil {
+		return fmt.Errorf("look at capabilities: %w", err)
+	}
+	had := caps
+	for _, c := range capabilities {
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // who may not has none to lose
+		bit := uint32(1) << (c % 32)
+		caps[c/32].Effective &^= bit
+		caps[c/32].Permitted &^= bit
+		caps[c/32].Inheritable &^= bit
+	}
+	if caps == had {
+		return nil
+	}
+	if err := unix.Capset(&hdr, &caps[0]); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
+	}
+	return nil
+}
+
+// handled gives what is withheld unless it is granted.
+func handled(abi int, network bool) *rules {
+	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl}
+	if abi < abiRefer {
+		r.FS &^= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi < abiTruncate {
+		r.FS &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi < abiIoctl {
+		r.FS &^= mayControl
+	}
+	if !network && abi >= abiTCP {
+		r.Net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if !network && abi >= abiUDP {
+		r.Net |= unix.LANDLOCK_ACCESS_NET_BIND_UDP | unix.LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP
+	}
+	if abi >= abiScope {
+		r.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	}
+	return r
+}
+
+// Available tells the ABI of the kernel's Landlock, or 0 and why there is none.
+func Available() (abi int, reason string) {
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch {
+	case errno == unix.ENOSYS:
+		return 0, "this kernel has no Landlock (Linux 5.13 and later, CONFIG_SECURITY_LANDLOCK)"
+	case errno == unix.EOPNOTSUPP:
+		return 0, "Landlock is switched off; the kernel's parameter lsm= must name it"
+	case errno != 0:
+		return 0, fmt.Sprintf("Landlock cannot be used here: %v", errno)
+	}
+	return int(n), ""
+}
+
+// restrict takes all rights that r does not grant from this thread, and from
+// what it executes. The thread must be locked.
+func (r *rules) restrict() error {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.FS, Handled_access_net: r.Net, Scoped: r.Scoped}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("make a Landlock ruleset: %w", errno)
+	}
+	ruleset := int(fd)
+	defer unix.Close(ruleset)
+	for _, g := range r.Grants {
+		if err := g.add(ruleset, r.FS); err != nil {
+			return err
+		}
+	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
+		return fmt.Errorf("enforce the Landlock ruleset: %w", errno)
+	}
+	return nil
+}
+
+// add adds the rules of one grant. What is gone, or is something else by now,
+// gets none.
+func (g grant) add(ruleset int, handled uint64) error {
+	dir, err := openDir(string(g.Dir), unix.O_PATH)
+	if err != nil {
+		return lost(string(g.Dir), err)
+	}
+	defer unix.Close(dir)
+	for _, e := range g.Names {
+		if err := e.add(ruleset, dir, g.Right&handled); err != nil {
+			return fmt.Errorf("%s/%s: %w", g.Dir, e.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e entry) add(ruleset, dir int, right uint64) error {
+	fd, err := unix.Openat(dir, string(e.Name), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return lost(string(e.Name), err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if idOf(&st) != e.ID || st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return nil
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		right &= ofFiles
+	}
+	if right == 0 {
+		return nil
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: right, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno == unix.EBADFD { // files of the kernel's own, such as a pipe: nothing there is withheld
+		return nil
+	}
+	if errno != 0 {
+		return fmt.Errorf("add a Landlock rule: %w", errno)
+	}
+	return nil
+}
+
+// lost lets pass what merely leaves something out of the grants.
+func lost(name string, err error) error {
+	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES, unix.EPERM, unix.ENXIO, unix.ENODEV, unix.ESTALE, unix.EAGAIN, unix.EIO, unix.ENOTCONN} {
+		if errors.Is(err, gone) {
+			return nil
+		}
+	}
+	return fmt.Errorf("open %s: %w", name, err)
+}
+
+// openDir opens a directory to which no link leads.
+func openDir(path string, mode uint64) (int, error) {
+	how := unix.OpenHow{Flags: mode | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if err != syscall.EINTR {
+			return fd, err
+		}
+	}
+}
+
+func idOf(st *unix.Stat_t) id { return id{uint64(st.Dev), st.Ino} }

@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is one entry of a directory as getdents64(2) tells of it, which needs no
+// look at the file itself.
+type child struct {
+	name string
+	ino  uint64 // of a mount point that of what lies below it
+	kind byte   // DT_DIR and so on; DT_UNKNOWN is resolved
+}
+
+// list reads a directory to which no link leads.
+func list(path string, buf []byte) (id, []child, error) {
+	fd, err := openDir(path, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return id{}, nil, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return id{}, nil, err
+	}
+	var all []child
+	for {
+		n, err := unix.Getdents(fd, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return id{}, nil, err
+		}
+		if n <= 0 {
+			return idOf(&st), all, nil
+		}
+		all = children(buf[:n], all)
+		for i := range all {
+			if all[i].kind == unix.DT_UNKNOWN {
+				all[i].kind = kindAt(fd, all[i].name)
+			}
+		}
+	}
+}
+
+// offsets in struct linux_dirent64, which is alike everywhere.
+const (
+	lengthAt = 16
+	kindByte = 18
+	nameAt   = 19
+)
+
+func children(buf []byte, all []child) []child {
+	for len(buf) >= nameAt {
+		length := int(binary.NativeEndian.Uint16(buf[lengthAt:]))
+		if length < nameAt || length > len(buf) {
+			return all
+		}
+		name := buf[nameAt:length]
+		for i, c := range name {
+			if c == 0 {
+				name = name[:i]
+				break
+			}
+		}
+		if s := string(name); s != "." && s != ".." {
+			all = append(all, child{name: s, ino: binary.NativeEndian.Uint64(buf), kind: buf[kindByte]})
+		}
+		buf = buf[length:]
+	}
+	return all
+}
+
+func kindAt(dir int, name string) byte {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return unix.DT_UNKNOWN
+	}
+	return byte((st.Mode & unix.S_IFMT) >> 12) // as IFTODT
+}

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// devices are what of /dev programs need. Disks, cameras and the like are not
+// among them; extra_write can name them.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"}
+
+// temporary gives the directories for temporary files, the usual one first.
+func temporary() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
+
+// caches gives what build tools write in the home directory: what they could
+// fetch or build again. Nothing in it is run unless somebody builds with it, so
+// no directory with programs is among them, and no configuration.
+func caches(home string, getenv func(string) string) []string {
+	var all []string
+	add := func(variable, fallback string, below ...string) {
+		base := getenv(variable)
+		if !filepath.IsAbs(base) {
+			if home == "" {
+				return
+			}
+			base = filepath.Join(home, fallback)
+		}
+		for _, name := range below {
+			all = append(all, filepath.Join(base, name))
+		}
+	}
+	add("XDG_CACHE_HOME", ".cache", "") // Go builds, pip, uv, yarn, deno, pre-commit, ccache and more
+	gopath, _, _ := strings.Cut(getenv("GOPATH"), string(filepath.ListSeparator))
+	if gopath == "" {
+		gopath = filepath.Join(home, "go")
+	}
+	if filepath.IsAbs(gopath) {
+		all = append(all, filepath.Join(gopath, "pkg"))
+	}
+	add("CARGO_HOME", ".cargo", "registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache")
+	add("npm_config_cache", ".npm", "")
+	add("YARN_CACHE_FOLDER", filepath.Join(".yarn", "berry", "cache"), "")
+	add("", filepath.Join(".local", "share", "pnpm"), "store")
+	add("BUN_INSTALL_CACHE_DIR", filepath.Join(".bun", "install", "cache"), "")
+	add("GRADLE_USER_HOME", ".gradle", "caches", "daemon", "native", "notifications", "wrapper", ".tmp", "kotlin-profile")
+	add("", ".m2", "repository")
+	add("", ".ivy2", "cache")
+	add("NUGET_PACKAGES", filepath.Join(".nuget", "packages"), "")
+	add("COMPOSER_CACHE_DIR", filepath.Join(".composer", "cache"), "")
+	add("", ".cabal", "packages")
+	add("CCACHE_DIR", ".ccache", "")
+	for _, variable := range []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR"} { // else below one of those
+		if dir := getenv(variable); filepath.IsAbs(dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+// software gives the directories in the home directory that hold programs: those
+// that PATH leads to, and what rustup keeps apart from its bin.
+func software(home string, getenv func(string) string) []string {
+	if home == "" {
+		return nil
+	}
+	all := []string{filepath.Join(home, ".rustup")}
+	for _, dir := range filepath.SplitList(getenv("PATH")) {
+		if rel, err := filepath.Rel(home, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+			all = append(all, filepath.Join(home, names(rel)[0]))
+		}
+	}
+	return all
+}
+
+// place is a file or directory that commands may write.
+type place struct {
+	path  string   // absolute, without links
+	links []string // where the links were that led to it
+	cache bool     // no repository: it is not searched for what must not be read
+}
+
+// places finds what commands may write. A link that lies where they write leads
+// nowhere, since they could have made it.
+func places(roots, scratch, caches, extra []string, home string) []place {
+	var all []place
+	for _, dir := range roots { // without links already
+		all = append(all, place{path: dir})
+	}
+	add := func(path string, cache bool) {
+		p, ok := followed(path)
+		if p.cache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q place) bool { return q.path == p.path }) {
+			all = append(all, p)
+		}
+	}
+	for _, dir := range scratch {
+		add(dir, true)
+	}
+	for _, dir := range caches {
+		if p, ok := followed(dir); ok && !inside(p.path, home) { // GOPATH=~ or an ancestor: all of it
+			add(dir, true)
+		}
+	}
+	for _, path := range extra {
+		add(expand(path, home), false)
+	}
+	return slices.DeleteFunc(all, func(p place) bool {
+		return slices.ContainsFunc(p.links, func(link string) bool {
+			return slices.ContainsFunc(all, func(q place) bool { return inside(q.path, link) })
+		})
+	})
+}
+
+// expand replaces "~/", of a home directory that is known.
+func expand(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return filepath.Clean(path)
+}
+
+// followed follows the links of an absolute path to what exists.
+func followed(path string) (place, bool) {
+	if !filepath.IsAbs(path) {
+		return place{}, false
+	}
+	p := place{path: "/"}
+	todo := names(path)
+	for len(todo) > 0 {
+		name := todo[0]
+		todo = todo[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			p.path = filepath.Dir(p.path)
+			continue
+		}
+		next := filepath.Join(p.path, name)
+		info, err := os.Lstat(next)
+		if err != nil {
+			return place{}, false
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			p.path = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if p.links = append(p.links, next); err != nil || len(p.links) > 40 { // as Linux
+			return place{}, false
+		}
+		if filepath.IsAbs(target) {
+			p.path = "/"
+		}
+		todo = append(strings.Split(target, "/"), todo...)
+	}
+	return p, true
+}
+
+// inside reports whether path is dir or lies in it; both are without links.
+func inside(dir, path string) bool {
+	if dir == "/" || path == dir {
+		return true
+	}
+	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
+}
