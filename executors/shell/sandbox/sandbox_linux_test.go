@@ -511,7 +511,7 @@ func BenchmarkCommand(b *testing.B) {
 		b.Fatal(err)
 	}
 	own := &workspace.Own{Places: []workspace.Place{{Dir: os.Getenv("HOME") + "/.config/zeph-acp"}}}
-	setup := Setup{Roots: roots.Without(own), Own: own.Places, Home: os.Getenv("HOME")}
+	setup := Setup{Roots: roots.Without(own), Own: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
 	boxes := map[string]*Sandbox{"plain": nil, "sandbox": New(Config{Enabled: true, Caches: true}, setup)}
 	setup.Deny, setup.Refuses = []string{"**/.env"}, refuser(dir, setup.Home, []string{"**/.env"})
 	boxes["deny_read"] = New(Config{Enabled: true, Caches: true}, setup)
