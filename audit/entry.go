@@ -159,7 +159,7 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 		return TimedOut, category
 	case category == executors.Cancelled:
 		return Cancelled, category
-	case r.ExitCode == nil && (category == executors.PolicyBlocked || category == executors.ConfirmationRequired):
+	case r.ExitCode == nil && (category == executors.PolicyBlocked || category == executors.ConfirmationRequired || category == executors.QuotaBlocked):
 		return Denied, category
 	}
 	return Failed, category

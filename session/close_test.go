@@ -155,7 +155,7 @@ func TestCloseStores(t *testing.T) {
 		testStores(t, func(w *wire, id string) { w.want("close", w.call("session/close", params("sessionId", id)), "{}") })
 	})
 	t.Run("end", func(t *testing.T) {
-		testStores(t, func(w *wire, _ string) { w.all.Flush() })
+		testStores(t, func(w *wire, _ string) { w.all.Finish() })
 	})
 }
 

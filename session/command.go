@@ -154,8 +154,11 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
 	s.mu.Lock()
 	s.usage.Used = 0 // roughly: the next answer counts what is there from the start
-	usage := s.usage
+	usage, tools := s.usage, s.keeper
 	s.mu.Unlock()
+	if tools != nil {
+		tools.Reset()
+	}
 	if usage.Size == 0 { // the client was shown none
 		s.journal.record(agent.Cleared{})
 	} else {
@@ -288,6 +291,9 @@ func (s *Session) status(context.Context, string) (string, error) {
 	if s.settings.thought != "" {
 		line("Thinking", "%s", s.settings.thought)
 	}
+	if llm.CallsInText(s.settings.llm) {
+		line("Tools", "called in the text of the answers, since the model has none of its own")
+	}
 	if s.usage.Size > 0 {
 		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, s.usage.Size, s.usage.Used*100/s.usage.Size)
 	}
@@ -301,6 +307,11 @@ func (s *Session) status(context.Context, string) (string, error) {
 		line("Saved", "no: %v", broken)
 	default:
 		line("Saved", "yes")
+	}
+	if s.keeper != nil {
+		for _, text := range s.keeper.Status() {
+			fmt.Fprintf(&b, "- %s\n", text)
+		}
 	}
 	for _, w := range s.told {
 		line("Warning", "%s", w)

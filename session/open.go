@@ -50,9 +50,10 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	if err != nil {
 		return err
 	}
+	s.closeTools() // of an earlier client, or of other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.client, s.dirs, s.agent, s.opened = client, p.AdditionalDirectories, o.Agent, false
+	s.client, s.dirs, s.agent, s.keeper, s.opened = client, p.AdditionalDirectories, o.Agent, o.Tools, false
 	s.settings = settings{mode: o.Mode, model: model.Name(), llm: model}
 	if s.hasMode(want.mode) {
 		s.settings.mode = want.mode

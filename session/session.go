@@ -55,8 +55,19 @@ type Setup struct {
 // Opening is what a factory gives beside the agent.
 type Opening struct {
 	Agent    Agent
+	Tools    Tools    // nil if they keep nothing
 	Mode     string   // in which a new session begins
 	Warnings []string // for the user
+}
+
+// Tools is what the tools of a session keep from turn to turn.
+type Tools interface {
+	// Reset forgets what a new conversation must not know.
+	Reset()
+	// Status tells of it, each entry a name, a colon and a text.
+	Status() []string
+	// Close ends what runs in the background, and waits for that.
+	Close()
 }
 
 // Sessions are the open sessions. Its exported fields do not change once it is
@@ -120,13 +131,29 @@ func (s *Sessions) leaseHolder() string {
 	return s.holder
 }
 
-// Flush tries once more to store what could not be stored of the open sessions.
-func (s *Sessions) Flush() {
+// Finish ends what runs in the background of the open sessions, and tries once
+// more to store what could not be stored of them. No turn may run any more.
+func (s *Sessions) Finish() {
 	s.mu.Lock()
 	open := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
+	var tools sync.WaitGroup
+	for _, sess := range open {
+		tools.Go(sess.closeTools)
+	}
+	tools.Wait()
 	for _, sess := range open {
 		sess.journal.finish()
+	}
+}
+
+// closeTools ends what runs in the background.
+func (s *Session) closeTools() {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools != nil {
+		tools.Close()
 	}
 }
 
@@ -146,6 +173,7 @@ type Session struct {
 	cwd      string
 	dirs     []string
 	agent    Agent
+	keeper   Tools // nil if its tools keep nothing
 	settings settings
 	usage    acp.UsageUpdate    // the last one
 	costs    map[string]float64 // by currency
@@ -204,6 +232,7 @@ func (s *Session) Close() (wait func(context.Context) error) {
 		if last != nil {
 			<-last.done
 		}
+		s.closeTools()
 		s.journal.finish()
 		s.all.mu.Lock()
 		delete(s.all.closing, s.id)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -42,13 +43,16 @@ type App struct {
 	Getenv func(string) string // the environment with the saved keys
 	Store  *store.DB           // of sessions; nil keeps nothing
 	Audit  *audit.Log          // of tool calls; nil records nothing
-	Logout func() error        // removes the saved keys
-	Locked func() error        // why the saved keys cannot be used; nil means that they can
-	Own    *workspace.Own      // the files that no tool touches; nil means none
-	NewID  func() string       // UUIDs
-	Now    func() time.Time
-	Settle time.Duration // see session.Sessions
-	Log    *slog.Logger
+	// Overflow keeps what is too long for the model where Store cannot; nil
+	// lets it go.
+	Overflow *overflow.Memory
+	Logout   func() error   // removes the saved keys
+	Locked   func() error   // why the saved keys cannot be used; nil means that they can
+	Own      *workspace.Own // the files that no tool touches; nil means none
+	NewID    func() string  // UUIDs
+	Now      func() time.Time
+	Settle   time.Duration // see session.Sessions
+	Log      *slog.Logger
 
 	rules  *rulesFile          // what may run, as the file says it now; nil: as Config says
 	served []*session.Sessions // by the servers
@@ -63,15 +67,22 @@ func New(l *Loaded, log *slog.Logger) *App {
 	a := &App{
 		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"), Getenv: keys.Getenv,
 		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
-		NewID: uuid.NewString, Now: time.Now, Settle: settle, Log: log,
+		Overflow: overflow.NewMemory(overflowMemory),
+		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, nil)
 	if l.Paths.Data != "" {
-		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{Log: log})
+		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{
+			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
+		})
 	}
 	return a
 }
+
+// overflowMemory is how many bytes of long texts are kept of all sessions where
+// the database cannot be used.
+const overflowMemory = 32 << 20
 
 // storeFile is the name of the database in the data directory.
 const storeFile = "zeph.db"
@@ -79,7 +90,7 @@ const storeFile = "zeph.db"
 // Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
 	for _, s := range a.served {
-		s.Flush()
+		s.Finish()
 	}
 	err := a.Audit.Close()
 	if a.Store != nil {
@@ -179,6 +190,15 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if rules.problem != "" {
 		warnings = append(warnings, rules.problem)
 	}
+	files, left, err := cfg.Tools.File.Roots(roots)
+	if err != nil {
+		return session.Opening{}, err
+	}
+	reformat, err := a.reformatter(cfg)
+	if err != nil {
+		left = append(left, err.Error())
+	}
+	warnings = append(warnings, left...)
 	for _, m := range s.MCPServers {
 		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
 	}
@@ -193,22 +213,38 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		home = "" // nothing is then taken for the home directory
 	}
 	caps := s.Client.Capabilities()
+	tools, kept := a.chain(cfg, s, places{roots, files, home}, a.shellPolicy(s, roots, home, cfg, rules))
 	return session.Opening{
-		Mode: cfg.Agent.Mode, Warnings: warnings,
+		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Agent: &agent.Agent{
 			Config:  cfg.Agent,
 			Session: s.ID,
 			System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
-			Chain:   chain(cfg, s, roots, a.shellPolicy(s, roots, home, cfg, rules), home, a.Audit),
+			Chain:   tools,
 			Send: func(ctx context.Context, u acp.SessionUpdate) error {
 				return s.Client.Update(ctx, s.ID, u)
 			},
 			NewID: a.NewID,
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
-			Inside: func(path string) bool { _, err := roots.Resolve(path); return err == nil },
+			Inside:   func(path string) bool { _, err := files.Resolve(path); return err == nil },
+			Reformat: reformat,
 			// A client that has terminals shows those.
 			StreamTerminals: caps.TerminalOutput && !caps.Terminal,
 			Log:             a.Log,
 		},
 	}, nil
+}
+
+// reformatter makes what puts right inputs that do not fit their tool; nil if
+// nobody is to. The error is for the user: the main model is never taken instead.
+func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
+	name := cfg.Tools.Retry.ParameterReformatProvider
+	if name == "" {
+		return nil, nil
+	}
+	m, err := a.model(name)
+	if err != nil {
+		return nil, fmt.Errorf("tools.retry.parameter_reformat_provider is not used: %w", err)
+	}
+	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
 }

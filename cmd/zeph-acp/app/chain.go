@@ -7,10 +7,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -19,31 +22,59 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 )
 
+// places are the directories of one session.
+type places struct {
+	roots *workspace.Roots // the client's, where commands run
+	files *workspace.Roots // the same, and what the file tools may use besides
+	home  string           // absolute; empty means unknown
+}
+
 // chain puts the links of one session around the composite that fits its
 // client. This is the only place that knows their order, which DESIGN 5 gives:
 // a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
-func chain(cfg Config, s session.Setup, roots *workspace.Roots, rules *policy.ShellPolicyHandle, home string, log *audit.Log) executors.Executor {
+func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellPolicyHandle) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Policy: rules, Roots: roots, Home: home, Private: roots.Private}
+	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{
-		Policy: rules, Roots: roots, Home: home, Private: roots.Private,
+		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
 		Remembered: &policy.Remembered{},
 	}
+	bash := shellTools(cfg, s.Client, in.roots, caps)
+	k := &keeper{shell: bash, cache: cache.New(cfg.Tools.ResultCache), quota: &quota.Quota{Limits: cfg.Tools.Limits}}
+	k.cache.Busy = func() bool { return bash.Running() > 0 }
+	long := a.overflow(cfg)
 	return executors.Chain(
 		executors.NewDynExecutor(
-			shellTools(cfg, s.Client, roots, caps),
-			fileTools(cfg, s, roots, caps),
+			bash,
+			fileTools(cfg, s, in.files, caps),
 			web.New(cfg.Tools.Scrape),
-			diagnostics.New(localShell(cfg), roots, cfg.Tools.Diagnostics),
+			diagnostics.New(localShell(cfg), in.roots, cfg.Tools.Diagnostics),
+			long.Tools(),
 			native.New(),
 		),
-		audit.Middleware(log),
+		audit.Middleware(a.Audit),
+		k.quota.Middleware,
 		executors.Validate,
 		guard.Middleware,
 		permission.Middleware,
-	)
+		k.cache.Middleware,
+		cfg.Tools.Retry.Middleware,
+		long.Middleware,
+	), k
+}
+
+// overflow keeps what is too long for the model.
+func (a *App) overflow(cfg Config) *overflow.Overflow {
+	o := &overflow.Overflow{
+		Memory: a.Overflow, Config: cfg.Tools.Overflow, Log: a.Log,
+		Paged: []string{"read", "grep", "find_path", "list_directory"},
+	}
+	if a.Store != nil { // a nil *store.DB would be a Store all the same
+		o.Store = a.Store
+	}
+	return o
 }
 
 // localShell runs programs here, without what they must not learn.
@@ -58,9 +89,10 @@ func localShell(cfg Config) shell.Local {
 }
 
 // shellTools runs commands in the client's terminals if it has any, else here.
-func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
+func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities) *shell.Executor {
 	local := localShell(cfg)
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
+	tools.Roots = roots
 	if caps.Terminal {
 		tools.Runner = &ideproxy.Terminal{Client: client, Local: local, Block: local.Block, Extra: local.Extra}
 		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
@@ -88,6 +120,7 @@ func Catalogue() []executors.Tool {
 		files.New(nil, nil, files.Defaults()),
 		web.New(web.Defaults()),
 		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
+		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),
 		native.New(),
 	).Tools()
 }

@@ -7,9 +7,13 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/retry"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -33,6 +37,10 @@ type Tools struct {
 	File          files.Config       `toml:"file"`
 	Scrape        web.Config         `toml:"scrape"`
 	Diagnostics   diagnostics.Config `toml:"diagnostics"`
+	Overflow      overflow.Config    `toml:"overflow"`
+	ResultCache   cache.Config       `toml:"result_cache"`
+	Retry         retry.Config       `toml:"retry"`
+	quota.Limits                     // max_tool_calls_per_session
 	policy.Config                    // [[tools.permissions.TOOL]]
 }
 
@@ -51,6 +59,10 @@ func Defaults() Config {
 			File:        files.Defaults(),
 			Scrape:      web.Defaults(),
 			Diagnostics: diagnostics.Defaults(),
+			Overflow:    overflow.Defaults(),
+			ResultCache: cache.Defaults(),
+			Retry:       retry.Defaults(),
+			Limits:      quota.Defaults(),
 			Config:      policy.Defaults(),
 			Shell:       Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
@@ -78,7 +90,11 @@ func sections() []section {
 		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
 		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
 		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
+		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
+		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		part("audit", func(c *Config) *audit.Config { return &c.Audit }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),

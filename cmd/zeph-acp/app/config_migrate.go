@@ -30,6 +30,8 @@ var renames = []rename{
 	{"llm.model", "llm.providers[].model", false},
 	{"llm.base_url", "llm.providers[].base_url", false},
 	{"logging", "log", true},
+	{"agent.max_retry_duration_secs", "tools.retry.budget_secs", false},
+	{"agent.max_tool_retries", "tools.retry.max_attempts", false},
 	{"memory.context_budget_tokens", "agent.context_budget_tokens", false},
 	{"tools.permissions.glob", "tools.permissions.find_path", true},
 	{"tools.permissions.shell", "tools.permissions.bash", true},

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+)
+
+// keeper is what the chain of one session keeps from turn to turn.
+type keeper struct {
+	shell *shell.Executor
+	cache *cache.Cache
+	quota *quota.Quota
+}
+
+// Reset forgets results and begins to count anew; what runs in the background
+// goes on.
+func (k *keeper) Reset() {
+	k.cache.Clear()
+	k.quota.Reset()
+}
+
+// Status tells what /status shows of the tools.
+func (k *keeper) Status() []string {
+	var lines []string
+	if most := k.quota.Limits.MaxToolCallsPerSession; most > 0 {
+		lines = append(lines, fmt.Sprintf("Tool calls: %d of %d", min(k.quota.Used(), most), most))
+	}
+	if s := k.cache.Stats(); s.Hits > 0 {
+		lines = append(lines, fmt.Sprintf("Result cache: %d of %d looks were answered from it", s.Hits, s.Hits+s.Misses))
+	}
+	if jobs := k.shell.Background(); len(jobs) > 0 {
+		lines = append(lines, "Background: "+strings.Join(jobs, "; "))
+	}
+	return lines
+}
+
+// Close ends what runs in the background.
+func (k *keeper) Close() { _ = k.shell.Close() } // it cannot fail in a way that anybody could mend
