@@ -133,7 +133,8 @@ func BenchmarkGrep(b *testing.B) {
 		{"prefix/frequent", `requestHand\w+\(w`, unbounded()},
 		{"inner/rare", `\w+Needle\(`, unbounded()},
 		{"fold/rare", `(?i)ZEPHneedle`, unbounded()},
-		{"free/rare", `[a-z]{4}N[a-z]{5}`, unbounded()},
+		{"byte/rare", `[a-z]{4}N[a-z]{5}`, unbounded()},
+		{"free/rare", `[a-z]{4}[A-Z][a-z]{5}\W`, unbounded()}, // no text in it to look for
 	} {
 		for _, sort := range []string{"none", "path"} {
 			b.Run(tt.name+"/sort-"+sort, func(b *testing.B) {

@@ -210,11 +210,7 @@ func (r *rules) match(dir string, from int, name string, isDir bool) verdict {
 func parseRules(text string) *rules {
 	r := &rules{names: map[string][]int{}, exts: map[string][]int{}, paths: map[string][]int{}}
 	for line := range strings.Lines(strings.TrimPrefix(text, byteOrderMark)) {
-		line, ended := strings.CutSuffix(line, "\n")
-		if ended {
-			line = strings.TrimSuffix(line, "\r")
-		}
-		r.add(line)
+		r.add(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	if len(r.list) == 0 {
 		return nil

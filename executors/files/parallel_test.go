@@ -177,6 +177,9 @@ func FuzzIgnore(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
+	// Of these git says that they are like a single star, but it takes what is
+	// before them off first and then finds them at the begin: "a**/b" matches "ab".
+	odd := regexp.MustCompile(`[^/\n!]\*\*`)
 	dir := f.TempDir()
 	run := func(stdin string, args ...string) (string, error) {
 		cmd := exec.Command(git, append([]string{"-c", "core.excludesFile=/dev/null"}, args...)...)
@@ -190,7 +193,7 @@ func FuzzIgnore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, name string) {
 		name, isDir := strings.CutSuffix(name, "/")
-		if !fs.ValidPath(name) || name == "." || len(name) > 100 || strings.ContainsAny(name, "\x00\\") || strings.ContainsRune(text, 0) || strings.Contains(strings.ToLower(name), ".git") {
+		if !fs.ValidPath(name) || name == "." || len(name) > 100 || strings.ContainsAny(name, "\x00\\") || strings.ContainsRune(text, 0) || strings.Contains(strings.ToLower(name), ".git") || odd.MatchString(text) {
 			return
 		}
 		must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), 0o644))
@@ -203,7 +206,7 @@ func FuzzIgnore(f *testing.F) {
 		} else {
 			must(t, os.WriteFile(full, nil, 0o644))
 		}
-		out, err := run(name+"\x00", "check-ignore", "--no-index", "-z", "--stdin")
+		out, err := run("./"+name+"\x00", "check-ignore", "--no-index", "-z", "--stdin")
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
 			t.Fatal(err, out)
 		}
