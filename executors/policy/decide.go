@@ -217,7 +217,7 @@ func neutral(c *command.Command) bool {
 	// Not among them: shells other than bash, which read a text in another way than
 	// it was judged; nohup and time, which write files.
 	if c.Program() == "bash" {
-		return slices.Contains([]string{"-c", "-ec", "-lc"}, c.Words[1].Text)
+		return len(c.Words) > 1 && slices.Contains([]string{"-c", "-ec", "-lc"}, c.Words[1].Text)
 	}
 	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
