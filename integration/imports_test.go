@@ -28,6 +28,7 @@ var importTable = []struct {
 	{"executors/command", nil},
 	{"executors/workspace", nil},
 	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell"}},
+	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/command", "executors/workspace"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace"}},
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},

@@ -205,15 +205,18 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if locked := a.locked(); locked != nil { // else direct would answer without a word
 		warnings = append(warnings, locked.Error())
 	}
-	for _, w := range warnings {
-		a.Log.Warn(w, "session", s.ID)
-	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing is then taken for the home directory
 	}
 	caps := s.Client.Capabilities()
 	tools, kept := a.chain(cfg, s, places{roots, files, home}, a.shellPolicy(s, roots, home, cfg, rules))
+	if w := kept.box.Warning(); w != "" {
+		warnings = append(warnings, w)
+	}
+	for _, w := range warnings {
+		a.Log.Warn(w, "session", s.ID)
+	}
 	return session.Opening{
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Agent: &agent.Agent{

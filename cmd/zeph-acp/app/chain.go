@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
@@ -41,16 +42,18 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
 		Remembered: &policy.Remembered{},
 	}
-	bash := shellTools(cfg, s.Client, in.roots, caps)
-	k := &keeper{shell: bash, cache: cache.New(cfg.Tools.ResultCache), quota: &quota.Quota{Limits: cfg.Tools.Limits}}
+	box := a.box(cfg, in)
+	local := localShell(cfg, box)
+	bash := shellTools(cfg, s.Client, in.roots, caps, local, box)
+	k := &keeper{shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache), quota: &quota.Quota{Limits: cfg.Tools.Limits}}
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	long := a.overflow(cfg)
 	return executors.Chain(
 		executors.NewDynExecutor(
-			bash,
+			boxed{bash, box},
 			fileTools(cfg, s, in.files, caps),
 			web.New(cfg.Tools.Scrape),
-			diagnostics.New(localShell(cfg), in.roots, cfg.Tools.Diagnostics),
+			diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 			long.Tools(),
 			native.New(),
 		),
@@ -78,22 +81,29 @@ func (a *App) overflow(cfg Config) *overflow.Overflow {
 }
 
 // localShell runs programs here, without what they must not learn.
-func localShell(cfg Config) shell.Local {
+func localShell(cfg Config, box *sandbox.Sandbox) shell.Local {
 	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv()}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)
 		}
 	}
+	if box != nil {
+		local.Wrap = func(p shell.Program) (shell.Program, error) {
+			var err error
+			p.Path, p.Args, p.Env, err = box.Wrap(p.Path, p.Args, p.Env)
+			return p, err
+		}
+	}
 	return local
 }
 
-// shellTools runs commands in the client's terminals if it has any, else here.
-func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities) *shell.Executor {
-	local := localShell(cfg)
+// shellTools runs commands in the client's terminals if it has any and no
+// sandbox is required, else here.
+func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
-	if caps.Terminal {
+	if caps.Terminal && !box.Required() { // which the client's terminals are out of reach of
 		tools.Runner = &ideproxy.Terminal{Client: client, Local: local, Block: local.Block, Extra: local.Extra}
 		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/retry"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -37,6 +38,7 @@ type Tools struct {
 	File          files.Config       `toml:"file"`
 	Scrape        web.Config         `toml:"scrape"`
 	Diagnostics   diagnostics.Config `toml:"diagnostics"`
+	Sandbox       sandbox.Config     `toml:"sandbox"`
 	Overflow      overflow.Config    `toml:"overflow"`
 	ResultCache   cache.Config       `toml:"result_cache"`
 	Retry         retry.Config       `toml:"retry"`
@@ -59,6 +61,7 @@ func Defaults() Config {
 			File:        files.Defaults(),
 			Scrape:      web.Defaults(),
 			Diagnostics: diagnostics.Defaults(),
+			Sandbox:     sandbox.Defaults(),
 			Overflow:    overflow.Defaults(),
 			ResultCache: cache.Defaults(),
 			Retry:       retry.Defaults(),
@@ -92,6 +95,7 @@ func sections() []section {
 		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
 		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		part("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
 		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
 		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
 		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),

@@ -7,11 +7,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
 // keeper is what the chain of one session keeps from turn to turn.
 type keeper struct {
 	shell *shell.Executor
+	box   *sandbox.Sandbox // nil where it is off
 	cache *cache.Cache
 	quota *quota.Quota
 }
@@ -31,6 +33,9 @@ func (k *keeper) Status() []string {
 	}
 	if s := k.cache.Stats(); s.Hits > 0 {
 		lines = append(lines, fmt.Sprintf("Result cache: %d of %d looks were answered from it", s.Hits, s.Hits+s.Misses))
+	}
+	if k.box != nil {
+		lines = append(lines, k.box.State())
 	}
 	if jobs := k.shell.Background(); len(jobs) > 0 {
 		lines = append(lines, "Background: "+strings.Join(jobs, "; "))

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"unsafe"
 
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall" // Landlock's calls; its rules by path would follow links
 	"golang.org/x/sys/unix"
 )
 
@@ -85,27 +85,25 @@ func handled(abi int, network bool) *rules {
 
 // Available tells the ABI of the kernel's Landlock, or 0 and why there is none.
 func Available() (abi int, reason string) {
-	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	abi, err := ll.LandlockGetABIVersion()
 	switch {
-	case errno == unix.ENOSYS:
+	case errors.Is(err, unix.ENOSYS):
 		return 0, "this kernel has no Landlock (Linux 5.13 and later, CONFIG_SECURITY_LANDLOCK)"
-	case errno == unix.EOPNOTSUPP:
+	case errors.Is(err, unix.EOPNOTSUPP):
 		return 0, "Landlock is switched off; the kernel's parameter lsm= must name it"
-	case errno != 0:
-		return 0, fmt.Sprintf("Landlock cannot be used here: %v", errno)
+	case err != nil:
+		return 0, fmt.Sprintf("Landlock cannot be used here: %v", err)
 	}
-	return int(n), ""
+	return abi, ""
 }
 
 // restrict takes all rights that r does not grant from this thread, and from
 // what it executes. The thread must be locked.
 func (r *rules) restrict() error {
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.FS, Handled_access_net: r.Net, Scoped: r.Scoped}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return fmt.Errorf("make a Landlock ruleset: %w", errno)
+	ruleset, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{HandledAccessFS: r.FS, HandledAccessNet: r.Net, Scoped: r.Scoped}, 0)
+	if err != nil {
+		return fmt.Errorf("make a Landlock ruleset: %w", err)
 	}
-	ruleset := int(fd)
 	defer unix.Close(ruleset)
 	for _, g := range r.Grants {
 		if err := g.add(ruleset, r.FS); err != nil {
@@ -118,8 +116,8 @@ func (r *rules) restrict() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
-		return fmt.Errorf("enforce the Landlock ruleset: %w", errno)
+	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
+		return fmt.Errorf("enforce the Landlock ruleset: %w", err)
 	}
 	return nil
 }
@@ -159,14 +157,12 @@ func (e entry) add(ruleset, dir int, right uint64) error {
 	if right == 0 {
 		return nil
 	}
-	attr := unix.LandlockPathBeneathAttr{Allowed_access: right, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
-	if errno == unix.EBADFD { // files of the kernel's own, such as a pipe: nothing there is withheld
+	err = ll.LandlockAddPathBeneathRule(ruleset, &ll.PathBeneathAttr{AllowedAccess: right, ParentFd: fd}, 0)
+	if errors.Is(err, unix.EBADFD) { // files of the kernel's own, such as a pipe: nothing there is withheld
 		return nil
 	}
-	if errno != 0 {
-		return fmt.Errorf("add a Landlock rule: %w", errno)
+	if err != nil {
+		return fmt.Errorf("add a Landlock rule: %w", err)
 	}
 	return nil
 }
