@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Dir is an open directory inside of the roots. Names are those of entries in
@@ -140,12 +141,15 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !info.IsDir() { // opening a FIFO would wait for who writes to it
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
 	opened, err := root.Stat(".")
-	if err == nil && !os.SameFile(info, opened) { // a link to elsewhere in here
+	if err == nil && !os.SameFile(info, opened) { // exchanged for a link to elsewhere in here
 		err = errExchanged
 	}
 	if err != nil {

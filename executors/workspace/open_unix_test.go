@@ -43,3 +43,26 @@ func TestOpenIrregular(t *testing.T) {
 		t.Error("opened a device")
 	}
 }
+
+// What is no directory is not opened as one: a FIFO would wait for a writer.
+func TestSubNoDirectory(t *testing.T) {
+	root := t.TempDir()
+	r, err := New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(root, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"fifo", "file", "link"} {
+		if _, err := r.Dir(filepath.Join(r.Cwd(), name, "x")); !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
