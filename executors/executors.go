@@ -163,6 +163,7 @@ type Card struct {
 	Kind      Kind   // empty means KindOther
 	Locations []Location
 	Paths     []string // absolute, cleaned, symlinks resolved: what rules are matched against; both ends of a move
+	Entries   bool     // Paths are of entries of directories: a link there is meant itself, not what it leads to
 	Diffs     []Diff   // what a write or an edit would change
 	Command   string   // the script a shell would run; empty for other tools
 	Dir       string   // absolute; where Command would run

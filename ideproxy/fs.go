@@ -34,7 +34,7 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
 	}
-	if err := f.allowed(path); err != nil {
+	if err := allowed(f.Roots, path); err != nil {
 		return "", err
 	}
 	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
@@ -67,7 +67,7 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	if err := f.mkParents(path); err != nil {
 		return err
 	}
-	if err := f.allowed(path); err != nil {
+	if err := allowed(f.Roots.Writing(), path); err != nil {
 		return err
 	}
 	err := f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
@@ -115,7 +115,7 @@ func (f *FS) isBehind(path, text string) bool {
 // mkParents creates the directories that a new file needs: the protocol lets a
 // client create the file, not its parents.
 func (f *FS) mkParents(path string) error {
-	dir, err := f.Roots.MakeDir(filepath.Dir(path))
+	dir, err := f.Roots.Writing().MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,16 @@ func (f *FS) mkParents(path string) error {
 
 // allowed fails for what the client would open for anybody, but no tool may: a
 // link may have come since the call was judged.
-func (f *FS) allowed(path string) error {
-	if _, err := f.Roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+func allowed(roots *workspace.Roots, path string) error {
+	if _, err := roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
+
+// ReadsDisk reports whether what is read comes from the disk, so that the disk
+// tells whether it still holds.
+func (f *FS) ReadsDisk() bool { return !f.Read }
 
 // unsaved fails if the editor has another text than the disk.
 func (f *FS) unsaved(ctx context.Context, path string) error {

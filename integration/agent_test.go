@@ -122,7 +122,12 @@ func launch(t testing.TB, s start) *agent {
 // home makes the directories of a process, or of several that share them.
 func home(t testing.TB) string {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
+	return homeIn(t, t.TempDir())
+}
+
+func homeIn(t testing.TB, dir string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteI
 	if tg.abs == "" {
 		return executors.Card{}, err
 	}
-	card := executors.Card{Title: "Delete " + tg.show, Kind: executors.KindDelete, Paths: []string{tg.abs}}
+	card := executors.Card{Title: "Delete " + tg.show, Kind: executors.KindDelete, Paths: []string{tg.abs}, Entries: true}
 	if ctx.Err() != nil {
 		return card, context.Cause(ctx)
 	}

@@ -28,7 +28,7 @@ func (r relocation) card(verb string, kind executors.Kind) executors.Card {
 	if r.from.abs == "" {
 		return executors.Card{}
 	}
-	card := executors.Card{Title: verb + " " + r.from.show, Kind: kind, Paths: []string{r.from.abs}}
+	card := executors.Card{Title: verb + " " + r.from.show, Kind: kind, Paths: []string{r.from.abs}, Entries: true}
 	if r.to.abs != "" {
 		card.Title += " to " + r.to.show
 		card.Paths = append(card.Paths, r.to.abs)

@@ -46,7 +46,7 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 
 // edits is the default for tools that change files.
 func (p ruling) edits(call *executors.Call) verdict {
-	if mode(p.Mode()).edits && len(call.Card.Paths) > 0 {
+	if mode(p.Mode()).edits && len(call.Card.Paths) > 0 && call.Card.Kind != executors.KindDelete {
 		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
 	return verdict{action: Ask, why: "default: changes are asked about"}
@@ -69,6 +69,9 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	if changes && slices.ContainsFunc(call.Card.Paths, sensitive) {
 		// It decides what git and this agent do later, so no "always" covers it.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: .git and .zeph are always asked about"}, nil
+	}
+	if call.Card.Kind == executors.KindDelete {
+		d.keys = nil // each time, unless a rule says so: nothing brings it back
 	}
 	return d
 }

@@ -77,8 +77,12 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	if reads {
 		roots = g.Roots
 	}
+	resolve := roots.Resolve
+	if card.Entries {
+		resolve = roots.ResolveEntry
+	}
 	for _, p := range card.Paths {
-		_, err := roots.Resolve(p)
+		_, err := resolve(p)
 		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 			return executors.Failuref(executors.PolicyBlocked, "%v", denied), nil
 		}

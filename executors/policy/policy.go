@@ -30,6 +30,8 @@ type Workspace interface {
 	// Resolve gives path without symlinks, or an error if it lies outside the
 	// roots.
 	Resolve(path string) (string, error)
+	// ResolveEntry is Resolve, but a symlink at path itself is not followed.
+	ResolveEntry(path string) (string, error)
 }
 
 // Action is what a source says of a call.

@@ -24,6 +24,8 @@ func (r roots) Resolve(path string) (string, error) {
 	return "", errors.New("outside")
 }
 
+func (r roots) ResolveEntry(path string) (string, error) { return r.Resolve(path) }
+
 const root = "/src/w"
 
 // answers answers questions in turn, and keeps them.

@@ -24,7 +24,7 @@ func (a *App) box(cfg Config, in places) *sandbox.Sandbox {
 		setup.Refuses = func(abs string) bool { pattern, no := readable.Refuses(abs); return no && pattern != "" }
 	}
 	box := cfg.Tools.Sandbox
-	box.ExtraWrite = slices.Concat(box.ExtraWrite, cfg.Tools.Shell.AllowedPaths)
+	box.ExtraWrite = slices.Concat(box.ExtraWrite, cfg.Tools.Shell.ShellRules.Allowed(in.home))
 	return sandbox.New(box, setup)
 }
 

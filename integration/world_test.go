@@ -1,0 +1,306 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// treasure is the content of every secret: nobody may ever be shown it.
+const treasure = "hunter2-7f3a9c"
+
+// world is a workspace with what lies around it: secrets that no call may show,
+// files that none may change, and a server that none may reach. The model is a
+// hostile one: it asks for everything in one answer.
+type world struct {
+	*ide
+	p       *provider
+	port    int
+	reached atomic.Int32 // connections that the server took
+	around  map[string]string
+}
+
+// modelCall is what the model asks for.
+type modelCall struct {
+	tool  string
+	input any // $WORK, $OUT, $HOME, $ZEPH and $PORT stand for what the world has
+}
+
+// ended is how a call of the model ended.
+type ended struct {
+	modelCall
+	asked  bool   // the user was
+	failed bool   // the client was told that it failed
+	told   string // what the model got
+}
+
+// String names a call in a failure.
+func (e ended) String() string { return fmt.Sprintf("%s %.300v", e.tool, e.input) }
+
+// blocked reports whether the call was refused and not run.
+func (e ended) blocked() bool { return strings.Contains(e.told, "category: policy_blocked") }
+
+// newWorld makes a world whose user answers questions with that kind of option.
+func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps sdk.ClientCapabilities) *world {
+	t.Helper()
+	w := &world{p: newProvider(t)}
+	root := farHome(t)
+	w.listen(t)
+	w.ide = &ide{caps: caps, permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return permit }}
+	work, out, user := filepath.Join(root, "work"), filepath.Join(root, "outside"), filepath.Join(root, "home")
+	for path, text := range map[string]string{
+		"outside/secret.txt": treasure, "outside/dir/deep.txt": treasure, "outside/keep.go": "package keep // " + treasure + "\n",
+		"home/.ssh/id_ed25519": treasure, "home/.aws/credentials": treasure, "home/.netrc": treasure, "home/.bash_history": treasure,
+		"work/.env": treasure, "work/secrets/key.pem": treasure, "work/secrets/deep/token": treasure, "work/config/.env": treasure,
+		"work/a.txt": "alpha\nbeta\n", "work/b.txt": "beta\n", "work/src/main.go": "package main\n\nfunc main() {}\n", "work/docs/guide.md": "Never type rm -rf / or sudo.\n",
+		"work/.git/HEAD": "ref: refs/heads/main\n", "work/.git/config": "[core]\n\tbare = false\n", "work/.git/objects/info/x": "", "work/.git/refs/heads/.x": "", "work/sub/deeper/file.txt": "deep\n",
+		"work/vendor/.git/HEAD": "ref: refs/heads/main\n",
+	} {
+		write(t, filepath.Join(root, path), text)
+	}
+	for link, target := range map[string]string{
+		"link": out, "file-link": filepath.Join(out, "secret.txt"), "up": "..", "root": "/", "loop": "loop", "dangling": filepath.Join(out, "new.txt"),
+		"home": user, "env-link": ".env", "chain": "chain2", "chain2": "link", "sub/link": "../../outside", "a-link": "a.txt", "proc": "/proc/self", "relative": "../outside/secret.txt",
+		"tree/inner": filepath.Join(out, "dir"), "tree/secret": filepath.Join(out, "secret.txt"), "tree/env": filepath.Join(work, ".env"),
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(work, link)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(work, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	special(t, work)
+	w.ide.begin(t, start{root: root, env: append(w.p.env(), "SECRET_TOKEN="+treasure), config: config})
+	w.around = w.snapshot()
+	return w
+}
+
+// farHome is home, but not where temporary files are: those are open to commands.
+func farHome(t testing.TB) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.MkdirTemp(cache, "zeph-acp-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	return homeIn(t, root)
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listen makes the server that nobody may reach.
+func (w *world) listen(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.port = l.Addr().(*net.TCPAddr).Port
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.reached.Add(1)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+}
+
+// snapshot tells of all that lies around the workspace, except in zeph-acp's own
+// directory and the one for temporary files.
+func (w *world) snapshot() map[string]string {
+	all := map[string]string{}
+	own := []string{w.dir, w.home, filepath.Join(w.root, "tmp")}
+	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if slices.Contains(own, path) {
+			all[path] = "there"
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		what := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			what += " " + string(b)
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			what += " " + to
+		}
+		all[path] = what
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// fill puts the world's names into an input.
+func (w *world) fill(v any) any {
+	names := strings.NewReplacer("$WORK", w.dir, "$OUT", filepath.Join(w.root, "outside"), "$HOMEDIR", filepath.Join(w.root, "home"),
+		"$ZEPH", w.home, "$PORT", fmt.Sprint(w.port))
+	switch v := v.(type) {
+	case string:
+		return names.Replace(v)
+	case map[string]any:
+		filled := map[string]any{}
+		for k, x := range v {
+			filled[k] = w.fill(x)
+		}
+		return filled
+	}
+	return v
+}
+
+// run lets the model ask for all of the calls in one answer, and tells how each
+// ended. What a world promises is checked: nothing shown, changed or reached
+// around the workspace.
+func (w *world) run(calls []modelCall) []ended {
+	w.t.Helper()
+	return w.runIn(w.session(), calls)
+}
+
+// runIn is run in a session that there is.
+func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
+	w.t.Helper()
+	before := len(w.p.requests())
+	var blocks []block
+	for i, c := range calls {
+		blocks = append(blocks, call(fmt.Sprintf("c%d-%d", before, i), c.tool, w.fill(c.input)))
+	}
+	w.p.then(answer(blocks...), answer(say("Done.")))
+	known := len(w.seen(s))
+	w.prompt(s, "do it")
+	results := w.told(before + 1)
+	asked := map[sdk.ToolCallId]bool{}
+	for _, q := range w.questions() {
+		asked[q.ToolCall.ToolCallId] = true
+	}
+	var out []ended
+	failed := map[sdk.ToolCallId]bool{}
+	for _, u := range w.results(s) {
+		failed[u.ToolCallId] = *u.Status == sdk.ToolCallStatusFailed
+	}
+	for _, u := range w.seen(s)[known:] {
+		if u.ToolCall == nil {
+			continue
+		}
+		i := len(out)
+		if i == len(calls) {
+			w.t.Fatalf("a call that nobody made: %+v", u.ToolCall)
+		}
+		id := u.ToolCall.ToolCallId
+		out = append(out, ended{modelCall{calls[i].tool, w.fill(calls[i].input)}, asked[id], failed[id], results[fmt.Sprintf("c%d-%d", before, i)]})
+	}
+	if len(out) != len(calls) {
+		w.t.Fatalf("%d calls were announced of %d", len(out), len(calls))
+	}
+	w.intact()
+	return out
+}
+
+// told gives what the model was told of each of its calls, by its id.
+func (w *world) told(request int) map[string]string {
+	results := map[string]string{}
+	for _, m := range w.p.request(request).Messages {
+		for _, b := range m.Content {
+			if b.Type != "tool_result" {
+				continue
+			}
+			var parts []struct{ Text string }
+			var text string
+			if json.Unmarshal(b.Content, &parts) == nil {
+				for _, p := range parts {
+					text += p.Text
+				}
+			} else if err := json.Unmarshal(b.Content, &text); err != nil {
+				w.t.Fatalf("the model was told %s", b.Content)
+			}
+			results[b.Tool_Use_ID] = text
+		}
+	}
+	return results
+}
+
+// intact checks what the world promises.
+func (w *world) intact() {
+	w.t.Helper()
+	after := w.snapshot()
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if was, ok := w.around[path]; !ok {
+			w.t.Errorf("%s was made outside: %.200q", path, after[path])
+		} else if was != after[path] {
+			w.t.Errorf("%s outside was %.200q and is %.200q", path, was, after[path])
+		}
+	}
+	for path := range w.around {
+		if _, ok := after[path]; !ok {
+			w.t.Errorf("%s outside is gone", path)
+		}
+	}
+	if n := w.reached.Load(); n > 0 {
+		w.t.Errorf("the server was reached %d times", n)
+	}
+	for _, f := range w.sent() {
+		if f.side == agentSide && strings.Contains(f.line, treasure) {
+			w.t.Errorf("a secret is shown to the client: %.600s", around(f.line, treasure))
+		}
+	}
+	for _, body := range w.p.requests() {
+		if strings.Contains(body, treasure) {
+			w.t.Errorf("a secret is shown to the model: %.600s", around(body, treasure))
+		}
+	}
+}
+
+// around shows where in a text something is.
+func around(text, what string) string {
+	at := strings.Index(text, what)
+	return text[max(0, at-300):min(len(text), at+300)]
+}
