@@ -1,0 +1,293 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// dedup folds what a log repeats.
+type dedup struct {
+	replace []substitute
+	max     int // different records that are told apart
+}
+
+// substitute is what a user's pattern does to a line before it is compared.
+type substitute struct {
+	pattern *pattern
+	by      []byte
+}
+
+// newDedup makes the strategy "dedup": of records that are the same but for
+// times, addresses, ids and numbers the first stays, with the number of all, and
+// the time of the last. What tells of errors differs by its numbers too. A record
+// is a line with those that belong to it, such as a stack trace. Of many
+// different records without an error those alike are folded, and the middle is
+// cut.
+//
+// Each of normalize_patterns is a regular expression, or a table of a pattern and
+// its replacement; matches of it do not count in the comparison.
+func newDedup(p params) (Strategy, error) {
+	c := struct {
+		Normalize []any `toml:"normalize_patterns"`
+		Max       int   `toml:"max_unique_patterns"`
+	}{Max: 10_000}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Max <= 0 {
+		return nil, errors.New("max_unique_patterns must be a number of patterns")
+	}
+	d := dedup{max: c.Max}
+	for _, v := range c.Normalize {
+		r, err := newSubstitute(v)
+		if err != nil {
+			return nil, fmt.Errorf("normalize_patterns: %w", err)
+		}
+		d.replace = append(d.replace, r)
+	}
+	return d, nil
+}
+
+func newSubstitute(v any) (r substitute, err error) {
+	by := "<*>"
+	expr, ok := v.(string)
+	if table, isTable := v.(map[string]any); isTable {
+		expr, ok = table["pattern"].(string)
+		for key, value := range table {
+			text, isText := value.(string)
+			switch {
+			case key != "pattern" && key != "replacement":
+				return r, fmt.Errorf("there is no %q (known: pattern, replacement)", key)
+			case !isText:
+				return r, fmt.Errorf("%s: want a text", key)
+			case key == "replacement":
+				by = text
+			}
+		}
+	}
+	if !ok || expr == "" {
+		return r, errors.New("want patterns, or tables with a pattern")
+	}
+	if strings.Contains(strings.ReplaceAll(by, "$$", ""), "$") {
+		return r, fmt.Errorf("the replacement %q refers to a group; write $$ for a dollar", by)
+	}
+	r.by = []byte(strings.ReplaceAll(by, "$$", "$"))
+	r.pattern, err = compile(expr)
+	return r, err
+}
+
+func (d dedup) Begin(run Run, out *Lines) Pass {
+	return &deduping{dedup: d, out: out, seen: map[string]*logEntry{}}
+}
+
+// Bounds of what is held of a log.
+const (
+	maxHeld     = 24 << 20 // bytes of different records
+	maxRecord   = 64 << 10 // bytes of one
+	maxVariants = 8        // of an error, by their numbers
+	nearError   = 5        // lines behind an error without a time that stay
+)
+
+type deduping struct {
+	dedup
+	out     *Lines
+	lines   int
+	last    []byte    // the last line
+	record  logRecord // the one under way
+	exact   int       // plain lines that are still near a new error
+	seen    map[string]*logEntry
+	entries []*logEntry
+	held    int
+	beyond  *Lines // what came when no more could be told apart
+	cut     *cutter
+	key     []byte
+	text    []byte
+}
+
+// logEntry is one of the different records.
+type logEntry struct {
+	text      []byte
+	key       string
+	latest    [64]byte // begin of the last record like it
+	n         int      // records that it stands for
+	lines     int      // lines of those
+	important bool
+	similar   bool // those differ in words
+
+	variants int       // of an error: how many stand in entries
+	variant  *logEntry // the last of them
+	more     int       // records behind the last variant
+}
+
+func (d *deduping) Line(l []byte) {
+	if len(l) == 0 {
+		d.record.blank()
+		return
+	}
+	d.lines++
+	if len(d.record.text) > 0 && d.record.continues(l) && len(d.record.text)+len(l) < maxRecord {
+		d.record.add(l)
+	} else {
+		d.flush()
+		d.record.begin(l)
+	}
+	d.last = append(d.last[:0], l...)
+}
+
+// flush counts the record under way.
+func (d *deduping) flush() {
+	r := &d.record
+	if len(r.text) == 0 {
+		return
+	}
+	exact := d.exact > 0 && !r.stamped && !r.dump
+	if r.stamped {
+		d.exact = 0
+	} else if exact {
+		d.exact--
+	}
+	e := d.find(r, exact)
+	if e == nil {
+		if d.cut == nil {
+			d.beyond = NewLines()
+			d.cut = excerpt{head: 100, tail: 100, context: 2}.begin(d.beyond)
+		}
+		for line := range bytes.SplitSeq(r.text, []byte{'\n'}) {
+			d.cut.line(line)
+		}
+		return
+	}
+	e.lines += r.lines
+	n := copy(e.latest[:], r.text)
+	clear(e.latest[n:])
+}
+
+// find gives the entry that a record is of, which may be a new one; nil if there
+// is no place for it.
+func (d *deduping) find(r *logRecord, exact bool) *logEntry {
+	if exact {
+		d.key = append(append(d.key[:0], 0), r.text...)
+	} else {
+		d.normal(r.text, false)
+	}
+	e := d.seen[string(d.key)]
+	if e == nil {
+		if e = d.add(r, exact); e != nil && e.important {
+			e.variants, e.variant = 1, e
+			d.seen[string(d.normal(r.text, true))] = e
+			if !r.stamped && !exact {
+				d.exact = nearError
+			}
+		}
+		return e
+	}
+	if !e.important || exact {
+		e.n++
+		return e
+	}
+	v := d.seen[string(d.normal(r.text, true))]
+	switch {
+	case v != nil:
+		v.n++
+		return v
+	case e.variants < maxVariants:
+		if v = d.add(r, true); v != nil {
+			v.important = true
+			e.variants++
+			e.variant = v
+		}
+		return v
+	}
+	e.variant.more++
+	return e.variant
+}
+
+// normal gives the text by which a record is compared, in d.key.
+func (d *deduping) normal(text []byte, strict bool) []byte {
+	for _, r := range d.replace {
+		if r.pattern.may(text) {
+			text = r.pattern.re.ReplaceAllLiteral(text, r.by)
+		}
+	}
+	d.key = d.key[:0]
+	if strict {
+		d.key = append(d.key, 0) // no line has one
+	}
+	d.key = normal(d.key, text, strict)
+	return d.key
+}
+
+// add makes an entry of a record that is new, by the key in d.key.
+func (d *deduping) add(r *logRecord, exact bool) *logEntry {
+	if len(d.entries) >= d.max || d.held > maxHeld {
+		return nil
+	}
+	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.tells()}
+	d.held += len(e.text) + len(e.key) + 200
+	d.seen[e.key] = e
+	d.entries = append(d.entries, e)
+	return e
+}
+
+func (d *deduping) End() Confidence {
+	d.flush()
+	if d.cut != nil {
+		defer d.beyond.Close()
+	}
+	if d.lines < 3 || isPatternCount(d.last) {
+		return Fallback
+	}
+	unique := len(d.entries)
+	f := logFold{entries: d.entries}
+	f.fold()
+	if d.cut == nil && unique == d.lines && !f.lossy {
+		return Fallback
+	}
+	f.write(d.out)
+	if d.cut != nil {
+		d.cut.end()
+		if d.beyond.Each(d.out.Write) != nil {
+			return Fallback
+		}
+	}
+	d.out.Write(d.patternCount(unique))
+	if f.lossy || d.cut != nil {
+		return Partial
+	}
+	return Full
+}
+
+const patternsTail = " total lines)"
+
+// patternCount is the last line of a log that was folded.
+func (d *deduping) patternCount(unique int) []byte {
+	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, patternsTail)
+	if d.cut != nil {
+		l = fmt.Appendf(l, " (capped at %d)", d.max)
+	}
+	return l
+}
+
+func isPatternCount(l []byte) bool {
+	rest := l[run(l, 0):]
+	return len(rest) < len(l) && bytes.HasPrefix(rest, []byte(" unique patterns (")) && bytes.Contains(rest, []byte(patternsTail))
+}
+
+// suffix tells how often an entry came, and when the last time was.
+func (e *logEntry) suffix() []byte {
+	if e.n == 1 {
+		return nil
+	}
+	s := strconv.AppendInt([]byte(" (x"), int64(e.n), 10)
+	if e.similar {
+		s = append(s, " similar"...)
+	}
+	s = append(s, ')')
+	if until := later(e.text, e.latest[:]); until != nil && e.more == 0 {
+		s = append(append(s, " … "...), until...)
+	}
+	return s
+}

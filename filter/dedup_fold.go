@@ -1,0 +1,297 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// When the different records of a log are still many, those that are alike are
+// folded, and then the middle is cut.
+const (
+	foldOver   = 40       // entries from which on those alike are folded
+	alike      = 4        // entries that differ in names, paths, and numbers
+	alikeWord  = 8        // entries that differ in one word
+	cutOver    = 120      // entries from which on the middle is cut
+	cutBytes   = 12 << 10 // bytes from which on it is cut
+	cutEnds    = 25       // entries that stay at each end
+	maxTelling = 300      // entries that tell of errors
+)
+
+// logFold makes few entries of many.
+type logFold struct {
+	entries []*logEntry
+	lossy   bool // entries went that differed in words
+}
+
+func (f *logFold) fold() {
+	if len(f.entries) > foldOver {
+		f.merge(func(e *logEntry) bool { return !e.important }, alike, alikeWord)
+	}
+	telling := 0
+	for _, e := range f.entries {
+		if e.important {
+			telling++
+		}
+	}
+	if telling > maxTelling {
+		f.merge(func(e *logEntry) bool { return e.important }, alikeWord, alikeWord)
+	}
+}
+
+// merge folds those of the entries that may be: at least alike ones that have the
+// same words but for names and paths, and at least word ones that differ in one
+// word only.
+func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
+	shape := func(e *logEntry, keys []string) []string {
+		if !may(e) || strings.Contains(e.key, "\n") {
+			return keys
+		}
+		var b strings.Builder
+		for w := range strings.SplitSeq(e.key, " ") {
+			if strings.ContainsAny(w, "#/@\\") || strings.Contains(strings.TrimRight(w, ".,:"), ".") || len(w) > 40 {
+				w = "*"
+			}
+			b.WriteString(w)
+			b.WriteByte(' ')
+		}
+		return append(keys, b.String())
+	}
+	f.group(shape, alike)
+	f.group(func(e *logEntry, keys []string) []string {
+		if !may(e) || strings.Contains(e.key, "\n") || len(e.key) > 1000 {
+			return keys
+		}
+		for from := 0; from < len(e.key); {
+			to := strings.IndexByte(e.key[from:], ' ')
+			if to < 0 {
+				to = len(e.key)
+			} else {
+				to += from
+			}
+			if from > 0 && to > from+1 { // the first word tells most
+				keys = append(keys, e.key[:from]+"\x00"+e.key[to:])
+			}
+			from = to + 1
+		}
+		return keys
+	}, word)
+}
+
+// group folds entries that share a key with enough others into the first of them.
+func (f *logFold) group(keysOf func(*logEntry, []string) []string, enough int) {
+	count := map[string]int{}
+	var keys []string
+	for _, e := range f.entries {
+		keys = keysOf(e, keys[:0])
+		for _, k := range keys {
+			count[k]++
+		}
+	}
+	first := map[string]*logEntry{}
+	kept := f.entries[:0]
+	for _, e := range f.entries {
+		keys = keysOf(e, keys[:0])
+		best := ""
+		for _, k := range keys {
+			if count[k] >= enough && count[k] > count[best] {
+				best = k
+			}
+		}
+		if best == "" {
+			kept = append(kept, e)
+			continue
+		}
+		into := first[best]
+		if into == nil {
+			first[best] = e
+			kept = append(kept, e)
+			continue
+		}
+		into.n += e.n + e.more
+		into.lines += e.lines
+		into.latest = e.latest
+		into.similar, f.lossy = true, true
+	}
+	f.entries = kept
+}
+
+// write writes the entries, without the middle of very many.
+func (f *logFold) write(out *Lines) {
+	keep := f.kept()
+	omitted := 0
+	for i, e := range f.entries {
+		if keep != nil && !keep[i] {
+			omitted += e.lines
+			continue
+		}
+		if omitted > 0 {
+			out.Write(omission(omitted))
+			omitted = 0
+		}
+		f.entry(out, e)
+	}
+	if omitted > 0 {
+		out.Write(omission(omitted))
+	}
+}
+
+// kept says which entries stay, nil if all do.
+func (f *logFold) kept() []bool {
+	size, telling := 0, 0
+	for _, e := range f.entries {
+		size += min(len(e.text), maxRoutine)
+		if e.important {
+			telling++
+		}
+	}
+	if n := len(f.entries); n <= cutOver && (n <= 2*foldOver || size <= cutBytes) {
+		return nil
+	}
+	keep := make([]bool, len(f.entries))
+	seen := 0
+	for i, e := range f.entries {
+		ends := i < cutEnds || i >= len(keep)-cutEnds
+		if !e.important {
+			keep[i] = keep[i] || ends
+			continue
+		}
+		seen++
+		if seen > maxTelling-100 && seen <= telling-100 && !ends {
+			continue
+		}
+		for near := max(0, i-2); near <= min(len(keep)-1, i+1); near++ {
+			keep[near] = true
+		}
+	}
+	for _, k := range keep {
+		if !k {
+			f.lossy = true
+			return keep
+		}
+	}
+	return nil
+}
+
+// Bounds of one record as it is written.
+const (
+	maxRoutine = 1000 // bytes of a line that tells of no error
+	maxFrames  = 16   // of a run of frames
+	maxFollow  = 12   // lines behind the first of a record that tells of no error
+)
+
+// entry writes one entry.
+func (f *logFold) entry(out *Lines, e *logEntry) {
+	text := e.text
+	if bytes.IndexByte(text, '\n') < 0 {
+		if !e.important && len(text) > maxRoutine+200 {
+			text = shortened(text, maxRoutine)
+			f.lossy = true
+		}
+		out.Write(append(text[:len(text):len(text)], e.suffix()...))
+	} else {
+		f.lines(out, e)
+	}
+	if e.more > 0 {
+		l := fmt.Appendf(nil, "... (%d more like it, with other numbers) ...", e.more)
+		if until := later(e.text, e.latest[:]); until != nil {
+			l = append(append(l, ' '), until...)
+		}
+		out.Write(l)
+	}
+}
+
+// lines writes an entry of several lines: of the frames of a stack trace some
+// stay.
+func (f *logFold) lines(out *Lines, e *logEntry) {
+	lines := bytes.Split(e.text, []byte{'\n'})
+	lines[0] = append(lines[0][:len(lines[0]):len(lines[0])], e.suffix()...)
+	if !e.important && len(lines) > maxFollow+4 {
+		for _, l := range lines[:maxFollow] {
+			out.Write(l)
+		}
+		out.Write(omission(len(lines) - maxFollow - 1))
+		out.Write(lines[len(lines)-1])
+		f.lossy = true
+		return
+	}
+	for i := 0; i < len(lines); {
+		n := 0
+		for i+n < len(lines) && stackFrame(lines[i+n]) {
+			n++
+		}
+		if n <= maxFrames {
+			n = max(n, 1)
+			for _, l := range lines[i : i+n] {
+				out.Write(l)
+			}
+			i += n
+			continue
+		}
+		f.lossy = true
+		omitted, left := 0, maxFrames-6
+		for j, l := range lines[i : i+n] {
+			own := !foreign(l)
+			if j >= 4 && j < n-2 && (!own || left == 0) {
+				omitted++
+				continue
+			}
+			if j >= 4 && j < n-2 {
+				left--
+			}
+			if omitted > 0 {
+				out.Write(omission(omitted))
+				omitted = 0
+			}
+			out.Write(l)
+		}
+		i += n
+	}
+}
+
+// stackFrame reports whether a line of a record is one of a stack trace.
+func stackFrame(l []byte) bool {
+	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !important(l)
+}
+
+// foreign reports whether a frame is not of the program's own code.
+func foreign(l []byte) bool {
+	l = bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
+	for _, p := range foreignFrames {
+		if bytes.HasPrefix(l, p) {
+			return true
+		}
+	}
+	for _, p := range foreignPaths {
+		if bytes.Contains(l, p) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	foreignFrames = byteTexts("java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.", "org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.", "org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.", "io.undertow.", "com.zaxxer.")
+	foreignPaths  = byteTexts("node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python", "/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/", "(internal/", "/gems/", "vendor/")
+)
+
+func byteTexts(list ...string) [][]byte {
+	var out [][]byte
+	for _, s := range list {
+		out = append(out, []byte(s))
+	}
+	return out
+}
+
+// shortened is a long line without its middle.
+func shortened(l []byte, size int) []byte {
+	head, tail := size*3/4, len(l)-size/4
+	for head > 0 && !utf8.RuneStart(l[head]) {
+		head--
+	}
+	for tail < len(l) && !utf8.RuneStart(l[tail]) {
+		tail++
+	}
+	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", l[:head], tail-head, l[tail:])
+}

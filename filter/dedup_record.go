@@ -1,0 +1,174 @@
+package filter
+
+import "bytes"
+
+// logRecord is a line of a log with the lines that belong to it.
+type logRecord struct {
+	text    []byte // lines, divided by line feeds
+	lines   int
+	stamped bool // it begins with a time
+	judged  bool // important says whether its first line tells of an error
+	fails   bool
+	plain   int  // lines of it that show no sign of belonging to it
+	trace   bool // a traceback whose last line is still to come
+	dump    bool // a goroutine: up to a blank line
+	gap     bool // a blank line came
+}
+
+func (r *logRecord) begin(l []byte) {
+	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: stamped(l)}
+	r.follow(l)
+}
+
+func (r *logRecord) add(l []byte) {
+	if r.gap {
+		r.text = append(r.text, '\n')
+		r.gap = false
+	}
+	r.text = append(append(r.text, '\n'), l...)
+	r.lines++
+	r.follow(l)
+}
+
+func (r *logRecord) blank() { r.gap = true }
+
+// follow notes what may follow a line.
+func (r *logRecord) follow(l []byte) {
+	switch {
+	case bytes.HasPrefix(l, []byte("Traceback (most")) || bytes.HasSuffix(l, []byte("Traceback (most recent call last):")):
+		r.trace = true
+	case bytes.HasPrefix(l, []byte("goroutine ")) && l[len(l)-1] == ':':
+		r.dump = true
+	}
+}
+
+// maxPlain is how many lines without a sign may follow the first of an error.
+const maxPlain = 4
+
+// continues reports whether a line belongs to the record.
+func (r *logRecord) continues(l []byte) bool {
+	if r.gap { // two tracebacks of one error
+		return r.fails && !stamped(l) && (bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.plain == 0)
+	}
+	switch {
+	case l[0] == ' ' || l[0] == '\t':
+		return !(l[0] == ' ' && stamped(l) && r.stamped)
+	case r.dump:
+		return !bytes.HasPrefix(l, []byte("goroutine ")) && !stamped(l)
+	case r.trace && r.lines > 1:
+		r.trace, r.fails, r.judged = false, true, true
+		return !stamped(l)
+	case l[0] == '}', l[0] == ']' && len(l) < 4, l[0] == ')' && len(l) < 4:
+		return r.lines > 1
+	case bytes.HasPrefix(l, []byte("Caused by: ")), bytes.HasPrefix(l, []byte("... ")) && bytes.HasSuffix(l, []byte(" more")), bytes.HasPrefix(l, []byte("at ")):
+		return true
+	}
+	if !r.stamped || r.plain >= maxPlain || stamped(l) {
+		return false
+	}
+	if !r.judged {
+		r.judged, r.fails = true, tells(r.text)
+	}
+	r.plain++
+	return r.fails
+}
+
+// tells reports whether the record must not be merged with one of other numbers,
+// nor be cut.
+func (r *logRecord) tells() bool {
+	if r.dump { // of all goroutines one failed
+		return bytes.Contains(r.text, []byte(" [running"))
+	}
+	return tells(r.text) || framed(r.text)
+}
+
+// logWords are what tells in a log of something wrong, besides important.
+var logWords = newWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown")
+
+func tells(text []byte) bool {
+	if important(text) || logWords.find(text) {
+		return true
+	}
+	for _, m := range [][]byte{[]byte(`" 50`), []byte(" 500 "), []byte(" 502 "), []byte(" 503 "), []byte(" 504 "), []byte(`"level":50`), []byte(`"level":60`), []byte(`"level":40`), []byte(" E "), []byte(" F "), []byte(" W ")} {
+		if bytes.Contains(text, m) {
+			return true
+		}
+	}
+	return len(text) > 5 && (text[0] == 'E' || text[0] == 'W' || text[0] == 'F') && run(text, 1) == 5 // klog
+}
+
+// framed reports whether a line of its own stamp is one of a stack trace: its
+// text behind the name of the process is indented.
+func framed(l []byte) bool {
+	for _, end := range [][]byte{[]byte("]: "), []byte(" | "), []byte("] ")} {
+		if i := bytes.Index(l[:min(len(l), 100)], end); i >= 0 {
+			rest := l[i+len(end):]
+			return len(rest) > 0 && (rest[0] == '\t' || rest[0] == ' ' || bytes.HasPrefix(rest, []byte("at "))) && (bytes.Contains(rest, []byte("at ")) || bytes.Contains(rest, []byte("File \"")) || bytes.Contains(rest, []byte(".go:")) || bytes.Contains(rest, []byte(".rs:")))
+		}
+	}
+	return false
+}
+
+// stamped reports whether a line of a log begins with a time, or is an object
+// that has one somewhere.
+func stamped(l []byte) bool {
+	if len(l) < 8 {
+		return false
+	}
+	switch b := l[0]; {
+	case b == '{':
+		return l[len(l)-1] == '}'
+	case b == '[': // time since boot
+		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit {
+			return true
+		}
+	case kinds[b] == isDigit && run(l, 0) >= 10:
+		return true
+	}
+	from, _ := clock(l)
+	return from >= 0
+}
+
+// clock finds a time of day near the begin of a line.
+func clock(l []byte) (from, to int) {
+	l = l[:min(len(l), 64)]
+	for at := 0; ; {
+		i := bytes.IndexByte(l[at:], ':')
+		if i < 0 {
+			return -1, -1
+		}
+		at += i
+		if at > 0 && at+5 < len(l) && l[at+3] == ':' && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit && kinds[l[at+2]] == isDigit && kinds[l[at+4]] == isDigit && kinds[l[at+5]] == isDigit {
+			from = at - 1
+			if from > 0 && kinds[l[from-1]] == isDigit {
+				from--
+			}
+			return from, at + 6
+		}
+		at++
+	}
+}
+
+// later gives the time at which a record came for the last time: without its
+// date where that is the same; nil if there is none, or it is the same.
+func later(first, last []byte) []byte {
+	if first[0] == '[' { // time since boot
+		i := bytes.IndexByte(last, ']')
+		if i > 0 && i < 20 && bytes.IndexByte(last[:i], '.') > 0 && bytes.IndexByte(last[:i], ':') < 0 {
+			if bytes.HasPrefix(first, last[:i+1]) {
+				return nil
+			}
+			return bytes.TrimSpace(last[1:i])
+		}
+	}
+	from, to := clock(last)
+	if from < 0 || len(first) >= to && bytes.Equal(first[:to], last[:to]) {
+		return nil
+	}
+	if date := last[:from]; len(first) < from || !bytes.Equal(first[:from], date) {
+		for from > 0 && (kinds[last[from-1]] != 0 || last[from-1] == '-' || last[from-1] == '/' || last[from-1] == ':' || last[from-1] == ' ') && to-from < 20 {
+			from--
+		}
+	}
+	return bytes.TrimSpace(last[from:to])
+}

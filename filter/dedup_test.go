@@ -1,0 +1,228 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestNormal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		strict, loose bool // equal so
+		a, b          string
+	}{
+		"iso":               {true, true, "2026-11-21T03:12:01Z x", "2026-11-22T13:00:59.123Z x"},
+		"iso, offset":       {true, true, "2026-11-21 03:12:01,123 x", "2026-11-21 03:12:02,4 x"},
+		"syslog":            {true, true, "Nov  1 03:12:01 web app[12]: x", "Nov 21 03:12:01 web app[99123]: x"},
+		"nginx":             {true, true, "[21/Nov/2026:03:12:01 +0000] x", "[01/Dec/2026:23:12:01 +0000] x"},
+		"nginx error":       {true, true, "2026/11/21 03:12:01 [error] x", "2026/12/01 03:12:01 [error] x"},
+		"klog":              {true, true, "I1121 03:12:01.123456 1 x.go:12] y", "I1121 13:12:01.1 1 x.go:12] y"},
+		"klog, place":       {false, true, "I1121 03:12:01.123456 1 x.go:12] y", "I1121 03:12:01.123456 1 x.go:13] y"},
+		"epoch":             {true, true, "1763694000.123 x", "1763694999 x"},
+		"uptime":            {true, true, "[    1.345678] x", "[12345.678901] x"},
+		"uuid":              {true, true, "id 0f8fad5b-d9cb-469f-a165-70867728950e x", "id 7c9e6679-7425-40de-944b-e07fc1f90ae7 x"},
+		"address":           {true, true, "from 10.0.0.1:5432 x", "from 192.168.100.20:80 x"},
+		"address 6":         {true, true, "from [fe80::1ff:fe23:4567:890a]:80 x", "from [2001:db8::1]:443 x"},
+		"hardware":          {true, true, "aa:bb:cc:dd:ee:ff x", "00:11:22:33:44:55 x"},
+		"pointer":           {true, true, "at 0x7ffdc0de12 x", "at 0x55aa00ff11 x"},
+		"hash":              {true, true, "commit d0f631ca x", "commit 0012a3fa x"},
+		"duration":          {true, true, "took 12ms", "took 1.5s"},
+		"duration, µ":       {true, true, "took 12µs", "took 1.25ms"},
+		"size":              {true, true, "read 12kB", "read 4MB"},
+		"port":              {true, true, "port=8080 x", "port=9090 x"},
+		"pid":               {true, true, "pid 12 x", "pid 4711 x"},
+		"number":            {false, true, "order 55812 lost", "order 55813 lost"},
+		"thread":            {false, true, "[pool-1] x", "[pool-12] x"},
+		"word":              {false, false, "order lost", "order sent"},
+		"word with letters": {false, false, "added face", "added bead"},
+		"none":              {false, false, "errors: 0", "errors: 3"},
+		"status":            {false, false, `"GET /x HTTP/1.1" 200 12`, `"GET /x HTTP/1.1" 500 12`},
+		"status, json":      {false, false, `{"statusCode":200}`, `{"statusCode":503}`},
+		"level, json":       {false, false, `{"level":30}`, `{"level":50}`},
+		"exit code":         {false, false, "exited with code 1", "exited with code 137"},
+		"path":              {false, true, "main.c:12:5: x", "main.c:13:5: x"},
+		"column":            {false, true, "main.c:12:5: x", "main.c:12:6: x"},
+		"blanks":            {true, true, "a   b", "a\tb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for strict, want := range map[bool]bool{true: tt.strict, false: tt.loose} {
+				a, b := string(normal(nil, []byte(tt.a), strict)), string(normal(nil, []byte(tt.b), strict))
+				if (a == b) != want {
+					t.Errorf("strict %t: %q and %q, want equal: %t", strict, a, b, want)
+				}
+			}
+		})
+	}
+}
+
+func TestDedup(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parameters, in, want string
+		confidence           Confidence
+	}{
+		"times and addresses": {``, `2024-01-15T12:00:01Z INFO request handled path=/api/health
+2024-01-15T12:00:02Z INFO request handled path=/api/health
+2024-01-15T12:00:03Z INFO request handled path=/api/health
+2024-01-15T12:00:04Z WARN connection timeout addr=192.168.1.1
+2024-01-15T12:00:05Z WARN connection timeout addr=10.0.0.1
+2024-01-15T12:00:06Z ERROR database unreachable
+`, `2024-01-15T12:00:01Z INFO request handled path=/api/health (x3) … 12:00:03
+2024-01-15T12:00:04Z WARN connection timeout addr=192.168.1.1 (x2) … 12:00:05
+2024-01-15T12:00:06Z ERROR database unreachable
+3 unique patterns (6 total lines)
+`, Full},
+		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\nb 1 (x2)\n2 unique patterns (5 total lines)\n", Full},
+		"all different":                        {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", Fallback},
+		"too few":                              {``, "a\na\n", "a\na\n", Fallback},
+		"errors differ by numbers":             {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n", "error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", Full},
+		"a pattern":                            {`normalize_patterns = ["user=\\w+"]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", Full},
+		"a pattern and what stands for it":     {`normalize_patterns = [{ pattern = "user=\\w+", replacement = "user=<U>" }]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", Full},
+		"too many":                             {`max_unique_patterns = 2`, "a\nb\na\nc\na\nd\n", "a (x3)\nb\nc\nd\n2 unique patterns (6 total lines) (capped at 2)\n", Partial},
+		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", Full},
+		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", Full},
+		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", Full},
+		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, "dedup", tt.parameters)
+			got, confidence := filtered(t, s, Run{}, tt.in)
+			if got != tt.want || confidence != tt.confidence {
+				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
+			}
+			if again, _ := filtered(t, s, Run{}, got); again != got {
+				t.Errorf("again:\n%s", again)
+			}
+		})
+	}
+}
+
+func TestDedupParameters(t *testing.T) {
+	for parameters, want := range map[string]string{
+		`max_unique_patterns = 0`:                                            "max_unique_patterns",
+		`max_unique_patterns = "x"`:                                          "max_unique_patterns",
+		`normalize_patterns = ["("]`:                                         "normalize_patterns",
+		`normalize_patterns = [1]`:                                           "normalize_patterns",
+		`normalize_patterns = [{ replacement = "x" }]`:                       "pattern",
+		`normalize_patterns = [{ pattern = "x", replacement = "$1" }]`:       "$$",
+		`normalize_patterns = [{ pattern = "x", with = "y" }]`:               `no "with"`,
+		`normalize_patterns = ["` + strings.Repeat("x", maxPattern+1) + `"]`: "513",
+		`max = 3`: `no "max"`,
+	} {
+		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"dedup\", "+parameters+" }\n"))
+		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", parameters, err, want)
+		}
+	}
+}
+
+// TestDedupKeepsRare looks for one line of each kind among thousands of others.
+func TestDedupKeepsRare(t *testing.T) {
+	rare := []string{
+		"2026-11-21 03:10:00 INFO  config reloaded from /etc/app.toml",
+		"2026-11-21 03:10:01 WARN  queue is 93% full",
+		"2026-11-21 03:10:02 ERROR payment 4711 rejected: insufficient funds",
+		"2026-11-21 03:10:03 INFO  leader changed to node-b",
+		"Segmentation fault (core dumped)",
+	}
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "2026-11-21 %02d:%02d:%02d INFO  user %s did thing %d in %dms\n", i/3600, i/60%60, i%60, []string{"ann", "bob", "cyd", "dan", "eve", "flo", "gus", "hal", "ida", "jon", "kim", "leo"}[i%12], i, i%977)
+		if i%4000 == 2000 {
+			b.WriteString(rare[i/4000] + "\n")
+		}
+	}
+	got, _ := filtered(t, made(t, "dedup", ""), Run{}, b.String())
+	for _, line := range rare {
+		if !strings.Contains(got, line) {
+			t.Errorf("lost %q", line)
+		}
+	}
+	if len(got) > 3000 {
+		t.Errorf("%d bytes are left:\n%s", len(got), got)
+	}
+}
+
+func FuzzDedup(f *testing.F) {
+	for _, root := range sampleDirs() {
+		paths, _ := filepath.Glob(filepath.Join(root, "log-dedup", "*", "output"))
+		for _, path := range paths {
+			if b, err := os.ReadFile(path); err == nil {
+				f.Add(string(b[:min(len(b), 4000)]))
+			}
+		}
+	}
+	f.Add("a 1\na 2\na 3\n2 unique patterns (3 total lines)\na 4\n")
+	f.Add("Traceback (most recent call last):\n  x\nE: y\n\nDuring handling of the above exception\n")
+	f.Add("goroutine 1 [running]:\nx\n\ngoroutine 2 [x]:\n")
+	f.Fuzz(func(t *testing.T, text string) { checkStrategy(t, made(t, "dedup", "max_unique_patterns = 50"), text) })
+}
+
+// checkStrategy holds a strategy to what all of them promise, on any text.
+func checkStrategy(t *testing.T, s Strategy, text string) {
+	t.Helper()
+	text = string(Sanitize([]byte(text)))
+	for _, run := range []Run{{}, {Exit: 1}, {Mixed: true}} {
+		got := passed(t, s, run, text)
+		if len(got) > len(text) {
+			t.Errorf("%+v: grew from %d to %d bytes", run, len(text), len(got))
+		}
+		if again := passed(t, s, run, got); again != got {
+			t.Errorf("%+v: %s\nfirst:\n%s\nagain:\n%s", run, firstDifference(got, again), got, again)
+		}
+		if string(bytes.ToValidUTF8([]byte(got), nil)) != got {
+			t.Errorf("%+v: no UTF-8: %q", run, got)
+		}
+	}
+}
+
+// passed is a text behind one rule.
+func passed(t testing.TB, s Strategy, run Run, text string) string {
+	t.Helper()
+	o := &Outcome{Full: NewLines()}
+	defer o.Close()
+	o.Text = o.Full
+	for line := range strings.Lines(text) {
+		o.Full.WriteString(strings.TrimSuffix(line, "\n"))
+	}
+	if _, err := o.apply(rule{strategy: s}, run); err != nil {
+		t.Fatal(err)
+	}
+	return textOf(t, o.Text)
+}
+
+// benchmarkStrategy runs a strategy alone over the outputs of a rule.
+func benchmarkStrategy(b *testing.B, s Strategy, run Run, text []byte) {
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		out := NewLines()
+		p := s.Begin(run, out)
+		for _, l := range lines {
+			p.Line(l)
+		}
+		p.End()
+		out.Close()
+	}
+	b.ReportMetric(float64(len(lines)), "lines/op")
+}
+
+func BenchmarkDedup(b *testing.B) {
+	var text []byte
+	for i := 0; len(text) < 10<<20; i++ {
+		switch i % 4 {
+		case 0:
+			text = fmt.Appendf(text, "Nov 21 %02d:%02d:%02d web01 nginx[%d]: 10.0.%d.%d - - \"GET /healthz HTTP/1.1\" 200 2\n", i/3600%24, i/60%60, i%60, i%9999, i%9, i%255)
+		case 1:
+			text = fmt.Appendf(text, "Nov 21 %02d:%02d:%02d web01 app[2211]: level=info msg=\"request done\" id=%016x ms=%d\n", i/3600%24, i/60%60, i%60, i*7919, i%977)
+		case 2:
+			text = fmt.Appendf(text, "2026-11-21 %02d:%02d:%02d,%03d INFO  [pool-%d] c.e.shop.CartService - cart %08x saved\n", i/3600%24, i/60%60, i%60, i%1000, i%12, i*7919)
+		case 3:
+			text = fmt.Appendf(text, "{\"level\":30,\"time\":%d,\"pid\":17,\"req\":{\"id\":\"%08x-ad4b-b0db-463c-e9e9b7e94763\",\"method\":\"GET\",\"url\":\"/users/%d\"},\"res\":{\"statusCode\":200},\"msg\":\"request completed\"}\n", 1763694000000+i, i*7919, i%999)
+		}
+	}
+	benchmarkStrategy(b, made(b, "dedup", ""), Run{}, text)
+}
