@@ -81,7 +81,7 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	}
 	entries := make([]entry, len(tools))
 	for i, t := range tools {
-		entries[i] = entry{t.Name, t.Description, effects(t.Effect), t.Invocation.String(), t.Schema}
+		entries[i] = entry{t.Name, t.Description, effects(t.Effect), t.Invocation.String(), t.Offered()}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -97,7 +97,7 @@ func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s\n\nEffects: %s. Invocation: %s.\n\n```json\n", t.Name,
 			strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "), t.Invocation)
-		if err := json.Indent(&b, t.Schema, "", "  "); err != nil {
+		if err := json.Indent(&b, t.Offered(), "", "  "); err != nil {
 			return fmt.Errorf("schema of %s: %w", t.Name, err)
 		}
 		b.WriteString("\n```\n")

@@ -41,7 +41,7 @@ type tool struct {
 func tools() any {
 	out := []tool{}
 	for _, t := range Catalogue() {
-		out = append(out, tool{t.Name, t.Description, t.Schema, string(t.Kind)})
+		out = append(out, tool{t.Name, t.Description, t.Offered(), string(t.Kind)})
 	}
 	return map[string]any{"tools": out}
 }

@@ -17,8 +17,9 @@ import (
 // roots is a workspace that the tools here never look at.
 type roots struct{}
 
-func (roots) Dirs() []string                      { return []string{"/w"} }
-func (roots) Resolve(path string) (string, error) { return path, nil }
+func (roots) Dirs() []string                           { return []string{"/w"} }
+func (roots) Resolve(path string) (string, error)      { return path, nil }
+func (roots) ResolveEntry(path string) (string, error) { return path, nil }
 
 // asked counts questions, and lets nothing pass.
 type asked int
