@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -44,6 +45,9 @@ type Agent struct {
 	// Reformat puts right inputs that do not fit their tool; nil means that the
 	// model has to do so itself.
 	Reformat *Reformatter
+	// Shorten keeps a text that is too long for the model, and gives what it gets
+	// instead; nil cuts it.
+	Shorten func(ctx context.Context, text string) string
 	// Inside tells whether an absolute path lies in the session's roots.
 	Inside func(path string) bool
 	// StreamTerminals says that the client has no terminals but shows those
@@ -139,8 +143,10 @@ func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error)
 		return "", err
 	}
 	if !prompt.Alone {
+		instead := t.shorten(ctx, prompt.Content)
 		linked, err := t.follow(ctx, prompt.Content)
-		t.history[at].Blocks = prompt.blocks(linked)
+		maps.Copy(instead, linked)
+		t.history[at].Blocks = prompt.blocks(instead)
 		if err != nil {
 			return "", err
 		}

@@ -423,6 +423,36 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
+// Of an embedded text that is too long the model gets what Shorten gives, also
+// when the session is opened again; what is short stays.
+func TestLongAttachment(t *testing.T) {
+	c := &client{}
+	a := newAgent(t, `{"text":"ok"}`, c)
+	a.Shorten = func(_ context.Context, text string) string {
+		if len(text) > 10 {
+			return text[:4] + "\n[the rest: overflow:1]"
+		}
+		return text
+	}
+	long, short := strings.Repeat("long", 10), "short"
+	history, _, err := c.turn(t.Context(), t, a, nil, Input{Content: []acp.ContentBlock{
+		acp.TextBlock("look"),
+		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/a.txt", Text: &long}},
+		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/b.txt", Text: &short}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range history[0].Blocks {
+		got = append(got, b.Text)
+	}
+	want := []string{"look", "[The user attached /w/a.txt, 40 bytes]\nlong\n[the rest: overflow:1]", "[The user attached /w/b.txt]\nshort"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What links, images and audio become for the model, and what the user is told.
 func TestPromptContent(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -15,13 +16,15 @@ import (
 )
 
 // maxEmbedded bounds the text of an embedded resource that goes to the model, in
-// bytes. A larger one is cut, and the model is told so.
+// bytes, where nobody keeps the rest. A larger one is cut, and the model is told
+// so.
 const maxEmbedded = 200 << 10
 
-// blocks puts a prompt into the model's terms; linked are texts of the files that
-// its resource links name, by index. What the model cannot be shown it is told
-// of, so that nothing is dropped in silence.
-func (p Prompt) blocks(linked map[int]string) []llm.Block {
+// blocks puts a prompt into the model's terms; instead has, by index, the texts of
+// the files that its resource links name, and what is shown of embedded ones that
+// are too long. What the model cannot be shown it is told of, so that nothing is
+// dropped in silence.
+func (p Prompt) blocks(instead map[int]string) []llm.Block {
 	var blocks []llm.Block
 	if p.Instead != "" {
 		blocks = append(blocks, llm.Block{Text: p.Instead})
@@ -30,14 +33,14 @@ func (p Prompt) blocks(linked map[int]string) []llm.Block {
 		if p.Alone || p.Instead != "" && c.Type == "text" {
 			continue
 		}
-		if b := promptBlock(c, linked[i]); b.Text != "" || b.Image != nil {
+		if b := promptBlock(c, instead[i]); b.Text != "" || b.Image != nil {
 			blocks = append(blocks, b)
 		}
 	}
 	return blocks
 }
 
-func promptBlock(c acp.ContentBlock, linked string) llm.Block {
+func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 	if mime, data, ok := c.Image(); ok {
 		image, err := base64.StdEncoding.DecodeString(data)
 		if err != nil { // acp has looked at it
@@ -52,11 +55,14 @@ func promptBlock(c acp.ContentBlock, linked string) llm.Block {
 		return llm.Block{Text: "[The user attached audio, which cannot be heard here]"}
 	case "resource_link":
 		name := cmp.Or(c.Name, c.URI)
-		if linked != "" {
-			return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]\n%s", name, shownTarget(c.URI), linked)}
+		if instead != "" {
+			return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]\n%s", name, shownTarget(c.URI), instead)}
 		}
 		return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]", name, shownTarget(c.URI))}
 	case "resource":
+		if instead != "" {
+			return llm.Block{Text: fmt.Sprintf("[The user attached %s, %d bytes]\n%s", shownTarget(c.Resource.URI), len(*c.Resource.Text), instead)}
+		}
 		return llm.Block{Text: embedded(*c.Resource)}
 	}
 	return llm.Block{}
@@ -78,6 +84,22 @@ func embedded(r acp.Resource) string {
 	}
 	return fmt.Sprintf("[The user attached %s, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]",
 		shownTarget(r.URI), len(text), text[:n], len(text)-n)
+}
+
+// shorten keeps what is too long of the embedded resources of a prompt elsewhere,
+// and gives by index what the model gets of them.
+func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
+	short := map[int]string{}
+	for i, c := range prompt {
+		if t.Shorten == nil || c.Type != "resource" || c.Resource.Text == nil {
+			continue
+		}
+		if text := t.Shorten(ctx, *c.Resource.Text); text != *c.Resource.Text {
+			t.Record(Attachment{Index: i + 1, Text: text})
+			short[i] = text
+		}
+	}
+	return short
 }
 
 // Typed is what the user typed: the text, with the paths or addresses of the

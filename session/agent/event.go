@@ -31,6 +31,13 @@ type Prompt struct {
 	Local bool `json:"local,omitempty"`
 }
 
+// Attachment is what the model gets of an embedded resource of the prompt that
+// is too long for it.
+type Attachment struct {
+	Index int    `json:"index"` // in the prompt, from 1
+	Text  string `json:"text"`
+}
+
 // Block is a complete piece of the model's answer. Texts and thoughts were shown
 // to the client as a message; a call that is in no Answer was never made.
 type Block struct {
@@ -105,6 +112,7 @@ type Compaction struct {
 
 // The kinds of events.
 func (Prompt) Kind() string     { return "prompt" }
+func (Attachment) Kind() string { return "attachment" }
 func (Block) Kind() string      { return "block" }
 func (Answer) Kind() string     { return "answer" }
 func (Note) Kind() string       { return "note" }
@@ -125,6 +133,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Answer{}.Kind():     decode[Answer],
 	Note{}.Kind():       decode[Note],
 	Call{}.Kind():       decode[Call],
+	Attachment{}.Kind(): decode[Attachment],
 	Correction{}.Kind(): decode[Correction],
 	Result{}.Kind():     decode[Result],
 	Plan{}.Kind():       decode[Plan],

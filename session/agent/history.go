@@ -21,20 +21,22 @@ func History(events []Event) []llm.Message {
 // historian rebuilds a history event by event.
 type historian struct {
 	messages []llm.Message
-	answer   []llm.Block // not complete yet
-	begin    int         // where the messages of this turn begin
-	prompt   Prompt      // of this turn
-	linked   map[int]string
+	answer   []llm.Block    // not complete yet
+	begin    int            // where the messages of this turn begin
+	prompt   Prompt         // of this turn
+	instead  map[int]string // as of Prompt.blocks
 }
 
 func (h *historian) add(e Event) {
 	switch e := e.(type) {
 	case Prompt:
 		h.broken()
-		h.begin, h.prompt, h.linked = len(h.messages), e, map[int]string{}
+		h.begin, h.prompt, h.instead = len(h.messages), e, map[int]string{}
 		if !e.Local {
 			h.say(llm.User, e.blocks(nil))
 		}
+	case Attachment:
+		h.take(e.Index, e.Text)
 	case Block:
 		h.answer = append(h.answer, e.Block)
 	case Answer:
@@ -42,7 +44,9 @@ func (h *historian) add(e Event) {
 		h.answer = nil
 	case Result:
 		if e.Link > 0 {
-			h.link(e)
+			if !e.Result.Failed {
+				h.take(e.Link, e.Result.Text)
+			}
 			return
 		}
 		b := llm.Block{Result: &e.Result}
@@ -69,11 +73,12 @@ func (h *historian) add(e Event) {
 	}
 }
 
-// link takes up the file that a link of the prompt names.
-func (h *historian) link(e Result) {
-	if !e.Result.Failed && len(h.messages) > h.begin {
-		h.linked[e.Link-1] = e.Result.Text
-		h.messages[h.begin].Blocks = h.prompt.blocks(h.linked)
+// take takes up what the model gets in the place of a block of the prompt, which
+// counts from 1.
+func (h *historian) take(index int, text string) {
+	if len(h.messages) > h.begin {
+		h.instead[index-1] = text
+		h.messages[h.begin].Blocks = h.prompt.blocks(h.instead)
 	}
 }
 

@@ -33,6 +33,10 @@ func sound(e Event) error {
 				return fmt.Errorf("content[%d]: %w", i, err)
 			}
 		}
+	case Attachment:
+		if e.Index < 1 {
+			return fmt.Errorf("index must be at least 1, is %d", e.Index)
+		}
 	case Answer:
 		if u := e.Shown; u != nil && (u.Update != acp.UpdateUsage || u.Used < 0 || u.Size < 0) {
 			return errors.New("shown is no update of the usage")

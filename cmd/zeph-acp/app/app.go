@@ -231,6 +231,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
 			Inside:   func(path string) bool { _, err := files.Resolve(path); return err == nil },
 			Reformat: reformat,
+			Shorten:  func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
 			// A client that has terminals shows those.
 			StreamTerminals: caps.TerminalOutput && !caps.Terminal,
 			Log:             a.Log,

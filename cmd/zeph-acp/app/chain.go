@@ -45,16 +45,18 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
 	bash := shellTools(cfg, s.Client, in.roots, caps, local, box)
-	k := &keeper{shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache), quota: &quota.Quota{Limits: cfg.Tools.Limits}}
+	k := &keeper{
+		shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache),
+		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg),
+	}
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
-	long := a.overflow(cfg)
 	return executors.Chain(
 		executors.NewDynExecutor(
 			boxed{bash, box},
 			fileTools(cfg, s, in.files, caps),
 			web.New(cfg.Tools.Scrape),
 			diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
-			long.Tools(),
+			k.long.Tools(),
 			native.New(),
 		),
 		audit.Middleware(a.Audit),
@@ -64,7 +66,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 		permission.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
-		long.Middleware,
+		k.long.Middleware,
 	), k
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
@@ -16,6 +17,7 @@ type keeper struct {
 	box   *sandbox.Sandbox // nil where it is off
 	cache *cache.Cache
 	quota *quota.Quota
+	long  *overflow.Overflow
 }
 
 // Reset forgets results and begins to count anew; what runs in the background
