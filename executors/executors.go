@@ -17,6 +17,7 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -209,7 +210,8 @@ type Result struct {
 	// as it leaves a tool, masked as it leaves the filter. The overflow link
 	// stores and closes it.
 	Full      *Spool
-	Raw       any // rawOutput; masked and bounded like Text; marshals to JSON
+	Output    *Output // nil: Text is not what a command wrote
+	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content
 	Locations []Location
 	// Valid reports whether the same call would give the same result now: a
@@ -220,6 +222,31 @@ type Result struct {
 	// where it comes beside an error; it releases what the client still had to
 	// show, such as a terminal.
 	Done func()
+}
+
+// Below adds a line to a result, that is none of a command's output.
+func (r *Result) Below(line string) {
+	r.Text = JoinLines(r.Text, line)
+	if r.Output != nil {
+		r.Output.After = JoinLines(r.Output.After, line)
+	}
+	if r.Full != nil {
+		_, _ = io.WriteString(r.Full, "\n"+line) // the text has it too
+	}
+}
+
+// Output says where in a result the output of a command is: Text and Full have
+// Before, the output and After, each beginning on a line of its own.
+type Output struct {
+	Before, After string // what the tool says of how the command ended; may be empty
+	Partial       bool   // the command still runs, or an earlier result has the beginning
+	Lost          bool   // more was written than was kept
+}
+
+// Texts is a Raw whose texts can be changed, to mask them.
+type Texts interface {
+	// WithTexts gives a copy whose texts went through change.
+	WithTexts(change func(text string) string) any
 }
 
 // Status is a state of a call that links may announce.

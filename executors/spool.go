@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -106,6 +107,14 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// Window reads n bytes from an offset on. What cannot be read, and what of it is
+// no UTF-8, is left out.
+func (s *Spool) Window(off, n int64) string {
+	buf := make([]byte, max(n, 0))
+	got, _ := s.ReadAt(buf, off)
+	return strings.ToValidUTF8(string(buf[:got]), "")
 }
 
 // Close gives memory and file back. Closing a nil Spool, or one again, does

@@ -80,7 +80,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds(
 // brief is a script on a line that fits into a list.
 func brief(script string) string {
 	line := oneLine(script)
-	if at := runeOffset(line, 80); at < len(line) {
+	if at := executors.RuneOffset(line, 80); at < len(line) {
 		return line[:at] + "…"
 	}
 	return line
@@ -350,11 +350,14 @@ func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait 
 			out.Text = fmt.Sprintf("(no new output in %s)\n", seconds(waited))
 		}
 	}
-	out.Note = joinLines(out.Note, note)
+	out.Note = executors.JoinLines(out.Note, note)
 	if !first {
 		out.Terminal = "" // the call that started it shows it
 	}
 	res := out.result(end, e.cfg.MaxOutputChars)
+	if res.Output != nil {
+		res.Output.Partial = true
+	}
 	out.note(call.Record, res)
 	return res, nil
 }

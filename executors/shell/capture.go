@@ -68,7 +68,7 @@ func (c *capture) output() Output {
 	_, end, lost := c.end.parts()
 	out := Output{Full: c.full}
 	if lost > 0 {
-		mark := cutMark(lost, "bytes", false) + "\n"
+		mark := executors.CutMark(lost, "bytes", false) + "\n"
 		if c.last != '\n' && c.full.Size() > 0 {
 			mark = "\n" + mark
 		}
@@ -86,7 +86,7 @@ func (c *capture) output() Output {
 // short gives an output whose full text is small as a string.
 func (o Output) short() Output {
 	if size := o.Full.Size(); size <= textBytes {
-		o.Text = window(o.Full, 0, size)
+		o.Text = o.Full.Window(0, size)
 		o.Full.Close()
 		o.Full = nil
 	}

@@ -105,7 +105,7 @@ func startFailure(err error, c Command) *executors.Failure {
 		return executors.Failuref(executors.PermanentFailure, "%s is no directory to run in", c.Dir).Hint("Ask the user.")
 	}
 	if errors.Is(err, syscall.E2BIG) {
-		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", grouped(int64(len(c.Line)))).
+		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", executors.Grouped(int64(len(c.Line)))).
 			Hint("Put the script into a file with write and run that.")
 	}
 	return asFailure(fmt.Errorf("start the shell: %w", err))

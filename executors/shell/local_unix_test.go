@@ -140,8 +140,8 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 		t.Errorf("text %.20q … %q", got.Text, got.Text[len(got.Text)-20:])
 	}
 	size, missing := got.Full.Size(), int64(115343360+len("first\n\nlast\n")-100<<20)
-	tail := window(got.Full, size-endBytes-100, endBytes+100)
-	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n[exit 3]") || !strings.Contains(tail, "x\n[… "+grouped(missing)+" bytes cut …]\nx") {
+	tail := got.Full.Window(size-endBytes-100, endBytes+100)
+	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n[exit 3]") || !strings.Contains(tail, "x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
 		t.Errorf("full has %d bytes, %.150q", size, tail)
 	}
 	if most := liveBytes + 100; heard > most || len(got.Raw.(Envelope).Stdout) > 50_000 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // runes makes valid UTF-8 of one stream, however it is cut into chunks: a rune
@@ -103,7 +105,7 @@ func (b *buffer) text() (s string, cut bool) {
 	if dropped == 0 {
 		return head + tail, false
 	}
-	return joinLines(head, cutMark(dropped, "bytes", false)+"\n") + tail, true
+	return executors.JoinLines(head, executors.CutMark(dropped, "bytes", false)+"\n") + tail, true
 }
 
 // runeCut is the largest length up to n at which text can be cut between runes.

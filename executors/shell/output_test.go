@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // chunks cuts b into pieces of changing size.
@@ -80,9 +82,9 @@ func FuzzBound(f *testing.F) {
 			return
 		}
 		s, other = strings.ToValidUTF8(s, "?"), strings.ToValidUTF8(other, "?")
-		got, cut := bound(s, limit, more)
+		got, cut := executors.Bound(s, limit, more)
 		if n := utf8.RuneCountInString(got); n > limit || !utf8.ValidString(got) || cut == (got == s) {
-			t.Errorf("bound(%q, %d) = %q (%d runes), %t", s, limit, got, n, cut)
+			t.Errorf("executors.Bound(%q, %d) = %q (%d runes), %t", s, limit, got, n, cut)
 		}
 		a, b, _ := boundBoth(s, other, limit, more)
 		if n := utf8.RuneCountInString(a + b); n > limit {
@@ -162,7 +164,7 @@ func FuzzCapture(f *testing.F) {
 		out := c.output()
 		full := out.Text
 		if out.Full != nil {
-			full = window(out.Full, 0, out.Full.Size())
+			full = out.Full.Window(0, out.Full.Size())
 		}
 		if !utf8.ValidString(full) || out.Truncated != (len(s) > len(full)) && out.Truncated != (out.Lost > 0) {
 			t.Fatalf("truncated %t, lost %d of %d, kept %d", out.Truncated, out.Lost, len(s), len(full))
@@ -171,7 +173,7 @@ func FuzzCapture(f *testing.F) {
 			t.Fatalf("kept %d of %d", len(full), len(s))
 		}
 		if out.Truncated {
-			head, tail, ok := strings.Cut(full, "[… "+grouped(out.Lost)+" bytes cut …]\n")
+			head, tail, ok := strings.Cut(full, "[… "+executors.Grouped(out.Lost)+" bytes cut …]\n")
 			if !strings.HasPrefix(s, strings.TrimSuffix(head, "\n")) || !strings.HasSuffix(s, tail) || !ok ||
 				int64(len(head)+len(tail))+out.Lost-int64(len(s)) > 1 || int64(len(head)+len(tail))+out.Lost < int64(len(s)) {
 				t.Fatalf("head %d, tail %d, lost %d of %d", len(head), len(tail), out.Lost, len(s))
@@ -184,8 +186,8 @@ func FuzzCapture(f *testing.F) {
 		if res.Full == nil {
 			return
 		}
-		all := window(res.Full, 0, res.Full.Size())
-		if res.Full.Close(); all != joinLines(full, "[exit 1]") {
+		all := res.Full.Window(0, res.Full.Size())
+		if res.Full.Close(); all != executors.JoinLines(full, "[exit 1]") {
 			t.Fatalf("full has %d bytes of %d", len(all), len(full))
 		}
 		head, rest, ok := strings.Cut(res.Text, "[… ")

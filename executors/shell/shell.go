@@ -201,7 +201,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 	if undoErr != nil {
 		err = undoErr
 	}
-	out.Note = joinLines(out.Note, note, undone)
+	out.Note = executors.JoinLines(out.Note, note, undone)
 	res := out.result(out.ending(err), e.cfg.MaxOutputChars)
 	out.note(call.Record, res)
 	return res, nil

@@ -97,6 +97,10 @@ func TestResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := New(answer{out: tt.out, err: tt.err}, "/", Defaults())
 			got, err := e.Execute(t.Context(), bashCall("x"))
+			if o := got.Output; (o != nil) != (tt.out.Text != "") || o != nil && got.Text != executors.JoinLines(o.Before, tt.out.Text, o.After) {
+				t.Errorf("output is %+v in %q", o, got.Text)
+			}
+			got.Output = nil
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
 			}
@@ -139,7 +143,7 @@ func TestLimits(t *testing.T) {
 		"short, missed": {Text: "x", ExitCode: new(0), Truncated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			whole := joinLines(out.Text, map[bool]string{true: "[exit 1]"}[out.ExitCode != nil && *out.ExitCode == 1])
+			whole := executors.JoinLines(out.Text, map[bool]string{true: "[exit 1]"}[out.ExitCode != nil && *out.ExitCode == 1])
 			got, err := New(answer{out: out}, "/", Defaults()).Execute(t.Context(), bashCall("x"))
 			raw := got.Raw.(Envelope)
 			if n := utf8.RuneCountInString(got.Text); err != nil || n > 50_000 || !utf8.ValidString(got.Text) {
@@ -154,7 +158,7 @@ func TestLimits(t *testing.T) {
 			if (got.Full != nil) != (len(out.Text) > 50) {
 				t.Errorf("full %v", got.Full)
 			} else if got.Full != nil {
-				full := window(got.Full, 0, got.Full.Size())
+				full := got.Full.Window(0, got.Full.Size())
 				if got.Full.Close(); !strings.HasSuffix(full, whole) || got.Category == "" && full != whole {
 					t.Errorf("full has %d bytes, want %d", len(full), len(whole))
 				}
@@ -172,14 +176,14 @@ func TestBoundKeepsWholeLinesAndCounts(t *testing.T) {
 		all = append(all, fmt.Sprintf("line %d é", i))
 	}
 	s := strings.Join(all, "\n") + "\n"
-	got, cut := bound(s, 1000, false)
+	got, cut := executors.Bound(s, 1000, false)
 	head, rest, _ := strings.Cut(got, "[… ")
 	count, tail, _ := strings.Cut(rest, " characters cut …]\n")
 	if !cut || !strings.HasPrefix(s, head) || !strings.HasSuffix(s, tail) || !strings.HasSuffix(head, "\n") || !strings.HasPrefix(tail, "line ") {
 		t.Fatalf("got %q", got)
 	}
 	missing := utf8.RuneCountInString(s) - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
-	if count != grouped(int64(missing)) {
+	if count != executors.Grouped(int64(missing)) {
 		t.Errorf("says %s, missing are %d", count, missing)
 	}
 }

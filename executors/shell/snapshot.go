@@ -186,7 +186,7 @@ func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 	buf := make([]byte, chunkSize)
 	err := s.survey(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
 		if len(snap.before) == maxEntries {
-			return fmt.Errorf("there are more than %s files", grouped(maxEntries))
+			return fmt.Errorf("there are more than %s files", executors.Grouped(maxEntries))
 		}
 		e := entry{mode: info.Mode(), changed: info.ModTime(), at: snap.data.Size()}
 		var err error
@@ -217,7 +217,7 @@ func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 }
 
 func tooLarge(limit int64) error {
-	return fmt.Errorf("the files have more than %s bytes (tools.shell.max_snapshot_bytes)", grouped(limit))
+	return fmt.Errorf("the files have more than %s bytes (tools.shell.max_snapshot_bytes)", executors.Grouped(limit))
 }
 
 func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, error) {

@@ -309,7 +309,7 @@ func TestRollbackLeavesOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer snap.close()
-	if all := window(snap.data, 0, snap.data.Size()); all != "a" {
+	if all := snap.data.Window(0, snap.data.Size()); all != "a" {
 		t.Errorf("the snapshot holds %q of %v", all, maps.Collect(maps.All(snap.before)))
 	}
 	os.WriteFile(filepath.Join(dir, "own", "config.toml"), []byte("new"), 0o600)
@@ -376,7 +376,7 @@ func TestScopeOfNestedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer snap.close()
-	if got := window(snap.data, 0, snap.data.Size()); len(got) != 3 {
+	if got := snap.data.Window(0, snap.data.Size()); len(got) != 3 {
 		t.Errorf("copied %q", got)
 	}
 }

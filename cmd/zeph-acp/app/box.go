@@ -44,12 +44,12 @@ func (b boxed) Execute(ctx context.Context, call *executors.Call) (executors.Res
 		if reason, failed := sandbox.Failed(e.ExitCode, e.Stderr); failed {
 			res.Text = executors.Failuref(executors.PermanentFailure, "the sandbox could not be made, so nothing was run: %s", reason).
 				Hint("Ask the user: [tools.sandbox] in config.toml sets it.").Result().Text
-			res.Category = executors.PermanentFailure
+			res.Category, res.Output = executors.PermanentFailure, nil
 			return res, nil
 		}
 	}
 	if hint := b.box.Hint(res.Text); hint != "" {
-		res.Text += "\n" + hint
+		res.Below(hint)
 	}
 	return res, nil
 }
