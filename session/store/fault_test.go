@@ -334,10 +334,10 @@ func TestNewerWhileOpen(t *testing.T) {
 	path := made(t)
 	db, _ := openAt(t, path)
 	must(t, db, "s", false, "x")
-	run(t, raw(t, path), "PRAGMA user_version=3")
+	run(t, raw(t, path), "PRAGMA user_version=7")
 	for range 2 {
 		_, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{event("y")})
-		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Version != 3 {
+		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Version != 7 {
 			t.Errorf("%v", err)
 		}
 	}

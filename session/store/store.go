@@ -1,6 +1,7 @@
 // Package store keeps sessions in one SQLite database: a row per session, its
 // append-only log of events, the texts that were too long for its model, and a
-// lease for whoever runs a turn of it. It does not know what an event means.
+// lease for whoever runs a turn of it; besides, counters of all sessions. It does
+// not know what an event or a counter means.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
