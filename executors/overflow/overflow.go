@@ -122,8 +122,15 @@ func holds(text string, full *executors.Spool) bool {
 	return err == nil && strings.TrimRight(string(all), "\r\n") == strings.TrimRight(text, "\r\n")
 }
 
-// below puts a line below a text.
+// filtered begins the last line of a text of which a filter took lines away.
+const filtered = "[shell] "
+
+// below puts a line below a text, beside the one that says how much of it a
+// filter took away.
 func below(text, line string) string {
+	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, filtered) {
+		return text + " " + line
+	}
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text + line
 	}

@@ -109,6 +109,8 @@ func TestMiddleware(t *testing.T) {
 		"full, no text":      {full: long, want: `^\[full output: 2,000 lines, .*\]$`, kept: long},
 		"full is the text":   {text: short, full: short + "\r\n"},
 		"full is another":    {text: short, full: "line 1\nline 3\n", want: `\n\[full output: 2 lines, 14 bytes: .*\]$`, kept: "line 1\nline 3\n"},
+		"filtered":           {text: "a\n[shell] 9 lines -> 1 lines, 88.9% filtered", full: long, want: `^a\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
+		"filtered and long":  {text: long + "[shell] 9 lines -> 8 lines, 11.1% filtered", full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
 		"read_overflow":      {tool: Name, text: long, full: "x" + long},
 		"paged":              {tool: "read", paged: []string{"grep", "read"}, text: long},
 		"paged and full":     {tool: "read", paged: []string{"read"}, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
