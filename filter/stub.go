@@ -6,8 +6,6 @@ import "errors"
 
 var errMissing = errors.New("not there yet")
 
-func newTestSummary(params) (Strategy, error) { return nil, errMissing }
 func newGroupByRule(params) (Strategy, error) { return nil, errMissing }
 func newGitStatus(params) (Strategy, error)   { return nil, errMissing }
 func newGitDiff(params) (Strategy, error)     { return nil, errMissing }
-func newDedup(params) (Strategy, error)       { return nil, errMissing }

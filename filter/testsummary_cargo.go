@@ -1,0 +1,409 @@
+package filter
+
+import "bytes"
+
+// cargoTests knows what cargo test and cargo nextest write.
+type cargoTests struct {
+	*testPass
+	in       cargoPart
+	header   []byte // "Running unittests ..." of the binary, until it is written
+	count    []byte // "running 3 tests", as long as the binary does not end
+	dotted   []byte // the last line of dots with a failure, until its block comes
+	test1    []byte // that nextest runs
+	failing  held   // lines that name a failed test, until its block comes
+	named    map[string]bool
+	heading  bool // "failures:", of which no name was written yet
+	hanging  bool // a test has begun that has no result
+	nextest  bool
+	warnings int
+	errors   int
+	brief    bool // of a diagnostic stays only what and where
+	sums     cargoSums
+}
+
+// cargoPart is a part of the output.
+type cargoPart uint8
+
+const (
+	cargoTop        cargoPart = iota
+	cargoBlocks               // "failures:", then what each test wrote
+	cargoNames                // the second "failures:", with names
+	cargoSuccesses            // what tests wrote that passed
+	cargoDiagnostic           // an error or a warning of the compiler
+	cargoNextest              // what a test of nextest wrote
+)
+
+func newCargoTests(p *testPass) testRunner {
+	return &cargoTests{testPass: p, named: map[string]bool{}}
+}
+
+func (c *cargoTests) shape(l []byte) bool {
+	switch c.in {
+	case cargoNextest:
+		if !c.nextestEnds(l) {
+			c.nextestWrote(l)
+			return true
+		}
+		c.leave()
+	case cargoBlocks:
+		return c.inBlocks(l)
+	}
+	switch l[0] {
+	case 't':
+		if begins(l, "test ") && c.test(l) {
+			return true
+		}
+	case 'r':
+		if runningTests(l) {
+			c.leave()
+			c.count = append(c.count[:0], l...)
+			return true
+		}
+	case 'f':
+		if string(l) == "failures:" {
+			c.failures()
+			return true
+		}
+	case 's':
+		if string(l) == "successes:" {
+			if c.in != cargoSuccesses {
+				c.leave()
+				c.prints(l)
+				c.in = cargoSuccesses
+			}
+			return true
+		}
+	case '-':
+		if c.block(l) {
+			return true
+		}
+	case ' ':
+		if c.indented(l) {
+			return true
+		}
+	case 'e', 'w':
+		if c.diagnostic(l) {
+			return true
+		}
+	case 'S', 'F':
+		if begins(l, "Some errors have detailed explanations: ") || begins(l, "For more information about ") {
+			c.leave()
+			return true
+		}
+	case 0xe2:
+		if begins(l, "────") {
+			c.leave()
+			c.nextest = true
+			return true
+		}
+	}
+	if begins(l, "all doctests ran in ") {
+		return true
+	}
+	if c.hanging && (string(l) == "ok" || string(l) == "ignored") {
+		c.hanging = false
+		return true
+	}
+	if name, ok := bytes.CutSuffix(l, []byte(" --- FAILED")); ok && len(c.count) > 0 {
+		c.bad = true
+		c.failing.add(append(append([]byte("test "), name...), " ... FAILED"...), c.failedLine)
+		return true
+	}
+	if c.in != cargoDiagnostic && dots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
+		c.dots(l)
+		return true
+	}
+	return c.inside(l)
+}
+
+// inBlocks takes a line among what failed tests wrote.
+func (c *cargoTests) inBlocks(l []byte) bool {
+	switch {
+	case string(l) == "failures:":
+		c.failures()
+	case begins(l, "test result: "):
+		c.result(l)
+	case begins(l, "---- ") && c.block(l):
+	case beginsAny(l, "error: test failed", "error: doctest failed") || begins(l, "error: ") && ends(l, " failed:") && contains(l, " target"):
+		c.leave()
+		return c.diagnostic(l)
+	case begins(l, "     Running ") && ends(l, ")"):
+		return c.indented(l)
+	case begins(l, "note: run with `RUST_BACKTRACE=") || begins(l, "note: Some details are omitted, run with"):
+	default:
+		c.tell(l, begins(l, "thread '") || begins(l, "Error: ") || begins(l, "error") || contains(l, "panicked at"))
+	}
+	return true
+}
+
+// inside takes a line of the part of the output that is read.
+func (c *cargoTests) inside(l []byte) bool {
+	switch c.in {
+	case cargoNames:
+		if begins(l, "    ") {
+			c.name(bytes.TrimSpace(l), l)
+			return true
+		}
+	case cargoSuccesses:
+		if !begins(l, "    ") || bytes.IndexByte(bytes.TrimSpace(l), ' ') >= 0 {
+			c.prints(l)
+		}
+		return true
+	case cargoDiagnostic:
+		switch {
+		case !c.brief:
+			c.keep(long(l))
+		case begins(bytes.TrimLeft(l, " "), "--> "):
+			c.keep(l)
+		}
+		return true
+	}
+	return false
+}
+
+// leave ends the part that is read.
+func (c *cargoTests) leave() {
+	if c.in == cargoBlocks || c.in == cargoNextest {
+		c.close()
+	}
+	c.in = cargoTop
+}
+
+func (c *cargoTests) blank() bool {
+	if c.in == cargoDiagnostic {
+		c.leave()
+	}
+	return false
+}
+
+// test takes "test name ... ok" and "test result: ...".
+func (c *cargoTests) test(l []byte) bool {
+	if begins(l, "test result: ") {
+		c.result(l)
+		return true
+	}
+	at := bytes.LastIndex(l, []byte(" ..."))
+	switch {
+	case contains(l, " has been running for over "):
+		c.leave()
+		c.keep(l)
+		return true
+	case at < 0:
+		return false
+	}
+	c.leave()
+	switch result := bytes.TrimSpace(l[at+len(" ..."):]); {
+	case string(result) == "ok", begins(result, "ok ("), begins(result, "ok <"), begins(result, "ignored"):
+	case begins(result, "FAILED"):
+		c.bad = true
+		c.failing.add(l, c.failedLine)
+	case begins(result, "bench:"):
+		c.keep(l)
+	default:
+		c.hanging = true
+		if len(result) == 0 && len(c.count) > 0 {
+			c.binary()
+			c.keep(c.count)
+			c.count = c.count[:0]
+		}
+		c.prints(l)
+	}
+	return true
+}
+
+// failedLine keeps a line that names a failed test.
+func (c *cargoTests) failedLine(l []byte) {
+	c.binary()
+	c.failed(l)
+}
+
+// binary keeps the line that names the binary whose tests run.
+func (c *cargoTests) binary() {
+	if len(c.header) > 0 {
+		c.keep(c.header)
+		c.header = c.header[:0]
+	}
+}
+
+// failures begins the blocks of failed tests, or the list of their names.
+func (c *cargoTests) failures() {
+	c.leave()
+	c.in, c.heading, c.bad = cargoNames, true, true
+	c.dotted = c.dotted[:0]
+}
+
+// block takes "---- name stdout ----".
+func (c *cargoTests) block(l []byte) bool {
+	if !begins(l, "---- ") || !ends(l, " stdout ----") && !ends(l, " stderr ----") {
+		return false
+	}
+	if c.in == cargoSuccesses {
+		c.prints(l)
+		return true
+	}
+	name := l[len("---- ") : len(l)-len(" stdout ----")]
+	c.leave()
+	c.in = cargoBlocks
+	c.failing.forget(append(append([]byte("test "), name...), ' '))
+	if len(c.named) < 20*maxNames {
+		c.named[string(name)] = true
+	}
+	if c.fails < c.max {
+		c.binary()
+	}
+	c.fail(name, l)
+	return true
+}
+
+// name takes a name of the list of failed tests. It stays if nothing else told
+// of it.
+func (c *cargoTests) name(name, l []byte) {
+	if c.named[string(name)] {
+		return
+	}
+	c.failing.forget(append(append([]byte("test "), name...), ' '))
+	c.binary()
+	if c.heading {
+		c.failed([]byte("failures:"))
+		c.heading = false
+	}
+	c.failed(l)
+}
+
+// dots takes the quiet form: "....F.. 7/9".
+func (c *cargoTests) dots(l []byte) {
+	c.leave()
+	if bytes.IndexByte(l, 'F') >= 0 {
+		c.bad = true
+		c.dotted = append(c.dotted[:0], l...)
+	}
+}
+
+// result takes the sum of one binary's tests.
+func (c *cargoTests) result(l []byte) {
+	c.leave()
+	c.failing.write(c.failedLine)
+	if begins(l, "test result: ok. ") {
+		if !c.waits {
+			c.sums = cargoSums{}
+		}
+		if c.sums.add(l); c.sums.n == 1 {
+			c.wait(l)
+		} else {
+			c.wait(c.sums.line())
+		}
+	} else {
+		c.binary()
+		c.failed(l)
+	}
+	c.begin(nil)
+}
+
+// begin begins the tests of another binary.
+func (c *cargoTests) begin(header []byte) {
+	c.header = append(c.header[:0], header...)
+	c.count = c.count[:0]
+	c.hanging, c.heading = false, false
+	clear(c.named)
+}
+
+// unfinished keeps what is known of a binary whose tests did not end.
+func (c *cargoTests) unfinished() {
+	c.failing.write(c.failedLine)
+	if len(c.dotted) > 0 {
+		c.failedLine(c.dotted)
+		c.dotted = c.dotted[:0]
+	}
+	c.bad = c.bad || c.hanging
+	if len(c.count) > 0 {
+		c.binary()
+		c.keep(c.count)
+	}
+}
+
+// indented takes what cargo and nextest set to the right.
+func (c *cargoTests) indented(l []byte) bool {
+	if status := nextestStatus(l); status != "" {
+		c.nextest = true
+		c.leave()
+		switch status {
+		case "Summary":
+			c.keep(l)
+			c.in = cargoTop
+		case "FAIL":
+			c.nextestFailed(l)
+		}
+		return true
+	}
+	if cargoStatus(l) {
+		inner := bytes.TrimLeft(l, " ")
+		switch {
+		case begins(inner, "Running ") || begins(inner, "Doc-tests "):
+			c.leave()
+			c.unfinished()
+			c.begin(l)
+		case begins(inner, "Blocking "):
+			c.keep(l)
+		default:
+			if c.in != cargoDiagnostic {
+				c.leave()
+			}
+		}
+		return true
+	}
+	if c.in == cargoTop {
+		inner := bytes.TrimLeft(l, " ")
+		switch {
+		case begins(inner, "Nextest run ID "), begins(inner, "Starting ") && contains(inner, " tests across "), begins(inner, "Starting ") && contains(inner, " test across "):
+			c.nextest = true
+			return true
+		case begins(inner, "Cancelling due to"), begins(inner, "Canceling due to"), begins(inner, "Killing"):
+			c.nextest = true
+			c.failed(l)
+			return true
+		}
+	}
+	return false
+}
+
+// diagnostic takes the begin of an error or a warning.
+func (c *cargoTests) diagnostic(l []byte) bool {
+	switch {
+	case begins(l, "warning: "), begins(l, "warning["):
+		c.warnings++
+		c.brief = c.warnings > 3 && !contains(l, " generated ") && !contains(l, "build failed")
+	case begins(l, "error: "), begins(l, "error["):
+		c.bad = true
+		c.errors++
+		c.brief = c.errors > 2*c.max
+		if begins(l, "error: test failed") || begins(l, "error: doctest failed") || begins(l, "error: could not") || begins(l, "error: test run failed") {
+			c.failing.write(c.failedLine)
+			if len(c.count) > 0 && (begins(l, "error: test failed") || begins(l, "error: doctest failed")) {
+				c.unfinished()
+			}
+			c.begin(nil)
+		}
+	default:
+		return false
+	}
+	c.leave()
+	c.in = cargoDiagnostic
+	c.keep(long(l))
+	return true
+}
+
+func (c *cargoTests) other(l []byte) {
+	if (begins(l, "thread '") || begins(l, "Caused by:")) && c.run.Exit != 0 {
+		c.bad = true
+	}
+	if len(c.count) > 0 {
+		c.prints(l) // between the results of tests
+		return
+	}
+	c.loose(l)
+}
+
+func (c *cargoTests) end() {
+	c.leave()
+	c.unfinished()
+}

@@ -1,0 +1,104 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// long cuts the middle out of a line that is a command of a linker.
+func long(l []byte) []byte {
+	const side = 600
+	if len(l) <= 4*side || !contains(l, "note: ") {
+		return l
+	}
+	head, tail := bytes.ToValidUTF8(l[:side], nil), bytes.ToValidUTF8(l[len(l)-side:], nil)
+	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", head, len(l)-2*side, tail)
+}
+
+// cargoSums adds the sums of binaries all of whose tests passed.
+type cargoSums struct {
+	n      int // binaries
+	counts [5]int
+}
+
+var cargoCounts = [5]string{" passed", " failed", " ignored", " measured", " filtered out"}
+
+func (s *cargoSums) add(l []byte) {
+	s.n++
+	for _, part := range bytes.Split(l[len("test result: ok. "):], []byte("; ")) {
+		v, n := digits(part)
+		for i, what := range cargoCounts {
+			if n > 0 && begins(part[n:], what) {
+				s.counts[i] += v
+			}
+		}
+	}
+}
+
+func (s *cargoSums) line() []byte {
+	b := []byte("test result: ok. ")
+	for i, what := range cargoCounts {
+		if i > 0 {
+			b = append(b, "; "...)
+		}
+		b = fmt.Appendf(b, "%d%s", s.counts[i], what)
+	}
+	return fmt.Appendf(b, " (%d runs)", s.n)
+}
+
+// dots reports whether a line is of signs for tests alone: "..F. 88/240".
+func dots(l []byte) bool {
+	n := 0
+	for n < len(l) && (l[n] == '.' || l[n] == 'F' || l[n] == 'i') {
+		n++
+	}
+	if n == 0 || bytes.IndexByte(l[:n], '.') < 0 && len(l) == n && n < 2 {
+		return false
+	}
+	rest := l[n:]
+	if len(rest) == 0 {
+		return bytes.IndexByte(l, '.') >= 0
+	}
+	if rest[0] != ' ' {
+		return false
+	}
+	_, a := digits(rest[1:])
+	if a == 0 || 1+a >= len(rest) || rest[1+a] != '/' {
+		return false
+	}
+	_, b := digits(rest[2+a:])
+	return b > 0 && 2+a+b == len(rest)
+}
+
+func claimsCargo(l []byte) bool {
+	switch l[0] {
+	case 't':
+		return begins(l, "test ") && (ends(l, " ... ok") || ends(l, " ... FAILED") || ends(l, " ... ignored")) || begins(l, "test result: ")
+	case 'r':
+		return runningTests(l)
+	case ' ':
+		return cargoStatus(l) || nextestStatus(l) != ""
+	case 'e':
+		return begins(l, "error: could not compile ") || begins(l, "error: test failed, to rerun pass")
+	}
+	return false
+}
+
+// runningTests: "running 12 tests".
+func runningTests(l []byte) bool {
+	if !begins(l, "running ") {
+		return false
+	}
+	_, n := digits(l[len("running "):])
+	return n > 0 && (ends(l, " tests") || ends(l, " test"))
+}
+
+var cargoVerbs = newPrefixes("Compiling ", "Downloading ", "Downloaded ", "Updating ", "Fetching ", "Fresh ", "Packaging ", "Verifying ", "Archiving ", "Locking ", "Adding ", "Removing ", "Checking ", "Documenting ",
+	"Running ", "Doc-tests ", "Loaded ", "Blocking ", "Unpacking ", "Finished ", "Building ", "Dirty ", "Scraping ", "Executable ", "Migrating ", "Installing ", "Installed ", "Ignored ", "Upgrading ", "Downgrading ", "Patching ", "Waiting ", "Credential ")
+
+// cargoStatus: "   Compiling x v1.0.0", with the verb set to the right.
+func cargoStatus(l []byte) bool {
+	inner := bytes.TrimLeft(l, " ")
+	verb := bytes.IndexByte(inner, ' ')
+	return verb > 0 && len(l)-len(inner)+verb == 12 && cargoVerbs.match(inner)
+}

@@ -1,0 +1,368 @@
+package filter
+
+import "bytes"
+
+// goTests knows what go test writes: as text, verbose or not, and as JSON. What
+// a package's tests wrote waits until it is known which of them failed.
+type goTests struct {
+	*testPass
+	pkg    *goPackage
+	others map[string]*goPackage // of JSON, by name
+	build  bool                  // "# package": what the compiler says of it
+	oks    int
+	more   int    // of oks, that are left out here
+	none   int    // packages without tests that were asked for
+	empty  int    // packages without tests
+	first  []byte // what was said of the first of them
+	noted  int    // lines on skipped tests
+	failed int    // tests with lines of their own
+	json   goEvent
+}
+
+// goPackage is what is known of the package whose tests run.
+type goPackage struct {
+	text   *Lines // what may stay; nil is nothing
+	owner  []byte // the test that writes
+	mark   []byte // the line that said so
+	marked bool   // mark is in text, or is not needed
+	last   []byte // the "=== RUN" line of the test that began last, and did not end
+	tests  map[string]*goTest
+	part   []byte // of JSON: a line that has no end yet
+}
+
+// goTest is a test that wrote something, or failed.
+type goTest struct {
+	state goState
+	left  int // lines that may stay
+}
+
+type goState uint8
+
+const (
+	goRuns goState = iota
+	goPassed
+	goFailed
+)
+
+const (
+	maxTests   = 50000 // tests of a package that are told apart
+	maxOKs     = 20
+	maxSkipped = 20
+)
+
+func newGoTests(p *testPass) testRunner {
+	return &goTests{testPass: p, pkg: &goPackage{}}
+}
+
+func (g *goTests) shape(l []byte) bool {
+	switch l[0] {
+	case '{':
+		if goJSON(l) {
+			return g.event(l)
+		}
+	case '=':
+		if g.marker(l) {
+			return true
+		}
+	case '-', ' ':
+		if kind, name, _ := goResult(l); kind != 0 {
+			g.result(kind, name, l)
+			return true
+		}
+	case 'o':
+		if begins(l, "ok  \t") {
+			g.endPackage(goPassed)
+			g.ok(l)
+			return true
+		}
+	case 'F':
+		if begins(l, "FAIL\t") {
+			g.endPackage(goFailed)
+			g.testPass.failed(l)
+			return true
+		}
+		if string(l) == "FAIL" {
+			g.store(l)
+			g.pkg.owner = g.pkg.owner[:0]
+			return true
+		}
+	case 'P':
+		if string(l) == "PASS" {
+			g.pkg.owner = g.pkg.owner[:0]
+			return true
+		}
+	case '?':
+		if begins(l, "?   \t") {
+			g.endPackage(goPassed)
+			g.noTests(l)
+			return true
+		}
+	case '\t':
+		if len(l) > 1 && l[1] > ' ' && contains(l, "\tcoverage: ") {
+			g.endPackage(goPassed)
+			g.keep(l)
+			return true
+		}
+	}
+	return g.more1(l)
+}
+
+// more1 takes rarer lines.
+func (g *goTests) more1(l []byte) bool {
+	switch l[0] {
+	case '#':
+		if goBuild(l) {
+			g.endPackage(goRuns)
+			g.build = true
+			g.testPass.failed(l)
+			return true
+		}
+	case 'B':
+		if begins(l, "Benchmark") {
+			g.pkg.last = g.pkg.last[:0]
+			g.endPackage(goRuns)
+			g.keep(l)
+			return true
+		}
+	case 'g':
+		switch {
+		case beginsAny(l, "go: downloading ", "go: finding ", "go: extracting "):
+			return true
+		case begins(l, "goos: "), begins(l, "goarch: "):
+			return true
+		}
+	case 'f':
+		if begins(l, "fuzz: elapsed: ") {
+			if g.pkg.text == nil {
+				g.wait(l)
+			}
+			return true
+		}
+	case 'c', 't', 'e':
+		if string(l) == "testing: warning: no tests to run" { // the sum says so
+			return true
+		}
+		if beginsAny(l, "coverage: ", "testing: warning: ", "exit status ") {
+			g.store(l)
+			return true
+		}
+	}
+	if g.build {
+		if begins(l, "\t") || place(l) || begins(l, "vet: ") || begins(l, "too many errors") {
+			g.keep(l)
+			return true
+		}
+		g.build = false
+	}
+	return false
+}
+
+// marker takes "=== RUN   TestX" and its like.
+func (g *goTests) marker(l []byte) bool {
+	if len(l) < 11 || l[3] != ' ' {
+		return false
+	}
+	name := bytes.TrimLeft(l[8:], " ")
+	switch string(l[4:8]) {
+	case "RUN ":
+		g.pkg.last = append(g.pkg.last[:0], l...)
+	case "CONT", "NAME":
+	case "PAUS":
+		g.pkg.owner = g.pkg.owner[:0]
+		if p := g.pkg; begins(p.last, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.last[8:], " "), name) {
+			p.last = p.last[:0]
+		}
+		return true
+	default:
+		return false
+	}
+	g.build = false
+	g.pkg.own(name, l)
+	return true
+}
+
+// own makes a test the owner of the lines that follow.
+func (p *goPackage) own(name, mark []byte) {
+	p.owner = append(p.owner[:0], name...)
+	p.mark = append(p.mark[:0], mark...)
+	p.marked = false
+}
+
+// result takes "--- PASS: TestX (0.00s)" and its like. Lines behind it may be the
+// test's too.
+func (g *goTests) result(kind byte, name, l []byte) {
+	p := g.pkg
+	if kind != 'B' && begins(p.last, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.last[8:], " "), name) {
+		p.last = p.last[:0]
+	}
+	g.build = false
+	switch kind {
+	case 'F':
+		g.bad = true
+		g.test(name).state = goFailed
+		p.text.Write(l)
+	case 'S':
+		g.test(name).state = goPassed
+		if g.noted++; g.noted <= maxSkipped {
+			g.store(l)
+		}
+	case 'B':
+		g.store(l)
+	default:
+		if t := p.tests[string(name)]; t != nil && t.state != goFailed {
+			t.state = goPassed
+		}
+	}
+	p.own(name, l)
+	p.marked = kind != 'P'
+	if kind == 'S' && g.noted > maxSkipped {
+		p.marked = false
+	}
+}
+
+// test gives what is known of a test, and makes place for lines.
+func (g *goTests) test(name []byte) *goTest {
+	p := g.pkg
+	if p.text == nil {
+		p.text = NewLines()
+	}
+	if p.tests == nil {
+		p.tests = map[string]*goTest{}
+	}
+	t := p.tests[string(name)]
+	if t == nil {
+		t = &goTest{}
+		if len(p.tests) < maxTests {
+			p.tests[string(name)] = t
+		}
+	}
+	return t
+}
+
+// store keeps a line among those of the package.
+func (g *goTests) store(l []byte) {
+	if g.pkg.text == nil {
+		g.pkg.text = NewLines()
+	}
+	g.pkg.text.Write(l)
+}
+
+// other takes what a test, or nobody known, wrote.
+func (g *goTests) other(l []byte) {
+	p := g.pkg
+	if len(p.owner) > 0 {
+		if at := bytes.Index(l, []byte("--- ")); at > 0 && ends(l, "s)") { // a result behind a text without an end
+			if kind, name, _ := goResult(l[at:]); kind == 'P' || kind == 'F' {
+				if kind == 'F' {
+					g.result(kind, name, l)
+					return
+				}
+				if t := g.test(name); t.state != goFailed {
+					t.state = goPassed
+				}
+				p.last = p.last[:0]
+			}
+		}
+		if !p.marked {
+			t := g.test(p.owner)
+			if kind, _, _ := goResult(p.mark); kind == 'P' {
+				if l[0] != ' ' && l[0] != '\t' { // no test's, but behind one
+					p.owner = p.owner[:0]
+				} else if t.state == goRuns {
+					t.state = goPassed
+				}
+			}
+			if len(p.owner) > 0 {
+				p.text.Write(p.mark)
+			}
+			p.marked = true
+		}
+	}
+	g.store(l)
+}
+
+func (g *goTests) blank() bool {
+	g.build = false
+	if g.pkg.text == nil {
+		return false
+	}
+	g.pkg.text.Write(nil)
+	return true
+}
+
+// endPackage writes what stays of the package's lines.
+func (g *goTests) endPackage(state goState) {
+	p := g.pkg
+	if state != goPassed && len(p.last) > 0 { // it hung, or took all down
+		if t := p.tests[string(bytes.TrimLeft(p.last[8:], " "))]; t == nil {
+			g.bad = true
+			g.insertLast()
+		}
+	}
+	if p.text != nil {
+		w := goWriter{goTests: g, pkg: state}
+		if p.text.Each(w.line) != nil {
+			g.bad = false
+			g.seen = false
+		}
+		w.to(nil)
+		p.text.Close()
+	}
+	part := p.part
+	*p = goPackage{owner: p.owner[:0], mark: p.mark[:0], last: p.last[:0], part: part[:0]}
+	g.build = false
+}
+
+// insertLast stores the line of the test that did not end, which wrote nothing.
+func (g *goTests) insertLast() {
+	g.test(bytes.TrimLeft(g.pkg.last[8:], " "))
+	g.store(g.pkg.last)
+}
+
+// ok takes the sum of a package that passed.
+func (g *goTests) ok(l []byte) {
+	if ends(l, "[no tests to run]") {
+		if g.none++; g.none > 3 {
+			if !g.waits {
+				g.more = 0
+			}
+			g.more++
+			g.wait(omission(g.more))
+			return
+		}
+		g.keep(l)
+		return
+	}
+	if g.oks++; g.oks <= maxOKs || contains(l, "coverage: ") && g.oks <= 10*maxOKs {
+		g.keep(l)
+		return
+	}
+	if !g.waits {
+		g.more = 0
+	}
+	g.more++
+	g.wait(omission(g.more))
+}
+
+// noTests takes a package without tests.
+func (g *goTests) noTests(l []byte) {
+	if g.empty++; g.empty == 1 {
+		g.first = append(g.first, l...)
+	}
+}
+
+func (g *goTests) end() {
+	for _, p := range g.others {
+		g.pkg = p
+		g.flushPart()
+		g.endPackage(goRuns)
+	}
+	g.others = nil
+	g.endPackage(goRuns)
+	if g.empty > 0 && g.oks == 0 && !g.bad {
+		g.keep(g.first)
+		if g.empty > 1 {
+			g.keep(omission(g.empty - 1))
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package filter
+
+import "bytes"
+
+func claimsGo(l []byte) bool {
+	switch l[0] {
+	case '=':
+		return beginsAny(l, "=== RUN   ", "=== CONT  ", "=== PAUSE ", "=== NAME  ")
+	case '-', ' ':
+		r, _, _ := goResult(l)
+		return r != 0
+	case 'o':
+		return begins(l, "ok  \t")
+	case 'F':
+		return begins(l, "FAIL\t")
+	case '?':
+		return begins(l, "?   \t") && ends(l, "[no test files]")
+	case '{':
+		return goJSON(l)
+	}
+	return false
+}
+
+func goJSON(l []byte) bool {
+	return ends(l, "}") && (begins(l, `{"Time":"`) || begins(l, `{"ImportPath":"`) || begins(l, `{"Action":"`)) && contains(l, `"Action":"`)
+}
+
+// goResult takes "    --- FAIL: TestX/y (0.00s)" apart; kind is 'P', 'F', 'S',
+// 'B' or 0.
+func goResult(l []byte) (kind byte, name []byte, indent int) {
+	for indent < len(l) && l[indent] == ' ' {
+		indent++
+	}
+	rest := l[indent:]
+	if len(rest) < 10 || !begins(rest, "--- ") {
+		return 0, nil, 0
+	}
+	rest = rest[4:]
+	switch {
+	case begins(rest, "PASS: "):
+		kind, rest = 'P', rest[6:]
+	case begins(rest, "FAIL: "):
+		kind, rest = 'F', rest[6:]
+	case begins(rest, "SKIP: "):
+		kind, rest = 'S', rest[6:]
+	case begins(rest, "BENCH: "):
+		kind, rest = 'B', rest[7:]
+	default:
+		return 0, nil, 0
+	}
+	if at := bytes.LastIndex(rest, []byte(" (")); at >= 0 {
+		rest = rest[:at]
+	}
+	return kind, rest, indent
+}
+
+// goBuild: "# example.test/pkg [example.test/pkg.test]".
+func goBuild(l []byte) bool {
+	rest, ok := bytes.CutPrefix(l, []byte("# "))
+	if !ok || len(rest) == 0 {
+		return false
+	}
+	name, tag, tagged := bytes.Cut(rest, []byte(" "))
+	return (tagged && begins(tag, "[") && ends(tag, "]") || !tagged && bytes.IndexByte(name, '/') > 0) && bytes.IndexByte(tag, ' ') < 0
+}

@@ -1,0 +1,334 @@
+package filter
+
+import "bytes"
+
+// jvmTests knows what Maven's surefire and Gradle write.
+type jvmTests struct {
+	*testPass
+	in       jvmPart
+	maven    bool
+	warnings int
+	skipped  int
+	classes  []byte // "Running x.FooTest", until its sum comes
+}
+
+type jvmPart uint8
+
+const (
+	jvmTop     jvmPart = iota
+	jvmTrace           // what follows a failed test
+	jvmTry             // Gradle's hints
+	jvmWrong           // Gradle: what went wrong
+	jvmPrinted         // what a test wrote
+)
+
+func newJVMTests(p *testPass) testRunner { return &jvmTests{testPass: p} }
+
+func claimsJVM(l []byte) bool {
+	switch l[0] {
+	case '[':
+		return beginsAny(l, "[INFO] Scanning for projects...", "[INFO] -----", "[INFO] Running ", "[INFO] Tests run: ", "[ERROR] Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute goal ", "[INFO]  T E S T S")
+	case '>':
+		return begins(l, "> Task :")
+	case 'B':
+		return begins(l, "BUILD SUCCESSFUL in ") || begins(l, "BUILD FAILED in ")
+	}
+	return gradleResult(l) != 0
+}
+
+// gradleResult: "FooTest > bar() FAILED".
+func gradleResult(l []byte) byte {
+	if l[0] <= ' ' || !contains(l, " > ") {
+		return 0
+	}
+	switch {
+	case ends(l, " PASSED"):
+		return 'P'
+	case ends(l, " FAILED"):
+		return 'F'
+	case ends(l, " SKIPPED"):
+		return 'S'
+	case ends(l, " STANDARD_OUT"), ends(l, " STANDARD_ERROR"):
+		return 'O'
+	}
+	return 0
+}
+
+func (j *jvmTests) shape(l []byte) bool {
+	switch {
+	case begins(l, "[INFO]"):
+		j.maven = true
+		j.leave()
+		j.info(l)
+		return true
+	case begins(l, "[WARNING]"):
+		j.leave()
+		return j.warning(l)
+	case begins(l, "[ERROR]"):
+		return j.failure(l)
+	case beginsAny(l, "Downloading from ", "Downloaded from ", "Progress (", "Downloading: ", "Downloaded: ", "Download http"):
+		return true
+	}
+	if l[0] == ' ' || l[0] == '\t' {
+		switch j.in {
+		case jvmTrace:
+			j.tell(l, true)
+			return true
+		case jvmPrinted:
+			j.prints(l)
+			return true
+		}
+	}
+	return j.gradle(l)
+}
+
+func (j *jvmTests) leave() {
+	j.close()
+	j.in = jvmTop
+}
+
+// info takes what Maven tells.
+func (j *jvmTests) info(l []byte) {
+	rest := bytes.TrimLeft(l[len("[INFO]"):], " ")
+	switch {
+	case begins(rest, "Tests run: "):
+		j.classes = j.classes[:0]
+		if !contains(rest, "Time elapsed: ") {
+			j.keep(l)
+		}
+	case begins(rest, "Running "):
+		j.classes = append(j.classes[:0], l...)
+	case begins(rest, "BUILD "):
+		j.keep(l)
+	case ends(rest, "]") && (contains(rest, " FAILURE [") || contains(rest, " SKIPPED")), contains(rest, " FAILURE ["), ends(rest, " SKIPPED"):
+		j.bad = true
+		j.keep(l)
+	case begins(rest, "No tests to run"), begins(rest, "Tests are skipped"), begins(rest, "Total time: "):
+		j.keep(l)
+	}
+}
+
+// warning takes a warning of Maven: the first ones.
+func (j *jvmTests) warning(l []byte) bool {
+	rest := bytes.TrimLeft(l[len("[WARNING]"):], " ")
+	if len(rest) == 0 {
+		return true
+	}
+	if begins(rest, "Tests run: ") {
+		j.classes = j.classes[:0]
+		if !contains(rest, "Time elapsed: ") {
+			j.keep(l)
+		}
+		return true
+	}
+	const most = 15
+	if j.warnings++; j.warnings > most {
+		j.count()
+		return true
+	}
+	j.keep(l)
+	return true
+}
+
+// count counts a line that goes since there were many.
+func (j *jvmTests) count() {
+	if !j.waits {
+		j.skipped = 0
+	}
+	j.skipped++
+	j.wait(omission(j.skipped))
+}
+
+var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "See /", "Please refer to", "After correcting the problems")
+
+// failure takes a line of Maven that tells of an error.
+func (j *jvmTests) failure(l []byte) bool {
+	rest := bytes.TrimLeft(l[len("[ERROR]"):], " ")
+	j.bad = true
+	switch {
+	case len(rest) == 0:
+		j.leave()
+		return true
+	case mavenHints.match(rest):
+		j.leave()
+		return true
+	case begins(rest, "Tests run: "):
+		j.leave()
+		j.classes = j.classes[:0]
+		j.failed(l)
+	case contains(rest, " <<< FAILURE!"), contains(rest, " <<< ERROR!"):
+		j.fail(rest, l)
+		j.in = jvmTrace
+	default:
+		j.leave()
+		if j.named++; j.named > maxNames {
+			j.count()
+			return true
+		}
+		j.failed(l)
+	}
+	return true
+}
+
+// gradle takes what Gradle tells, and all else.
+func (j *jvmTests) gradle(l []byte) bool {
+	switch gradleResult(l) {
+	case 'P', 'S':
+		j.leave()
+		return true
+	case 'F':
+		if !begins(l, "> Task ") {
+			j.fail(l, l)
+			j.in = jvmTrace
+			return true
+		}
+	case 'O':
+		j.leave()
+		j.in = jvmPrinted
+		j.prints(l)
+		return true
+	}
+	switch {
+	case begins(l, "> Task "), begins(l, "> Configure project"), begins(l, "> Transform "):
+		j.leave()
+		if ends(l, " FAILED") {
+			j.failed(l)
+		}
+		return true
+	case l[0] == '<' && contains(l, "% ") && contains(l, "-"), begins(l, "> :") && contains(l, " > "), begins(l, "> IDLE"), begins(l, "> Resolve "), begins(l, "> Starting "):
+		return true
+	case begins(l, "FAILURE: "), begins(l, "BUILD "), begins(l, "Execution failed for task"):
+		j.leave()
+		if !begins(l, "BUILD SUCC") {
+			j.bad = true
+		}
+		j.keep(l)
+		return true
+	case begins(l, "* Try:"):
+		j.leave()
+		j.in = jvmTry
+		return true
+	case begins(l, "* "):
+		j.leave()
+		j.in = jvmWrong
+		j.failed(l)
+		return true
+	case j.in == jvmTry && (l[0] == '>' || begins(l, "Run with ") || begins(l, "Get more help")):
+		return true
+	case beginsAny(l, "Starting a Gradle Daemon", "Deprecated Gradle features", "You can use '--warning-mode", "For more on this, please refer to", "To honour the JVM settings", "Daemon will be stopped", "Welcome to Gradle", "Here are the highlights", "For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry", "Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions"):
+		return true
+	case contains(l, " actionable task") && l[0] >= '0' && l[0] <= '9':
+		return true
+	case contains(l, " tests completed") || contains(l, " test completed"):
+		j.leave()
+		j.keep(l)
+		return true
+	case j.in == jvmTrace && j.open: // the exception, without an indent in Maven's
+		j.tell(l, true)
+		return true
+	case j.in == jvmWrong:
+		j.failed(l)
+		return true
+	}
+	return false
+}
+
+func (j *jvmTests) blank() bool {
+	if j.in == jvmTrace && j.maven {
+		j.leave()
+	}
+	return false
+}
+
+func (j *jvmTests) other(l []byte) {
+	if len(j.classes) > 0 || j.in == jvmPrinted {
+		j.prints(l)
+		return
+	}
+	j.loose(l)
+}
+
+func (j *jvmTests) end() {
+	j.leave()
+	if len(j.classes) > 0 { // it did not end
+		j.failed(j.classes)
+	}
+}
+
+// dotnetTests knows what dotnet test writes.
+type dotnetTests struct {
+	*testPass
+	in   bool // what a failed test says follows
+	seen map[string]bool
+}
+
+func newDotnetTests(p *testPass) testRunner {
+	return &dotnetTests{testPass: p, seen: map[string]bool{}}
+}
+
+func claimsDotnet(l []byte) bool {
+	return beginsAny(l, "  Determining projects to restore", "Test run for ", "Microsoft (R) Test Execution", "Passed!  - Failed:", "Failed!  - Failed:", "Starting test execution, please wait", "VSTest version ", "[xUnit.net ")
+}
+
+var dotnetNoise = newPrefixes("Determining projects to restore", "All projects are up-to-date for restore", "Restored ", "Test run for ", "Microsoft (R) Test Execution", "Copyright (c) Microsoft", "Copyright (C) Microsoft", "Starting test execution", "A total of ", "VSTest version ", "Build started ", "Restore complete", "NUnit Adapter", "Running all tests in", "NUnit3TestExecutor", "Test Parallelization enabled", "MSBuild version ")
+
+func (d *dotnetTests) shape(l []byte) bool {
+	inner := bytes.TrimLeft(l, " ")
+	indent := len(l) - len(inner)
+	switch {
+	case indent == 2 && (begins(inner, "Passed ") || begins(inner, "Skipped ") && ends(inner, "]")):
+		d.leave()
+		return true
+	case indent == 2 && begins(inner, "Failed ") && ends(inner, "]"):
+		d.fail(inner[len("Failed "):], l)
+		d.in = true
+		return true
+	case beginsAny(l, "Passed!  - ", "Failed!  - ", "Skipped! - ", "Test Run ", "Total tests: ", "Test summary: ", "Build FAILED", "Build failed") || indent > 0 && beginsAny(inner, "Passed: ", "Failed: ", "Skipped: ", "Total: ") && !d.in:
+		d.leave()
+		if contains(l, "ailed") {
+			d.bad = true
+		}
+		d.keep(l)
+		return true
+	case begins(l, "[xUnit.net "):
+		if contains(l, "[FAIL]") {
+			d.bad = true
+		}
+		return true
+	case (indent == 0 || indent == 2) && dotnetNoise.match(inner):
+		d.leave()
+		return true
+	case indent == 2 && contains(inner, " -> ") && (ends(inner, ".dll") || ends(inner, ".exe")):
+		return true
+	case d.in && indent > 0:
+		d.tell(l, !begins(inner, "Error Message:"))
+		return true
+	case contains(l, ": warning ") || contains(l, ": error "):
+		d.leave()
+		key := string(inner)
+		if d.seen[key] {
+			return true
+		}
+		if len(d.seen) < 1000 {
+			d.seen[key] = true
+		}
+		if contains(l, ": error ") {
+			d.bad = true
+		}
+		d.keep(l)
+		return true
+	}
+	if d.in && d.open {
+		d.tell(l, true)
+		return true
+	}
+	return false
+}
+
+func (d *dotnetTests) leave() {
+	d.close()
+	d.in = false
+}
+
+func (d *dotnetTests) other(l []byte) { d.loose(l) }
+func (d *dotnetTests) end()           { d.leave() }

@@ -1,0 +1,394 @@
+package filter
+
+import "bytes"
+
+// pytest knows what pytest writes, with xdist and coverage.
+type pytest struct {
+	*testPass
+	in      pytestPart
+	failing held // lines that name a failed test, until something else tells of it
+	sums    held // the last lines with signs for failures, until something else tells of them
+	rows    int
+	skips   int
+	names   int
+	warns   int
+	id      []byte    // of a warning, not yet written
+	ids     lastLines // tests that began, and whose results are elsewhere, or missing
+	begun   bool      // what is on top of the output was seen
+	hanging bool      // a test has begun that has no result
+	ended   bool      // the last line of a run was seen
+}
+
+// pytestPart is a section of the output.
+type pytestPart uint8
+
+const (
+	pytestTop pytestPart = iota
+	pytestProgress
+	pytestFailures
+	pytestPasses
+	pytestWarnings
+	pytestSummary
+	pytestCoverage
+	pytestOther
+)
+
+func newPytest(p *testPass) testRunner { return &pytest{testPass: p} }
+
+func (p *pytest) shape(l []byte) bool {
+	if l[0] == '=' {
+		if title, ok := ruled(l, '='); ok && p.section(title, l) {
+			return true
+		}
+	}
+	switch p.in {
+	case pytestFailures, pytestPasses:
+		return p.inBlocks(l)
+	case pytestWarnings:
+		return p.warning(l)
+	case pytestSummary:
+		if p.summary(l) {
+			return true
+		}
+	case pytestCoverage:
+		if p.coverage(l) {
+			return true
+		}
+	}
+	return p.progress(l) || p.top(l)
+}
+
+// section begins a section of the output.
+func (p *pytest) section(title, l []byte) bool {
+	text := string(title)
+	switch {
+	case text == "test session starts":
+		p.leave()
+		p.in, p.begun, p.ended = pytestTop, true, false
+		return true
+	case text == "FAILURES", text == "ERRORS":
+		p.leave()
+		p.sums.drop()
+		p.in = pytestFailures
+		p.failed(l)
+	case text == "PASSES":
+		p.leave()
+		p.in = pytestPasses
+	case text == "warnings summary", begins(title, "warnings summary"):
+		p.leave()
+		p.in = pytestWarnings
+		p.keep(l)
+	case text == "short test summary info":
+		p.leave()
+		p.sums.drop()
+		p.in = pytestSummary
+		p.keep(l)
+	case text == "tests coverage":
+		p.leave()
+		p.in = pytestCoverage
+	case pytestSum(title):
+		p.sum(l)
+	case p.in == pytestFailures && p.open && !contains(title, "summary") && !contains(title, "slowest") && !contains(title, " durations"):
+		return false
+	default:
+		p.leave()
+		p.in = pytestOther
+		p.keep(l)
+	}
+	return true
+}
+
+// sum takes the last line of a run.
+func (p *pytest) sum(l []byte) {
+	p.leave()
+	p.failing.write(p.testPass.failed)
+	p.sums.drop()
+	p.in, p.hanging, p.ended, p.ids.n = pytestOther, false, true, 0
+	p.keep(l)
+	if contains(l, " failed") || contains(l, " error") || begins(bytes.Trim(l, "= "), "no tests ran") {
+		p.bad = true
+	}
+}
+
+// leave ends the section.
+func (p *pytest) leave() {
+	p.close()
+	p.in = pytestOther
+}
+
+// inBlocks takes a line of what failed tests, or passed ones, say.
+func (p *pytest) inBlocks(l []byte) bool {
+	switch {
+	case l[0] == '_':
+		if title, ok := ruled(l, '_'); ok && len(title) > 0 && !ends(title, " _") {
+			p.block(title, l)
+			return true
+		}
+	case l[0] == '!':
+		if _, ok := ruled(l, '!'); ok {
+			p.leave()
+			p.failed(l)
+			return true
+		}
+	case l[0] == '-' && begins(l, "--------"):
+		if title, ok := ruled(l, '-'); ok && begins(title, "coverage: ") {
+			p.leave()
+			p.in = pytestCoverage
+			return true
+		}
+	case pytestSum(l):
+		p.sum(l)
+		return true
+	}
+	switch {
+	case begins(l, "_ _ _ _ _"), begins(l, "[gw") && contains(l, "] ") && contains(l, " -- Python "), begins(l, "[gw") && contains(l, " Python 3"):
+	case p.in == pytestPasses:
+		p.prints(l)
+	case !p.open:
+		p.loose(l)
+	default:
+		p.tell(l, begins(l, "E "))
+	}
+	return true
+}
+
+// block begins what one test says.
+func (p *pytest) block(title, l []byte) {
+	if p.in == pytestPasses {
+		p.prints(l)
+		return
+	}
+	p.fail(title, l)
+}
+
+// warning takes a line of the summary of warnings: of each is kept where it is.
+func (p *pytest) warning(l []byte) bool {
+	switch {
+	case begins(l, "-- Docs: "):
+		p.leave()
+		return true
+	case pytestSum(l):
+		p.sum(l)
+		return true
+	case l[0] == '-' && begins(l, "--------"):
+		p.leave()
+		p.in = pytestCoverage
+		return p.coverage(l)
+	}
+	const most = 15
+	switch {
+	case l[0] != ' ' && !contains(l, "::") && !contains(l, ".py"):
+		p.leave()
+		return false
+	case l[0] != ' ':
+		p.id = append(p.id[:0], l...)
+	case begins(l, "  ") && len(l) > 2 && l[2] != ' ':
+		if p.warns++; p.warns > most {
+			p.wait(omission(p.warns - most))
+			return true
+		}
+		if len(p.id) > 0 {
+			p.keep(p.id)
+			p.id = p.id[:0]
+		}
+		p.keep(l)
+	}
+	return true
+}
+
+// summary takes a line of the short summary.
+func (p *pytest) summary(l []byte) bool {
+	word, rest, _ := bytes.Cut(l, []byte(" "))
+	if at := bytes.IndexAny(word, "(["); at > 0 && begins(word, "SUB") {
+		word = word[:at]
+	}
+	switch string(word) {
+	case "FAILED", "ERROR", "SUBFAIL", "SUBFAILED":
+		name, _, _ := bytes.Cut(rest, []byte(" - "))
+		p.failing.forget(name)
+		if p.names++; p.names <= maxNames {
+			p.testPass.failed(l)
+		} else {
+			p.count()
+		}
+	case "SKIPPED", "XFAIL", "XPASS", "RERUN":
+		if p.skips++; p.skips <= 10 {
+			p.keep(l)
+		} else {
+			p.count()
+		}
+	case "PASSED", "SUBPASS", "SUBPASSED":
+	default:
+		if begins(l, "!!!!") {
+			p.testPass.failed(l)
+			return true
+		}
+		if pytestSum(l) {
+			p.sum(l)
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// count counts a line that goes since there were many.
+func (p *pytest) count() {
+	if !p.waits {
+		p.rows = 0
+	}
+	p.rows++
+	p.wait(omission(p.rows))
+}
+
+// coverage takes a line of a table of coverage: files that are covered go.
+func (p *pytest) coverage(l []byte) bool {
+	switch {
+	case beginsAny(l, "FAIL ", "ERROR: ", "Required test coverage", "Coverage failure"):
+		return false
+	case begins(l, "TOTAL "):
+		p.keep(l)
+	case begins(l, "Name ") && contains(l, "Stmts"):
+		p.keep(l)
+	case l[0] == '-', l[0] == '_':
+	case ends(bytes.TrimRight(l, " "), " 100%"):
+	case contains(l, "% ") || ends(l, "%"):
+		p.keep(l)
+	default:
+		return false
+	}
+	return true
+}
+
+// progress takes the results of tests while they run.
+func (p *pytest) progress(l []byte) bool {
+	if name, word, ok := pytestResult(l); ok {
+		if p.in, p.hanging = pytestProgress, false; l[0] != '[' {
+			p.ids.n = 0
+		}
+		switch word[0] {
+		case 'F', 'E':
+			p.bad = true
+			p.failing.add(l, p.testPass.failed)
+		case 'S':
+			if begins(word, "SUBF") {
+				p.failing.add(l, p.testPass.failed)
+			}
+		}
+		_ = name
+		return true
+	}
+	if failed, ok := pytestSigns(l); ok {
+		p.hanging = false
+		if failed {
+			p.bad = true
+			p.sums.add(l, p.testPass.failed)
+		}
+		return true
+	}
+	if pytestID(l) {
+		p.hanging = true
+		p.ids.add(l)
+		return true
+	}
+	if p.hanging && pytestWord(l) {
+		p.hanging = false
+		if l[0] == 'F' || l[0] == 'E' {
+			p.testPass.failed(l)
+		}
+		return true
+	}
+	return false
+}
+
+// top takes what stands around the tests.
+func (p *pytest) top(l []byte) bool {
+	switch {
+	case beginsAny(l, "platform ", "cachedir: ", "rootdir: ", "configfile: ", "plugins: ", "testpaths: ", "asyncio: ", "hypothesis profile ", "benchmark: ", "scheduling tests via ", "created: ", "bringing up nodes", "django: ", "Using --cov", "libraries: ", "metadata: ", "timeout: ", "timeout method: ", "timeout func_only: ", "anyio: "):
+		return p.begun && p.in == pytestTop
+	case begins(l, "collecting"), begins(l, "collected "):
+		return p.collected(l)
+	case begins(l, "[gw") && (contains(l, " linux ") || contains(l, " darwin ") || contains(l, " win32 ") || contains(l, "Python ")):
+		return true
+	case begins(l, "gw0 ") && (contains(l, "/ gw") || ends(l, "]") || ends(l, " C") || ends(l, " I")), begins(l, "gw0 [") && contains(l, "]"):
+		return true
+	case ends(l, " workers [") || begins(l, "workers ["):
+		return true
+	case contains(l, " workers [") && ends(l, "items]"):
+		return true
+	case begins(l, "INTERNALERROR>"):
+		if !p.open {
+			p.bad = true
+			p.close()
+			p.flush()
+			p.limit(p.trace)
+		}
+		p.detail.line(l)
+		return true
+	case l[0] == '!':
+		if _, ok := ruled(l, '!'); ok {
+			p.testPass.failed(l)
+			return true
+		}
+	case l[0] == '-' && begins(l, "--------"):
+		if title, ok := ruled(l, '-'); ok && begins(title, "coverage: ") {
+			p.leave()
+			p.in = pytestCoverage
+			return true
+		}
+		if title, ok := ruled(l, '-'); ok && (begins(title, "generated ") || begins(title, "live log ")) {
+			p.keep(l)
+			return true
+		}
+	case begins(l, "Name ") && contains(l, "Stmts") && contains(l, "Cover"):
+		p.leave()
+		p.in = pytestCoverage
+		return p.coverage(l)
+	case beginsAny(l, "FAIL Required test coverage", "ERROR: Coverage failure", "Coverage failure: "):
+		p.testPass.failed(l)
+		return true
+	case pytestSum(l):
+		p.sum(l)
+		return true
+	case p.in == pytestOther && beginsAny(l, "FAILED ", "ERROR ") && contains(l, "::"):
+		return p.summary(l)
+	}
+	return false
+}
+
+// collected takes "collected 12 items": of use where not all of them run.
+func (p *pytest) collected(l []byte) bool {
+	if !p.begun && !contains(l, " item") && !ends(l, " ...") {
+		return false
+	}
+	p.begun = true
+	at := bytes.Index(l, []byte("collected "))
+	if at < 0 {
+		return true
+	}
+	if rest := l[at:]; contains(rest, " / ") || begins(rest, "collected 0 ") {
+		p.bad = p.bad || contains(rest, " error")
+		p.keep(rest)
+	}
+	return true
+}
+
+func (p *pytest) other(l []byte) {
+	switch {
+	case p.in == pytestProgress || p.in == pytestTop && p.begun:
+		p.hanging = contains(l, ".py::") || p.hanging
+		p.prints(l)
+	default:
+		p.loose(l)
+	}
+}
+
+func (p *pytest) end() {
+	p.close()
+	p.failing.write(p.testPass.failed)
+	p.sums.write(p.testPass.failed)
+	p.ids.write(p.keep)
+	if p.hanging {
+		p.bad = true
+	}
+}

@@ -1,0 +1,158 @@
+package filter
+
+import "bytes"
+
+// ruled takes the title out of "==== title ====".
+func ruled(l []byte, sign byte) (title []byte, ok bool) {
+	if len(l) < 5 || l[0] != sign || l[len(l)-1] != sign {
+		return nil, false
+	}
+	title = bytes.Trim(l, string(sign))
+	if len(title) < 3 || title[0] != ' ' || title[len(title)-1] != ' ' {
+		return nil, false
+	}
+	return title[1 : len(title)-1], true
+}
+
+// pytestSum: "1 failed, 2 passed in 0.12s".
+func pytestSum(l []byte) bool {
+	at := bytes.LastIndex(l, []byte(" in "))
+	if at < 0 || at+5 >= len(l) || l[at+4] < '0' || l[at+4] > '9' {
+		return false
+	}
+	if begins(l, "no tests ran") {
+		return true
+	}
+	_, n := digits(l)
+	return n > 0 && beginsAny(l[n:], " passed", " failed", " error", " skipped", " xfailed", " xpassed", " warning", " deselected", " rerun", " subtest")
+}
+
+var pytestWords = []string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "SUBPASS", "SUBFAIL", "SUBPASSED", "SUBFAILED", "SUBSKIPPED"}
+
+// pytestResult takes "x.py::test PASSED [ 10%]" and "[gw0] [ 10%] PASSED
+// x.py::test" apart.
+func pytestResult(l []byte) (name, word []byte, ok bool) {
+	if begins(l, "[gw") {
+		at := bytes.Index(l, []byte("] "))
+		if at < 0 {
+			return nil, nil, false
+		}
+		rest := bytes.TrimLeft(l[at+2:], " ")
+		if begins(rest, "[") {
+			if at = bytes.IndexByte(rest, ']'); at < 0 {
+				return nil, nil, false
+			}
+			rest = bytes.TrimLeft(rest[at+1:], " ")
+		}
+		word, name, _ = bytes.Cut(rest, []byte(" "))
+		name = bytes.TrimSpace(name)
+		return name, word, pytestWord(word) && len(name) > 0
+	}
+	if len(l) == 0 || l[0] <= ' ' {
+		return nil, nil, false
+	}
+	rest := l
+	if ends(rest, "]") {
+		if at := bytes.LastIndexByte(rest, '['); at > 0 && (ends(rest, "%]") || bytes.IndexByte(rest[at:], '/') > 0) {
+			rest = rest[:at]
+		}
+	}
+	rest = bytes.TrimRight(rest, " ")
+	if ends(rest, ")") { // a reason
+		if at := bytes.LastIndex(rest, []byte(" (")); at > 0 {
+			if i := bytes.Index(rest, []byte(" SKIPPED (")); i > 0 {
+				at = i + len(" SKIPPED")
+			} else if i := bytes.Index(rest, []byte(" XFAIL (")); i > 0 {
+				at = i + len(" XFAIL")
+			}
+			rest = rest[:at]
+		}
+	}
+	at := bytes.LastIndexByte(rest, ' ')
+	if at < 0 {
+		return nil, nil, false
+	}
+	name, word = bytes.TrimRight(rest[:at], " "), rest[at+1:]
+	return name, word, pytestWord(word) && (contains(name, "::") || ends(name, ".py"))
+}
+
+func pytestWord(w []byte) bool {
+	if begins(w, "SUB") {
+		if at := bytes.IndexAny(w, "(["); at > 0 {
+			w = w[:at]
+		}
+	}
+	if len(w) < 5 || w[0] < 'A' || w[0] > 'X' {
+		return false
+	}
+	for _, word := range pytestWords {
+		if string(w) == word {
+			return true
+		}
+	}
+	return false
+}
+
+// pytestSigns: "tests/test_x.py ..F.s [ 10%]", "..F.s".
+func pytestSigns(l []byte) (failed, ok bool) {
+	if ends(l, "%]") {
+		if at := bytes.LastIndexByte(l, '['); at > 0 {
+			l = bytes.TrimRight(l[:at], " ")
+		}
+		ok = true
+	}
+	name, signs, two := bytes.Cut(l, []byte(" "))
+	if !two {
+		signs = name
+	} else if !ends(name, ".py") && !ends(name, ".txt") && !ends(name, ".rst") && !ends(name, ".md") {
+		return false, false
+	}
+	if len(signs) == 0 {
+		return false, false
+	}
+	plain := 0
+	for _, c := range signs {
+		switch c {
+		case '.', 's':
+			plain++
+		case 'x', 'X', 'R', ',', 'u':
+		case 'F', 'E':
+			failed = true
+		default:
+			return false, false
+		}
+	}
+	return failed, ok || two || plain > 0 && bytes.IndexByte(signs, '.') >= 0 || failed && len(signs) == 1
+}
+
+// pytestID: "tests/test_x.py::test[1]", a test that begins.
+func pytestID(l []byte) bool {
+	at := bytes.Index(l, []byte(".py::"))
+	if at < 1 || l[0] <= ' ' {
+		return false
+	}
+	name := bytes.TrimRight(l, " ")
+	if cut := bytes.IndexByte(name, '['); cut > 0 && name[len(name)-1] == ']' {
+		name = name[:cut]
+	}
+	return bytes.IndexByte(name, ' ') < 0 && name[len(name)-1] != ':'
+}
+
+func claimsPytest(l []byte) bool {
+	if l[0] == '=' {
+		title, ok := ruled(l, '=')
+		return ok && (string(title) == "test session starts" || string(title) == "short test summary info" || pytestSum(title))
+	}
+	switch {
+	case l[0] == '-':
+		return begins(l, "---------- coverage: platform ")
+	case pytestSum(l):
+		return true
+	case ends(l, "%]"):
+		if _, ok := pytestSigns(l); ok {
+			return true
+		}
+	}
+	_, _, ok := pytestResult(l)
+	return ok
+}

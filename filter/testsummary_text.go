@@ -1,0 +1,159 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// shortFailures are the failures after the first ones.
+type shortFailures struct {
+	text   []byte // a line each
+	name   []byte
+	reason []byte
+	first  []byte
+	n      int
+}
+
+func (s *shortFailures) begin(name []byte) {
+	s.name = append(s.name[:0], bytes.TrimSpace(name)...)
+	s.reason, s.first = s.reason[:0], s.first[:0]
+}
+
+func (s *shortFailures) line(l []byte, reason bool) {
+	l = bytes.TrimSpace(l)
+	switch {
+	case len(l) == 0:
+	case reason && len(s.reason) == 0, len(s.reason) > 0 && s.reason[len(s.reason)-1] == ':' && len(s.reason) < 500:
+		if len(s.reason) > 0 {
+			s.reason = append(s.reason, ' ')
+		}
+		s.reason = append(s.reason, l...)
+	case len(s.first) == 0:
+		s.first = append(s.first, l...)
+	}
+}
+
+func (s *shortFailures) end() {
+	s.n++
+	if s.n > maxNames {
+		return
+	}
+	s.text = append(append(s.text, "  "...), s.name...)
+	if why := s.reason; len(why) > 0 || len(s.first) > 0 {
+		if len(why) == 0 {
+			why = s.first
+		}
+		s.text = append(append(s.text, ": "...), clip(why, 400)...)
+	}
+	s.text = append(s.text, '\n')
+}
+
+func (s *shortFailures) write(out *Lines) {
+	if s.n == 0 {
+		return
+	}
+	out.Write(append(strconv.AppendInt([]byte(moreHead), int64(s.n), 10), moreTail...))
+	for line := range bytes.Lines(s.text) {
+		out.Write(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	if s.n > maxNames {
+		out.Write(append(strconv.AppendInt([]byte("  and "), int64(s.n-maxNames), 10), " more"...))
+	}
+	s.n, s.text = 0, s.text[:0]
+}
+
+const moreHead, moreTail = "... and ", " more failures:"
+
+func begins(l []byte, with string) bool { return len(l) >= len(with) && string(l[:len(with)]) == with }
+
+func ends(l []byte, with string) bool {
+	return len(l) >= len(with) && string(l[len(l)-len(with):]) == with
+}
+
+func contains(l []byte, text string) bool { return bytes.Contains(l, []byte(text)) }
+
+// beginsAny tells whether a line begins with one of several texts.
+func beginsAny(l []byte, texts ...string) bool {
+	for _, t := range texts {
+		if begins(l, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// clip cuts a text to at most n bytes, or little more.
+func clip(l []byte, n int) []byte {
+	if len(l) <= n {
+		return l
+	}
+	cut := bytes.ToValidUTF8(l[:n], nil)
+	return append(cut[:len(cut):len(cut)], "..."...)
+}
+
+// digits reads the number a text begins with; n is how many there are.
+func digits(l []byte) (value, n int) {
+	for n < len(l) && n < 15 && l[n] >= '0' && l[n] <= '9' {
+		value = value*10 + int(l[n]-'0')
+		n++
+	}
+	return value, n
+}
+
+// lastLines holds the last few of many lines.
+type lastLines struct {
+	lines [4][]byte
+	n     int
+}
+
+func (r *lastLines) add(l []byte) {
+	i := r.n % len(r.lines)
+	r.lines[i] = append(r.lines[i][:0], l...)
+	r.n++
+}
+
+func (r *lastLines) write(write func([]byte)) {
+	for i := max(0, r.n-len(r.lines)); i < r.n; i++ {
+		write(r.lines[i%len(r.lines)])
+	}
+	r.n = 0
+}
+
+// held are lines that stay unless something better takes their place.
+type held struct {
+	text []byte
+	n    int
+}
+
+// add holds a line; if there are too many, all are written.
+func (h *held) add(l []byte, write func([]byte)) {
+	h.text = append(append(h.text, l...), '\n')
+	if h.n++; len(h.text) > 1<<20 {
+		h.write(write)
+	}
+}
+
+// forget drops the lines that hold a name.
+func (h *held) forget(name []byte) {
+	if h.n == 0 {
+		return
+	}
+	at := bytes.Index(h.text, name)
+	if at < 0 {
+		return
+	}
+	begin := bytes.LastIndexByte(h.text[:at], '\n') + 1
+	end := at + bytes.IndexByte(h.text[at:], '\n') + 1
+	h.text = append(h.text[:begin], h.text[end:]...)
+	h.n--
+}
+
+// drop drops them all.
+func (h *held) drop() { h.text, h.n = h.text[:0], 0 }
+
+func (h *held) write(write func([]byte)) {
+	for line := range bytes.Lines(h.text) {
+		write(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	h.drop()
+}

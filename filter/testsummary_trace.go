@@ -1,0 +1,342 @@
+package filter
+
+import "bytes"
+
+// traces takes the frames of libraries out of stack traces. Short traces stay
+// whole, and of every one the frame where it happened.
+type traces struct {
+	emit   func([]byte)
+	style  frameStyle // of the frames in buf
+	buf    []byte     // the lines of frames not yet written, each with its end
+	frames []frame
+	rust   bool   // "stack backtrace:" was seen
+	last   []byte // a line that may be the first of a Go frame
+	waits  bool   // there is a last
+}
+
+// frame is one frame of a stack trace: one line or several.
+type frame struct {
+	start   int // in buf
+	library bool
+}
+
+// frameStyle is how a language writes the frames of its stack traces.
+type frameStyle uint8
+
+const (
+	noFrame     frameStyle = iota
+	atFrame                // "    at f (x.js:1:2)": JavaScript, Java, C#
+	rustFrame              // "   3: f", then "             at x.rs:1:2"
+	goFrame                // "main.f(...)", then "\t/x.go:12 +0x1d"
+	pythonFrame            // `  File "x.py", line 1, in f`, or pytest's "x.py:1: in f", then code
+	numberFrame            // "#0 /x.php(12): f()", "# ./x.rb:3:in `f'"
+)
+
+// Bounds of traces.
+const (
+	shortTrace  = 4
+	longTrace   = 400 // frames after which a trace is taken for two
+	loneFrames  = 3   // frames that stay of a trace of nothing but libraries
+	projectMost = 40
+)
+
+func (t *traces) line(l []byte) {
+	if t.waits {
+		if goLocation(l) {
+			t.add(goFrame, t.last)
+			t.join(l)
+			t.waits = false
+			return
+		}
+		t.waits = false
+		t.pass(t.last)
+	}
+	if goSymbol(l) {
+		t.last = append(t.last[:0], l...)
+		t.waits = true
+		return
+	}
+	t.pass(l)
+}
+
+// pass takes a line that is not of Go's frames.
+func (t *traces) pass(l []byte) {
+	inner := bytes.TrimLeft(l, " \t")
+	style := t.styleOf(l, inner)
+	switch {
+	case style != noFrame:
+		t.add(style, l)
+	case t.style == rustFrame && begins(inner, "at "), t.style == pythonFrame && pythonCode(l):
+		t.join(l)
+	case t.style == goFrame && begins(l, "created by "):
+		t.add(goFrame, l)
+	default:
+		t.flush()
+		t.rust = begins(l, "stack backtrace:") || ends(l, "stack backtrace:")
+		t.emit(l)
+	}
+}
+
+// styleOf tells of which kind of frame a line is the first.
+func (t *traces) styleOf(l, inner []byte) frameStyle {
+	if len(inner) == 0 {
+		return noFrame
+	}
+	switch c := inner[0]; {
+	case c == 'a' && len(inner) < len(l) && begins(inner, "at ") && t.style != rustFrame:
+		return atFrame
+	case c == 'F' && begins(inner, `File "`) && contains(inner, ", line "):
+		return pythonFrame
+	case c == '#' && len(inner) > 2 && (inner[1] == ' ' && len(inner) < len(l) || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
+		return numberFrame
+	case c >= '0' && c <= '9' && (t.rust || t.style == rustFrame):
+		if _, n := digits(inner); begins(inner[n:], ": ") {
+			return rustFrame
+		}
+	case len(inner) == len(l) && contains(l, ": in ") && pytestFrame(l):
+		return pythonFrame
+	}
+	return noFrame
+}
+
+// pytestFrame: "tests/test_x.py:3: in f".
+func pytestFrame(l []byte) bool {
+	at := bytes.Index(l, []byte(": in "))
+	colon := bytes.LastIndexByte(l[:at], ':')
+	if colon < 1 {
+		return false
+	}
+	_, n := digits(l[colon+1:])
+	return n > 0 && colon+1+n == at
+}
+
+// pythonCode is a line of code in a traceback.
+func pythonCode(l []byte) bool { return begins(l, "    ") }
+
+// goSymbol is what may be the first line of a Go frame.
+func goSymbol(l []byte) bool {
+	if len(l) < 4 {
+		return false
+	}
+	if begins(l, "created by ") {
+		return true
+	}
+	if l[len(l)-1] != ')' || l[0] <= ' ' && !begins(l, "  ") {
+		return false
+	}
+	name := bytes.TrimLeft(l, " ")
+	if at := bytes.IndexByte(name, '('); at >= 0 {
+		name = name[:at]
+	}
+	return bytes.IndexByte(name, ' ') < 0 && (bytes.IndexByte(name, '.') > 0 || string(name) == "panic")
+}
+
+// goLocation: "\t/home/x/y.go:12 +0x1d".
+func goLocation(l []byte) bool {
+	if len(l) < 8 || l[0] != '\t' && l[0] != ' ' {
+		return false
+	}
+	at := bytes.Index(l, []byte(".go:"))
+	if at < 0 {
+		at = bytes.Index(l, []byte(".s:"))
+	}
+	return at > 0 && bytes.IndexByte(l[:at], ' ') < 0 || at > 0 && begins(bytes.TrimLeft(l, " "), "/")
+}
+
+// add begins a frame.
+func (t *traces) add(style frameStyle, l []byte) {
+	if t.style != style || len(t.frames) >= longTrace {
+		t.flush()
+		t.style = style
+	}
+	t.frames = append(t.frames, frame{start: len(t.buf)})
+	t.join(l)
+}
+
+// join adds a line to the frame that began last.
+func (t *traces) join(l []byte) {
+	f := &t.frames[len(t.frames)-1]
+	f.library = f.library || library(l, t.style)
+	if t.style == goFrame && !f.library && len(t.buf) > f.start {
+		f.library = standard(bytes.TrimLeft(t.buf[f.start:], " "), l)
+	}
+	t.buf = append(append(t.buf, l...), '\n')
+}
+
+func (t *traces) end() {
+	if t.waits {
+		t.waits = false
+		t.pass(t.last)
+	}
+	t.flush()
+	t.rust = false
+}
+
+// flush writes what stays of the frames so far.
+func (t *traces) flush() {
+	n := len(t.frames)
+	if n == 0 {
+		return
+	}
+	own := 0
+	for _, f := range t.frames {
+		if !f.library {
+			own++
+		}
+	}
+	project, gap := 0, 0
+	for i, f := range t.frames {
+		stays := t.outer(i, n, own)
+		switch {
+		case own == 0 && t.style == goFrame: // of Go's runtime, or its testing
+			stays = i == 0
+		case own == 0:
+			stays = stays || i < loneFrames || i == n-1
+		case !f.library:
+			project++
+			stays = stays || project <= projectMost || i >= n-2
+		}
+		if !stays {
+			continue
+		}
+		t.write(gap, i, i+1)
+		gap = i + 1
+	}
+	t.write(gap, n, n)
+	t.buf, t.frames, t.style = t.buf[:0], t.frames[:0], noFrame
+}
+
+// outer reports whether a frame stays for its place alone.
+func (t *traces) outer(i, n, own int) bool {
+	switch t.style {
+	case goFrame, rustFrame: // begin in what panics do
+		return n <= shortTrace && own == 0 || n == 1
+	case pythonFrame: // ends where it happened
+		return n <= shortTrace || i == 0 || i == n-1
+	}
+	return n <= shortTrace || i == 0 && !(own > 0 && t.asserts())
+}
+
+// asserts reports whether the trace begins in what checks a value.
+func (t *traces) asserts() bool {
+	first := t.text(0, 1)
+	return contains(first, "ssert") || contains(first, "junit")
+}
+
+// write leaves out the frames from..to-1 and writes those up to end. What would
+// be as short as the mark for it, stays.
+func (t *traces) write(from, to, end int) {
+	gone := t.text(from, to)
+	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
+		mark := omission(lines)
+		if len(gone) > len(mark)+len(mark)/2 {
+			t.emit(mark)
+		} else {
+			t.each(gone)
+		}
+	}
+	t.each(t.text(to, end))
+}
+
+// text gives the lines of frames.
+func (t *traces) text(from, to int) []byte {
+	if from >= to {
+		return nil
+	}
+	if to == len(t.frames) {
+		return t.buf[t.frames[from].start:]
+	}
+	return t.buf[t.frames[from].start:t.frames[to].start]
+}
+
+func (t *traces) each(text []byte) {
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n')
+		t.emit(text[:end])
+		text = text[end+1:]
+	}
+}
+
+// libraryPlaces are in the lines of frames of code that is not the project's.
+var libraryPlaces = [...][]string{
+	atFrame: {"node_modules/", "node_modules\\", "node:", "(internal/", "at internal/", "<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std"},
+	rustFrame: {"/rustc/", "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/library/std/", "/library/core/", "/library/test/",
+		"std::panicking", "core::panicking", "__rust_begin_short_backtrace", "__rustc::", "rust_begin_unwind", "__libc_start", "start_thread", "clone3", "_start"},
+	goFrame:     {"/pkg/mod/", "/vendor/", "_testmain.go", "testing.tRunner"},
+	pythonFrame: {"/site-packages/", "/dist-packages/", "/lib/python", "\\Lib\\", "<frozen ", "/usr/lib/", "importlib/"},
+	numberFrame: {"/vendor/", "/gems/", "/lib/ruby/", "[internal function]", "{main}", "phpunit.phar", "/libc.so", "libstdc++"},
+}
+
+// libraryNames begin the functions of such frames.
+var libraryNames = newPrefixes(
+	"java.", "javax.", "jdk.", "sun.", "com.sun.", "java.base/", "jdk.internal", "jakarta.", "org.junit.", "junit.", "org.testng.", "org.apache.maven.", "org.gradle.", "worker.org.gradle.", "kotlin.", "kotlinx.",
+	"scala.", "groovy.", "org.codehaus.groovy.", "org.springframework.", "org.mockito.", "org.hamcrest.", "org.assertj.", "net.bytebuddy.", "org.hibernate.", "io.netty.", "reactor.", "org.apache.catalina.", "org.apache.tomcat.",
+	"com.intellij.", "com.fasterxml.", "app//org.junit", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.", "Shouldly.", "Moq.", "Newtonsoft.", "lambda_method",
+)
+
+// library reports whether a line of a frame tells that it is a library's.
+func library(l []byte, style frameStyle) bool {
+	for _, text := range libraryPlaces[style] {
+		if contains(l, text) {
+			return true
+		}
+	}
+	if style != atFrame {
+		return false
+	}
+	name := bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
+	if slash := bytes.IndexByte(name, '/'); slash > 0 && bytes.IndexByte(name[:slash], '(') < 0 && bytes.IndexByte(name[:slash], ' ') < 0 { // a module of Java
+		if begins(name, "java.") || begins(name, "jdk.") {
+			return true
+		}
+		name = bytes.TrimLeft(name[slash:], "/")
+	}
+	return libraryNames.match(name)
+}
+
+// standard reports whether a Go frame is one of the standard library, whose
+// files are in src, in a directory that is named as the package.
+func standard(symbol, location []byte) bool {
+	if end := bytes.IndexByte(symbol, '\n'); end >= 0 {
+		symbol = symbol[:end]
+	}
+	symbol = bytes.TrimPrefix(symbol, []byte("created by "))
+	if begins(symbol, "panic(") {
+		return true
+	}
+	slash := bytes.LastIndexByte(symbol[:max(0, bytes.IndexByte(symbol, '('))], '/')
+	dot := bytes.IndexByte(symbol[slash+1:], '.')
+	if dot < 0 {
+		return false
+	}
+	name := symbol[:slash+1+dot]
+	first := name
+	if i := bytes.IndexByte(name, '/'); i >= 0 {
+		first = name[:i]
+	}
+	at := bytes.Index(location, name)
+	return bytes.IndexByte(first, '.') < 0 && at > 5 && string(location[at-5:at]) == "/src/" && at+len(name) < len(location) && location[at+len(name)] == '/'
+}
+
+// prefixes finds which of many texts a line begins with.
+type prefixes [256][]string
+
+func newPrefixes(list ...string) *prefixes {
+	p := &prefixes{}
+	for _, text := range list {
+		p[text[0]] = append(p[text[0]], text)
+	}
+	return p
+}
+
+func (p *prefixes) match(l []byte) bool {
+	if len(l) == 0 {
+		return false
+	}
+	for _, text := range p[l[0]] {
+		if begins(l, text) {
+			return true
+		}
+	}
+	return false
+}

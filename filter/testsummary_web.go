@@ -1,0 +1,389 @@
+package filter
+
+import "bytes"
+
+// jsTests knows what jest, vitest, mocha, node --test, playwright, ava, bun and
+// others write that mark tests by signs.
+type jsTests struct {
+	*testPass
+	in      jsPart
+	titles  jsTitles
+	test    []byte          // the last one that failed
+	file    []byte          // "FAIL x.test.js", the last one
+	seen1   map[string]bool // failures that were told of
+	table   bool            // of coverage
+	again   bool            // jest tells of all failures a second time
+	tests   bool            // a line with the result of a test was seen
+	begun   bool            // of mocha: "2 failing", what failed follows
+	context []byte          // a line of a code frame
+	deep    int             // indent of the test that failed, in jsTree
+	hints   bool            // jest's advice on code that it cannot read
+	quiet   bool            // of a file that passed: what it wrote follows
+}
+
+// jsPart is a part of the output.
+type jsPart uint8
+
+const (
+	jsTop     jsPart = iota
+	jsBullet         // jest: "  ● suite › test", and what follows with an indent
+	jsBlock          // vitest: " FAIL  file > test", up to a line of "⎯"
+	jsNumber         // mocha, playwright: "  1) suite", and what follows with an indent
+	jsTree           // what follows "✖ test" with a deeper indent
+	jsCause          // node: "✖ test" behind "✖ failing tests:"
+	jsRepeat         // jest: what was told of before
+	jsConsole        // what a file's tests wrote
+	jsStdout         // vitest: "stdout | file > test", up to an empty line
+)
+
+func newJSTests(p *testPass) testRunner {
+	return &jsTests{testPass: p, seen1: map[string]bool{}}
+}
+
+func claimsJS(l []byte) bool {
+	switch l[0] {
+	case 'P', 'F':
+		return jsFile(l)
+	case 'T':
+		return begins(l, "Test Suites: ") || begins(l, "Tests:       ")
+	case ' ':
+		if jsSign(bytes.TrimLeft(l, " ")) != noSign {
+			return true
+		}
+		return begins(l, " RUN  v") || begins(l, " Test Files  ") || begins(l, " FAIL  ") || jsCount(l)
+	case 0xe2:
+		return jsSign(l) != noSign || begins(l, "▶ ") || begins(l, "ℹ tests ")
+	case '(':
+		return beginsAny(l, "(pass) ", "(fail) ")
+	case 'R':
+		return begins(l, "Running ") && contains(l, " using ") && contains(l, " worker")
+	}
+	return false
+}
+
+const (
+	noSign testSign = iota
+	passSign
+	failSign
+	skipSign
+)
+
+func (j *jsTests) shape(l []byte) bool {
+	inner := bytes.TrimLeft(l, " ")
+	indent := len(l) - len(inner)
+	if j.inBlock(l, inner, indent) {
+		return true
+	}
+	switch s := jsSign(inner); s {
+	case passSign, skipSign:
+		j.tests = true
+		j.leave()
+		j.titles.sign(indent, false, j.testPass)
+		return true
+	case failSign:
+		return j.fails1(l, inner, indent)
+	}
+	switch l[0] {
+	case ' ':
+		return j.indented(l, inner, indent)
+	case 'P', 'F':
+		if jsFile(l) {
+			j.leave()
+			j.titles.end(j.testPass)
+			j.tests = true
+			if j.quiet = l[0] == 'P'; !j.quiet {
+				j.bad = true
+				if bytes.Equal(j.file, l) {
+					return true
+				}
+				j.file = append(j.file[:0], l...)
+				if !j.again {
+					j.failed(l)
+				}
+			}
+			return true
+		}
+	case '(':
+		switch {
+		case begins(l, "(pass) "):
+			return true
+		case begins(l, "(fail) "):
+			j.failed(l)
+			return true
+		}
+	}
+	return j.summary(l)
+}
+
+// inBlock takes a line of a failure that is told of, or of what tests wrote. It
+// ends the part where a line is of none.
+func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
+	switch j.in {
+	case jsBullet:
+		if string(inner) == "Jest failed to parse a file. This happens e.g. when your code or its dependencies use non-standard JavaScript syntax, or when Jest is not configured to support such syntax." {
+			j.hints = true
+		}
+		if j.hints {
+			if j.hints = string(inner) != "Details:" && indent >= 4; j.hints || indent >= 4 {
+				return true
+			}
+		}
+		if j.frame(l, inner) {
+			return true
+		}
+		if indent >= 4 || indent >= 2 && !begins(inner, "● ") && jsSign(inner) == noSign {
+			j.tell(l, false)
+			return true
+		}
+		j.leave()
+	case jsRepeat:
+		if indent >= 2 && !begins(inner, "● ") && jsSign(inner) == noSign {
+			return true
+		}
+		j.leave()
+	case jsConsole:
+		if indent >= 4 && !begins(inner, "● ") {
+			j.console(l, inner)
+			return true
+		}
+		j.leave()
+	case jsStdout:
+		j.prints(l)
+		return true
+	case jsBlock:
+		switch {
+		case begins(l, "⎯⎯"), begins(l, " FAIL  "), begins(l, " Test Files  "), begins(l, " Snapshots "):
+			j.leave()
+		case j.frame(l, inner):
+			return true
+		default:
+			j.tell(l, jsReason(l))
+			return true
+		}
+	case jsNumber:
+		if indent >= 3 && !jsNumbered(l, inner) && !(j.tests && !j.begun && indent < 4) {
+			j.tell(l, jsReason(inner))
+			return true
+		}
+		j.leave()
+	case jsTree:
+		if indent > j.deep && jsSign(inner) == noSign && !jsNumbered(l, inner) && !begins(inner, "▶ ") {
+			if begins(inner, "→ ") {
+				j.keep(l)
+				return true
+			}
+			if !j.open {
+				j.told(string(j.test))
+				j.fail(j.test, nil)
+			}
+			j.tell(l, jsReason(inner))
+			return true
+		}
+		j.leave()
+	case jsCause:
+		if indent >= 2 {
+			j.tell(l, jsReason(inner))
+			return true
+		}
+		j.leave()
+	}
+	return false
+}
+
+// frame takes a line of a code frame: only the one in question stays. Vitest
+// shows which by a caret under it.
+func (j *jsTests) frame(l, inner []byte) bool {
+	if codeContext(inner) {
+		j.context = append(j.context[:0], l...)
+		return true
+	}
+	if len(j.context) > 0 && inner[0] == '|' && contains(inner, "^") {
+		j.tell(j.context, false)
+	}
+	j.context = j.context[:0]
+	return false
+}
+
+// told notes that it was told of a failure.
+func (j *jsTests) told(key string) {
+	if len(j.seen1) < 20*maxNames {
+		j.seen1[key] = true
+	}
+}
+
+// leave ends the part.
+func (j *jsTests) leave() {
+	if j.open {
+		j.close()
+	}
+	j.in = jsTop
+}
+
+func (j *jsTests) blank() bool {
+	if j.in == jsStdout {
+		j.in = jsTop
+	}
+	n := len(j.titles.list)
+	for n > 0 && !j.titles.list[n-1].sure {
+		n--
+	}
+	j.titles.write(n, j.testPass)
+	return false
+}
+
+// fails1 takes a line of a test that failed.
+func (j *jsTests) fails1(l, inner []byte, indent int) bool {
+	j.bad = true
+	if begins(inner, "✖ failing tests:") {
+		j.leave()
+		j.titles.end(j.testPass)
+		j.begun = true
+		j.failed(l)
+		return true
+	}
+	if j.begun && indent == 0 { // node tells why
+		name := jsName(inner)
+		j.leave()
+		if j.seen1[string(name)] {
+			j.failed(l)
+			j.in = jsRepeat
+			return true
+		}
+		j.fail(name, l)
+		j.in = jsCause
+		return true
+	}
+	j.leave()
+	j.tests = true
+	j.titles.sign(indent, true, j.testPass)
+	if j.named++; j.named > maxNames {
+		j.lossy = true
+		return true
+	}
+	j.failed(l)
+	j.in, j.deep = jsTree, indent
+	j.test = append(j.test[:0], jsName(inner)...)
+	return true
+}
+
+// indented takes a line with an indent that is in no failure.
+func (j *jsTests) indented(l, inner []byte, indent int) bool {
+	switch {
+	case begins(inner, "● "):
+		return j.bullet(l, inner)
+	case begins(inner, "❯ "):
+		j.leave()
+		j.titles.end(j.testPass)
+		if contains(inner, "failed") || indent > 2 {
+			j.bad = true
+			j.failed(l)
+		}
+		return true
+	case begins(l, " FAIL  "):
+		return j.vitestFailed(l)
+	case jsNumbered(l, inner):
+		j.titles.sign(indent, true, j.testPass)
+		j.number(l, inner)
+		return true
+	case begins(l, " RUN  v"), begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "):
+		return true
+	case beginsAny(inner, "Test Files  ", "Tests  ", "Snapshots  ", "Errors  ", "Type Errors  ", "Duration  ") && indent <= 6:
+		j.leave()
+		j.titles.end(j.testPass)
+		j.keep(l)
+		return true
+	case jsCount(l):
+		j.leave()
+		j.titles.end(j.testPass)
+		if contains(inner, " failing") || contains(inner, " failed") {
+			j.bad, j.begun = true, true
+		}
+		j.keep(l)
+		return true
+	case begins(inner, "→ "):
+		j.tell(l, true)
+		return true
+	case begins(inner, "- ") && j.tests && !j.begun: // mocha: pending
+		j.titles.sign(indent, false, j.testPass)
+		return true
+	}
+	if j.coverage(l, inner) {
+		return true
+	}
+	if indent >= 2 && indent <= 20 && indent%2 == 0 && !j.begun && inner[0] != '|' && inner[0] != '>' {
+		j.titles.title(l, indent, j.testPass)
+		return true
+	}
+	return false
+}
+
+// bullet takes "  ● suite › test" of jest.
+func (j *jsTests) bullet(l, inner []byte) bool {
+	j.leave()
+	j.titles.end(j.testPass)
+	name := inner[len("● "):]
+	if string(name) == "Console" {
+		j.prints(l)
+		j.in = jsConsole
+		return true
+	}
+	j.bad = true
+	key := string(j.file) + "\n" + string(name)
+	if j.again && j.seen1[key] {
+		j.in = jsRepeat
+		return true
+	}
+	j.told(key)
+	j.fail(name, l)
+	j.in = jsBullet
+	return true
+}
+
+// console takes what the tests of a file wrote, with the place of each.
+func (j *jsTests) console(l, inner []byte) {
+	if beginsAny(inner, "at ") {
+		if library(l, atFrame) {
+			return
+		}
+	}
+	j.prints(l)
+}
+
+// vitestFailed takes " FAIL  file > test".
+func (j *jsTests) vitestFailed(l []byte) bool {
+	j.leave()
+	j.titles.end(j.testPass)
+	j.bad = true
+	name := bytes.TrimSpace(l[len(" FAIL  "):])
+	j.fail(name, l)
+	j.in = jsBlock
+	return true
+}
+
+// number takes "  1) suite" of mocha and playwright: in the tree of tests, or
+// where they tell why.
+func (j *jsTests) number(l, inner []byte) {
+	j.leave()
+	j.bad = true
+	if j.tests && !j.begun && !contains(inner, " › ") {
+		j.failed(l)
+		return
+	}
+	_, name, _ := bytes.Cut(inner, []byte(") "))
+	j.fail(bytes.TrimRight(name, " ─"), l)
+	j.in = jsNumber
+}
+
+func (j *jsTests) other(l []byte) {
+	j.titles.end(j.testPass)
+	if j.tests && !j.begun && j.in == jsTop && (j.run.Exit == 0 || j.bad) && !important(l) {
+		j.prints(l)
+		return
+	}
+	j.loose(l)
+}
+
+func (j *jsTests) end() {
+	j.leave()
+	j.titles.end(j.testPass)
+}
