@@ -246,7 +246,7 @@ func (c *cargoTests) block(l []byte) bool {
 	c.in = cargoBlocks
 	c.failing.forget(append(append([]byte("test "), name...), ' '))
 	if len(c.named) < 20*maxNames {
-		c.named[string(name)] = true
+		c.named[testKey(name)] = true
 	}
 	if c.fails < c.max {
 		c.binary()
@@ -258,7 +258,7 @@ func (c *cargoTests) block(l []byte) bool {
 // name takes a name of the list of failed tests. It stays if nothing else told
 // of it.
 func (c *cargoTests) name(name, l []byte) {
-	if c.named[string(name)] {
+	if c.named[testKey(name)] {
 		return
 	}
 	c.failing.forget(append(append([]byte("test "), name...), ' '))

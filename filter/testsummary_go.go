@@ -138,6 +138,15 @@ func (g *goTests) more1(l []byte) bool {
 			}
 			return true
 		}
+	case 0xe2: // gotestsum
+		switch {
+		case begins(l, "✓  ") && ends(l, ")"), begins(l, "∅  "):
+			return true
+		case begins(l, "✖  "):
+			g.endPackage(goFailed)
+			g.testPass.failed(l)
+			return true
+		}
 	case 'c', 't', 'e':
 		if string(l) == "testing: warning: no tests to run" { // the sum says so
 			return true
@@ -209,7 +218,7 @@ func (g *goTests) result(kind byte, name, l []byte) {
 	case 'B':
 		g.store(l)
 	default:
-		if t := p.tests[string(name)]; t != nil && t.state != goFailed {
+		if t := p.tests[testKey(name)]; t != nil && t.state != goFailed {
 			t.state = goPassed
 		}
 	}
@@ -229,11 +238,11 @@ func (g *goTests) test(name []byte) *goTest {
 	if p.tests == nil {
 		p.tests = map[string]*goTest{}
 	}
-	t := p.tests[string(name)]
+	t := p.tests[testKey(name)]
 	if t == nil {
 		t = &goTest{}
 		if len(p.tests) < maxTests {
-			p.tests[string(name)] = t
+			p.tests[testKey(name)] = t
 		}
 	}
 	return t
@@ -294,7 +303,7 @@ func (g *goTests) blank() bool {
 func (g *goTests) endPackage(state goState) {
 	p := g.pkg
 	if state != goPassed && len(p.last) > 0 { // it hung, or took all down
-		if t := p.tests[string(bytes.TrimLeft(p.last[8:], " "))]; t == nil {
+		if t := p.tests[testKey(bytes.TrimLeft(p.last[8:], " "))]; t == nil {
 			g.bad = true
 			g.insertLast()
 		}

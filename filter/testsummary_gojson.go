@@ -143,7 +143,7 @@ func (g *goTests) event(l []byte) bool {
 }
 
 // maxPackages bounds the packages whose lines come in turns.
-const maxPackages = 1000
+const maxPackages = 64
 
 // inPackage makes a package the one whose lines come.
 func (g *goTests) inPackage(name []byte) {

@@ -19,7 +19,7 @@ func (w *goWriter) line(l []byte) {
 		return
 	}
 	if kind, name, _ := goResult(l); kind != 0 {
-		w.to(w.goTests.pkg.tests[string(name)])
+		w.to(w.goTests.pkg.tests[testKey(name)])
 		switch kind {
 		case 'F':
 			if w.named++; w.named > maxNames {
@@ -38,7 +38,7 @@ func (w *goWriter) line(l []byte) {
 		return
 	}
 	if begins(l, "=== ") && len(l) > 10 && (begins(l[4:], "RUN ") || begins(l[4:], "CONT") || begins(l[4:], "NAME")) {
-		w.to(w.goTests.pkg.tests[string(bytes.TrimLeft(l[8:], " "))])
+		w.to(w.goTests.pkg.tests[testKey(bytes.TrimLeft(l[8:], " "))])
 		w.mark = append(w.mark[:0], l...)
 		if w.test != nil && w.test.state == goRuns && w.pkg != goPassed {
 			w.unfinished()

@@ -103,7 +103,7 @@ func (j *jvmTests) info(l []byte) {
 	case ends(rest, "]") && (contains(rest, " FAILURE [") || contains(rest, " SKIPPED")), contains(rest, " FAILURE ["), ends(rest, " SKIPPED"):
 		j.bad = true
 		j.keep(l)
-	case begins(rest, "No tests to run"), begins(rest, "Tests are skipped"), begins(rest, "Total time: "):
+	case begins(rest, "No tests to run"), begins(rest, "Tests are skipped"), begins(rest, "Total time: "), begins(rest, "Building jar: "), begins(rest, "Building war: "), ends(rest, " errors"), ends(rest, " error"):
 		j.keep(l)
 	}
 }
@@ -305,12 +305,12 @@ func (d *dotnetTests) shape(l []byte) bool {
 		return true
 	case contains(l, ": warning ") || contains(l, ": error "):
 		d.leave()
-		key := string(inner)
-		if d.seen[key] {
+		id := testKey(inner)
+		if d.seen[id] {
 			return true
 		}
 		if len(d.seen) < 1000 {
-			d.seen[key] = true
+			d.seen[id] = true
 		}
 		if contains(l, ": error ") {
 			d.bad = true

@@ -63,13 +63,13 @@ func (c *cargoTests) nextestFailed(l []byte) {
 		if begins(inner, "SKIP ") {
 			return
 		}
-		if !c.named["="+string(name)] {
+		if !c.named["="+testKey(name)] {
 			c.keep(l)
 		}
 		c.mark(name)
 		return
 	}
-	if c.named["="+string(name)] {
+	if c.named["="+testKey(name)] {
 		return
 	}
 	c.mark(name)
@@ -80,6 +80,6 @@ func (c *cargoTests) nextestFailed(l []byte) {
 
 func (c *cargoTests) mark(name []byte) {
 	if len(c.named) < 20*maxNames {
-		c.named["="+string(name)] = true
+		c.named["="+testKey(name)] = true
 	}
 }

@@ -82,6 +82,9 @@ func beginsAny(l []byte, texts ...string) bool {
 	return false
 }
 
+// testKey is what a name is known by.
+func testKey(name []byte) string { return string(name[:min(len(name), 300)]) }
+
 // clip cuts a text to at most n bytes, or little more.
 func clip(l []byte, n int) []byte {
 	if len(l) <= n {

@@ -35,8 +35,9 @@ const (
 // Bounds of traces.
 const (
 	shortTrace  = 4
-	longTrace   = 400 // frames after which a trace is taken for two
-	loneFrames  = 3   // frames that stay of a trace of nothing but libraries
+	maxTrace    = 256 << 10 // bytes, the same
+	longTrace   = 400       // frames after which a trace is taken for two
+	loneFrames  = 3         // frames that stay of a trace of nothing but libraries
 	projectMost = 40
 )
 
@@ -66,7 +67,7 @@ func (t *traces) pass(l []byte) {
 	switch {
 	case style != noFrame:
 		t.add(style, l)
-	case t.style == rustFrame && begins(inner, "at "), t.style == pythonFrame && pythonCode(l):
+	case len(t.buf) < maxTrace && (t.style == rustFrame && begins(inner, "at ") || t.style == pythonFrame && pythonCode(l)):
 		t.join(l)
 	case t.style == goFrame && begins(l, "created by "):
 		t.add(goFrame, l)
@@ -145,7 +146,7 @@ func goLocation(l []byte) bool {
 
 // add begins a frame.
 func (t *traces) add(style frameStyle, l []byte) {
-	if t.style != style || len(t.frames) >= longTrace {
+	if t.style != style || len(t.frames) >= longTrace || len(t.buf) >= maxTrace {
 		t.flush()
 		t.style = style
 	}

@@ -173,7 +173,7 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 				return true
 			}
 			if !j.open {
-				j.told(string(j.test))
+				j.told(testKey(j.test))
 				j.fail(j.test, nil)
 			}
 			j.tell(l, jsReason(inner))
@@ -205,9 +205,9 @@ func (j *jsTests) frame(l, inner []byte) bool {
 }
 
 // told notes that it was told of a failure.
-func (j *jsTests) told(key string) {
+func (j *jsTests) told(id string) {
 	if len(j.seen1) < 20*maxNames {
-		j.seen1[key] = true
+		j.seen1[id] = true
 	}
 }
 
@@ -244,7 +244,7 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	if j.begun && indent == 0 { // node tells why
 		name := jsName(inner)
 		j.leave()
-		if j.seen1[string(name)] {
+		if j.seen1[testKey(name)] {
 			j.failed(l)
 			j.in = jsRepeat
 			return true
@@ -328,12 +328,12 @@ func (j *jsTests) bullet(l, inner []byte) bool {
 		return true
 	}
 	j.bad = true
-	key := string(j.file) + "\n" + string(name)
-	if j.again && j.seen1[key] {
+	id := testKey(j.file) + "\n" + testKey(name)
+	if j.again && j.seen1[id] {
 		j.in = jsRepeat
 		return true
 	}
-	j.told(key)
+	j.told(id)
 	j.fail(name, l)
 	j.in = jsBullet
 	return true

@@ -204,7 +204,8 @@ func (j *jsTests) coverage(l, inner []byte) bool {
 // test that failed. What looks like a title, and has no test, is what a test
 // wrote.
 type jsTitles struct {
-	list []jsTitle
+	list  []jsTitle
+	tests bool // a test was seen
 }
 
 type jsTitle struct {
@@ -239,8 +240,12 @@ func (t *jsTitles) pop(indent int, p *testPass) {
 // write writes the titles from n on that were none, and takes them off.
 func (t *jsTitles) write(n int, p *testPass) {
 	for _, e := range t.list[n:] {
-		if !e.sure && !e.kept {
+		switch {
+		case e.sure || e.kept:
+		case t.tests:
 			p.prints(e.text)
+		default:
+			p.loose(e.text)
 		}
 	}
 	t.list = t.list[:n]
@@ -248,6 +253,7 @@ func (t *jsTitles) write(n int, p *testPass) {
 
 // sign takes the result of a test.
 func (t *jsTitles) sign(indent int, failed bool, p *testPass) {
+	t.tests = true
 	t.pop(indent, p)
 	for i := range t.list {
 		e := &t.list[i]
