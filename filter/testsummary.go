@@ -138,7 +138,7 @@ const (
 	printedLines = 40
 	printedTail  = 10
 	mixedLines   = 2000 // where other commands wrote
-	maxNames     = 500  // failures of which more than a number is told
+	toldFailures = 500  // failures of which more than a number is told
 )
 
 func (p *testPass) Line(l []byte) {

@@ -245,7 +245,7 @@ func (c *cargoTests) block(l []byte) bool {
 	c.leave()
 	c.in = cargoBlocks
 	c.failing.forget(append(append([]byte("test "), name...), ' '))
-	if len(c.named) < 20*maxNames {
+	if len(c.named) < 20*toldFailures {
 		c.named[testKey(name)] = true
 	}
 	if c.fails < c.max {

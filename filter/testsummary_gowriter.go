@@ -22,7 +22,7 @@ func (w *goWriter) line(l []byte) {
 		w.to(w.goTests.pkg.tests[testKey(name)])
 		switch kind {
 		case 'F':
-			if w.named++; w.named > maxNames {
+			if w.named++; w.named > toldFailures {
 				w.lossy = true
 				return
 			}

@@ -161,7 +161,7 @@ func (j *jvmTests) failure(l []byte) bool {
 		j.in = jvmTrace
 	default:
 		j.leave()
-		if j.named++; j.named > maxNames {
+		if j.named++; j.named > toldFailures {
 			j.count()
 			return true
 		}

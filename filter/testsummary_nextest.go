@@ -79,7 +79,7 @@ func (c *cargoTests) nextestFailed(l []byte) {
 }
 
 func (c *cargoTests) mark(name []byte) {
-	if len(c.named) < 20*maxNames {
+	if len(c.named) < 20*toldFailures {
 		c.named["="+testKey(name)] = true
 	}
 }

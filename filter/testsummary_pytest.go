@@ -206,7 +206,7 @@ func (p *pytest) summary(l []byte) bool {
 	case "FAILED", "ERROR", "SUBFAIL", "SUBFAILED":
 		name, _, _ := bytes.Cut(rest, []byte(" - "))
 		p.failing.forget(name)
-		if p.names++; p.names <= maxNames {
+		if p.names++; p.names <= toldFailures {
 			p.testPass.failed(l)
 		} else {
 			p.count()

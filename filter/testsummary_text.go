@@ -35,7 +35,7 @@ func (s *shortFailures) line(l []byte, reason bool) {
 
 func (s *shortFailures) end() {
 	s.n++
-	if s.n > maxNames {
+	if s.n > toldFailures {
 		return
 	}
 	s.text = append(append(s.text, "  "...), s.name...)
@@ -56,8 +56,8 @@ func (s *shortFailures) write(out *Lines) {
 	for line := range bytes.Lines(s.text) {
 		out.Write(bytes.TrimSuffix(line, []byte("\n")))
 	}
-	if s.n > maxNames {
-		out.Write(append(strconv.AppendInt([]byte("  and "), int64(s.n-maxNames), 10), " more"...))
+	if s.n > toldFailures {
+		out.Write(append(strconv.AppendInt([]byte("  and "), int64(s.n-toldFailures), 10), " more"...))
 	}
 	s.n, s.text = 0, s.text[:0]
 }

@@ -206,7 +206,7 @@ func (j *jsTests) frame(l, inner []byte) bool {
 
 // told notes that it was told of a failure.
 func (j *jsTests) told(id string) {
-	if len(j.seen1) < 20*maxNames {
+	if len(j.seen1) < 20*toldFailures {
 		j.seen1[id] = true
 	}
 }
@@ -256,7 +256,7 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	j.leave()
 	j.tests = true
 	j.titles.sign(indent, true, j.testPass)
-	if j.named++; j.named > maxNames {
+	if j.named++; j.named > toldFailures {
 		j.lossy = true
 		return true
 	}
