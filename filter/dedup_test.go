@@ -181,16 +181,17 @@ func checkStrategy(t *testing.T, s Strategy, text string) {
 // passed is a text behind one rule.
 func passed(t testing.TB, s Strategy, run Run, text string) string {
 	t.Helper()
-	o := &Outcome{Full: NewLines()}
-	defer o.Close()
-	o.Text = o.Full
+	in := NewLines()
+	defer in.Close()
 	for line := range strings.Lines(text) {
-		o.Full.WriteString(strings.TrimSuffix(line, "\n"))
+		in.WriteString(strings.TrimSuffix(line, "\n"))
 	}
-	if _, err := o.apply(rule{strategy: s}, run); err != nil {
+	out, _, err := rule{strategy: s}.apply(run, in)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return textOf(t, o.Text)
+	defer out.Close()
+	return textOf(t, out)
 }
 
 // benchmarkStrategy runs a strategy alone over the outputs of a rule.

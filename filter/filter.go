@@ -19,6 +19,7 @@ package filter
 
 import (
 	"io"
+	"sync"
 )
 
 // Confidence says how sure a filter is of what it did.
@@ -58,8 +59,8 @@ type Pass interface {
 	End() Confidence
 }
 
-// Filter filters outputs by rules. It does not change, and may be used
-// concurrently.
+// Filter filters outputs by rules. The zero Filter has none, and only sanitises.
+// It does not change, and may be used concurrently.
 type Filter struct {
 	rules []rule
 	scan  *Scanner // nil does not look for credentials
@@ -72,6 +73,9 @@ type Outcome struct {
 	Rules      []Applied
 	Confidence Confidence // the worst of those of Rules; Full if there are none
 	Found      []Finding  // credentials, whose values are masked
+	Raw        int64      // bytes that were read
+	Segment    string     // of the script: what rules are matched against; empty means that none can be
+	Mixed      bool       // other commands of the script may have written too
 }
 
 // Applied is a rule that matched the command.
@@ -91,13 +95,57 @@ func (o *Outcome) Close() {
 // Apply filters what the script wrote; exit is as of Run. An error is one of
 // reading raw or of a full disk.
 func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error) {
+	return f.Explain(script, exit, raw, nil)
+}
+
+// Explain is Apply, and gives tell the text before and after each rule that
+// matches, which are the same where it stays as it is. They must not be used
+// after tell returned.
+func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *Lines)) (*Outcome, error) {
+	o, err := f.sanitise(raw)
+	if err != nil {
+		return nil, err
+	}
+	if o.Segment, o.Mixed = segment(script); o.Segment == "" {
+		return o, nil
+	}
+	run := Run{Command: o.Segment, Exit: exit, Mixed: o.Mixed}
+	for _, r := range f.rules {
+		if !r.match.matches(run.Command) {
+			continue
+		}
+		out, confidence, err := r.apply(run, o.Text)
+		if err != nil {
+			o.Close()
+			return nil, err
+		}
+		by := Applied{r.name, r.kind, confidence}
+		if tell != nil {
+			tell(by, o.Text, out)
+		}
+		if out != o.Text && o.Text != o.Full {
+			o.Text.Close()
+		}
+		o.Text = out
+		o.Rules = append(o.Rules, by)
+		o.Confidence = max(o.Confidence, confidence)
+	}
+	return o, nil
+}
+
+// buffers are for reading outputs, most of which are much smaller.
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
+
+// sanitise makes lines of an output, with credentials masked.
+func (f *Filter) sanitise(raw io.Reader) (*Outcome, error) {
 	full := NewLines()
-	o := &Outcome{Full: full, Text: full}
 	mask := f.scan.begin(full.Write)
 	s := Sanitizer{Emit: mask.line}
-	_, err := io.Copy(&s, raw)
+	buf := buffers.Get().(*[]byte)
+	n, err := io.CopyBuffer(&s, raw, *buf)
+	buffers.Put(buf)
 	s.End()
-	o.Found = mask.end()
+	found := mask.end()
 	if err == nil {
 		err = full.Err()
 	}
@@ -105,46 +153,22 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 		full.Close()
 		return nil, err
 	}
-	seg, mixed := segment(script)
-	if seg == "" {
-		return o, nil
-	}
-	run := Run{Command: seg, Exit: exit, Mixed: mixed}
-	for _, r := range f.rules {
-		if !r.match.matches(seg) {
-			continue
-		}
-		confidence, err := o.apply(r, run)
-		if err != nil {
-			o.Close()
-			return nil, err
-		}
-		o.Rules = append(o.Rules, Applied{r.name, r.kind, confidence})
-		o.Confidence = max(o.Confidence, confidence)
-	}
-	return o, nil
+	return &Outcome{Text: full, Full: full, Found: found, Raw: n}, nil
 }
 
-// apply sends what is left through one rule.
-func (o *Outcome) apply(r rule, run Run) (Confidence, error) {
+// apply sends a text through the rule. It gives the text itself where that stays
+// as it is.
+func (r rule) apply(run Run, text *Lines) (*Lines, Confidence, error) {
 	out := NewLines()
 	pass := r.strategy.Begin(run, out)
-	err := o.Text.Each(pass.Line)
+	err := text.Each(pass.Line)
 	confidence := pass.End()
 	if err == nil {
 		err = out.Err()
 	}
-	if err != nil {
+	if err != nil || confidence == Fallback || out.Size() >= text.Size() {
 		out.Close()
-		return confidence, err
+		out = text
 	}
-	if confidence == Fallback || out.Size() >= o.Text.Size() {
-		out.Close()
-		return confidence, nil
-	}
-	if o.Text != o.Full {
-		o.Text.Close()
-	}
-	o.Text = out
-	return confidence, nil
+	return out, confidence, err
 }

@@ -1,8 +1,46 @@
 package filter
 
+import "strconv"
+
 // New makes a filter of the built-in rules and the user's file over them; no
-// path means no such file. The warnings name what of it cannot be used, and why.
+// path means no such file. It masks the credentials that are known without
+// patterns of the user's own. The warnings name what of the file cannot be used,
+// and why.
 func New(path string) (*Filter, []string) {
 	rules, warnings := load(path)
 	return &Filter{rules: rules, scan: &Scanner{}}, warnings
+}
+
+// Scanning gives a filter of the same rules that looks for credentials with s;
+// nil looks for none.
+func (f *Filter) Scanning(s *Scanner) *Filter { return &Filter{rules: f.rules, scan: s} }
+
+// Scanner is what f looks for credentials with; nil does not.
+func (f *Filter) Scanner() *Scanner { return f.scan }
+
+// Rule is one rule of a filter, as people read it.
+type Rule struct {
+	Name     string
+	Match    string // e.g. `prefix "make"`
+	Strategy string // its type
+}
+
+// Rules lists the rules in the order in which they are applied.
+func (f *Filter) Rules() []Rule {
+	var list []Rule
+	for _, r := range f.rules {
+		list = append(list, Rule{r.name, r.match.String(), r.kind})
+	}
+	return list
+}
+
+// String gives the match as people read it.
+func (m match) String() string {
+	switch {
+	case m.exact != "":
+		return "exact " + strconv.Quote(m.exact)
+	case m.prefix != "":
+		return "prefix " + strconv.Quote(m.prefix)
+	}
+	return "regex " + strconv.Quote(m.regex.re.String())
 }

@@ -1,0 +1,260 @@
+package filter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Link puts a filter into the chain of one session, right around the tools: what
+// a command wrote is filtered, and in what any tool gives credentials are masked.
+// Diffs stay as they are, since they are what is written to the file; so does what a
+// command writes into a terminal of the client.
+type Link struct {
+	Filter   *Filter  // required
+	Metrics  *Metrics // counts; nil does not
+	MaxChars int      // of a command's text, in characters; 0 means 50,000
+}
+
+// Middleware filters the results that pass.
+func (l *Link) Middleware(next executors.Executor) executors.Executor { return link{next, l} }
+
+type link struct {
+	executors.Executor // Tools and Prepare pass through
+	*Link
+}
+
+func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := l.run(ctx, call)
+	switch {
+	case err != nil:
+		return res, err
+	case res.Output == nil:
+		l.mask(&res)
+		return res, nil
+	}
+	if err := l.command(ctx, call, &res); err != nil {
+		res.Full.Close()
+		return executors.Result{Done: res.Done}, err
+	}
+	return res, nil
+}
+
+// run runs the call, with what is shown of it meanwhile masked.
+func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if l.Filter.scan == nil || call.Notify == nil {
+		return l.Executor.Execute(ctx, call)
+	}
+	m := &liveMask{scan: l.Filter.scan, next: call.Notify}
+	call.Notify = m.notify
+	defer func() {
+		m.flush()
+		call.Notify = m.next
+	}()
+	return l.Executor.Execute(ctx, call)
+}
+
+// command filters what a command wrote. An error is the cause of ctx.
+func (l link) command(ctx context.Context, call *executors.Call, res *executors.Result) error {
+	res.Raw = l.raw(res.Raw)
+	script, exit := call.Card.Command, -1
+	if res.Output.Partial { // a rule that needs the whole output would take a part of it for that
+		script = ""
+	}
+	if call.Record != nil && call.Record.ExitCode != nil {
+		exit = *call.Record.ExitCode
+	}
+	raw, open := commandOutput(res)
+	o, err := l.Filter.Apply(script, exit, untilDone{ctx, raw})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil: // no room for the full text: what there is of it in memory is all
+		l.unfiltered(res, err)
+		return nil
+	}
+	c := newCounts(o)
+	l.result(res, o, &c, open)
+	l.Metrics.add(c)
+	return nil
+}
+
+// worthwhile is how many bytes must go away: the lines that tell of it take that much.
+const worthwhile = 160
+
+// result makes of an outcome what goes to the model, and closes it.
+func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
+	out, text := res.Output, o.Text
+	if o.Full.Size()-text.Size() < worthwhile {
+		text = o.Full
+	}
+	c.kept(text)
+	after := []string{out.After, Warning(o.Found), statsLine(o.Full.Count(), text.Count(), out.Lost)}
+	limit := l.MaxChars
+	if limit <= 0 {
+		limit = 50_000
+	}
+	for _, s := range append(after, out.Before) {
+		limit -= utf8.RuneCountInString(s) + 1
+	}
+	body, cut := text.Spool().Bound(max(limit, 0), out.Lost)
+	if open {
+		body = strings.TrimSuffix(body, "\n")
+	}
+	res.Full.Close()
+	res.Full = nil
+	if text != o.Full || cut {
+		res.Full = fullText(o.Full, out)
+	} else {
+		o.Full.Close()
+	}
+	if o.Text != o.Full {
+		o.Text.Close()
+	}
+	res.Text = executors.JoinLines(append([]string{out.Before, body}, after...)...)
+	if res.Text == "" {
+		res.Text = "(no output)"
+	}
+}
+
+// statsLine is the line that tells how much went away; empty if no lines did.
+func statsLine(before, after int, lost bool) string {
+	if after >= before {
+		return ""
+	}
+	line := fmt.Sprintf("[shell] %d lines -> %d lines, %.1f%% filtered", before, after, 100*(1-float64(after)/float64(before)))
+	if lost {
+		line += ", and more was written than was kept"
+	}
+	return line
+}
+
+// Stats is the line that tells how much went away, without an end; empty if no
+// lines did.
+func (o *Outcome) Stats() string { return statsLine(o.Full.Count(), o.Text.Count(), false) }
+
+// commandOutput gives what the command wrote, of all that there is, and whether that
+// does not end in a newline.
+func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
+	from := len(executors.JoinLines(res.Output.Before, "x")) - 1
+	if res.Full != nil {
+		n := max(res.Full.Size()-int64(from+len(res.Output.After)), 0)
+		return io.NewSectionReader(res.Full, int64(from), n), res.Full.Window(int64(from)+n-1, 1) != "\n"
+	}
+	text := strings.TrimSuffix(res.Text[min(from, len(res.Text)):], res.Output.After)
+	return strings.NewReader(text), !strings.HasSuffix(text, "\n")
+}
+
+// fullText gives the full text with what stands around it; it owns the lines.
+func fullText(l *Lines, out *executors.Output) *executors.Spool {
+	full := l.Spool()
+	if out.Before != "" { // rare enough to be copied: a Spool grows at its end alone
+		all, err := executors.NewSpool(out.Before + "\n")
+		if err == nil {
+			_, err = io.Copy(all, full.Reader())
+		}
+		full.Close()
+		if full = all; err != nil {
+			all.Close()
+			return nil
+		}
+	}
+	_, _ = io.WriteString(full, out.After) // the text has it too
+	return full
+}
+
+// unfiltered masks the text of a result of which there is no more.
+func (l link) unfiltered(res *executors.Result, err error) {
+	text, found := l.Filter.scan.Mask(string(Sanitize([]byte(res.Text))))
+	res.Full.Close()
+	res.Full = nil
+	res.Text = executors.JoinLines(text, Warning(found), fmt.Sprintf("[the output could not be filtered, and is not kept: %v]", err))
+	l.Metrics.add(Counts{Masked: values(found)})
+}
+
+// mask masks what is no output of a command.
+func (l link) mask(res *executors.Result) {
+	scan := l.Filter.scan
+	if scan == nil {
+		return
+	}
+	text, found := scan.Visible(res.Text)
+	if res.Full != nil {
+		full, all, err := scan.spool(res.Full)
+		res.Full.Close()
+		res.Full = full
+		if found = all; err != nil {
+			text = executors.JoinLines(text, fmt.Sprintf("[the full text could not be kept: %v]", err))
+		}
+	}
+	res.Raw = l.raw(res.Raw)
+	res.Text = executors.JoinLines(text, Warning(found))
+	if len(found) == 0 {
+		return
+	}
+	l.Metrics.add(Counts{Masked: values(found)})
+}
+
+// raw masks the texts of a rawOutput.
+func (l link) raw(v any) any {
+	scan := l.Filter.scan
+	if scan == nil || v == nil {
+		return v
+	}
+	found := false
+	change := func(s string) string {
+		s, hits := scan.Visible(s)
+		found = found || len(hits) > 0
+		return s
+	}
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case executors.Texts:
+		return v.WithTexts(change)
+	}
+	text, err := json.Marshal(v)
+	var tree any
+	if err != nil || json.Unmarshal(text, &tree) != nil {
+		return v
+	}
+	if tree = eachText(tree, change); !found {
+		return v // with its members in the order that it gives them
+	}
+	return tree
+}
+
+// eachText puts all texts of a JSON value through change, names of members aside.
+func eachText(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = eachText(v[i], change)
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = eachText(v[name], change)
+		}
+	}
+	return v
+}
+
+// untilDone reads until ctx ends.
+type untilDone struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}

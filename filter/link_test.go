@@ -1,0 +1,332 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// tool gives a result, of a call that it may tell of before.
+type tool struct {
+	executors.Executor
+	res  executors.Result
+	err  error
+	tell func(call *executors.Call)
+}
+
+func (t tool) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
+	if t.tell != nil {
+		t.tell(call)
+	}
+	return t.res, t.err
+}
+
+// fakeKey has the shape of a key, and is none.
+const fakeKey = "AKIA" + "Q3EGZ7WLM2T5XK4V"
+
+// testLink drops the lines of "tool" that begin with "noise".
+func testLink(t testing.TB) *Link {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "filters.toml")
+	rules := `
+[[rules]]
+name = "test"
+match = { prefix = "tool" }
+strategy = { type = "strip_noise", patterns = ["^noise"] }
+`
+	if err := os.WriteFile(path, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, warnings := New(path)
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	return &Link{Filter: f, Metrics: &Metrics{}}
+}
+
+func spoolOf(t testing.TB, text string) *executors.Spool {
+	t.Helper()
+	s, err := executors.NewSpool(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// noise are lines that the rule drops.
+func noise(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "noise that nobody needs, line %d\n", i)
+	}
+	return b.String()
+}
+
+func allOf(t testing.TB, s *executors.Spool) string {
+	t.Helper()
+	if s == nil {
+		return ""
+	}
+	b, err := io.ReadAll(s.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestLinkOnCommands(t *testing.T) {
+	failure := executors.Failf(executors.Timeout, "stopped").Text
+	for name, tt := range map[string]struct {
+		script, text string // text is the output
+		out          executors.Output
+		exit         *int
+		spooled      bool
+		want, full   string
+		counts       Counts
+	}{
+		"short": {script: "tool", text: "hi\n", want: "hi\n",
+			counts: Counts{Commands: 1, BytesBefore: 3, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1, Fallback: 1}},
+		"without an end": {script: "other", text: "hi", want: "hi",
+			counts: Counts{Commands: 1, BytesBefore: 2, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1}},
+		"exit": {script: "other", text: "hi", out: executors.Output{After: "[exit 1]"}, want: "hi\n[exit 1]",
+			counts: Counts{Commands: 1, BytesBefore: 3, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1}},
+		"sanitised": {script: "other", text: "\x1b[31mred\x1b[0m\n\n\n10%\r100%\n", want: "red\n\n100%\n",
+			counts: Counts{Commands: 1, BytesBefore: 24, BytesAfter: 10, LinesBefore: 3, LinesAfter: 3}},
+		"filtered": {script: "cd x && tool run 2>&1 | tail -50", text: noise(9) + "kept\n", out: executors.Output{After: "[exit 1]"}, exit: new(1),
+			want: "kept\n[exit 1]\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "kept\n[exit 1]",
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 293, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
+		"filtered, of a file": {script: "tool", text: noise(9) + "kept", spooled: true,
+			want: "kept\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "kept\n",
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 292, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
+		"all goes": {script: "tool", text: noise(9), want: "[shell] 9 lines -> 0 lines, 100.0% filtered", full: noise(9),
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 288, LinesBefore: 9, Full: 1}},
+		"too little goes": {script: "tool", text: noise(2) + "kept\n", want: noise(2) + "kept\n",
+			counts: Counts{Commands: 1, BytesBefore: 69, BytesAfter: 69, LinesBefore: 3, LinesAfter: 3, Full: 1}},
+		"around it": {script: "tool", text: noise(9) + "[exit 7]\n", out: executors.Output{Before: failure, After: "[exit 7]\nnoise is a word"}, spooled: true,
+			want: failure + "\n[exit 7]\n[exit 7]\nnoise is a word\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: failure + "\n" + noise(9) + "[exit 7]\n[exit 7]\nnoise is a word",
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 297, BytesAfter: 9, LinesBefore: 10, LinesAfter: 1, Full: 1}},
+		"a part": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Partial: true}, want: noise(9) + "kept\n",
+			counts: Counts{Commands: 1, BytesBefore: 293, BytesAfter: 293, LinesBefore: 10, LinesAfter: 10}},
+		"lost": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Lost: true},
+			want: "kept\n[shell] 10 lines -> 1 lines, 90.0% filtered, and more was written than was kept", full: noise(9) + "kept\n",
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 293, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
+		"credential": {script: "tool", text: noise(9) + "key " + fakeKey + "\n", out: executors.Output{After: "[exit 1]"},
+			want: "key [REDACTED:aws key]\n[exit 1]\n[security] 1 credential masked: aws key\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "key [REDACTED:aws key]\n[exit 1]",
+			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 313, BytesAfter: 23, LinesBefore: 10, LinesAfter: 1, Full: 1, Masked: 1}},
+		"blank": {script: "other", text: "\n", want: "(no output)",
+			counts: Counts{Commands: 1, BytesBefore: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := testLink(t)
+			text := executors.JoinLines(tt.out.Before, tt.text, tt.out.After)
+			res := executors.Result{Text: text, Output: &tt.out, Raw: "stdout"}
+			var spool *executors.Spool
+			if tt.spooled {
+				spool = spoolOf(t, text)
+				res.Full, res.Text = spool, "cut"
+			}
+			call := &executors.Call{Card: executors.Card{Command: tt.script}, Record: &executors.Record{ExitCode: tt.exit}}
+			got, err := l.Middleware(tool{res: res}).Execute(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.Text); diff != "" {
+				t.Errorf("text (-want +got)\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.full, allOf(t, got.Full)); diff != "" {
+				t.Errorf("full (-want +got)\n%s", diff)
+			}
+			got.Full.Close()
+			if diff := cmp.Diff(tt.counts, l.Metrics.Session()); diff != "" {
+				t.Errorf("counts (-want +got)\n%s", diff)
+			}
+			if got.Raw != "stdout" {
+				t.Errorf("raw is %v", got.Raw)
+			}
+			if spool != nil {
+				if _, err := spool.Write(nil); err == nil {
+					t.Error("the raw text is not closed")
+				}
+			}
+		})
+	}
+}
+
+// What is left may be too long too: its beginning and its end, and all of it to be
+// read.
+func TestLinkBounds(t *testing.T) {
+	l := testLink(t)
+	l.MaxChars = 1000
+	kept := strings.Repeat("kept\n", 1000)
+	for script, full := range map[string]string{"tool": noise(100) + kept, "other": kept} {
+		out := &executors.Output{After: "[exit 1]"}
+		res := executors.Result{Text: "cut", Full: spoolOf(t, full+"[exit 1]"), Output: out}
+		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len([]rune(got.Text)); n > 1000 || n < 900 || !strings.HasPrefix(got.Text, "kept\n") || !strings.Contains(got.Text, "characters cut …]\n") {
+			t.Errorf("%s: %d characters: %q", script, n, got.Text)
+		}
+		if diff := cmp.Diff(full+"[exit 1]", allOf(t, got.Full)); diff != "" {
+			t.Errorf("%s: full (-want +got)\n%s", script, diff)
+		}
+		got.Full.Close()
+	}
+}
+
+// envelope is a rawOutput with texts of its own.
+type envelope struct{ Out, Err string }
+
+func (e envelope) WithTexts(change func(string) string) any {
+	return envelope{change(e.Out), change(e.Err)}
+}
+
+func TestLinkMasksEveryTool(t *testing.T) {
+	const masked = "[REDACTED:aws key]"
+	coloured := fakeKey[:7] + "\x1b[1m" + fakeKey[7:] + "\x1b[0m"
+	report := struct {
+		B []string `json:"b"`
+		A int      `json:"a"`
+	}{[]string{"x", fakeKey}, 1}
+	for name, tt := range map[string]struct{ in, want executors.Result }{
+		"text":         {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx\n[security] 1 credential masked: aws key"}},
+		"none":         {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
+		"failure":      {executors.Failf(executors.NetworkError, "get %s", fakeKey), withText(executors.Failf(executors.NetworkError, "get %s", masked), "\n[security] 1 credential masked: aws key")},
+		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked + "\n[security] 1 credential masked: aws key"}},
+		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked + "\n"}},
+		"envelope":     {executors.Result{Raw: envelope{"a " + fakeKey, fakeKey}}, executors.Result{Raw: envelope{"a " + masked, masked}}},
+		"report":       {executors.Result{Raw: report}, executors.Result{Raw: map[string]any{"a": 1.0, "b": []any{"x", masked}}}},
+		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
+		"diff":         {executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}, executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := testLink(t).Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Errorf("%v, (-want +got)\n%s", err, diff)
+			}
+			off := Link{Filter: &Filter{}}
+			got, err = off.Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
+			if diff := cmp.Diff(tt.in, got); err != nil || diff != "" {
+				t.Errorf("without the scan: %v, (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func withText(res executors.Result, more string) executors.Result {
+	res.Text += more
+	return res
+}
+
+func TestLinkMasksTheFullText(t *testing.T) {
+	long := strings.Repeat("x", 3*maxLine)
+	text := "a\n\n\n" + long + "\n" + fakeKey + "\nend"
+	got, err := testLink(t).Middleware(tool{res: executors.Result{Text: "a", Full: spoolOf(t, text)}}).Execute(t.Context(), &executors.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Full.Close()
+	if diff := cmp.Diff(strings.ReplaceAll(text, fakeKey, "[REDACTED:aws key]"), allOf(t, got.Full)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if want := "a\n[security] 1 credential masked: aws key"; got.Text != want {
+		t.Errorf("text is %q, want %q", got.Text, want)
+	}
+}
+
+// What is shown while a command runs comes in any pieces.
+func TestLinkMasksWhatIsShownLive(t *testing.T) {
+	all := "first\nkey " + fakeKey + "\n10%\r20%\rdone " + fakeKey
+	for size := 1; size <= len(all); size++ {
+		var got strings.Builder
+		exited := false
+		call := &executors.Call{Notify: func(ev executors.Event) {
+			if exited && ev.Output != nil {
+				t.Error("output after the exit")
+			}
+			exited = exited || ev.Exit != nil
+			got.Write(ev.Output)
+		}}
+		told := tool{tell: func(call *executors.Call) {
+			for rest := []byte(all); len(rest) > 0; {
+				n := min(size, len(rest))
+				call.Notify(executors.Event{Output: append([]byte(nil), rest[:n]...)})
+				rest = rest[n:]
+			}
+			call.Notify(executors.Event{Exit: &executors.Exit{}})
+		}}
+		if _, err := testLink(t).Middleware(told).Execute(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ReplaceAll(all, fakeKey, "[REDACTED:aws key]"); got.String() != want || !exited {
+			t.Errorf("in pieces of %d: %q, want %q", size, got.String(), want)
+		}
+	}
+}
+
+func TestLinkPassesErrorsOn(t *testing.T) {
+	broken := errors.New("broken")
+	if _, err := testLink(t).Middleware(tool{err: broken}).Execute(t.Context(), &executors.Call{}); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(broken)
+	full, done := spoolOf(t, noise(99)), false
+	res := executors.Result{Full: full, Output: &executors.Output{}, Done: func() { done = true }}
+	got, err := testLink(t).Middleware(tool{res: res}).Execute(ctx, &executors.Call{})
+	if !errors.Is(err, broken) || got.Done == nil || got.Full != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got.Done(); !done {
+		t.Error("Done is another")
+	}
+	if _, err := full.Write(nil); err == nil {
+		t.Error("the text is not closed")
+	}
+}
+
+// A text that cannot be read any more is given as far as it is at hand.
+func TestLinkWithoutTheFullText(t *testing.T) {
+	full := spoolOf(t, noise(99))
+	full.Close()
+	res := executors.Result{Text: noise(2) + fakeKey, Full: full, Output: &executors.Output{}}
+	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
+	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered, and is not kept: "
+	if err != nil || got.Full != nil || !strings.HasPrefix(got.Text, want) {
+		t.Errorf("%q, %v", got.Text, err)
+	}
+}
+
+// The link's own time on what a command mostly writes.
+func BenchmarkLink(b *testing.B) {
+	for name, output := range map[string]string{
+		"line":    "ok\n",
+		"2 KiB":   strings.Repeat("drwxr-xr-x 2 dev dev 4096 Jan  2 10:11 internal\n", 42),
+		"dropped": noise(60),
+	} {
+		b.Run(name, func(b *testing.B) {
+			l := testLink(b)
+			out := executors.Output{After: "[exit 1]"}
+			chain := l.Middleware(tool{res: executors.Result{Text: output + out.After, Output: &out, Raw: envelope{output, ""}}})
+			call := &executors.Call{Card: executors.Card{Command: "cd internal && tool ./... 2>&1 | tail -100"}, Notify: func(executors.Event) {}}
+			b.ReportAllocs()
+			for b.Loop() {
+				res, err := chain.Execute(b.Context(), call)
+				if err != nil {
+					b.Fatal(err)
+				}
+				res.Full.Close()
+			}
+		})
+	}
+}
