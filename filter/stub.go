@@ -6,6 +6,5 @@ import "errors"
 
 var errMissing = errors.New("not there yet")
 
-func newGroupByRule(params) (Strategy, error) { return nil, errMissing }
 func newGitStatus(params) (Strategy, error)   { return nil, errMissing }
 func newGitDiff(params) (Strategy, error)     { return nil, errMissing }

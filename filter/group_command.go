@@ -1,0 +1,145 @@
+package filter
+
+import "bytes"
+
+// command is what a line of a build tool shows of itself.
+type command uint8
+
+const (
+	noCommand    command = iota
+	otherCommand         // it compiles, or the like
+	links                // it makes a program or a library
+	enters               // it goes into a directory
+)
+
+// compilers are the programs whose commands are noise.
+var compilers = map[string]bool{
+	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "cpp": true, "ar": true, "ranlib": true, "ld": true, "strip": true, "as": true, "nasm": true, "yasm": true,
+	"gfortran": true, "nvcc": true, "rustc": true, "javac": true, "ocamlopt": true, "ocamlc": true, "ocamlfind": true, "ghc": true, "emcc": true, "em++": true, "swiftc": true, "libtool": true, "windres": true,
+	"tcc": true, "icc": true, "icx": true, "icpx": true, "mpicc": true, "mpicxx": true, "objcopy": true, "moc": true, "uic": true, "rcc": true, "protoc": true, "f77": true, "dmd": true, "ldc2": true, "lld": true, "install": true,
+}
+
+// commandOf reads a line as a command that a build tool shows before it runs it.
+func commandOf(l []byte) command {
+	if len(l) < 6 {
+		return noCommand
+	}
+	if l[0] == ' ' {
+		return shortCommand(l)
+	}
+	rest := l
+	if l[0] == '[' { // a step of many
+		at := bytes.IndexByte(l, ']')
+		if at < 4 || at+2 >= len(l) || digitRun(l[1:]) == 0 || l[1+digitRun(l[1:])] != '/' {
+			return noCommand
+		}
+		rest = l[at+2:]
+	}
+	rest = bytes.TrimPrefix(rest, []byte(": && "))
+	for range 4 { // what stands before the program
+		word, behind, ok := bytes.Cut(rest, []byte(" "))
+		if !ok || len(word) == 0 {
+			return noCommand
+		}
+		name := word[bytes.LastIndexByte(word, '/')+1:]
+		switch {
+		case compiles(name):
+			behind = unindent(behind)
+			if string(name) == "ranlib" {
+				return otherCommand
+			}
+			if len(behind) == 0 || behind[0] != '-' && !bytes.Contains(behind, []byte(" -")) && !bytes.HasPrefix(behind, []byte("rc")) && !bytes.HasPrefix(behind, []byte("cr")) && !bytes.HasPrefix(behind, []byte("qc")) && !bytes.HasPrefix(behind, []byte("cq")) {
+				return noCommand
+			}
+			if string(name) == "libtool" {
+				return otherCommand
+			}
+			return linksOrNot(name, behind)
+		case string(name) == "ccache", string(name) == "distcc", string(name) == "sccache", string(name) == "sh", string(name) == "bash", bytes.IndexByte(word, '=') > 0 && word[0] >= 'A' && word[0] <= 'Z',
+			bytes.HasPrefix(l, []byte("libtool: ")):
+			rest = bytes.TrimLeft(behind, " ")
+		default:
+			return noCommand
+		}
+	}
+	return noCommand
+}
+
+// compiles reports whether a program is a compiler, of whatever target and
+// version.
+func compiles(name []byte) bool {
+	if compilers[string(name)] {
+		return true
+	}
+	if n := len(name); n > 0 && name[n-1] >= '0' && name[n-1] <= '9' { // gcc-12
+		if at := bytes.LastIndexByte(name, '-'); at > 0 {
+			name = name[:at]
+		}
+	}
+	if at := bytes.LastIndexByte(name, '-'); at > 0 && bytes.Count(name, []byte("-")) > 1 { // arm-none-eabi-gcc
+		name = name[at+1:]
+	}
+	return compilers[string(name)]
+}
+
+// linksOrNot tells linking from compiling.
+func linksOrNot(name, args []byte) command {
+	switch {
+	case string(name) == "ar" || bytes.HasSuffix(name, []byte("-ar")):
+		return links
+	case bytes.HasPrefix(args, []byte("-c ")), bytes.Contains(args, []byte(" -c ")), bytes.Contains(args, []byte(" -E ")), bytes.Contains(args, []byte(" -S ")), bytes.Contains(args, []byte(" -M")), bytes.HasSuffix(args, []byte(" -c")):
+		return otherCommand
+	case bytes.HasPrefix(args, []byte("-o ")), bytes.Contains(args, []byte(" -o ")):
+		return links
+	}
+	return otherCommand
+}
+
+// shortCommand reads "  CC      file.o", as quiet makefiles write it.
+func shortCommand(l []byte) command {
+	in := unindent(l)
+	n := 0
+	for n < len(in) && (in[n] >= 'A' && in[n] <= 'Z' || in[n] >= '0' && in[n] <= '9' || in[n] == '_') {
+		n++
+	}
+	if n < 2 || n > 12 || n >= len(in) || in[n] != ' ' {
+		return noCommand
+	}
+	word := in[:n]
+	rest := unindent(in[n:])
+	switch string(word) {
+	case "PASS", "FAIL", "ERROR", "WARN", "WARNING", "SKIP", "XFAIL", "XPASS", "INFO", "NOTE", "FATAL", "TODO", "OK", "NOT", "TOTAL", "FAILED", "PASSED", "SKIPPED", "TEST":
+		return noCommand
+	case "LD", "LINK", "CCLD", "CXXLD", "FCLD", "OBJCLD", "BUILD", "MKELF", "DLL":
+		if !bytes.HasPrefix(rest, []byte("[M]")) && bytes.IndexByte(rest, ' ') < 0 && !bytes.HasSuffix(rest, []byte(".o")) {
+			return links
+		}
+	}
+	rest = bytes.TrimPrefix(rest, []byte("[M]"))
+	rest = unindent(rest)
+	if len(rest) == 0 || bytes.IndexByte(rest, ' ') >= 0 || bytes.IndexAny(rest, "./-_") < 0 {
+		return noCommand
+	}
+	return otherCommand
+}
+
+// longCommand is from which length on a command is shortened to what it makes,
+// in bytes.
+const longCommand = 160
+
+// product shortens a command that makes a program or library to what it makes.
+func product(l []byte) []byte {
+	if len(l) <= longCommand {
+		return l
+	}
+	program, args, _ := bytes.Cut(l, []byte(" "))
+	at := bytes.LastIndex(args, []byte("-o "))
+	if at < 0 {
+		words := bytes.Fields(l)
+		head := bytes.Join(words[:min(3, len(words))], []byte(" "))
+		return append(head[:runeEnd(head, longCommand)], " ..."...)
+	}
+	out, _, _ := bytes.Cut(args[at+3:], []byte(" "))
+	short := append(append([]byte{}, program[:runeEnd(program, longCommand)]...), " ... -o "...)
+	return append(append(short, out[:runeEnd(out, maxEcho)]...), " ..."...)
+}

@@ -1,0 +1,72 @@
+package filter
+
+import "bytes"
+
+// customGrouping groups diagnostics of which patterns tell place and rule. A
+// place holds for the rules that follow it. The lines up to a blank one, or up
+// to the next place when place and rule are there, belong together; those
+// without both stay as they are.
+type customGrouping struct {
+	*grouping
+	para        []byte // lines with their ends
+	place, rule []byte
+	firstLine   []byte
+	isError     bool
+}
+
+func (c *customGrouping) Line(l []byte) {
+	if c.again || isTotal(l) || isNoiseCount(l) || isOmission(l) {
+		c.again = true
+		return
+	}
+	if len(l) == 0 || len(c.para) > maxRawBytes {
+		c.endPara()
+		c.body.text(l)
+		return
+	}
+	place, rule := c.location.submatch(l), c.groupByRule.rule.submatch(l)
+	if len(c.para) > 0 && len(c.place) > 0 && len(c.rule) > 0 && place != nil {
+		c.endPara()
+	}
+	if place == nil && rule == nil && c.noise.match(l) {
+		c.endPara()
+		c.dropped++
+		return
+	}
+	if len(c.para) == 0 {
+		c.firstLine = append(c.firstLine[:0], l...)
+		c.isError = bytes.HasPrefix(l, []byte("error[")) || bytes.HasPrefix(l, []byte("error:"))
+	}
+	c.para = append(append(c.para, l...), '\n')
+	if place != nil && len(c.place) == 0 {
+		c.place = append(c.place, place[1]...)
+	}
+	if rule != nil && len(c.rule) == 0 {
+		c.rule = append(c.rule, rule[1]...)
+	}
+}
+
+// endPara ends lines that belong together.
+func (c *customGrouping) endPara() {
+	if len(c.para) == 0 {
+		return
+	}
+	if c.isError || important(c.firstLine) {
+		c.failed = true
+	}
+	if len(c.place) == 0 || len(c.rule) == 0 || c.isError && c.run.Exit != 0 {
+		writeAll(&c.body, c.para)
+	} else {
+		c.body.settle()
+		msg := bytes.Replace(c.firstLine, c.place, nil, 1)
+		c.store.add(&finding{sev: isWarning, rule: c.rule, msg: msg, file: c.place, first: c.para, unnamed: true})
+	}
+	c.para, c.place, c.rule = c.para[:0], c.place[:0], c.rule[:0]
+}
+
+func (c *customGrouping) End() Confidence {
+	if !c.again {
+		c.endPara()
+	}
+	return c.grouping.End()
+}

@@ -1,0 +1,265 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestGroupByRule(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parameters string
+		run        Run
+		in, want   string
+		confidence Confidence
+	}{
+		"one's own format": {`location_pattern = '--> (\S+)', rule_pattern = '#\[warn\((.*?)\)\]'`, Run{},
+			"warning: a\n --> src/lib.rs:1:2\n = note: #[warn(x::y)]\n\nwarning: a\n --> src/b.rs:3:4\n = note: #[warn(x::y)]\n\nwarning: b\n --> src/c.rs:3:4\n = note: #[warn(z)]\n",
+			"x::y (2 warnings):\nwarning: a\n --> src/lib.rs:1:2\n = note: #[warn(x::y)]\n  also src/b.rs:3:4\nz (1 warning):\nwarning: b\n --> src/c.rs:3:4\n = note: #[warn(z)]\n3 warnings grouped (2 rules)\n", Full},
+		"nothing of it":                {`location_pattern = '--> (\S+)', rule_pattern = '\[(\w+)\]'`, Run{}, "hello\n", "hello\n", Fallback},
+		"no diagnostics":               {``, Run{}, "hello\nworld\n", "hello\nworld\n", Fallback},
+		"failed, and nothing says why": {`noise = ["^Compiling"]`, Run{Exit: 1}, "Compiling a\nhello\n", "Compiling a\nhello\n", Fallback},
+		"killed":                       {`noise = ["^Compiling"]`, Run{Exit: -1}, "Compiling a\nCompiling b\n", "Compiling a\nCompiling b\n", Fallback},
+		"noise":                        {`noise = ["^Compiling"]`, Run{}, "Compiling a\nhello\n\nCompiling b\n", "hello\n\n(2 noise lines removed)\n", Full},
+		"errors stay, warnings follow": {``, Run{Exit: 1},
+			"a.c:1:2: warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\na.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\nb.c:1:2: warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\ngcc failed\n",
+			"a.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\ngcc failed\n", Full},
+		"the same place twice": {``, Run{}, "A.cs(1,2): warning CS0168: unused [/p/a.csproj]\nA.cs(1,2): warning CS0168: unused [/p/a.csproj]\nB.cs(1,2): warning CS0168: unused [/p/a.csproj]\n",
+			"A.cs(1,2): warning CS0168: unused [/p/a.csproj]\n  also B.cs(1,2)\n2 warnings grouped (1 rule)\n", Full},
+		"its own summary": {``, Run{}, "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", Fallback},
+		"a table": {`table = ["kB$"], table_rows = 4`, Run{}, "build\n" + strings.Repeat("a 1 kB\n", 3) + strings.Repeat("b 2 kB\n", 5) + "done\n",
+			"build\na 1 kB\na 1 kB\n... (4 lines omitted) ...\nb 2 kB\nb 2 kB\ndone\n(4 noise lines removed)\n", Full},
+		"the program's own words": {`noise = ["^Compiling"], program_pattern = "^Running"`, Run{}, "Compiling a\nRunning x\nCompiling b\na.c:1:2: warning: z [-Wz]\n", "Running x\nCompiling b\na.c:1:2: warning: z [-Wz]\n(1 noise lines removed)\n", Full},
+		"commands": {`echo = ["^mkdir"]`, Run{Exit: 2}, "mkdir -p build\ngcc -O2 -c -o a.o a.c\ngcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n",
+			"gcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n(2 noise lines removed)\n", Full},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, "group_by_rule", tt.parameters)
+			got, confidence := filtered(t, s, tt.run, tt.in)
+			if got != tt.want || confidence != tt.confidence {
+				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
+			}
+			if again, _ := filtered(t, s, tt.run, got); again != got {
+				t.Errorf("again:\n%s\nwant:\n%s", again, got)
+			}
+		})
+	}
+}
+
+func TestGroupByRuleParameters(t *testing.T) {
+	for parameters, want := range map[string]string{
+		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
+		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `no "rule"`,
+	} {
+		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"group_by_rule\", "+parameters+" }\n"))
+		if len(w) != 1 {
+			t.Fatal(parameters)
+		}
+		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", parameters, err, want)
+		}
+	}
+}
+
+func TestLocate(t *testing.T) {
+	for line, want := range map[string]string{ // severity, file, position, rule, message; empty means that it is none
+		"src/a.c:3:4: error: no x":                                                       "error|src/a.c|:3:4||no x",
+		"src/a.c:3:4: warning: unused [-Wunused]":                                        "warning|src/a.c|:3:4|-Wunused|unused",
+		"src/a.c:3: fatal error: x.h: No such file or directory":                         "error|src/a.c|:3||x.h: No such file or directory",
+		"C:\\x\\a.cs(3,4): error CS0103: no x [C:\\x\\a.csproj]":                         "error|C:\\x\\a.cs|(3,4)|CS0103|no x",
+		"  1>/p/A.cs(3,4): warning CS0168: unused [/p/a.csproj::TargetFramework=net8.0]": "warning|/p/A.cs|(3,4)|CS0168|unused",
+		"a.cpp(12): error C2065: 'x': undeclared":                                        "error|a.cpp|(12)|C2065|'x': undeclared",
+		"src/a.ts(3,4): error TS2322: Type 'a' is not b.":                                "error|src/a.ts|(3,4)|TS2322|Type 'a' is not b.",
+		"src/a.ts:3:4 - error TS2322: Type 'a' is not b.":                                "error|src/a.ts|:3:4|TS2322|Type 'a' is not b.",
+		"  /p/a.py:3:4 - error: \"x\" is not defined (reportUndefinedVariable)":          "error|/p/a.py|:3:4|reportUndefinedVariable|\"x\" is not defined",
+		"app/a.py:3: error: Name \"x\" is not defined  [name-defined]":                   "error|app/a.py|:3|name-defined|Name \"x\" is not defined",
+		"app/a.py:3:4: F401 [*] `os` imported but unused":                                "issue|app/a.py|:3:4|F401|[*] `os` imported but unused",
+		"app/a.py:3:0: C0114: Missing module docstring (missing-module-docstring)":       "issue|app/a.py|:3:0|C0114|Missing module docstring (missing-module-docstring)",
+		"app/a.py:3:0: E0602: Undefined variable 'x' (undefined-variable)":               "error|app/a.py|:3:0|E0602|Undefined variable 'x' (undefined-variable)",
+		"a.rb:3:4: C: [Correctable] Style/Strings: Prefer double quotes.":                "issue|a.rb|:3:4|Style/Strings|Prefer double quotes.",
+		"x/a.go:3:4: Error return value of `f` is not checked (errcheck)":                "issue|x/a.go|:3:4|errcheck|Error return value of `f` is not checked",
+		"x/a.go:3:4: SA4006: never used (staticcheck)":                                   "issue|x/a.go|:3:4|SA4006|never used (staticcheck)",
+		"x/a.go:3:4: should not use dot imports (ST1001)":                                "issue|x/a.go|:3:4|ST1001|should not use dot imports",
+		"./x.go:3:4: undefined: y":                                                       "",
+		"/p/a.js:3:4: Missing semicolon. [Error/semi]":                                   "error|/p/a.js|:3:4|semi|Missing semicolon.",
+		"/p/a.js: line 3, col 4, Warning - Missing semicolon. (semi)":                    "warning|/p/a.js|: line 3, col 4|semi|Missing semicolon.",
+		"README.md:3:81 MD013/line-length Line length [Expected: 80; Actual: 90]":        "issue|README.md|:3:81|MD013/line-length|Line length [Expected: 80; Actual: 90]",
+		"README.md:3 error MD041/first-line-heading First line":                          "error|README.md|:3|MD041/first-line-heading|First line",
+		"Dockerfile:3 DL3008 warning: Pin versions":                                      "warning|Dockerfile|:3|DL3008|Pin versions",
+		"a.sh:3:4: note: Double quote to prevent globbing. [SC2086]":                     "note|a.sh|:3:4|SC2086|Double quote to prevent globbing.",
+		"a.yml:3:4: [warning] too many spaces (commas)":                                  "warning|a.yml|:3:4|commas|too many spaces",
+		"[ERROR] /p/A.java:[3,4] cannot find symbol":                                     "error|/p/A.java|:[3,4]||cannot find symbol",
+		"[WARNING] /p/A.java:[3,4] [deprecation] f() in A has been deprecated":           "warning|/p/A.java|:[3,4]|deprecation|f() in A has been deprecated",
+		"A.java:3: error: ';' expected":                                                  "error|A.java|:3||';' expected",
+		"w: file:///p/A.kt:3:4 Variable 'x' is never used":                               "warning|/p/A.kt|:3:4||Variable 'x' is never used",
+		"e: /p/A.kt: (3, 4): Unresolved reference: x":                                    "error|/p/A.kt|: (3, 4)||Unresolved reference: x",
+		"/p/A.kt:3:4: Unused import (standard:no-unused-imports)":                        "issue|/p/A.kt|:3:4|standard:no-unused-imports|Unused import",
+		"/p/a.swift:3:4: warning: Line Length Violation: too long (line_length)":         "warning|/p/a.swift|:3:4|line_length|Line Length Violation: too long",
+		"/p/a.cpp:3:4: warning: use nullptr [modernize-use-nullptr]":                     "warning|/p/a.cpp|:3:4|modernize-use-nullptr|use nullptr",
+		"Makefile:13: warning: overriding recipe for target 'x'":                         "warning|Makefile|:13||overriding recipe for target 'x'",
+		"2024-01-02T10:20:30 INFO started":                                               "",
+		"10:20:30: error: x":                                                             "",
+		"http://localhost:3000: error: refused":                                          "",
+		"see foo (bar):3: hello":                                                         "",
+		"main.go:12: listening on :8080":                                                 "",
+		"goroutine 1 [running]:":                                                         "",
+		"\tat com.x.Foo.bar(Foo.java:12)":                                                "",
+		"    a_test.go:12: got 1, want 2":                                                "",
+		"test result: ok. 5 passed; 0 failed":                                            "",
+	} {
+		p, ok := locate([]byte(line))
+		got := ""
+		if ok && !p.lead {
+			got = fmt.Sprintf("%s|%s|%s|%s|%s", p.sev.plural(1), p.file, p.pos, p.rule, p.msg)
+		}
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", line, got, want)
+		}
+	}
+}
+
+func TestCommandOf(t *testing.T) {
+	for line, want := range map[string]command{
+		"gcc -O2 -c -o a.o a.c": otherCommand, "gcc -o app a.o b.o": links, "  CC      a.o": otherCommand, "  LD      vmlinux": links, "  LD [M]  drivers/x.ko": otherCommand,
+		"/usr/bin/c++ -DX -o x.o -c /p/x.cpp": otherCommand, "ar rcs libx.a a.o": links, "arm-none-eabi-gcc -c a.c": otherCommand, "x86_64-linux-gnu-g++-12 -c a.cc": otherCommand,
+		"/bin/bash ./libtool --tag=CC --mode=compile gcc -c a.c": otherCommand, "ccache gcc -c a.c": otherCommand, "CGO=1 gcc -c a.c": otherCommand,
+		"[3/9] /usr/bin/c++ -c a.cc": otherCommand, "[3/9] : && /usr/bin/c++ a.o -o good && :": links,
+		"cc is a compiler": noCommand, "ld: symbol not found": noCommand, "  PASS  a/b.test": noCommand, "  ERROR  x.y": noCommand, "gcc: error: no input files": noCommand, "install failed": noCommand,
+		"strip": noCommand, "": noCommand, "as expected, it failed": noCommand,
+	} {
+		if got := commandOf([]byte(line)); got != want {
+			t.Errorf("%q: %d, want %d", line, got, want)
+		}
+	}
+}
+
+func TestShape(t *testing.T) {
+	for base, msg := range map[string]string{
+		"unused variable: `a`": "unused variable: `b`", "line too long (120 > 79)": "line too long (99 > 79)", "'x' is not defined": "'y' is not defined", "use of ‘a’ isn't safe": "use of ‘b’ isn't safe",
+	} {
+		if !bytes.Equal(shape(nil, []byte(base)), shape(nil, []byte(msg))) {
+			t.Errorf("%q and %q differ in shape", base, msg)
+		}
+	}
+	if got := string(difference([]byte("Item \"a\" of \"b\" has 1"), []byte("Item \"a\" of \"c\" has 2"))); got != `"c" 2` {
+		t.Errorf("difference: %s", got)
+	}
+}
+
+// TestGroupsManyDiagnostics puts more in than is kept at a time: no place is
+// lost.
+func TestGroupsManyDiagnostics(t *testing.T) {
+	var in strings.Builder
+	for i := range 120000 {
+		fmt.Fprintf(&in, "src/file%d.py:%d:1: E501 line %d too long (%d > 79)\n", i%977, i, i%31, i%50)
+	}
+	got, confidence := filtered(t, made(t, "group_by_rule", ""), Run{Exit: 1}, in.String())
+	if confidence != Full || len(got) > in.Len() {
+		t.Fatalf("%s, %d of %d bytes", confidence, len(got), in.Len())
+	}
+	for i := range 120000 {
+		if place := fmt.Sprintf("src/file%d.py:%d:1", i%977, i); i%1000 == 7 && !strings.Contains(got, place) {
+			t.Fatalf("lost %s", place)
+		}
+	}
+}
+
+// groupRules are the parameters that the fuzz test uses: of several built-in
+// rules at once, so that everything of the strategy is reached.
+const groupRules = `noise = ["^   Compiling", "^> Task :x UP"], echo = ["^make: Entering directory ", "^cd "], table = ["kB$"], table_rows = 2, program_pattern = "^ *Running ", max_errors = 2`
+
+// FuzzGroupByRule puts texts through the strategy: it does not panic, its result
+// is valid and not larger, and stays as it is when it is filtered again.
+func FuzzGroupByRule(f *testing.F) {
+	outputs, err := filepath.Glob("testdata/samples/*/*/output")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range outputs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text[:min(len(text), 4000)]), 1)
+	}
+	f.Add("In a.sh line 3:\nx\n^-- SC2086 (info): y\n\nDid you mean:\nz\n", 0)
+	f.Add("warning: a\n --> b.rs:1:2\n  |\n1 | x\n  | ^ y\n  = note: `#[warn(z)]` on by default\n\n", 0)
+	f.Fuzz(func(t *testing.T, text string, exit int) {
+		var in strings.Builder
+		last := true // no blank ones in a row, and none first
+		for line := range strings.Lines(string(Sanitize([]byte(text)))) {
+			if blank := strings.TrimSpace(line) == ""; !blank || !last {
+				in.WriteString(line)
+				last = blank
+			}
+		}
+		for _, parameters := range []string{"", groupRules, `location_pattern = '(\w+:\d+)', rule_pattern = '\[(\w+)\]'`} {
+			s := made(t, "group_by_rule", parameters)
+			got, confidence := filtered(t, s, Run{Exit: exit}, in.String())
+			if confidence == Fallback || len(got) >= in.Len() {
+				continue
+			}
+			if strings.ContainsRune(got, 1) || strings.Contains(got, "\n\n\n") {
+				t.Errorf("%q", got)
+			}
+			if again, c := filtered(t, s, Run{Exit: exit}, got); c != Fallback && len(again) < len(got) {
+				t.Errorf("%s: %q, again %q", parameters, got, again)
+			}
+		}
+	})
+}
+
+// BenchmarkGroupByRule filters what compilers and linters write.
+func BenchmarkGroupByRule(b *testing.B) {
+	f, _ := New("")
+	for _, name := range []string{"cargo-clippy", "lint", "make", "gcc", "mypy"} {
+		dirs, err := filepath.Glob(filepath.Join("testdata/samples", name, "*", "output"))
+		if err != nil || len(dirs) == 0 {
+			b.Fatal(name, err)
+		}
+		var lines [][]byte
+		size := 0
+		for size < 1<<20 {
+			for _, path := range dirs {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				text = Sanitize(text)
+				size += len(text)
+				lines = append(lines, bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))...)
+			}
+		}
+		cmd, err := os.ReadFile(filepath.Join(filepath.Dir(dirs[0]), "cmd"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		seg, _ := segment(string(cmd))
+		var s Strategy
+		for _, r := range f.rules {
+			if r.match.matches(seg) && r.kind == "group_by_rule" {
+				s = r.strategy
+			}
+		}
+		if s == nil {
+			b.Fatalf("no rule for %q", seg)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				out := NewLines()
+				p := s.Begin(Run{Exit: 1}, out)
+				for _, l := range lines {
+					p.Line(l)
+				}
+				p.End()
+				out.Close()
+			}
+			b.ReportMetric(float64(len(lines)), "lines/op")
+		})
+	}
+}
