@@ -182,19 +182,28 @@ func (m *Metrics) Session() Counts {
 	return m.own
 }
 
-// All tells what all sessions counted; this one alone, where nobody knows.
-func (m *Metrics) All(ctx context.Context) Counts {
-	m.Flush()
+// Status gives the lines of /status: what this session counted, and what all did.
+func (m *Metrics) Status(ctx context.Context) []string {
+	var lines []string
+	own := m.Session()
+	if own != (Counts{}) {
+		lines = append(lines, "Filters: "+own.String())
+	}
+	if all, err := m.all(ctx); err == nil && all != own && all != (Counts{}) {
+		lines = append(lines, "Filters, in all sessions: "+all.String())
+	}
+	return lines
+}
+
+// all tells what all sessions counted; nothing, where nobody knows.
+func (m *Metrics) all(ctx context.Context) (c Counts, err error) {
 	if m.Totals == nil {
-		return m.Session()
+		return c, nil
 	}
+	m.Flush()
 	stored, err := m.Totals.Counters(ctx, "filter.")
-	if err != nil {
-		return m.Session()
-	}
-	var c Counts
 	for i, n := range c.fields() {
 		*n = stored[counterNames[i]]
 	}
-	return c
+	return c, err
 }

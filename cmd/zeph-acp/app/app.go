@@ -54,8 +54,9 @@ type App struct {
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
 
-	rules  *rulesFile          // what may run, as the file says it now; nil: as Config says
-	served []*session.Sessions // by the servers
+	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
+	filters *filters            // of what tools give
+	served  []*session.Sessions // by the servers
 }
 
 // settle is long enough for an editor's loop to take a response in.
@@ -71,7 +72,8 @@ func New(l *Loaded, log *slog.Logger) *App {
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
-	a.Audit = audit.New(l.Paths.State, l.Config.Audit, nil)
+	a.filters = newFilters(l)
+	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{
 			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
@@ -194,6 +196,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if err != nil {
 		return session.Opening{}, err
 	}
+	left = append(left, a.filters.ready(a)...)
 	reformat, err := a.reformatter(cfg)
 	if err != nil {
 		left = append(left, err.Error())

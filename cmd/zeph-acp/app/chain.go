@@ -47,7 +47,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	bash := shellTools(cfg, s.Client, in.roots, caps, local, box)
 	k := &keeper{
 		shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache),
-		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg),
+		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
 	}
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	return executors.Chain(
@@ -67,6 +67,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
 		k.long.Middleware,
+		k.filter.Middleware,
 	), k
 }
 

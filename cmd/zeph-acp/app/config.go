@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/web"
+	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -39,6 +40,7 @@ type Tools struct {
 	Scrape        web.Config         `toml:"scrape"`
 	Diagnostics   diagnostics.Config `toml:"diagnostics"`
 	Sandbox       sandbox.Config     `toml:"sandbox"`
+	Filters       filter.Config      `toml:"filters"`
 	Overflow      overflow.Config    `toml:"overflow"`
 	ResultCache   cache.Config       `toml:"result_cache"`
 	Retry         retry.Config       `toml:"retry"`
@@ -62,6 +64,7 @@ func Defaults() Config {
 			Scrape:      web.Defaults(),
 			Diagnostics: diagnostics.Defaults(),
 			Sandbox:     sandbox.Defaults(),
+			Filters:     filter.Defaults(),
 			Overflow:    overflow.Defaults(),
 			ResultCache: cache.Defaults(),
 			Retry:       retry.Defaults(),
@@ -96,6 +99,7 @@ func sections() []section {
 		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
 		part("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
+		part("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
 		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
 		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
 		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),

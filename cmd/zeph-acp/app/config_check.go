@@ -29,6 +29,7 @@ func (l *Loaded) Check(dir, model string) Findings {
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f)
 	l.checkScripts(&f)
+	f.Warnings = append(f.Warnings, l.checkFilters()...)
 	if err := l.Keys().Err(); err != nil {
 		where, text, _ := strings.Cut(err.Error(), ": ")
 		f.Mistakes = append(f.Mistakes, Mistake{Where: where, Text: text})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,15 +10,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/filter"
 )
 
 // keeper is what the chain of one session keeps from turn to turn.
 type keeper struct {
-	shell *shell.Executor
-	box   *sandbox.Sandbox // nil where it is off
-	cache *cache.Cache
-	quota *quota.Quota
-	long  *overflow.Overflow
+	shell  *shell.Executor
+	box    *sandbox.Sandbox // nil where it is off
+	cache  *cache.Cache
+	quota  *quota.Quota
+	filter *filter.Link
+	long   *overflow.Overflow
 }
 
 // Reset forgets results and begins to count anew; what runs in the background
@@ -36,6 +39,7 @@ func (k *keeper) Status() []string {
 	if s := k.cache.Stats(); s.Hits > 0 {
 		lines = append(lines, fmt.Sprintf("Result cache: %d of %d looks were answered from it", s.Hits, s.Hits+s.Misses))
 	}
+	lines = append(lines, k.filter.Metrics.Status(context.Background())...)
 	if k.box != nil {
 		lines = append(lines, k.box.State())
 	}
@@ -45,5 +49,8 @@ func (k *keeper) Status() []string {
 	return lines
 }
 
-// Close ends what runs in the background.
-func (k *keeper) Close() { _ = k.shell.Close() } // it cannot fail in a way that anybody could mend
+// Close ends what runs in the background, and stores what was counted.
+func (k *keeper) Close() {
+	_ = k.shell.Close() // it cannot fail in a way that anybody could mend
+	k.filter.Metrics.Flush()
+}
