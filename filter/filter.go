@@ -74,8 +74,6 @@ type Outcome struct {
 	Confidence Confidence // the worst of those of Rules; Full if there are none
 	Found      []Finding  // credentials, whose values are masked
 	Raw        int64      // bytes that were read
-	Segment    string     // of the script: what rules are matched against; empty means that none can be
-	Mixed      bool       // other commands of the script may have written too
 }
 
 // Applied is a rule that matched the command.
@@ -106,10 +104,10 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	if err != nil {
 		return nil, err
 	}
-	if o.Segment, o.Mixed = segment(script); o.Segment == "" {
+	run := Run{Exit: exit}
+	if run.Command, run.Mixed = segment(script); run.Command == "" {
 		return o, nil
 	}
-	run := Run{Command: o.Segment, Exit: exit, Mixed: o.Mixed}
 	for _, r := range f.rules {
 		if !r.match.matches(run.Command) {
 			continue

@@ -18,6 +18,11 @@ func (f *Filter) Scanning(s *Scanner) *Filter { return &Filter{rules: f.rules, s
 // Scanner is what f looks for credentials with; nil does not.
 func (f *Filter) Scanner() *Scanner { return f.scan }
 
+// Segment gives the part of a script that rules are matched against, empty if
+// none of it writes anything of its own. mixed says that other commands of the
+// script may have written too.
+func Segment(script string) (seg string, mixed bool) { return segment(script) }
+
 // Rule is one rule of a filter, as people read it.
 type Rule struct {
 	Name     string

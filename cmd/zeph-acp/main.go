@@ -118,7 +118,7 @@ func newRoot() *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(), newReplay(f), newTools(app.Catalogue), newVersion())
+		newSessions(f), newAudit(), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
 	return root
 }
 

@@ -196,7 +196,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if err != nil {
 		return session.Opening{}, err
 	}
-	left = append(left, a.filters.ready(a)...)
+	left = append(left, a.filters.ready(a.Config, a.Getenv)...)
 	reformat, err := a.reformatter(cfg)
 	if err != nil {
 		left = append(left, err.Error())

@@ -60,17 +60,18 @@ func (l *Loaded) checkFilters() []string {
 	return warnings
 }
 
+// of gives the filter that a configuration asks for.
+func (f *filters) of(cfg filter.Config) *filter.Filter {
+	rules := &filter.Filter{}
+	if cfg.Enabled {
+		rules, _ = f.rules()
+	}
+	return rules.Scanning(f.scanner(cfg.Security))
+}
+
 // filter makes the link that filters what the tools of a session give.
 func (a *App) filter(cfg Config) *filter.Link {
-	rules := &filter.Filter{}
-	if cfg.Tools.Filters.Enabled {
-		rules, _ = a.filters.rules()
-	}
-	link := &filter.Link{
-		Filter:   rules.Scanning(a.filters.scanner(cfg.Tools.Filters.Security)),
-		Metrics:  &filter.Metrics{},
-		MaxChars: cfg.Tools.Shell.MaxOutputChars,
-	}
+	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars}
 	if a.Store != nil { // a nil *store.DB would be Totals all the same
 		link.Metrics.Totals = a.Store
 	}
@@ -79,20 +80,27 @@ func (a *App) filter(cfg Config) *filter.Link {
 
 // ready has the keys of all providers masked wherever they are, and tells what of
 // the user's rules cannot be used.
-func (f *filters) ready(a *App) []string {
-	for _, k := range llm.Keys(a.Config.LLM) {
-		f.learn(a.Getenv(k.Env))
+func (f *filters) ready(cfg Config, getenv func(string) string) (warnings []string) {
+	for _, k := range llm.Keys(cfg.LLM) {
+		f.learn(getenv(k.Env))
 	}
-	for _, p := range a.Config.LLM.Providers {
+	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
-			f.learn(a.Getenv(p.APIKeyEnv))
+			f.learn(getenv(p.APIKeyEnv))
 		}
 	}
-	if !a.Config.Tools.Filters.Enabled {
-		return nil
+	if cfg.Tools.Filters.Enabled {
+		_, warnings = f.rules()
 	}
-	_, warnings := f.rules()
 	return warnings
+}
+
+// Filter gives the filter of a session, and what of the user's rules cannot be
+// used.
+func (l *Loaded) Filter() (*filter.Filter, []string) {
+	f := newFilters(l)
+	warnings := f.ready(l.Config, l.Keys().Getenv)
+	return f.of(l.Config.Tools.Filters), warnings
 }
 
 // scanner gives what looks for credentials; nil if nothing is to.
@@ -125,6 +133,18 @@ func (f *filters) learn(key string) {
 	f.keys = append(f.keys, key)
 	for _, s := range f.scanners {
 		s.Learn(key)
+	}
+}
+
+// learning gives a getenv that learns the keys which are asked for: they may have
+// been stored after a session began.
+func (f *filters) learning(keys *Keys) func(name string) string {
+	return func(name string) string {
+		value := keys.Getenv(name)
+		if keys.known[name] {
+			f.learn(value)
+		}
+		return value
 	}
 }
 

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/filter"
+)
+
+func newFilter(f *flags) *cobra.Command {
+	var command string
+	var code int
+	var explain, list bool
+	cmd := &cobra.Command{
+		Use:   "filter --command CMD",
+		Short: "Show what the output filters make of a command's output",
+		Long: `Reads what the command wrote from stdin, and prints what a model would get of it.
+How much went away, and a warning of credentials, go to stderr.
+
+  go test ./... 2>&1 | zeph-acp filter --command "go test ./..." --exit 1 --explain
+
+The rules are the built-in ones and those of your filters.toml.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !list && strings.TrimSpace(command) == "" {
+				return usage(`want the command that wrote the output: try "zeph-acp filter --command 'go test ./...' <OUTPUT"`)
+			}
+			l, err := f.load(cmd)
+			if err != nil {
+				return err
+			}
+			filters, warnings := l.Filter()
+			l.Warnings = append(l.Warnings, warnings...)
+			if !l.Config.Tools.Filters.Enabled {
+				l.Warnings = append(l.Warnings, "tools.filters.enabled is false: there are no rules")
+			}
+			warn(cmd, l)
+			if list {
+				return listRules(cmd.OutOrStdout(), filters)
+			}
+			return filterStdin(cmd, filters, command, code, explain)
+		},
+	}
+	cmd.Flags().StringVar(&command, "command", "", "the command that wrote the output, as `CMD` was given to the shell")
+	cmd.Flags().IntVar(&code, "exit", 0, "its exit code is `N`; -1: a signal ended it")
+	cmd.Flags().BoolVar(&explain, "explain", false, "name on stderr each rule that was used, and the lines that it took out")
+	cmd.Flags().BoolVar(&list, "list", false, "list the rules instead, in the order in which they are tried")
+	return cmd
+}
+
+// listRules prints a line for each rule.
+func listRules(w io.Writer, f *filter.Filter) error {
+	name, strategy := 0, 0
+	for _, r := range f.Rules() {
+		name, strategy = max(name, len(r.Name)), max(strategy, len(r.Strategy))
+	}
+	out := bufio.NewWriter(w)
+	for _, r := range f.Rules() {
+		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, oneLine(r.Name), strategy, r.Strategy, oneLine(r.Match))
+	}
+	return out.Flush()
+}
+
+// filterStdin filters stdin, of any length, in little memory.
+func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int, explain bool) error {
+	said := bufio.NewWriter(cmd.ErrOrStderr())
+	defer said.Flush()
+	tell := func(filter.Applied, *filter.Lines, *filter.Lines) {}
+	if explain {
+		tell = explainer(said)
+		explainCommand(said, command)
+	}
+	o, err := f.Explain(command, code, cmd.InOrStdin(), tell)
+	if err != nil {
+		return fmt.Errorf("filter the output: %w", err)
+	}
+	defer o.Close()
+	if explain && len(o.Rules) == 0 {
+		fmt.Fprintln(said, "no rule is for it: it is sanitised, and no more")
+	}
+	if _, err := io.Copy(cmd.OutOrStdout(), o.Text.Spool().Reader()); err != nil {
+		return fmt.Errorf("write the filtered output: %w", err)
+	}
+	for _, line := range []string{o.Stats(), filter.Warning(o.Found)} {
+		if line != "" {
+			fmt.Fprintln(said, line)
+		}
+	}
+	return nil
+}
+
+// explainCommand says what rules are looked for by.
+func explainCommand(w io.Writer, script string) {
+	seg, mixed := filter.Segment(script)
+	switch {
+	case seg == "":
+		fmt.Fprintln(w, "command: none of the script writes anything of its own")
+	case mixed:
+		fmt.Fprintf(w, "command: %s; others of the script may have written too\n", oneLine(seg))
+	default:
+		fmt.Fprintf(w, "command: %s\n", oneLine(seg))
+	}
+}
+
+const (
+	maxShown = 200     // lines that a rule took out or wrote
+	maxMemos = 1 << 20 // lines of its output that are compared with its input
+)
+
+// explainer tells of each rule.
+func explainer(w io.Writer) func(by filter.Applied, before, after *filter.Lines) {
+	return func(by filter.Applied, before, after *filter.Lines) {
+		fmt.Fprintf(w, "rule %s (%s): %s, ", oneLine(by.Rule), by.Strategy, by.Confidence)
+		switch {
+		case before != after:
+			fmt.Fprintf(w, "%d lines -> %d lines\n", before.Count(), after.Count())
+			if err := differences(w, before, after); err != nil {
+				fmt.Fprintf(w, "  (the lines cannot be shown: %v)\n", err)
+			}
+		case by.Confidence == filter.Fallback:
+			fmt.Fprintln(w, "nothing changed: it does not know this output")
+		default:
+			fmt.Fprintln(w, "nothing changed: there is nothing to take out")
+		}
+	}
+}
+
+// differences lists the lines that are not in both texts, wherever they stand.
+func differences(w io.Writer, before, after *filter.Lines) error {
+	if after.Count() > maxMemos {
+		_, err := fmt.Fprintln(w, "  (too many lines are left to show what went)")
+		return err
+	}
+	seed, left := maphash.MakeSeed(), map[uint64]int{}
+	if err := after.Each(func(line []byte) { left[maphash.Bytes(seed, line)]++ }); err != nil {
+		return err
+	}
+	took, wrote := lister{w: w, sign: "-"}, lister{w: w, sign: "+"}
+	err := before.Each(func(line []byte) {
+		if sum := maphash.Bytes(seed, line); left[sum] > 0 {
+			left[sum]--
+		} else {
+			took.line(line)
+		}
+	})
+	took.end("taken out")
+	if err != nil {
+		return err
+	}
+	err = after.Each(func(line []byte) {
+		if sum := maphash.Bytes(seed, line); left[sum] > 0 {
+			left[sum]--
+			wrote.line(line)
+		}
+	})
+	wrote.end("written")
+	return err
+}
+
+// lister prints the first of many lines.
+type lister struct {
+	w    io.Writer
+	sign string
+	n    int
+}
+
+func (l *lister) line(text []byte) {
+	if l.n++; l.n <= maxShown && len(text) > 0 {
+		fmt.Fprintf(l.w, "%s %s\n", l.sign, headless.Visible(string(text)))
+	}
+}
+
+func (l *lister) end(what string) {
+	if l.n > maxShown {
+		fmt.Fprintf(l.w, "%s … %d more lines %s\n", l.sign, l.n-maxShown, what)
+	}
+}
