@@ -1,0 +1,327 @@
+package filter
+
+import "bytes"
+
+// nameBefore gives the name in front of a place, past blanks and what closes a
+// quoted or indexed one. A key that another word tells the kind of has it in its
+// name: "Secret Access Key".
+func nameBefore(l []byte, at int) (from, to int) {
+	to = at
+	for to > 0 && at-to < 40 && spaceSet[l[to-1]] {
+		to--
+	}
+	for to > 0 && (l[to-1] == '"' || l[to-1] == '\'' || l[to-1] == ']' || l[to-1] == '\\' || l[to-1] == '`') {
+		to--
+	}
+	from = nameFrom(l, to)
+	for i := 0; i < 3 && from > 1 && l[from-1] == ' ' && (isKey(l[from:to]) || digitSet.all(l[from:to]) && to-from < 3 && to > from); i++ {
+		start := nameFrom(l, from-1)
+		if start == from-1 {
+			break
+		}
+		from = start
+	}
+	return from, to
+}
+
+func nameFrom(l []byte, to int) int {
+	from := to
+	for from > 0 && to-from < maxName && nameSet[l[from-1]] {
+		from--
+	}
+	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') { // of a string in a string
+		from++
+	}
+	return from
+}
+
+// isKey reports whether a name ends in "key" and begins with it, or goes on in
+// another one's.
+func isKey(name []byte) bool {
+	const word = "key"
+	if len(name) < len(word) || !hasFold(name, []byte(word)) && !hasFold(name, []byte("access")) {
+		return false
+	}
+	return len(name) == len(word) || hasFold(name, []byte("access key")) || hasFold(name, []byte("key ")) && len(name) < len("key 00")
+}
+
+// assigned is the value behind a separator.
+type assigned struct {
+	from, to int
+	quoted   bool
+}
+
+// valueFrom gives the value at a place. tight says that it is data to its end:
+// only a blank ends it, or a separator with the next name.
+func valueFrom(l []byte, at int, tight bool) assigned {
+	for n := 0; n < 64 && at < len(l) && spaceSet[l[at]]; n++ {
+		at++
+	}
+	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFL@"), l[at]) >= 0; n++ { // of literals
+		if isQuote(l[at+1]) {
+			at++
+			break
+		}
+		if n > 0 || !isQuote(l[min(at+2, len(l)-1)]) {
+			break
+		}
+		at++
+	}
+	escaped := at+1 < len(l) && l[at] == '\\' && isQuote(l[at+1])
+	if escaped {
+		at++
+	}
+	if at < len(l) && isQuote(l[at]) {
+		return assigned{at + 1, closes(l, at+1, l[at], escaped), true}
+	}
+	end := at
+	for ; end < len(l); end++ {
+		b := l[end]
+		if b <= ' ' || isQuote(b) || b == '\\' && end+1 < len(l) && bytes.IndexByte([]byte("nrt\"'u\\"), l[end+1]) >= 0 {
+			break
+		}
+		if b == ',' || b == ';' || b == '&' || b == ')' || b == '}' || b == ']' || b == '>' || b == '<' || b == '|' {
+			if next := nameSet.run(l, end+1); !tight || next > end+1 && next < len(l) && l[next] == '=' {
+				break
+			}
+		}
+	}
+	for !tight && end > at && bytes.IndexByte([]byte(".,;:"), l[end-1]) >= 0 {
+		end--
+	}
+	return assigned{at, end, false}
+}
+
+func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
+
+// closes gives the place of the quote that ends a text, or the end of the line.
+func closes(l []byte, at int, mark byte, escaped bool) int {
+	for ; at < len(l); at++ {
+		switch {
+		case l[at] == mark:
+			return at
+		case l[at] == '\\' && escaped:
+			return at
+		case l[at] == '\\':
+			at++
+		}
+	}
+	return min(at, len(l))
+}
+
+// colon looks at what a colon is between.
+func (m *masking) colon(l []byte, i int) {
+	rest := l[i+1:]
+	switch {
+	case len(rest) == 0 || rest[0] == '=':
+		return
+	case len(rest) > 1 && rest[0] == '/' && rest[1] == '/':
+		m.url(l, i+3)
+		return
+	case rest[0] == '$':
+		m.passwordHash(l, i+1)
+	case rest[0] == 'A':
+		m.telegram(l, i)
+	case rest[0] == '*' || rest[0] == '5' || rest[0] == '6':
+		m.pgpass(l, i)
+	}
+	from, to := nameBefore(l, i)
+	if to-from < 2 {
+		if to > from && isQuote(l[to]) {
+			m.webKey(l, from, i)
+		}
+		return
+	}
+	m.pair(l, from, to, i+1, ':')
+}
+
+// equals looks at both sides of an equals sign.
+func (m *masking) equals(l []byte, i int) {
+	at, value := i, i+1
+	if at > 0 {
+		switch l[at-1] {
+		case ':', '?', '+', '|':
+			at--
+		case '!', '<', '>', '~', '=':
+			return
+		}
+	}
+	if value < len(l) {
+		switch l[value] {
+		case '~':
+			return
+		case '>':
+			value++
+		}
+	}
+	from, to := nameBefore(l, at)
+	if typeName(l[from:to]) { // password string = "..."
+		end := from
+		for end > 0 && bytes.IndexByte([]byte(" :*&[]"), l[end-1]) >= 0 {
+			end--
+		}
+		from, to = nameFrom(l, end), end
+	}
+	if to-from >= 2 {
+		m.pair(l, from, to, value, '=')
+	}
+}
+
+func typeName(name []byte) bool {
+	switch string(name) {
+	case "string", "String", "str", "byte", "char", "SecretStr", "std.string", "auto", "static":
+		return true
+	}
+	return false
+}
+
+// pair looks at a name and the value behind its separator.
+func (m *masking) pair(l []byte, from, to, at int, separator byte) {
+	name := l[from:to]
+	n := classify(name)
+	if n == otherName {
+		m.special(l, from, to, at, separator)
+		return
+	}
+	shout := separator == '=' && shouting(name) && to == at-1
+	start := from == 0 || spaceSet[l[from-1]]
+	v := valueFrom(l, at, shout && start)
+	if n == passwordName && string(name) == "PWD" || string(name) == "OLDPWD" {
+		return
+	}
+	value := l[v.from:v.to]
+	if !v.quoted && shout && start && v.to < len(l) && isQuote(l[v.to]) && len(value) == 0 {
+		return
+	}
+	if believable(value, n, v.quoted, shout) {
+		if v.quoted && bytes.Equal(value, name) {
+			return
+		}
+		m.hit(v.from, v.to, kindOf(name, value))
+		return
+	}
+	if v.quoted || separator != ':' {
+		return
+	}
+	// password: string = "..." is equals's; a block of YAML has its value below.
+	if len(value) > 0 && (value[0] == '|' || value[0] == '>') && v.to == len(l) {
+		m.valueAt, m.valueIs = m.n+1, n
+	}
+}
+
+// kindOf tells the kind of a value by its name.
+func kindOf(name, value []byte) credKind {
+	var buf [maxName]byte
+	low := appendLower(buf[:0], name[max(0, len(name)-maxName):])
+	switch {
+	case bytes.HasSuffix(low, []byte("_authtoken")):
+		return npmToken
+	case bytes.HasSuffix(low, []byte("secret_access_key")), bytes.HasSuffix(low, []byte("secretaccesskey")), bytes.HasSuffix(low, []byte("secret access key")), bytes.Contains(low, []byte("aws")):
+		return awsKey
+	case bytes.HasSuffix(low, []byte("accountkey")), bytes.HasSuffix(low, []byte("sharedaccesskey")), bytes.HasPrefix(low, []byte("azure")):
+		return azureKey
+	}
+	return namedSecret
+}
+
+// special looks at names that are no credential's by themselves.
+func (m *masking) special(l []byte, from, to, at int, separator byte) {
+	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
+		from += space + 1
+	}
+	name := l[from:to]
+	switch len(name) {
+	case len("key"), len("name"), len("value"):
+		switch {
+		case equalFold(name, "name"), equalFold(name, "key"):
+			v := valueFrom(l, at, false)
+			if n := classify(l[v.from:v.to]); n >= tokenName {
+				m.valueAt, m.valueIs = m.n+2, n
+			}
+			return
+		case equalFold(name, "value"):
+			if m.n <= m.valueAt {
+				m.valueAt = 0
+				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, true, false) {
+					m.hit(v.from, v.to, namedSecret)
+				}
+			}
+			return
+		case equalFold(name, "sig") && bytes.Contains(l, []byte("se=")) && bytes.Contains(l, []byte("sv=")):
+			m.signature(l, at, azureKey)
+			return
+		}
+	}
+	switch b := name[0] | 0x20; {
+	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
+		switch {
+		case b == 'x' && bytes.Contains(name, []byte("mz")), bytes.Contains(l, []byte("AWSAccessKeyId=")):
+			m.signature(l, at, awsKey)
+		case b == 'x', bytes.Contains(l, []byte("GoogleAccessId=")):
+			m.signature(l, at, googleKey)
+		}
+	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
+		m.authorize(l, at)
+	case separator == '=' && (b == 's' || b == 'j' || b == 'p' || b == '_' || b == 'c' || b == 'l' || b == 'r' || b == 'a' || b == 'u' || b == 'g') && bytes.Contains(l[:from], []byte("ookie")):
+		m.cookie(l, from, to, at)
+	case separator == ':' && equalFold(name, "private-lines"):
+		m.block = keyBlock{open: true}
+	}
+}
+
+func equalFold(name []byte, low string) bool {
+	return len(name) == len(low) && hasFold(name, []byte(low))
+}
+
+// signature masks the one of a URL, by which whoever has it may do something.
+func (m *masking) signature(l []byte, at int, k credKind) {
+	end := urlSet.run(l, at)
+	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
+		m.hit(at, end, k)
+	}
+}
+
+// element looks at an element of XML that has the name of a credential, or a
+// name in it.
+func (m *masking) element(l []byte, i int) {
+	end := nameSet.run(l, i+1)
+	if end == i+1 || end >= len(l) || l[end] != '>' {
+		return
+	}
+	to := bytes.IndexByte(l[end:], '<')
+	if to < 0 {
+		return
+	}
+	to += end
+	name, value := l[i+1:end], l[end+1:to]
+	n := classify(name)
+	switch {
+	case n != otherName:
+	case equalFold(name, "name"), equalFold(name, "key"):
+		if n := classify(value); n >= tokenName {
+			m.valueAt, m.valueIs = m.n+2, n
+		}
+	case (equalFold(name, "value") || equalFold(name, "string")) && m.n <= m.valueAt:
+		n = m.valueIs
+		m.valueAt = 0
+	}
+	if n != otherName && believable(value, n, true, false) {
+		m.hit(end+1, to, kindOf(name, value))
+	}
+}
+
+// argument looks at a call with a text, of a function that has the name of a
+// credential.
+func (m *masking) argument(l []byte, i int) {
+	if i+1 == len(l) || !isQuote(l[i+1]) {
+		return
+	}
+	n := classify(l[nameFrom(l, i):i])
+	if n == otherName {
+		return
+	}
+	v := valueFrom(l, i+1, false)
+	if value := l[v.from:v.to]; believable(value, n, true, false) && randomText(value) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}

@@ -1,0 +1,286 @@
+package filter
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// keyBlock is the state of a private key in PEM that began in an earlier line.
+type keyBlock struct {
+	open    bool
+	counted bool // it is among what was found
+	width   int  // bytes of a full line of its body; 0 before the first
+	short   bool // a line of the body was shorter: it was the last
+	sep     byte // before the body in a line; 0 is nothing
+}
+
+// marker looks at what follows dashes: the begin or the end of a private key.
+func (m *masking) marker(l []byte, at int) {
+	for at < len(l) && l[at] == ' ' {
+		at++
+	}
+	const begin, end = "BEGIN ", "END "
+	var open bool
+	switch rest := l[at:]; {
+	case hasAny(rest, begin):
+		open = true
+		at += len(begin)
+	case !hasAny(rest, end):
+		return
+	}
+	dashes := bytes.Index(l[at:min(len(l), at+80)], []byte("----"))
+	if dashes < 0 || !bytes.Contains(l[at:at+dashes], []byte("PRIVATE KEY")) {
+		return
+	}
+	if !open {
+		m.ended(l, at)
+		return
+	}
+	at += dashes
+	for at < len(l) && l[at] == '-' {
+		at++
+	}
+	m.release()
+	m.block = keyBlock{open: true}
+	rest := l[at:]
+	if stop := bytes.Index(rest, []byte("-----END")); stop >= 0 {
+		rest = rest[:stop]
+		m.block.open = false
+	} else if stop := bytes.Index(rest, []byte("---- END")); stop >= 0 {
+		rest = rest[:stop]
+		m.block.open = false
+	} else if stop := bytes.IndexAny(rest, "\"'`<"); stop >= 0 {
+		rest = rest[:stop]
+	}
+	if bulky(rest) && !isMask(rest) {
+		m.hit(at, at+len(rest), privateKey)
+	}
+	m.block.counted = bulky(rest)
+}
+
+// bulky reports whether a text has enough in it to be of a key.
+func bulky(text []byte) bool {
+	const least = 16
+	n := 0
+	for _, b := range text {
+		if base64Set[b] {
+			n++
+		}
+	}
+	return n >= least && 4*n >= 3*len(text)
+}
+
+// ended masks what was before the end of a private key whose begin is not
+// there; at is where its marker says so.
+func (m *masking) ended(l []byte, at int) {
+	from := at
+	for from > 0 && (l[from-1] == '-' || l[from-1] == ' ') {
+		from--
+	}
+	if start := escapedFrom(l[:from]); !m.block.open && bulky(l[start:from]) && !bytes.Contains(l[start:from], []byte(maskBegin)) && bytes.IndexByte(l[start:from], '-') < 0 {
+		m.hit(start, from, privateKey)
+	} else {
+		m.maskHeld()
+	}
+	m.block = keyBlock{}
+}
+
+// escapedFrom gives the begin of the Base64 at the end of a text, whose line
+// ends may be escaped.
+func escapedFrom(text []byte) int {
+	from := len(text)
+	for from > 0 && (base64Set[text[from-1]] || text[from-1] == '\\') {
+		from--
+	}
+	return from
+}
+
+// inBlock looks at a line of a private key, or what may be one.
+func (m *masking) inBlock(l []byte) {
+	b := &m.block
+	from, to := keyBody(l)
+	run := l[from:to]
+	switch prefix := l[:from]; {
+	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // see marker
+		end := bytes.Index(l, []byte("----"))
+		if text := bytes.TrimLeft(l[:end], " \t"); bulky(text) && !isMask(text) {
+			m.hit(end-len(text), end, privateKey)
+			m.again()
+		}
+		return
+	case endsMasked(l):
+		return
+	case b.width == 0 && keyHeader(l):
+		return
+	case len(run) == 0, b.short && run[0] != '=':
+	case b.width == 0:
+		if len(run) >= 16 && (len(run) >= 40 || len(bytes.TrimSpace(prefix)) == 0) && len(prefix) <= 120 {
+			b.width = len(run)
+			b.sep = lastByte(prefix)
+			m.hit(from, to, privateKey)
+			m.again()
+			return
+		}
+	case len(run) <= b.width+2 && (len(run) >= b.width && len(prefix) <= 120 || lastByte(prefix) == b.sep):
+		b.short = len(run) < b.width
+		if len(run) >= minValue {
+			m.hit(from, to, privateKey)
+			m.again()
+		}
+		return
+	case bulkyLine(l): // all of a body in one line
+		m.hit(0, len(l), privateKey)
+		m.again()
+		return
+	}
+	b.open = false
+}
+
+func bulkyLine(l []byte) bool {
+	return len(l) > 100 && bulky(l) && bytes.IndexByte(l, ' ') < 0
+}
+
+// again sees to it that the lines of one key count once.
+func (m *masking) again() {
+	if m.block.counted {
+		m.found[privateKey]--
+	}
+	m.block.counted = true
+}
+
+func lastByte(prefix []byte) byte {
+	if len(prefix) == 0 {
+		return 0
+	}
+	if b := prefix[len(prefix)-1]; b != '\t' {
+		return b
+	}
+	return ' '
+}
+
+// endsMasked reports whether what a line ends in is a mask.
+func endsMasked(l []byte) bool {
+	l = untrailed(l)
+	if i := bytes.LastIndex(l, []byte(maskBegin)); i >= 0 {
+		return bytes.IndexByte(l[i:], ']') == len(l)-i-1
+	}
+	return len(l) > 0 && l[len(l)-1] == '*'
+}
+
+// keyHeader reports whether a line may be between the begin of a key and its body.
+func keyHeader(l []byte) bool {
+	i := bytes.Index(l, []byte(": "))
+	return len(bytes.TrimSpace(l)) == 0 || i > 0 && i < 40 && bytes.IndexByte(bytes.TrimSpace(l[:i]), ' ') < 0
+}
+
+// untrailed cuts off what a program puts behind a line of a text.
+func untrailed(l []byte) []byte {
+	for len(l) > 0 {
+		n := len(l)
+		switch b := l[n-1]; {
+		case b == ' ' || b == '\t' || b == '\r' || b == '"' || b == '\'' || b == ',' || b == ';' || b == ')' || b == '\\' || b == '`':
+			l = l[:n-1]
+		case n > 1 && (b == 'n' || b == 'r') && l[n-2] == '\\':
+			l = l[:n-2]
+		case n > 1 && b == '+' && (l[n-2] == ' ' || l[n-2] == '"' || l[n-2] == '\''):
+			l = l[:n-1]
+		default:
+			return l
+		}
+	}
+	return l
+}
+
+// keyBody gives the Base64 at the end of a line.
+func keyBody(l []byte) (from, to int) {
+	l = untrailed(l)
+	from = len(l)
+	for from > 0 && base64Set[l[from-1]] {
+		from--
+	}
+	if from == 0 && len(l) > 1 && l[0] == '+' { // of a diff
+		from = 1
+	}
+	return from, len(l)
+}
+
+// heldLines are lines that may be of a private key, whose begin is not there: only
+// the end of it tells.
+type heldLines struct {
+	text []byte
+	ends []int // of the lines in text
+}
+
+// maxHeldKey bounds what is held back, in bytes: the largest keys are smaller.
+const maxHeldKey = 32 << 10
+
+// hold passes a line on, or holds it back.
+func (m *masking) hold(l []byte) {
+	if !mayBeBody(l, len(m.held.ends) > 0) || m.block.open {
+		if len(m.held.ends) > 0 {
+			m.release()
+		}
+		m.next(l)
+		return
+	}
+	if len(m.held.text)+len(l) > maxHeldKey {
+		m.release()
+	}
+	m.held.text = append(m.held.text, l...)
+	m.held.ends = append(m.held.ends, len(m.held.text))
+}
+
+// mayBeBody reports whether a line may be of the body of a key. Not the first of
+// them, it may also be short.
+func mayBeBody(l []byte, more bool) bool {
+	const long = 40
+	n := len(l)
+	if n < 4 || l[n-1] <= ' ' || n >= long && !base64Set[l[n-long/2]] {
+		return false
+	}
+	from, to := keyBody(l)
+	return to-from >= long || to > from && from <= 1 || more && to-from >= 4
+}
+
+// release passes on what was held back.
+func (m *masking) release() {
+	from := 0
+	for _, end := range m.held.ends {
+		m.next(m.held.text[from:end:end])
+		from = end
+	}
+	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
+}
+
+// maskHeld passes on what was held back, masked.
+func (m *masking) maskHeld() {
+	from, counted := 0, false
+	for _, end := range m.held.ends {
+		l := m.held.text[from:end]
+		from = end
+		if at, to := keyBody(l); to-at >= minValue && !endsMasked(l) {
+			m.spare = append(m.spare[:0], l[:at]...)
+			m.spare = appendMask(m.spare, privateKey, to-at)
+			l = append(m.spare, l[to:]...)
+			m.spare = l
+			if !counted {
+				counted = true
+				m.found[privateKey]++
+			}
+		}
+		m.next(l)
+	}
+	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
+}
+
+// encodedKey finds the end of a private key in PEM that is encoded in Base64.
+func encodedKey(l []byte, from, body int) int {
+	end := base64Set.run(l, body)
+	head := l[from:min(end, from+64)]
+	var text [48]byte
+	n, _ := base64.StdEncoding.Decode(text[:], head[:len(head)/4*4])
+	if !bytes.Contains(text[:n], []byte("PRIVATE KEY")) {
+		return 0
+	}
+	return end
+}

@@ -1,0 +1,368 @@
+package filter
+
+// innocent are texts in which there is no credential.
+const innocent = `commit 9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214
+---
+index 2a1f9c3..9f2b6c0 100644
+---
+7e3e1fd fix: handle token refresh in session 0
+---
+id: 123e4567-e89b-42d3-a456-426614174000
+---
+"request_token_id": "123e4567-e89b-42d3-a456-426614174000"
+---
+![x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==)
+---
+"integrity": "sha512-9zKmQ2vLtR7kXzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0TtR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0Tg=="
+---
+    "js-tokens": "^4.0.0",
+---
+    "jsonwebtoken": "^9.0.2",
+---
+"node_modules/secret-stack": { "version": "6.4.1", "resolved": "https://registry.example.test/secret-stack/-/secret-stack-6.4.1.tgz" }
+---
+checksum = "9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e"
+---
+github.com/golang-jwt/jwt/v5 v5.2.1 h1:OuVbFODueb089Lh128TAcimifWaLhJwVflnrgM17wHk=
+---
+    --hash=sha256:9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e
+---
+Digest: sha256:9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e
+---
+9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e  secret.txt
+---
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk2mQ9xZr4T7vWc1LsYpB8nKdHj3Fq5Eu0RtXaGoVzM dev@host
+---
+-----BEGIN CERTIFICATE-----
+MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ
+RTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD
+-----END CERTIFICATE-----
+---
+-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEk2mQ9xZr4T7vWc1LsYpB8nKdHj3F
+-----END PUBLIC KEY-----
+---
+certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURkekNDQWwrZ0F3SUJBZ0lF
+---
+if strings.Contains(text, "-----BEGIN PRIVATE KEY-----") {
+	return errors.New("private key in text")
+}
+---
+README.md:12:Look for -----BEGIN RSA PRIVATE KEY----- at the top.
+---
+The file begins with
+-----BEGIN PRIVATE KEY-----
+and then comes the key itself.
+---
+DATABASE_URL=postgres://user:password@localhost:5432/app
+---
+DATABASE_URL=postgres://postgres:postgres@localhost:5432/app
+---
+DATABASE_URL=postgres://${DB_USER}:${DB_PASSWORD}@${DB_HOST}/app
+---
+url := fmt.Sprintf("postgres://%s:%s@%s:%d/%s", user, pass, host, port, name)
+---
+https://<user>:<password>@example.test/
+---
+http://localhost:8080/users/@me
+---
+fetching https://registry.example.test:4873/@scope/pkg/-/pkg-1.0.0.tgz
+---
+ssh://git@github.com:22/a/b.git
+---
+git@github.com:a/b.git
+---
+https://user@example.test/x
+---
+docker.io/library/alpine:3.20@sha256:9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e
+---
+amqp://guest:guest@localhost:5672/
+---
+https://9f2b6c0d4e7a81530bd2f4961ce8a73d@o123.ingest.sentry.io/456
+---
+API_KEY=<your-api-key>
+---
+API_KEY=your-api-key-here
+---
+API_KEY=
+---
+API_KEY=""
+---
+GITHUB_TOKEN=${GITHUB_TOKEN}
+---
+GITHUB_TOKEN=$GITHUB_TOKEN
+---
+GITHUB_TOKEN=$(gh auth token)
+---
+GITHUB_TOKEN: ${{ secrets.GITHUB_TOKEN }}
+---
+GITHUB_TOKEN: ***
+---
+SECRET_KEY=changeme
+---
+SECRET_KEY=change-me-in-production
+---
+SECRET_KEY=xxxxxxxxxxxxxxxxxxxx
+---
+AUTH_HEADER="Bearer <token>"
+---
+Authorization: Bearer $TOKEN
+---
+Authorization: Bearer YOUR_ACCESS_TOKEN
+---
+Authorization: Bearer ...
+---
+-H "Authorization: Bearer ${token}"
+---
+headers = {"Authorization": "Bearer " + token}
+---
+headers["Authorization"] = f"Bearer {self.token}"
+---
+Authorization: Basic realm="x"
+---
+WWW-Authenticate: Bearer realm="https://auth.example.test/token",service="registry"
+---
+"Authorization": "required for all requests"
+---
+AKIAIOSFODNN7EXAMPLE
+---
+AKIAXXXXXXXXXXXXXXXX
+---
+aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+---
+ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+---
+ghp_1234567890abcdefghijklmnopqrstuvwxyz
+---
+regexp.MustCompile("ghp_[A-Za-z0-9]{36}")
+---
+npm_config_registry=https://registry.example.test/
+---
+npm_package_dependencies_express=^4.18.2
+---
+npm_lifecycle_script=vitest run --coverage
+---
+sk-learn and scikit-learn
+---
+<div class="sk-estimator-doc-link fitted sk-toggleable__label">
+---
+task-3fbb1c2d-worker disk-usage-report-2024 risk-assessment-of-the-month
+---
+hf_hub_download(repo_id="bert-base-uncased", filename="config.json")
+---
+eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbImluZGV4LmpzIl0sIm5hbWVzIjpbXX0=
+---
+//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbImluZGV4LmpzIl19
+---
+password: string
+---
+password: str = None
+---
+  password?: string;
+---
+    password: Optional[str] = None,
+---
+func Login(user, password string) error {
+---
+password := os.Getenv("DB_PASSWORD")
+---
+password = os.environ["DB_PASSWORD"]
+---
+const token = process.env.GITHUB_TOKEN1;
+---
+token = getToken(user2, "abc")
+---
+token := lexer.NextToken2()
+---
+secretKey = this.config.secretKeyV2;
+---
+password=password, token=token
+---
+if (password == user.password1) {
+---
+user.password = req.body.password2
+---
+String password = request.getParameter("password");
+---
+<input type="password" name="password" placeholder="Enter your password 1" />
+---
+<label for="password">Password</label>
+---
+<password>${env.MAVEN_PASSWORD}</password>
+---
+"password": "Passwort"
+---
+"password": "Your password must have 8 characters"
+---
+  "password": null,
+---
+  "password": true,
+---
+  "token": 42,
+---
+password: [FILTERED]
+---
+password: ********
+---
+password: {{ .Values.db.password }}
+---
+password: !vault |
+---
+secretKeyRef:
+  name: db-secret-v2
+  key: password1
+---
+  secretName: app-tls-2024a1b2c3
+---
+type: kubernetes.io/service-account-token
+---
+name: default-token-x7k2p
+---
+token: 3 tokens expected, got 2
+---
+SyntaxError: Unexpected token: punc (;)
+---
+error: unexpected token: 'x1y2z3'
+---
+max_tokens: 4096
+---
+prompt_tokens=1234 completion_tokens=567
+---
+next_page_token: CAUQAAx9K2mQ7vLtR3k
+---
+nextToken=eyJ2IjoiMiIsImMiOiJhYmMifQ
+---
+primary key: 1234567890123
+---
+cache key: Linux-node-9f2b6c0d4e7a81530bd2f4961ce8a73d
+---
+Cache restored from key: node-cache-Linux-x64-npm-9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f5283
+---
+public_key: 9f2b6c0d4e7a81530bd2f4961ce8a73d4c1d0e9b7a6f52833eb1c0d7f94a286e
+---
+STRIPE_PUBLISHABLE_KEY=pk_live_o9dgEbIyjvbl5TxfunRURNRf
+---
+GPG_KEY=E3FF2839C048B25C084DEBE9B26995E310250568
+---
+SSH_AUTH_SOCK=/tmp/ssh-XXXXq2Vf1a/agent.4711
+---
+PWD=/home/dev/project9a8b7c
+---
+OLDPWD=/home/dev/x1y2z3
+---
+PASSWORD_FILE=/run/secrets/db_password1
+---
+PASSWORD_MIN_LENGTH=12
+---
+TOKEN_EXPIRY_SECONDS=86400
+---
+JWT_ALGORITHM=RS256
+---
+AUTH0_DOMAIN=dev-x1y2z3.eu.auth0.com
+---
+password_reset_url: https://example.test/reset1
+---
+default_authentication_plugin=caching_sha2_password
+---
+Last password change					: Jan 01, 2024
+---
+Password expires in 90 days
+---
+The password is required and must have at least 12 characters
+---
+The password is too short
+---
+--- PASS: TestLogin2/with_password=x (0.00s)
+---
+PASS: 12 FAIL: 3
+---
+pass=12 fail=0 skip=1
+---
+    pass: TestHandler123
+---
+ok  	example.test/token	0.012s
+---
+token.go:12:5: undefined: secretKey1
+---
+src/auth/password.ts(12,5): error TS2345: Argument of type 'string1' is not assignable
+---
+  --password string   The password for login
+---
+  --token <TOKEN>     API token
+---
+  --api-key KEY       the key to use
+---
+-p, --password=PASSWORD  prompt for it
+---
+usage: mysql [-u user] [-p password]
+---
+docker run -u 1000:1000 -p 8080:80 alpine
+---
+sort -u a:b1c2d3e4
+---
+root:x:0:0:root:/root:/bin/bash
+---
+root:*:19000:0:99999:7:::
+---
+machine learning with a password manager
+---
+Reset your password with 'app passwd'. API keys belong in the vault, tokens expire after 1 hour.
+---
+password	required	pam_unix.so
+---
+passwd:         files systemd
+---
+GRANT ALL ON db.* TO 'dev'@'%' IDENTIFIED BY 'password';
+---
+mysql_native_password | ACTIVE | AUTHENTICATION
+---
+arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-AbC123
+---
+secret: arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-AbC123
+---
+password: op://vault/item1/field2
+---
+db_password: ENC[AES256_GCM,data:Ab1cD2eF,iv:x,tag:y,type:str]
+---
+----------------------------------------------------------------
+---
+================================================================
+---
+a==b::c..d__e--f
+---
+e.exports={password:e.password,token:t.token1,apiKey:!0,secret:void 0}
+---
+function(a,b){return a.token=b.key1,a.secret=c(d),a}
+---
+Content-Type: application/x-www-form-urlencoded
+---
+ETag: "9f2b6c0d4e7a81530bd2f4961ce8a73d"
+---
+X-Request-Id: 9f2b6c0d-4e7a-4153-8bd2-f4961ce8a73d
+---
+Cookie: theme=dark; lang=en; session=<id>
+---
+XDG_SESSION_ID=c2
+---
+DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus,guid=9f2b6c0d4e7a81530bd2f4961ce8a73d
+---
+traceparent: 00-9f2b6c0d4e7a81530bd2f4961ce8a73d-4e7a81530bd2f496-01
+---
+Compiling secret-service v3.0.1
+---
+npm warn deprecated request-token@1.2.3: use something else
+---
+added token2id mapping: 0x7f3a9c21 -> 42
+---
+SHA256:9zKmQ2vLtR7kXzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo dev@host (ED25519)
+---
+key fingerprint = 9F2B 6C0D 4E7A 8153 0BD2  F496 1CE8 A73D 5F0B E214
+---
+password reset for user1@example.test
+---
+apiVersion: v1beta1
+---
+[REDACTED:github token] and [REDACTED] and ****
+---
+PASSWORD=[REDACTED:secret]
+`

@@ -1,0 +1,255 @@
+package filter
+
+import "bytes"
+
+// spot is a text that a value begins with, found by one byte of it that is rare
+// in most texts.
+type spot struct {
+	text  []byte
+	at    int // of that byte, at least 1: the one before it is looked at first
+	kind  credKind
+	value func(l []byte, from, body int) (end int) // end of the value at from, whose text ends at body; 0 if it is none
+}
+
+// spots are where a scan of a line stops.
+type spots struct {
+	hot   [256]bool
+	texts [256]*[256][]spot // by that byte and the one before it
+}
+
+// rareBytes are bytes that texts are found by, the best first: those that a scan
+// stops at in any case, then rare ones.
+const rareBytes = "_-.=:<~QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
+
+// add makes a scan stop at one more text of at least two bytes.
+func (s *spots) add(p spot) {
+	p.at = 1
+	best := len(rareBytes)
+	for i, b := range p.text[:min(len(p.text), 64)] {
+		if at := bytes.IndexByte([]byte(rareBytes), b); i > 0 && at >= 0 && at < best {
+			p.at, best = i, at
+		}
+	}
+	b := p.text[p.at]
+	s.hot[b] = true
+	table := &[256][]spot{}
+	if s.texts[b] != nil {
+		*table = *s.texts[b]
+	}
+	before := p.text[p.at-1]
+	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
+	s.texts[b] = table
+}
+
+// clone gives spots of which more can be added without a change of these.
+func (s *spots) clone() *spots {
+	if s == nil {
+		s = commonSpots
+	}
+	c := *s
+	return &c
+}
+
+// commonSpots are the spots of every scan.
+var commonSpots = func() *spots {
+	s := &spots{}
+	for _, b := range []byte("=:-.<(wWB~") {
+		s.hot[b] = true
+	}
+	for _, p := range prefixed {
+		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
+			end := p.body.run(l, body)
+			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest || !tokenStart(l, from) {
+				return 0
+			}
+			for p.body != capitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
+				end--
+			}
+			if v := l[body:end]; dull(v) || examples.find(v) || p.random && !randomText(v) {
+				return 0
+			}
+			return end
+		}})
+	}
+	s.add(spot{text: []byte("eyJ"), kind: sessionToken, value: webToken})
+	s.add(spot{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, value: encodedKey})
+	s.add(spot{text: []byte("hooks.slack.com/services/"), kind: chatToken, value: webhook})
+	s.add(spot{text: []byte("discord.com/api/webhooks/"), kind: chatToken, value: webhook})
+	s.add(spot{text: []byte("discordapp.com/api/webhooks/"), kind: chatToken, value: webhook})
+	return s
+}()
+
+// wholeSpot finds a known value.
+func wholeSpot(value []byte, k credKind) spot {
+	return spot{text: value, kind: k, value: func(_ []byte, _, body int) int { return body }}
+}
+
+// scan notes the hits in a line.
+func (m *masking) scan(l []byte) {
+	hot := &m.spots.hot
+	for i := 0; i < len(l); i++ {
+		if hot[l[i]] {
+			i = m.stop(l, i)
+		}
+	}
+	if m.awsAt >= m.n {
+		m.awsSecrets(l)
+	}
+	for _, p := range m.extra {
+		m.own(l, p)
+	}
+}
+
+// stop looks around a byte, and gives the last one that needs no further look.
+func (m *masking) stop(l []byte, i int) int {
+	b := l[i]
+	if i > 0 {
+		if table := m.spots.texts[b]; table != nil {
+			for _, s := range table[l[i-1]] {
+				m.text(l, i-s.at, s)
+			}
+		}
+	}
+	switch b {
+	case '-':
+		return m.dash(l, i)
+	case '=', ':':
+		if i+1 < len(l) && l[i+1] == b { // a rule, a comparison, a path of names
+			for i+1 < len(l) && l[i+1] == b {
+				i++
+			}
+			return i
+		}
+		if b == ':' {
+			m.colon(l, i)
+		} else {
+			m.equals(l, i)
+		}
+	case '<':
+		m.element(l, i)
+	case '(':
+		m.argument(l, i)
+	case 'w', 'W':
+		m.word(l, i)
+	case 'B':
+		m.after(l, i)
+	case '~':
+		m.tilde(l, i)
+	case '.':
+		m.dot(l, i)
+	}
+	return i
+}
+
+// text looks for what a spot tells of at a place.
+func (m *masking) text(l []byte, from int, s spot) {
+	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
+		return
+	}
+	if end := s.value(l, from, from+len(s.text)); end > 0 {
+		m.hit(from, end, s.kind)
+		if s.kind == awsKey && len(s.text) == len("AKIA") {
+			m.awsAt = m.n + 3
+		}
+	}
+}
+
+// own looks for a pattern of the user's own.
+func (m *masking) own(l []byte, p *pattern) {
+	if !p.may(l) {
+		return
+	}
+	for _, at := range p.re.FindAllSubmatchIndex(l, -1) {
+		from, to := at[0], at[1]
+		if len(at) > 3 && at[2] >= 0 {
+			from, to = at[2], at[3]
+		}
+		if to > from && !touchesMask(l, from, to) {
+			m.hit(from, to, extra)
+		}
+	}
+}
+
+// touchesMask reports whether any of a part of a line is of a mask.
+func touchesMask(l []byte, from, to int) bool {
+	if isMask(l[from:to]) {
+		return true
+	}
+	for at := 0; ; {
+		i := bytes.Index(l[at:], []byte(maskBegin))
+		if i < 0 || at+i >= to {
+			return false
+		}
+		at += i
+		end := bytes.IndexByte(l[at:], ']')
+		if end < 0 {
+			return to > at
+		}
+		if at+end+1 > from {
+			return true
+		}
+		at += end
+	}
+}
+
+// tokenStart reports whether a token can begin at a place: what is before it is of
+// no word. The end of an escape is not, be it of a terminal, a string or a URL.
+func tokenStart(l []byte, at int) bool {
+	if at == 0 || !alnumSet[l[at-1]] {
+		return true
+	}
+	switch b := l[at-1]; {
+	case at > 1 && l[at-2] == '\\':
+		return b == 'n' || b == 'r' || b == 't'
+	case at > 2 && l[at-3] == '%':
+		return hexDigit(l[at-2]) && hexDigit(b)
+	case b == 'm': // of a colour
+		i := at - 2
+		for i >= 0 && at-i < 24 && (digitSet[l[i]] || l[i] == ';' || l[i] == ':') {
+			i--
+		}
+		return i > 0 && l[i] == '['
+	}
+	return false
+}
+
+func hexDigit(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
+}
+
+// webToken finds the end of a JSON web token, of three parts or five; a cut one
+// may have less of the second.
+func webToken(l []byte, from, body int) int {
+	if !tokenStart(l, from) {
+		return 0
+	}
+	end := tokenSet.run(l, body)
+	if end-body < 10 || end == len(l) || l[end] != '.' {
+		return 0
+	}
+	parts := 1
+	for end < len(l) && l[end] == '.' && parts < 5 {
+		next := tokenSet.run(l, end+1)
+		if parts == 1 && next-end < 12 && l[min(end+1, len(l)-1)] != '.' {
+			return 0
+		}
+		end = next
+		parts++
+	}
+	if dull(l[body:end]) {
+		return 0
+	}
+	return end
+}
+
+// webhook finds the end of the path of a URL which is the secret itself.
+func webhook(l []byte, _, body int) int {
+	end := body
+	for end < len(l) && (tokenSet[l[end]] || l[end] == '/') {
+		end++
+	}
+	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) {
+		return 0
+	}
+	return end
+}

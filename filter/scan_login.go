@@ -1,0 +1,367 @@
+package filter
+
+import "bytes"
+
+// authorize looks at the value of a header: a scheme and a credential.
+func (m *masking) authorize(l []byte, at int) {
+	v := valueFrom(l, at, true)
+	from, to := v.from, v.to
+	if scheme := l[from:to]; v.quoted {
+		if i := bytes.IndexByte(scheme, ' '); i > 0 {
+			from += i + 1
+		}
+	} else if letters := len(scheme) > 0 && len(scheme) < 16 && wordy(scheme); letters && to < len(l) && l[to] == ' ' {
+		from = to + 1
+	}
+	for from < to && l[from] == ' ' {
+		from++
+	}
+	to = from
+	for to < len(l) && l[to] > ' ' && !isQuote(l[to]) && l[to] != ',' && l[to] != '\\' && l[to] != '<' {
+		to++
+	}
+	value := l[from:to]
+	if len(value) < 8 || placeholder(value) || wordy(value) && len(value) < 20 || bytes.IndexByte(value[:len(value)-1], '=') > 0 && base64OrDotSet.run(value, 0) < len(value) {
+		return
+	}
+	if codeLike(value) || !randomText(value) && !mixedText(value) {
+		return
+	}
+	m.hit(from, to, authorization)
+}
+
+var base64OrDotSet = setOf("A-Za-z0-9_+/=.~-")
+
+// after looks at what begins with a B: Bearer and a token, IDENTIFIED BY and a
+// password.
+func (m *masking) after(l []byte, i int) {
+	const bearer, by = "Bearer ", "BY '"
+	switch rest := l[i:]; {
+	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
+		from := i + len(bearer)
+		to := base64OrDotSet.run(l, from)
+		if v := l[from:to]; len(v) >= 16 && !placeholder(v) && randomText(v) {
+			m.hit(from, to, authorization)
+		}
+	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.HasSuffix(l[:i], []byte("IDENTIFIED ")):
+		m.quotedPassword(l, i+len(by)-1)
+	}
+}
+
+func (m *masking) quotedPassword(l []byte, at int) {
+	v := valueFrom(l, at, false)
+	if v.quoted && believable(l[v.from:v.to], passwordName, true, true) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// cookie looks at a cookie whose name is that of a session.
+func (m *masking) cookie(l []byte, from, to, at int) {
+	var buf [maxName]byte
+	low := appendLower(buf[:0], l[from:to])
+	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
+		return
+	}
+	end := at
+	for end < len(l) && l[end] > ' ' && l[end] != ';' && !isQuote(l[end]) && l[end] != ',' {
+		end++
+	}
+	if v := l[at:end]; len(v) >= 12 && !placeholder(v) && randomText(v) {
+		m.hit(at, end, sessionToken)
+	}
+}
+
+// url looks for a password before the host of a URL; at is where its authority
+// begins.
+func (m *masking) url(l []byte, at int) {
+	end, slash, colon, sign := at, -1, -1, -1
+	for ; end < len(l); end++ {
+		b := l[end]
+		if b <= ' ' || b == '"' || b == '<' || b == '>' && sign < 0 || b == '`' || b == '\\' {
+			break
+		}
+		switch b {
+		case '/', '?', '#':
+			if slash < 0 {
+				slash = end
+			}
+		case ':':
+			if colon < 0 && sign < 0 && slash < 0 {
+				colon = end
+			}
+		case '@':
+			if slash < 0 || sign < 0 && colon > 0 && digitSet.run(l, colon+1) < slash {
+				sign = end
+			}
+		}
+		if slash >= 0 && (colon < 0 || sign >= 0) {
+			break
+		}
+	}
+	switch {
+	case sign < 0:
+	case colon < 0 || colon > sign:
+		user := l[at:sign]
+		if len(user) >= 20 && !placeholder(user) && randomText(user) && tokenSet.all(user) && !bytes.Contains(l[sign:], []byte("sentry")) {
+			m.hit(at, sign, urlPassword)
+		}
+	default:
+		user, password := l[at:colon], l[colon+1:sign]
+		if len(password) >= 3 && !placeholder(password) && !bytes.Equal(user, password) && (!wordy(password) || len(password) > 3) {
+			m.hit(colon+1, sign, urlPassword)
+		}
+	}
+}
+
+// passwordHash looks at the hash of a password in a file of users.
+func (m *masking) passwordHash(l []byte, at int) {
+	end := at
+	for end < len(l) && l[end] > ' ' && l[end] != ':' && !isQuote(l[end]) {
+		end++
+	}
+	if v := l[at:end]; hashedPassword(v) && !dull(v) {
+		m.hit(at, end, namedSecret)
+	}
+}
+
+// telegram looks at the token of a bot: a number, and AA with 33 more.
+func (m *masking) telegram(l []byte, i int) {
+	from := i
+	for from > 0 && digitSet[l[from-1]] {
+		from--
+	}
+	end := tokenSet.run(l, i+1)
+	if n := i - from; n < 8 || n > 10 || end-i != 36 || !hasAny(l[i+1:], "AA") || dull(l[i+1:end]) {
+		return
+	}
+	m.hit(from, end, chatToken)
+}
+
+// pgpass looks at a line host:port:database:user:password.
+func (m *masking) pgpass(l []byte, i int) {
+	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
+		return
+	}
+	port, _, _ := bytes.Cut(l[i+1:], []byte(":"))
+	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || digitSet.all(port) && len(port) == 4) && believable(l[at:], passwordName, true, true) {
+		m.hit(at, len(l), namedSecret)
+	}
+}
+
+// webKey looks at the private part of a JSON web key.
+func (m *masking) webKey(l []byte, from, i int) {
+	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !bytes.Contains(l, []byte(`"kty"`)) {
+		return
+	}
+	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && tokenSet.all(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
+		m.hit(v.from, v.to, privateKey)
+	}
+}
+
+// word looks at "password" and what comes after a blank: in a .netrc, in SQL, in
+// a table, in what an installer says.
+func (m *masking) word(l []byte, i int) {
+	end := i + len("word")
+	if end > len(l) && i+1 == len(l) || i < 4 || !hasFold(l[i-4:], []byte("passw")) {
+		return
+	}
+	if hasFold(l[i:], []byte("word")) {
+		end = i + len("word")
+	} else if hasFold(l[i:], []byte("wd")) {
+		end = i + len("wd")
+	}
+	if end >= len(l) || l[end] != ' ' && l[end] != '\t' {
+		return
+	}
+	at := end
+	for at < len(l) && (l[at] == ' ' || l[at] == '\t') {
+		at++
+	}
+	rest := bytes.TrimRight(l[at:], " \t\r")
+	switch one := bytes.IndexByte(rest, ' ') < 0; {
+	case len(rest) == 0:
+	case isQuote(rest[0]):
+		if l[i] == 'W' {
+			m.quotedPassword(l, at)
+		}
+	case one && m.loggingIn(l[:i-len("pass")]):
+		if !placeholder(rest) {
+			m.hit(at, at+len(rest), namedSecret)
+		}
+	case one && (at-end > 1 || l[end] == '\t'):
+		m.chance(l, at, at+len(rest))
+	case hasAny(rest, "is ", "for ", "is: ", "set to "):
+		from := at + bytes.LastIndexByte(rest, ' ') + 1
+		m.chance(l, from, at+len(bytes.TrimRight(rest, ".")))
+	}
+}
+
+// chance notes a value that only its look tells.
+func (m *masking) chance(l []byte, from, to int) {
+	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
+		from, to = from+1, to-1
+	}
+	if v := l[from:to]; len(v) >= 8 && hasDigit(v) && !placeholder(v) && !wordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
+		m.hit(from, to, namedSecret)
+	}
+}
+
+// netrc notes a line of a .netrc without its password: words in pairs.
+func (m *masking) netrc(l []byte) {
+	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !spaceSet[l[0]] {
+		return
+	}
+	if l = unindent(l); hasAny(l, "machine ", "login ") && bytes.Count(l, []byte(" "))%2 == 1 && len(l) < 200 {
+		m.loginAt = m.n + 2
+	}
+}
+
+// loggingIn reports whether the words before a password are those of a .netrc.
+func (m *masking) loggingIn(before []byte) bool {
+	before = bytes.TrimSpace(before)
+	if len(before) == 0 {
+		return m.n <= m.loginAt
+	}
+	return hasAny(before, "machine ", "login ", "default ") && bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
+}
+
+// dash looks at what begins with dashes: an option, the marker of a key.
+func (m *masking) dash(l []byte, i int) int {
+	end := i + 1
+	for end < len(l) && l[end] == '-' {
+		end++
+	}
+	switch n := end - i; {
+	case n >= 4:
+		m.marker(l, end)
+	case end == len(l) || i > 0 && alnumSet[l[i-1]]:
+	case n == 2:
+		m.option(l, end)
+	case n == 1 && (i == 0 || !alnumSet[l[i-1]]):
+		m.letter(l, i)
+	}
+	return end - 1
+}
+
+// option looks at the value of an option that has a name.
+func (m *masking) option(l []byte, from int) {
+	to := nameSet.run(l, from)
+	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
+		return
+	}
+	n := classify(l[from:to])
+	if n == otherName {
+		return
+	}
+	at := to
+	if isQuote(l[to]) { // ["--password", "..."]
+		at = to + 1
+		if at < len(l) && l[at] == ',' {
+			at++
+		}
+	}
+	v := valueFrom(l, at, false)
+	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && believable(value, n, v.quoted, false) {
+		m.hit(v.from, v.to, kindOf(l[from:to], value))
+	}
+}
+
+// letter looks at options of one letter, of commands that have a password there.
+func (m *masking) letter(l []byte, i int) {
+	if i+2 >= len(l) {
+		return
+	}
+	at := i + 2
+	switch line := l[:i]; l[i+1] {
+	case 'u':
+		if l[at] != ' ' || !bytes.Contains(line, []byte("curl")) {
+			return
+		}
+		v := valueFrom(l, at, false)
+		if colon := bytes.IndexByte(l[v.from:v.to], ':'); colon > 0 {
+			at, end := v.from+colon+1, v.to
+			if believable(l[at:end], passwordName, true, true) {
+				m.hit(at, end, namedSecret)
+			}
+		}
+		return
+	case 'p':
+		if l[at] != ' ' && !bytes.Contains(line, []byte("mysql")) && !bytes.Contains(line, []byte("sshpass")) || l[at] == ' ' && !bytes.Contains(line, []byte("sshpass")) && !bytes.Contains(line, []byte("docker login")) {
+			return
+		}
+	case 'a':
+		if l[at] != ' ' || !bytes.Contains(line, []byte("redis-cli")) {
+			return
+		}
+	default:
+		return
+	}
+	if v := valueFrom(l, at, false); believable(l[v.from:v.to], passwordName, true, true) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.
+func (m *masking) tilde(l []byte, i int) {
+	if i < 5 || l[i-1] != 'Q' || !digitSet[l[i-2]] || !tokenStart(l, i-5) {
+		return
+	}
+	end := i + 1
+	for end < len(l) && (dottedSet[l[end]] || l[end] == '~') {
+		end++
+	}
+	if n := end - i; n >= 32 && n <= 36 && !dull(l[i:end]) {
+		m.hit(i-5, end, azureKey)
+	}
+}
+
+// dot looks at the token of a Discord bot: 24 to 28, six, and at least 27 bytes.
+func (m *masking) dot(l []byte, i int) {
+	if i < 24 || i+8 >= len(l) || l[i+7] != '.' {
+		return
+	}
+	from := i
+	for from > 0 && tokenSet[l[from-1]] {
+		from--
+	}
+	end := tokenSet.run(l, i+8)
+	if n := i - from; n < 24 || n > 28 || tokenSet.run(l, i+1) != i+7 || end-i < 8+27 || end-i > 8+40 || !randomText(l[i+8:end]) || !randomText(l[from:i]) {
+		return
+	}
+	m.hit(from, end, chatToken)
+}
+
+// awsSecrets looks for the secret of a key: 40 bytes, of all kinds.
+func (m *masking) awsSecrets(l []byte) {
+	const size = 40
+	for at := 0; at+size <= len(l); at++ {
+		if !base64Set[l[at]] || l[at] == '=' {
+			continue
+		}
+		end := at
+		for end < len(l) && base64Set[l[end]] && l[end] != '=' {
+			end++
+		}
+		if v := l[at:end]; len(v) == size && (at == 0 || l[at-1] != '=' || true) && allKinds(v) && !dull(v) {
+			m.hit(at, end, awsKey)
+		}
+		at = end
+	}
+}
+
+// allKinds reports whether there are capitals, small letters and digits in a
+// value.
+func allKinds(v []byte) bool {
+	upper, lower, digit := false, false, false
+	for _, b := range v {
+		switch {
+		case digitSet[b]:
+			digit = true
+		case isUpper(b):
+			upper = true
+		case b >= 'a' && b <= 'z':
+			lower = true
+		}
+	}
+	return upper && lower && digit && !isMask(v) && randomText(v)
+}

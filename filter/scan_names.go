@@ -1,0 +1,278 @@
+package filter
+
+// naming says what a name tells of its value.
+type naming uint8
+
+const (
+	otherName    naming = iota
+	weakName            // of something secret maybe: the value must look like chance, and be long
+	tokenName           // the value must look like chance
+	secretName          // the same; a shorter one does
+	passwordName        // any value that is no word
+)
+
+// maxName is how much of a name is looked at, in bytes.
+const maxName = 80
+
+// classify tells what a name says: its last word counts, as in DB_PASSWORD,
+// apiKey, client-secret; words before it can take that back, as in publicKey.
+func classify(name []byte) naming {
+	if len(name) > maxName {
+		name = name[len(name)-maxName:]
+	}
+	var w nameWords
+	low := appendLower(w.text[:0], name)
+	if len(low) < 2 || !promisingName(low) {
+		return otherName
+	}
+	w.split(name)
+	for w.n > 1 && qualifiesName(w.word(w.n-1)) {
+		w.n--
+	}
+	if w.n == 0 {
+		return otherName
+	}
+	before := w.n - 1 // the words before the last
+	for i := range before {
+		if voidsName(w.word(i)) {
+			return otherName
+		}
+	}
+	shout := shouting(name)
+	last := w.word(before)
+	switch n := nounNaming(last); {
+	case n != otherName:
+		return n
+	case string(last) == "pass":
+		if before > 0 && ofAccount(w.word(before-1)) {
+			return passwordName
+		}
+		return otherName
+	case string(last) == "pw" && (shout || before > 0):
+		return passwordName
+	case string(last) == "key":
+		for i := range before {
+			if keepsKey(w.word(i)) {
+				return secretName
+			}
+		}
+		if shout && before > 0 {
+			return weakName
+		}
+		return otherName
+	}
+	if shout && !harmlessName(last) {
+		for i := range before {
+			if nounNaming(w.word(i)) > weakName {
+				return weakName
+			}
+		}
+	}
+	return otherName
+}
+
+// promisingName reports whether a name, in lower case, has a word that classify
+// knows; most have none.
+func promisingName(low []byte) bool {
+	for i, b := range low {
+		switch b {
+		case 'p':
+			if hasAny(low[i:], "pass", "pwd", "pw", "pat") {
+				return true
+			}
+		case 's':
+			if hasAny(low[i:], "secret", "senha") {
+				return true
+			}
+		case 't':
+			if hasAny(low[i:], "token") {
+				return true
+			}
+		case 'k':
+			if hasAny(low[i:], "key", "kennw") {
+				return true
+			}
+		case 'c':
+			if hasAny(low[i:], "cred", "contrase") {
+				return true
+			}
+		case 'a':
+			if hasAny(low[i:], "auth") {
+				return true
+			}
+		case 'j':
+			if hasAny(low[i:], "jwt") {
+				return true
+			}
+		case 'b':
+			if hasAny(low[i:], "bearer") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasAny(text []byte, words ...string) bool {
+	for _, w := range words {
+		if len(text) >= len(w) && string(text[:len(w)]) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// appendLower appends a text in lower case.
+func appendLower(out, text []byte) []byte {
+	for _, b := range text {
+		if b >= 'A' && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// nameWords are the words of a name, in lower case.
+type nameWords struct {
+	text [maxName]byte
+	ends [maxWords][2]uint8 // of each word, in text
+	n    int
+}
+
+// maxWords bounds the words of a name; the last ones count.
+const maxWords = 16
+
+func (w *nameWords) word(i int) []byte { return w.text[w.ends[i][0]:w.ends[i][1]] }
+
+// split finds the words of a name.
+func (w *nameWords) split(name []byte) {
+	from := 0
+	for i := 0; i <= len(name); i++ {
+		ends := i == len(name) || !alnumSet[name[i]]
+		if !ends && (i == from || !wordBegins(name, i)) {
+			continue
+		}
+		if i > from {
+			if w.n == maxWords {
+				copy(w.ends[:], w.ends[1:])
+				w.n--
+			}
+			w.ends[w.n] = [2]uint8{uint8(from), uint8(i)}
+			w.n++
+		}
+		from = i
+		if ends {
+			from++
+		}
+	}
+}
+
+// wordBegins reports whether a byte in a name begins a word, as the K of apiKey and
+// APIKey does.
+func wordBegins(name []byte, i int) bool {
+	b, before := name[i], name[i-1]
+	return digitSet[b] != digitSet[before] || isUpper(b) && (!isUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
+}
+
+func isUpper(b byte) bool { return b >= 'A' && b <= 'Z' }
+
+// shouting reports whether a name is in capitals, as those of environments are.
+func shouting(name []byte) bool {
+	letters := 0
+	for _, b := range name {
+		if b >= 'a' && b <= 'z' {
+			return false
+		}
+		if isUpper(b) {
+			letters++
+		}
+	}
+	return letters >= 2
+}
+
+// nounNaming tells what a last word says by itself.
+func nounNaming(w []byte) naming {
+	switch string(w) {
+	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass":
+		return passwordName
+	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
+		return secretName
+	case "token", "jwt", "bearer", "pat", "auth":
+		return tokenName
+	}
+	switch {
+	case suffixed(w, "password"), suffixed(w, "passwd"), suffixed(w, "passphrase"):
+		return passwordName
+	case suffixed(w, "secret"), suffixed(w, "apikey"), suffixed(w, "secretkey"), suffixed(w, "privatekey"), suffixed(w, "accesskey"), suffixed(w, "authkey"):
+		return secretName
+	case suffixed(w, "token"):
+		return tokenName
+	}
+	return otherName
+}
+
+func suffixed(w []byte, end string) bool {
+	return len(w) > len(end) && string(w[len(w)-len(end):]) == end
+}
+
+// qualifiesName reports whether a word at the end says which of several a value is.
+func qualifiesName(w []byte) bool {
+	if digitSet.all(w) {
+		return true
+	}
+	switch string(w) {
+	case "base", "value", "val", "str", "string", "prod", "production", "dev", "development", "staging", "live", "test", "default", "old", "new", "main",
+		"primary", "secondary", "plain", "plaintext", "b", "base64", "raw", "readonly", "rw", "ro":
+		return true
+	}
+	return false
+}
+
+// voidsName reports whether a word before tells that the value is no secret.
+func voidsName(w []byte) bool {
+	switch string(w) {
+	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
+		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls", "invalid", "unexpected", "parse", "cache", "foreign", "partition",
+		"sort", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "primary",
+		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
+		return true
+	}
+	return false
+}
+
+// keepsKey reports whether a key of this kind is a secret.
+func keepsKey(w []byte) bool {
+	switch string(w) {
+	case "api", "secret", "private", "access", "auth", "encryption", "encrypt", "signing", "sign", "master", "shared", "account", "client", "service", "webhook", "jwt", "app",
+		"application", "deploy", "storage", "admin", "session", "cookie", "crypt", "cipher", "hmac", "license", "subscription", "function", "functions", "ingest", "write",
+		"unseal", "recovery", "consumer", "developer", "integration", "server", "user", "preshared", "psk", "aes", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
+		"google", "github", "aws", "azure", "datadog", "dd", "sentry", "algolia", "twilio", "secretkey", "rapidapi":
+		return true
+	}
+	return false
+}
+
+// ofAccount reports whether "pass" behind this word is a password; of a test, it
+// is not.
+func ofAccount(w []byte) bool {
+	switch string(w) {
+	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo", "mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
+		"rabbitmq", "amqp", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo", "registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
+		return true
+	}
+	return false
+}
+
+// harmlessName reports whether a last word tells that the value is something about a
+// secret.
+func harmlessName(w []byte) bool {
+	switch string(w) {
+	case "id", "ids", "name", "names", "url", "uri", "file", "files", "path", "dir", "type", "ttl", "expires", "expiry", "expiration", "expire", "length", "len", "size", "count", "limit",
+		"policy", "timeout", "age", "header", "format", "prefix", "suffix", "regex", "pattern", "version", "algorithm", "algo", "alg", "endpoint", "issuer", "audience", "scope", "scopes",
+		"region", "enabled", "required", "rotation", "env", "arn", "ref", "mode", "method", "hint", "field", "label", "status", "usage", "attempts", "retries", "provider", "store", "manager",
+		"server", "sock", "socket", "domain", "host", "hash", "digest", "checksum", "fingerprint", "public", "pub", "kind", "user", "username", "owner", "realm", "resource", "sha", "sum":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,325 @@
+package filter
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Made up: random text of the right shape.
+const (
+	hex32  = "9f2b6c0d4e7a81530bd2f4961ce8a73d"
+	hex40  = "9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214"
+	hex64  = hex32 + "4c1d0e9b7a6f52833eb1c0d7f94a286e"
+	alnum2 = "tR7kQm2XzV9bLs4Wd8Yc"                     // 20
+	alnum4 = "tR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0T" // 40
+	base88 = "q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3MxDz5NvQwCe1HgYf7PlOu+A/jSrTkXm0bVq4WzLd9IcNyGg=="
+)
+
+// found are the kinds with their values.
+func foundIn(t *testing.T, text string) (masked string, kinds []string) {
+	t.Helper()
+	s, err := NewScanner(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	masked, found := s.Mask(text)
+	for _, f := range found {
+		for range f.Count {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return masked, kinds
+}
+
+func TestCredentials(t *testing.T) {
+	categories := map[string]bool{}
+	for k := range extra {
+		c := Credentials[k]
+		if c.Category == "" || c.Kind == "" || c.Shapes == "" {
+			t.Errorf("kind %d: %+v", k, c)
+		}
+		categories[c.Category] = true
+	}
+	if extra != 17 || len(categories) != 6 {
+		t.Errorf("%d kinds in %d categories", extra, len(categories))
+	}
+}
+
+// Each secret is masked, with the kind that is told of it.
+func TestScanFinds(t *testing.T) {
+	pem := "-----BEGIN RSA PRIVATE KEY-----\n" + alnum4 + alnum2 + "Ab1+\n" + alnum4 + "/+d" + alnum2 + "Z\n" + alnum2 + "==\n-----END RSA PRIVATE KEY-----"
+	body := []string{alnum4 + alnum2 + "Ab1+", alnum4 + "/+d" + alnum2 + "Z", alnum2 + "=="}
+	for name, tt := range map[string]struct {
+		text    string
+		kind    string
+		secrets []string
+	}{
+		"aws id":                    {"id AKIAYSHVJY65YZQUVVQL used", "aws key", []string{"AKIAYSHVJY65YZQUVVQL"}},
+		"aws temporary id":          {"ASIAYSHVJY65YZQUVVQL", "aws key", []string{"ASIAYSHVJY65YZQUVVQL"}},
+		"aws secret, env":           {"AWS_SECRET_ACCESS_KEY=VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl", "aws key", []string{"VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl"}},
+		"aws secret, ini":           {"aws_secret_access_key = VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl", "aws key", []string{"VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl"}},
+		"aws secret, JSON":          {`  "SecretAccessKey": "VFXopXZTAMEj83sCz/pWMJfR8t15ay1zUj58+Opl",`, "aws key", []string{"VFXopXZTAMEj83sCz/pWMJfR8t15ay1zUj58+Opl"}},
+		"aws csv":                   {"AKIAYSHVJY65YZQUVVQL,VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl", "aws key", []string{"AKIAYSHVJY65YZQUVVQL", "VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl"}},
+		"aws, the line after":       {"AKIAYSHVJY65YZQUVVQL\nVFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl", "aws key", []string{"AKIAYSHVJY65YZQUVVQL", "VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl"}},
+		"aws presigned":             {"GET https://b.s3.amazonaws.com/k?X-Amz-Expires=900&X-Amz-Signature=" + hex64 + "&x=1", "aws key", []string{hex64}},
+		"google":                    {"key=AIzaSyD" + alnum2 + "a1-_B2c3D4e5", "google key", []string{alnum2}},
+		"google client":             {`"client_secret":"GOCSPX-` + alnum2 + `aB1_9xYz"`, "google key", []string{alnum2}},
+		"google access":             {"ya29.a0Af" + alnum4, "google key", []string{alnum4}},
+		"azure storage":             {"DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=" + base88 + ";EndpointSuffix=core.windows.net", "azure key", []string{base88}},
+		"azure bus":                 {"Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=" + alnum4 + "abc=", "azure key", []string{alnum4}},
+		"azure shared access":       {"https://a.blob.core.windows.net/c?sv=2022-11-02&se=2025-01-01&sr=c&sp=r&sig=q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3Mx%2BE%3D", "azure key", []string{"q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3Mx"}},
+		"azure client":              {"secret: aBc8Q~" + alnum2 + "xY1.2_z-aB3d", "azure key", []string{alnum2}},
+		"digital ocean":             {"dop_v1_" + hex64, "cloud token", []string{hex64}},
+		"vault":                     {"token                hvs.CAESI" + alnum4, "cloud token", []string{alnum4}},
+		"doppler":                   {"dp.pt." + alnum4, "cloud token", []string{alnum4}},
+		"github":                    {"remote: ghp_" + alnum2 + "tR7kQm2XzV9bLs4W", "github token", []string{alnum2}},
+		"github in a URL":           {"https://x:ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus@github.com/a/b", "github token", []string{"ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus"}},
+		"github app":                {"ghs_" + alnum2 + "tR7kQm2XzV9bLs4W", "github token", []string{alnum2}},
+		"github fine":               {"github_pat_11ABCDEFG0" + alnum2 + "_" + alnum4 + "abcdefgHIJ123456789", "github token", []string{alnum2, alnum4}},
+		"gitlab":                    {"PRIVATE-TOKEN: glpat-" + alnum2, "gitlab token", []string{alnum2}},
+		"gitlab, new":               {"glpat-" + alnum2 + "abcdEFGH12.01.0w1a2b3c4", "gitlab token", []string{alnum2}},
+		"npm":                       {"npm_" + alnum2 + "tR7kQm2XzV9bLs4W", "npm token", []string{alnum2}},
+		"npmrc":                     {"//registry.npmjs.org/:_authToken=" + hex32, "npm token", []string{hex32}},
+		"npmrc, old":                {"//r.example.test/:_password=c3VwM3JzM2NyM3Q0Nw==", "secret", []string{"c3VwM3JzM2NyM3Q0Nw=="}},
+		"pypi":                      {"password = pypi-AgEIcHlwaS5vcmcC" + alnum4 + "x", "registry token", []string{alnum4}},
+		"docker":                    {"dckr_pat_" + alnum2 + "aB1-cD2", "registry token", []string{alnum2}},
+		"openai":                    {"OPENAI_API_KEY=sk-" + alnum2 + "T3BlbkFJ" + alnum2, "ai key", []string{alnum2}},
+		"openai project":            {"sk-proj-" + alnum4 + "-" + alnum4 + "_T3BlbkFJ" + alnum2, "ai key", []string{alnum4}},
+		"anthropic":                 {"sk-ant-api03-" + alnum4 + "-" + alnum4 + "AA", "ai key", []string{alnum4}},
+		"hugging face":              {"hf_" + alnum2 + "tRkQmXzVbLsWdY", "ai key", []string{alnum2}},
+		"groq":                      {"gsk_" + alnum4 + "WGdyb3FY", "ai key", []string{alnum4}},
+		"slack":                     {"xoxb-123456789012-1234567890123-" + alnum2 + "aB1c", "chat token", []string{alnum2}},
+		"slack webhook":             {"https://hooks.slack.com/services/T01ABCDEF/B02GHIJKL/" + alnum2 + "aB1c", "chat token", []string{alnum2}},
+		"discord webhook":           {"https://discord.com/api/webhooks/123456789012345678/" + alnum4 + alnum2, "chat token", []string{alnum4}},
+		"discord bot":               {"MTE4NzY1NDMyMTA5ODc2NTQz.GxYz1a." + alnum2 + "tR7kQm2XzV9bLs4Wd8", "chat token", []string{alnum2}},
+		"telegram":                  {"bot 7412589630:AAHd9_" + alnum2 + "aB1cD2eF3", "chat token", []string{alnum2}},
+		"stripe":                    {`+STRIPE_KEY = "sk_live_o9dgEbIyjvbl5TxfunRURNRf"`, "payment key", []string{"sk_live_o9dgEbIyjvbl5TxfunRURNRf"}},
+		"stripe restricted":         {"rk_live_" + alnum4, "payment key", []string{alnum4}},
+		"stripe test":               {"sk_test_51H" + alnum4, "payment key", []string{alnum4}},
+		"stripe webhook":            {"whsec_" + alnum4, "payment key", []string{alnum4}},
+		"shopify":                   {"shpat_" + hex32, "payment key", []string{hex32}},
+		"sendgrid":                  {"SG." + alnum2 + "aB." + alnum4 + "xYz", "service key", []string{alnum4}},
+		"twilio":                    {"key SK" + hex32, "service key", []string{hex32}},
+		"grafana":                   {"glsa_" + alnum2 + "aB1cD2eF3gH4_1a2b3c4d", "service key", []string{alnum2}},
+		"RSA":                       {pem, "private key", body},
+		"RSA, indented":             {"  key: |\n    " + strings.ReplaceAll(pem, "\n", "\n    "), "private key", body},
+		"RSA, of a diff":            {"+" + strings.ReplaceAll(pem, "\n", "\n+"), "private key", body},
+		"RSA, numbered":             {"1\t" + strings.NewReplacer("\n"+body[0], "\n2\t"+body[0], "\n"+body[1], "\n3\t"+body[1], "\n"+body[2], "\n4\t"+body[2], "\n--", "\n5\t--").Replace(pem), "private key", body},
+		"RSA, of a container":       {"api-1  | " + strings.ReplaceAll(pem, "\n", "\napi-1  | "), "private key", body},
+		"RSA, of grep":              {"a/k.pem:1:" + strings.ReplaceAll(pem, "\n", "\na/k.pem-2-"), "private key", body},
+		"RSA, JSON":                 {`{"private_key": "` + strings.ReplaceAll(pem, "\n", `\n`) + `\n", "x": 1}`, "private key", body},
+		"RSA, JSON in JSON":         {`{"a":"{\"private_key\": \"` + strings.ReplaceAll(pem, "\n", `\\n`) + `\\n\"}"}`, "private key", body},
+		"RSA, strings":              {`"` + strings.ReplaceAll(pem, "\n", "\\n\" +\n    \"") + `"`, "private key", body},
+		"RSA, CR LF":                {strings.ReplaceAll(pem, "\n", "\r\n"), "private key", body},
+		"RSA, encrypted":            {strings.Replace(pem, "KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011\n\n", 1), "private key", body},
+		"RSA, no end":               {strings.Split(pem, body[2])[0], "private key", body[:2]},
+		"RSA, no begin":             {pem[strings.Index(pem, "\n")+1:], "private key", body},
+		"RSA, only the end":         {pem[strings.Index(pem, body[1])+30:], "private key", []string{body[1][30:], body[2]}},
+		"RSA, the end of JSON":      {`x` + body[0] + `\n` + body[1] + `\n-----END RSA PRIVATE KEY-----\n"}`, "private key", body[:2]},
+		"OPENSSH":                   {strings.ReplaceAll(pem, "RSA", "OPENSSH"), "private key", body},
+		"EC":                        {strings.ReplaceAll(pem, "RSA", "EC"), "private key", body},
+		"PKCS 8":                    {strings.ReplaceAll(pem, "RSA ", ""), "private key", body},
+		"PKCS 8, encrypted":         {strings.ReplaceAll(pem, "RSA", "ENCRYPTED"), "private key", body},
+		"PGP":                       {strings.NewReplacer("RSA PRIVATE KEY-----\n"+body[0], "PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n"+body[0], "RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK", "==", "==\n=aB1c").Replace(pem), "private key", body},
+		"PEM in Base64":             {"client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQp" + alnum4, "private key", []string{alnum4}},
+		"age":                       {"AGE-SECRET-KEY-1QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSXWHFX3", "private key", []string{"QYQSZQGPQYQSZQGPQYQSZQGPQYQ"}},
+		"PuTTY":                     {"Private-Lines: 2\n" + body[0] + "\n" + body[1] + "\nPrivate-MAC: 12", "private key", body[:2]},
+		"JSON web key":              {`{"kty":"EC","crv":"P-256","x":"abc","d":"` + alnum4 + `"}`, "private key", []string{alnum4}},
+		"JWT":                       {"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiAiWU9OUVJQSjgiLCAiaWF0Ijog.N8goj9Y7nwgkratxT2iaKVmyz0Z", "session token", []string{"N8goj9Y7nwgkratxT2iaKVmyz0Z", "eyJzdWIiOiAiWU9OUVJQSjgiLCAiaWF0Ijog"}},
+		"cookie":                    {"< Set-Cookie: sessionid=" + alnum4 + "; HttpOnly; Path=/", "session token", []string{alnum4}},
+		"cookie, sent":              {"> Cookie: theme=dark; JSESSIONID=" + hex32, "session token", []string{hex32}},
+		"bearer":                    {"> Authorization: Bearer " + alnum4, "authorization", []string{alnum4}},
+		"bearer, JSON":              {`"Authorization": "Bearer ` + alnum4 + `"`, "authorization", []string{alnum4}},
+		"bearer, small":             {"authorization: bearer " + alnum4, "authorization", []string{alnum4}},
+		"bearer, curl":              {"curl -H 'Authorization: Bearer " + alnum4 + "' https://x.test", "authorization", []string{alnum4}},
+		"bearer, alone":             {"sending Bearer " + alnum4 + " to x", "authorization", []string{alnum4}},
+		"basic":                     {"> Authorization: Basic ZGV2OnczYlBAc3M0N3dPcmQ=", "authorization", []string{"ZGV2OnczYlBAc3M0N3dPcmQ="}},
+		"no scheme":                 {"Authorization: " + hex40, "authorization", []string{hex40}},
+		"postgres":                  {"ERROR cannot connect to postgres://app:wRXPKasLtWSrnA@db:5432/app", "url password", []string{"wRXPKasLtWSrnA"}},
+		"redis":                     {"redis://:k3yB0ard@cache:6379/0", "url password", []string{"k3yB0ard"}},
+		"mongodb":                   {`"mongodb+srv://u:Xy1%40zQ9@c0.mongodb.net/db?retryWrites=true"`, "url password", []string{"Xy1%40zQ9"}},
+		"amqp":                      {"amqp://svc:Tr0ub4dor&3@mq/vh", "url password", []string{"Tr0ub4dor&3"}},
+		"a password with a slash":   {"postgres://app:wR/XP7aLt@db:5432/app", "url password", []string{"wR/XP7aLt"}},
+		"a password with a sign":    {"postgres://app:wR@XP7aLt@db:5432/app", "url password", []string{"wR@XP7aLt"}},
+		"a word in a URL":           {"mysql://app:swordfish@db/app", "url password", []string{"swordfish"}},
+		"a token in a URL":          {"https://" + hex40 + "@git.example.test/a.git", "url password", []string{hex40}},
+		"env":                       {"DB_PASSWORD=hunter2", "secret", []string{"hunter2"}},
+		"env, a word":               {"DB_PASSWORD=swordfish", "secret", []string{"swordfish"}},
+		"env, marks":                {"export DB_PASSWORD='p4;s&w(r)d'", "secret", []string{"p4;s&w(r)d"}},
+		"env, odd bytes":            {"MYSQL_ROOT_PASSWORD=a&b;c(1)d|e", "secret", []string{"a&b;c(1)d|e"}},
+		"env, docker":               {"docker run -e POSTGRES_PASSWORD=xK9mQ2vL postgres", "secret", []string{"xK9mQ2vL"}},
+		"env, a log":                {"12:00:01 env: DB_PASS=xK9mQ2vL DB_HOST=db", "secret", []string{"xK9mQ2vL"}},
+		"env, a vendor's key":       {"MAPBOX_KEY=" + alnum4, "secret", []string{alnum4}},
+		"env, a number behind":      {"API_KEY_2=" + alnum2, "secret", []string{alnum2}},
+		"env, a vendor behind":      {"TOKEN_ACME=" + alnum2, "secret", []string{alnum2}},
+		"rails":                     {"SECRET_KEY_BASE=" + hex64 + hex64, "secret", []string{hex64}},
+		"django":                    {"SECRET_KEY = 'django-insecure-3!x&y^2k#0qz$w9(v_8p=7m)n'", "secret", []string{"3!x&y^2k#0qz$w9(v_8p=7m)n"}},
+		"YAML":                      {"  password: xK9mQ2vL", "secret", []string{"xK9mQ2vL"}},
+		"YAML, quoted":              {"  api_key: \"" + alnum2 + "\"", "secret", []string{alnum2}},
+		"YAML, kubernetes":          {"- name: DB_PASSWORD\n  value: xK9mQ2vL", "secret", []string{"xK9mQ2vL"}},
+		"JSON":                      {`{"user":"a","token": "` + alnum2 + `","x":1}`, "secret", []string{alnum2}},
+		"JSON, escaped":             {`"{\"password\":\"xK9mQ2vL\",\"x\":1}"`, "secret", []string{"xK9mQ2vL"}},
+		"JSON, camel":               {`"clientSecret": "` + alnum2 + `"`, "secret", []string{alnum2}},
+		"JSON, name and value":      {`{"name":"API_TOKEN","value":"` + alnum2 + `"}`, "secret", []string{alnum2}},
+		"TOML":                      {"secret_key = \"" + alnum2 + "\"", "secret", []string{alnum2}},
+		"Go":                        {"	apiKey := \"" + alnum2 + "\"", "secret", []string{alnum2}},
+		"Go, typed":                 {"const password string = \"xK9mQ2vL\"", "secret", []string{"xK9mQ2vL"}},
+		"TypeScript, typed":         {"  private password: string = 'xK9mQ2vL';", "secret", []string{"xK9mQ2vL"}},
+		"Ruby":                      {"  :password => 'xK9mQ2vL',", "secret", []string{"xK9mQ2vL"}},
+		"PHP":                       {"$_ENV['DB_PASSWORD'] = 'xK9mQ2vL';", "secret", []string{"xK9mQ2vL"}},
+		"Python, bytes":             {"SECRET = b'" + alnum2 + "'", "secret", []string{alnum2}},
+		"XML":                       {"<password>xK9mQ2vL</password>", "secret", []string{"xK9mQ2vL"}},
+		"XML, attributes":           {`<add key="ApiKey" value="` + alnum2 + `" />`, "secret", []string{alnum2}},
+		"plist":                     {"<key>apiToken</key>\n<string>" + alnum2 + "</string>", "secret", []string{alnum2}},
+		"ADO":                       {`"Server=db;Database=x;User Id=sa;Password=xK9mQ2vL;Encrypt=true"`, "secret", []string{"xK9mQ2vL"}},
+		"JDBC":                      {"jdbc:postgresql://db/x?user=u&password=xK9mQ2vL&ssl=true", "secret", []string{"xK9mQ2vL"}},
+		"query":                     {"GET /v1?access_token=" + alnum2 + "&page=2 200", "secret", []string{alnum2}},
+		"jupyter":                   {"http://localhost:8888/tree?token=" + hex40 + "12345678", "secret", []string{hex40}},
+		"header":                    {"> X-Api-Key: " + alnum2, "secret", []string{alnum2}},
+		"header, odd":               {"x-auth-token: " + hex32, "secret", []string{hex32}},
+		"option":                    {"+ deploy --password xK9mQ2vL --user x", "secret", []string{"xK9mQ2vL"}},
+		"option, equals":            {"+ deploy --api-token=" + alnum2, "secret", []string{alnum2}},
+		"option, a list":            {`["login", "--password", "xK9mQ2vL"]`, "secret", []string{"xK9mQ2vL"}},
+		"curl -u":                   {"+ curl -s -u dev:xK9mQ2vL https://x.test", "secret", []string{"xK9mQ2vL"}},
+		"sshpass":                   {"sshpass -p xK9mQ2vL ssh x", "secret", []string{"xK9mQ2vL"}},
+		"mysql -p":                  {"mysqldump -uroot -pxK9mQ2vL db", "secret", []string{"xK9mQ2vL"}},
+		"netrc":                     {"machine x.test login dev password xK9mQ2vL", "secret", []string{"xK9mQ2vL"}},
+		"netrc, lines":              {"machine x.test\n  login dev\n  password swordfish", "secret", []string{"swordfish"}},
+		"pgpass":                    {"db.example.test:5432:app:dev:xK9mQ2vL", "secret", []string{"xK9mQ2vL"}},
+		"shadow":                    {"dev:$6$rounds=5000$Ab1cD2eF$" + alnum4 + alnum4 + ":19000:0:99999:7:::", "secret", []string{alnum4}},
+		"SQL":                       {"CREATE USER dev WITH PASSWORD 'xK9mQ2vL';", "secret", []string{"xK9mQ2vL"}},
+		"SQL, MySQL":                {"CREATE USER 'dev' IDENTIFIED BY 'xK9mQ2vL';", "secret", []string{"xK9mQ2vL"}},
+		"MySQL installed":           {"[Note] A temporary password is generated for root@localhost: k!3sQw;Zx9Lp", "secret", []string{"k!3sQw;Zx9Lp"}},
+		"a table":                   {"username    dev\npassword    A1a-xK9mQ2vLtR7k", "secret", []string{"A1a-xK9mQ2vLtR7k"}},
+		"vault unseal":              {"Unseal Key 1: " + alnum4 + "aB1=", "secret", []string{alnum4}},
+		"two words":                 {"Secret Access Key: VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl", "aws key", []string{"VFXopXZTAMEj83sCzOpWMJfR8t15ay1zUj58AOpl"}},
+		"API key":                   {"API key: " + alnum2, "secret", []string{alnum2}},
+		"bcrypt":                    {"password_hash: x\npassword: $2b$12$" + alnum4 + "abcdefgH12345", "secret", []string{alnum4}},
+		"docker config":             {`"auth": "ZGV2OnczYlBAc3M0N3dPcmQ="`, "secret", []string{"ZGV2OnczYlBAc3M0N3dPcmQ="}},
+		"a call":                    {`client.withToken("` + alnum2 + `")`, "secret", []string{alnum2}},
+		"a colour before":           {"\x1b[32mghp_" + alnum2 + "tR7kQm2XzV9bLs4W\x1b[0m", "github token", []string{alnum2}},
+		"a line end of JSON before": {`{"log":"x\nghp_` + alnum2 + `tR7kQm2XzV9bLs4W\n"}`, "github token", []string{alnum2}},
+		"encoded before":            {"t%3Dghp_" + alnum2 + "tR7kQm2XzV9bLs4W", "github token", []string{alnum2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, kinds := foundIn(t, tt.text)
+			if !slices.Contains(kinds, tt.kind) {
+				t.Errorf("found %q, want %s:\n%s", kinds, tt.kind, got)
+			}
+			for _, s := range tt.secrets {
+				if !strings.Contains(tt.text, s) {
+					t.Fatalf("the case has no %s", s)
+				}
+				if strings.Contains(got, s) {
+					t.Errorf("%q is shown:\n%s", s, got)
+				}
+			}
+			if len(got) > len(tt.text) || strings.Count(got, "\n") != strings.Count(tt.text, "\n") {
+				t.Errorf("%d bytes became %d:\n%s", len(tt.text), len(got), got)
+			}
+			if again, kinds := foundIn(t, got); again != got {
+				t.Errorf("masked again %q:\n%s\nwas\n%s", kinds, again, got)
+			}
+		})
+	}
+}
+
+// What is near a credential but none.
+func TestScanIsSilent(t *testing.T) {
+	for _, text := range strings.Split(innocent, "\n---\n") {
+		if got, kinds := foundIn(t, text); got != text || kinds != nil {
+			t.Errorf("found %q in\n%s\n%s", kinds, text, got)
+		}
+	}
+	if n := strings.Count(innocent, "\n---\n"); n < 120 {
+		t.Errorf("only %d cases", n)
+	}
+}
+
+// What stands around a value stays.
+func TestMask(t *testing.T) {
+	s, err := NewScanner([]string{`ACME-\d+`, `pin (\d{4})\b`, `(?i)internal-[a-z]+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Learn("correcthorse", "short")
+	for name, tt := range map[string]struct {
+		in, want string
+		found    string
+	}{
+		"nothing":             {"a\nb", "a\nb", ""},
+		"a long value":        {"x ghp_" + alnum2 + alnum2 + " y\n", "x [REDACTED:github token] y\n", "[security] 1 credential masked: github token"},
+		"a short value":       {"PASSWORD=hunter2x9y\r\n", "PASSWORD=[REDACTED]\r\n", "[security] 1 credential masked: secret"},
+		"a very short value":  {"postgres://a:s3kr3t@b\n\n", "postgres://a:******@b\n\n", "[security] 1 credential masked: url password"},
+		"two of one":          {"PASSWORD=hunter2\nAPI_KEY=" + alnum2, "PASSWORD=*******\nAPI_KEY=[REDACTED:secret]", "[security] 2 credentials masked: secret x2"},
+		"two kinds":           {"https://u:xK9mQ2vL@h/ AKIAYSHVJY65YZQUVVQL", "https://u:********@h/ [REDACTED:aws key]", "[security] 2 credentials masked: aws key, url password"},
+		"one in another":      {"https://dev:ghp_" + alnum4 + "@h/x.git", "https://dev:[REDACTED:github token]@h/x.git", "[security] 1 credential masked: github token"},
+		"known by name":       {"TOKEN=" + alnum2 + "\nand " + alnum2 + "!\n", "TOKEN=[REDACTED:secret]\nand [REDACTED:secret]!\n", "[security] 2 credentials masked: secret x2"},
+		"learned":             {"x=correcthorse; short", "x=[REDACTED]; short", "[security] 1 credential masked: secret"},
+		"own pattern":         {"see ACME-12345678901234567890 and ACME-1", "see [REDACTED:extra pattern] and ******", "[security] 2 credentials masked: extra pattern x2"},
+		"own pattern, group":  {"the pin 1234 is", "the pin **** is", "[security] 1 credential masked: extra pattern"},
+		"own pattern, a case": {"Internal-Thing", "[REDACTED]", "[security] 1 credential masked: extra pattern"},
+		"a key":               {"-----BEGIN PRIVATE KEY-----\n" + alnum4 + alnum2 + "\nab==\n-----END PRIVATE KEY-----\ndone", "-----BEGIN PRIVATE KEY-----\n[REDACTED:private key]\n****\n-----END PRIVATE KEY-----\ndone", "[security] 1 credential masked: private key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, found := s.Mask(tt.in)
+			if got != tt.want || Warning(found) != tt.found {
+				t.Errorf("%q, %q\nwant\n%q, %q", got, Warning(found), tt.want, tt.found)
+			}
+		})
+	}
+	if got, found := (*Scanner)(nil).Mask("PASSWORD=hunter2"); got != "PASSWORD=hunter2" || found != nil {
+		t.Errorf("without a scanner: %q %v", got, found)
+	}
+	if got, _ := (&Scanner{}).Mask("PASSWORD=hunter2"); got != "PASSWORD=*******" {
+		t.Errorf("zero scanner: %q", got)
+	}
+}
+
+func TestNewScanner(t *testing.T) {
+	for expr, want := range map[string]string{
+		"(":                      "no regular expression",
+		"a*":                     "matches a text in which nothing is",
+		strings.Repeat("é", 513): "513 characters",
+	} {
+		if _, err := NewScanner([]string{"x", expr}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %v, want %s", expr, err, want)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	got := Environment([]string{"HOME=/home/dev", "PWD=/home/dev/p4ss", "DB_PASSWORD=hunter2x", "DATABASE_URL=postgres://a:xK9mQ2vL@h/d", "OPENAI_API_KEY=sk-" + alnum4, "SSH_AUTH_SOCK=/tmp/ssh-XXXX4f2G1a/agent.123", "EMPTY", "API_KEY="})
+	if want := []string{"hunter2x", "xK9mQ2vL", "sk-" + alnum4}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where nothing is found, a text costs no memory.
+func TestMaskAllocates(t *testing.T) {
+	s := &Scanner{}
+	text := strings.Repeat("main.go:12:5: token: unexpected key = value (-want +got)\n", 20)
+	s.Mask(text)
+	if n := testing.AllocsPerRun(100, func() { s.Mask(text) }); n > 0 {
+		t.Errorf("%.1f allocations", n)
+	}
+}
+
+// A key whose lines are held back comes out in order, and bounded.
+func TestHeldBack(t *testing.T) {
+	var out bytes.Buffer
+	most := 0
+	m := (&Scanner{}).begin(func(l []byte) { out.Write(append(l, '\n')) })
+	var want bytes.Buffer
+	for i := range 5000 {
+		line := strings.Repeat(string(rune('A'+i%26))+"b1", 25)
+		want.WriteString(line + "\n")
+		m.line([]byte(line))
+		most = max(most, len(m.held.text))
+	}
+	if found := m.end(); len(found) > 0 || out.String() != want.String() || most > maxHeldKey {
+		t.Errorf("found %v, held %d bytes, the text is as it was: %t", found, most, out.String() == want.String())
+	}
+}

@@ -1,0 +1,330 @@
+package filter
+
+import "bytes"
+
+// minValue is the shortest value that is masked, in bytes.
+const minValue = 4
+
+// believable reports whether a value is what a name says. quoted and shout tell
+// how it was written: NAME=value is data, name = value may be code.
+func believable(v []byte, n naming, quoted, shout bool) bool {
+	if len(v) < minValue || len(v) > 8<<10 || bytes.IndexByte(v, ' ') >= 0 || placeholder(v) {
+		return false
+	}
+	if !quoted && !shout && codeLike(v) {
+		return false
+	}
+	sure := quoted || shout
+	switch n {
+	case passwordName:
+		return believablePassword(v, sure, shout)
+	case secretName:
+		return len(v) >= 8 && !refersTo(v) && randomText(v)
+	case tokenName:
+		return len(v) >= 10 && !refersTo(v) && !uuid(v) && randomText(v)
+	case weakName:
+		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && randomText(v)
+	}
+	return false
+}
+
+func believablePassword(v []byte, sure, shout bool) bool {
+	letters, numbers, others := 0, 0, 0
+	for _, b := range v {
+		switch {
+		case digitSet[b]:
+			numbers++
+		case alnumSet[b] || b >= 0x80:
+			letters++
+		default:
+			others++
+		}
+	}
+	switch {
+	case refersTo(v):
+		return false
+	case hashedPassword(v):
+		return true
+	case v[0] == '/' && bytes.Count(v, []byte("/")) > 1: // a path
+		return randomText(v)
+	case letters == 0:
+		return sure && others == 0 && numbers >= 6 || shout && numbers+others >= 8 && others > 0 && numbers > 0
+	case wordy(v):
+		return shout && len(v) >= 8 || randomText(v)
+	}
+	return len(v) >= 6 && (numbers > 0 || others > 0)
+}
+
+// hashedPassword reports whether a value is the hash of a password.
+func hashedPassword(v []byte) bool {
+	return len(v) >= 20 && v[0] == '$' && hasAny(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
+}
+
+// refersTo reports whether a value names the place of a secret.
+func refersTo(v []byte) bool {
+	return hasAny(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
+}
+
+// wordy reports whether there are only words in a value: letters, parted by one
+// punctuation mark or blank each.
+func wordy(v []byte) bool {
+	parted := true
+	for _, b := range v {
+		switch {
+		case b >= 'a' && b <= 'z' || isUpper(b) || b >= 0x80:
+			parted = false
+		case parted || digitSet[b]:
+			return false
+		case bytes.IndexByte([]byte("-_./:,' @|+"), b) >= 0:
+			parted = true
+		case b == '!' || b == '?' || b == ';':
+			parted = true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// codeLike reports whether a bare value is an expression of a program.
+func codeLike(v []byte) bool {
+	for i, b := range v {
+		switch b {
+		case '(', ')', '[', ']', '{', '}', '<', '>', '`', '"', '\'', '*', '&', '|':
+			return true
+		case '.':
+			// A name of a member; numbers have digits on both sides.
+			if i > 0 && i+1 < len(v) && identifier(v[:i]) {
+				return true
+			}
+		case ':', '-':
+			if i+1 < len(v) && (v[i+1] == ':' || v[i+1] == '>') {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// identifier reports whether a value can be a name in a program, and no chance.
+func identifier(v []byte) bool {
+	return len(v) > 0 && !digitSet[v[0]] && tokenSet.all(v) && !randomText(v)
+}
+
+// placeholder reports whether a value stands for one: a variable, a template, an
+// example, a mask.
+func placeholder(v []byte) bool {
+	if len(v) == 0 || isMask(v) || dull(v) {
+		return true
+	}
+	switch b := v[0]; b {
+	case '<', '{', '[', '`':
+		return !randomText(v) || v[len(v)-1] == closingMark(b)
+	case '$':
+		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !hashedPassword(v) && dollarName(v)) {
+			return true
+		}
+	case '%':
+		if v[len(v)-1] == '%' || len(v) <= 3 {
+			return true
+		}
+	case '@', ':', '&', '*', '!', '#', '?':
+		if identifier(v[1:]) && !hasDigit(v) {
+			return true
+		}
+	}
+	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) || bytes.Contains(v, []byte("...")) || bytes.Contains(v, []byte("…")) || bytes.Contains(v, []byte("•")) {
+		return true
+	}
+	return examples.find(v) || dummies.find(v) && !(randomText(v) && len(v) >= 40) || dummy(v)
+}
+
+func closingMark(b byte) byte {
+	switch b {
+	case '<':
+		return '>'
+	case '{':
+		return '}'
+	case '[':
+		return ']'
+	}
+	return b
+}
+
+// dollarName reports whether a value is a variable of a shell.
+func dollarName(v []byte) bool {
+	end := nameSet.run(v, 1)
+	return end == len(v) && (shouting(v[1:]) || identifier(v[1:]) || len(v) == 2) || len(v) < 3
+}
+
+func hasDigit(v []byte) bool {
+	for _, b := range v {
+		if digitSet[b] {
+			return true
+		}
+	}
+	return false
+}
+
+// examples are in values that say themselves that they are none.
+var examples = newWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
+
+// dummies are in values that are made up for a text, not for use.
+var dummies = newWords(
+	"changeme", "change-me", "change_me", "change-this", "change_this", "your-", "your_", "yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
+	"insert", "replace", "fake", "mock", "foobar", "hidden", "password", "passwd", "passphrase", "mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret", "notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
+	"some-", "some_", "test", "qwerty", "letmein", "xxxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
+)
+
+// dummy reports whether the letters of a value are a word that stands for any.
+func dummy(v []byte) bool {
+	var buf [24]byte
+	low := buf[:0]
+	for _, b := range v {
+		if !alnumSet[b] || digitSet[b] {
+			continue
+		}
+		if len(low) == len(buf) {
+			return false
+		}
+		low = appendLower(low, []byte{b})
+	}
+	switch string(low) {
+	case "pass", "secret", "token", "key", "apikey", "foo", "bar", "baz", "admin", "demo", "user", "root", "guest", "none", "null", "nil", "true", "false", "unset", "empty", "default", "local", "localhost", "dev",
+		"postgres", "mysql", "mongo", "redis", "rabbitmq", "minio", "minioadmin", "sa", "todo", "tbd", "string", "str", "int", "bool", "value", "abc", "abcd", "yes", "no", "required", "optional", "pw", "pwd", "mypass", "mypwd", "mytoken", "mykey",
+		"secretkey", "accesskey", "privatekey", "username", "hello", "helloworld", "any", "anything", "something", "whatever", "blah", "xyz", "utf", "unknown", "never", "enabled", "disabled", "asdf", "asdfgh", "asdfghjkl":
+		return true
+	}
+	return false
+}
+
+// dull reports whether a value has too little in it: one or few characters, or
+// one after the other as they are in the alphabet.
+func dull(v []byte) bool {
+	if len(v) == 0 {
+		return true
+	}
+	var seen [256]bool
+	distinct, next := 0, 0
+	for i, b := range v {
+		if !seen[b] {
+			seen[b] = true
+			distinct++
+		}
+		if i > 0 && (b == v[i-1]+1 || b == v[i-1] || b == '0' && v[i-1] == '9') {
+			next++
+		}
+	}
+	switch {
+	case len(v) >= 16 && distinct < 6, len(v) >= 8 && distinct < 4, distinct < 3:
+		return true
+	}
+	return len(v) >= 6 && next*10 >= len(v)*6
+}
+
+// uuid reports whether a value is one.
+func uuid(v []byte) bool {
+	if len(v) != 36 {
+		return false
+	}
+	for i, b := range v {
+		switch i {
+		case 8, 13, 18, 23:
+			if b != '-' {
+				return false
+			}
+		default:
+			if !hexDigit(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fingerprint reports whether a value may be the hash of something public.
+func fingerprint(v []byte) bool {
+	switch len(v) {
+	case 32, 40, 64, 96, 128:
+	default:
+		return false
+	}
+	for _, b := range v {
+		if !hexDigit(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// mixedText reports whether a value has more than letters or more than digits in
+// it.
+func mixedText(v []byte) bool {
+	letters, others := false, false
+	for _, b := range v {
+		if alnumSet[b] && !digitSet[b] || b >= 0x80 {
+			letters = true
+		} else {
+			others = true
+		}
+	}
+	return letters && others && !wordy(v)
+}
+
+// randomText reports whether a value looks like chance: parts of it are neither
+// words nor numbers, nor a word with a number at its end.
+func randomText(v []byte) bool {
+	if len(v) < 8 {
+		return false
+	}
+	chance, odd, from := 0, 0, 0
+	for i := 0; i <= len(v); i++ {
+		if i < len(v) && alnumSet[v[i]] {
+			continue
+		}
+		if part := v[from:i]; chancy(part) {
+			chance += len(part)
+		}
+		if i < len(v) && bytes.IndexByte([]byte("!#$%^&*?~|+=@"), v[i]) >= 0 {
+			odd++
+		}
+		from = i + 1
+	}
+	return chance >= 8 || chance >= 5 && 2*chance >= len(v) || odd >= 3 && len(v) >= 12 && hasDigit(v)
+}
+
+// chancy judges a part of letters and digits.
+func chancy(part []byte) bool {
+	turns, humps, vowels, letters := 0, 0, 0, 0
+	for i, b := range part {
+		if !digitSet[b] {
+			letters++
+			switch b | 0x20 {
+			case 'a', 'e', 'i', 'o', 'u', 'y':
+				vowels++
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		before := part[i-1]
+		switch {
+		case digitSet[b] != digitSet[before]:
+			turns++
+		case isUpper(b) && !isUpper(before):
+			humps++
+		}
+	}
+	n := len(part)
+	switch {
+	case n < 5:
+		return false
+	case turns >= 2:
+		return true
+	case humps >= 2 && n >= 8 && 10*n < 34*(humps+1):
+		return true
+	case turns == 1 && n >= 10 && humps >= 2:
+		return true
+	}
+	return letters >= 20 && vowels*5 < letters
+}
