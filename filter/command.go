@@ -22,23 +22,27 @@ func segmentOf(script string, depth int) (seg string, mixed bool) {
 	if err != nil || depth > maxNest {
 		return strings.Join(strings.Fields(script), " "), false
 	}
-	var all [][]string
+	var all []call
 	collect(file.Stmts, &all)
 	last := -1
-	for i, words := range all {
-		if !silent(words) {
-			if last >= 0 {
-				mixed = true
-			}
-			if last < 0 || !comment(words) {
-				last = i
-			}
+	for i, c := range all {
+		if c.quiet || silent(c.words) {
+			continue
 		}
+		if last >= 0 {
+			mixed = true
+		}
+		if last < 0 || !comment(c.words) {
+			last = i
+		}
+	}
+	if last < 0 { // one whose output goes to a file may still tell of an error
+		last = slices.IndexFunc(all, func(c call) bool { return c.quiet && !silent(c.words) })
 	}
 	if last < 0 {
 		return "", false
 	}
-	words := unwrap(all[last])
+	words := unwrap(all[last].words)
 	if inner, ok := shellText(words); ok {
 		seg, more := segmentOf(inner, depth+1)
 		return seg, mixed || more
@@ -46,17 +50,24 @@ func segmentOf(script string, depth int) (seg string, mixed bool) {
 	return strings.Join(words, " "), mixed
 }
 
+// call is a simple command of a script.
+type call struct {
+	words []string
+	quiet bool // what it writes goes elsewhere
+}
+
 // collect lists the simple commands of statements whose output is the script's.
-func collect(stmts []*syntax.Stmt, all *[][]string) {
+func collect(stmts []*syntax.Stmt, all *[]call) {
 	for _, s := range stmts {
+		from := len(*all)
 		switch c := s.Cmd.(type) {
 		case *syntax.CallExpr:
 			if words := wordsOf(c.Args); len(words) > 0 {
-				*all = append(*all, words)
+				*all = append(*all, call{words: words})
 			}
 		case *syntax.BinaryCmd:
 			if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-				collect([]*syntax.Stmt{c.X}, all)
+				collectPipe(c, all)
 			} else {
 				collect([]*syntax.Stmt{c.X, c.Y}, all)
 			}
@@ -78,8 +89,70 @@ func collect(stmts []*syntax.Stmt, all *[][]string) {
 		case *syntax.WhileClause:
 			collect(c.Cond, all)
 			collect(c.Do, all)
+		case *syntax.CaseClause:
+			for _, item := range c.Items {
+				collect(item.Stmts, all)
+			}
+		}
+		if redirected(s.Redirs) {
+			for i := range (*all)[from:] {
+				(*all)[from+i].quiet = true
+			}
 		}
 	}
+}
+
+// collectPipe lists the command that the output of a pipeline is of: the first,
+// since what follows mostly cuts it; the second where the first only feeds it.
+func collectPipe(c *syntax.BinaryCmd, all *[]call) {
+	var left, right []call
+	collect([]*syntax.Stmt{c.X}, &left)
+	collect([]*syntax.Stmt{c.Y}, &right)
+	switch {
+	case len(right) > 0 && program(right[0].words[0]) == "xargs":
+		words := afterOptions(right[0].words[1:], []string{"-n", "-P", "-I", "-L", "-d", "-E", "-s", "-a", "--max-args", "--max-procs", "--replace", "--delimiter", "--arg-file"})
+		if len(words) > 0 {
+			*all = append(*all, call{words, right[0].quiet})
+			return
+		}
+	case len(left) == 1 && len(right) > 0 && feeds(left[0].words):
+		*all = append(*all, right...)
+		return
+	}
+	for _, l := range left {
+		l.quiet = l.quiet || len(right) == 1 && right[0].quiet && program(right[0].words[0]) != "tee"
+		*all = append(*all, l)
+	}
+}
+
+// feeds reports whether a command at the begin of a pipeline is only the input of
+// the next one.
+func feeds(words []string) bool {
+	switch program(words[0]) {
+	case "echo", "printf", "yes", ":", "true":
+		return true
+	}
+	return false
+}
+
+// redirected reports whether standard output goes to a file.
+func redirected(redirs []*syntax.Redirect) bool {
+	for _, r := range redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		default:
+			continue
+		}
+		if r.N != nil && r.N.Value != "1" {
+			continue
+		}
+		switch wordOf(r.Word) {
+		case "/dev/stdout", "/dev/stderr", "/dev/tty":
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // wordsOf gives the words as the shell would see them, as far as they are
@@ -118,7 +191,7 @@ func wordOf(w *syntax.Word) string {
 // silent reports whether a command writes nothing when all is well.
 func silent(words []string) bool {
 	switch program(words[0]) {
-	case "cd", "pushd", "popd", "export", "unset", "set", "shopt", "source", ".", "mkdir", "rm", "touch", "cp", "mv", "ln", "chmod", "true", "false", ":", "exit", "return", "sleep", "wait", "trap", "local", "declare", "alias", "umask", "ulimit", "test", "[", "[[":
+	case "cd", "pushd", "popd", "export", "unset", "set", "shopt", "source", ".", "mkdir", "rm", "touch", "cp", "mv", "ln", "chmod", "true", "false", ":", "exit", "return", "sleep", "wait", "trap", "local", "declare", "alias", "umask", "ulimit", "test", "[", "[[", "kill", "pkill", "killall", "chown", "read", "shift", "disown", "readonly", "typeset", "let", "hash", "stty", "sync", "truncate", "mkfifo", "rmdir", "deactivate":
 		return true
 	}
 	return false
@@ -143,35 +216,56 @@ var wrappers = map[string]struct {
 	takes []string
 	skip  int
 	subs  []string // words of which one must follow
+	sets  bool     // it takes variables first
 }{
-	"env":      {takes: []string{"-u", "-C", "--unset", "--chdir"}},
-	"time":     {takes: []string{"-f", "-o"}},
-	"timeout":  {takes: []string{"-k", "-s", "--kill-after", "--signal"}, skip: 1},
-	"nice":     {takes: []string{"-n"}},
-	"ionice":   {takes: []string{"-c", "-n"}},
-	"nohup":    {},
-	"stdbuf":   {takes: []string{"-i", "-o", "-e"}},
-	"command":  {},
-	"exec":     {takes: []string{"-a"}},
-	"unbuffer": {},
-	"npx":      {takes: []string{"-p", "--package"}},
-	"bunx":     {},
-	"pnpx":     {},
-	"uvx":      {takes: []string{"--from", "--with", "-p", "--python"}},
-	"uv":       {subs: []string{"run"}, takes: []string{"--with", "--extra", "--group", "-p", "--python", "--directory", "--project"}},
-	"poetry":   {subs: []string{"run"}},
-	"pipenv":   {subs: []string{"run"}},
-	"pdm":      {subs: []string{"run"}},
-	"hatch":    {subs: []string{"run"}},
-	"rye":      {subs: []string{"run"}},
-	"bundle":   {subs: []string{"exec"}},
-	"pnpm":     {subs: []string{"exec", "dlx"}},
-	"yarn":     {subs: []string{"exec", "dlx"}},
-	"npm":      {subs: []string{"exec", "x"}},
-	"bun":      {subs: []string{"x"}},
-	"python":   {subs: []string{"-m"}},
-	"python3":  {subs: []string{"-m"}},
-	"py":       {subs: []string{"-m"}},
+	"env":        {takes: []string{"-u", "-C", "--unset", "--chdir"}, sets: true},
+	"time":       {takes: []string{"-f", "-o"}},
+	"timeout":    {takes: []string{"-k", "-s", "--kill-after", "--signal"}, skip: 1},
+	"nice":       {takes: []string{"-n"}},
+	"ionice":     {takes: []string{"-c", "-n"}},
+	"nohup":      {},
+	"sudo":       {takes: []string{"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-T", "-D", "-R", "--user", "--group", "--chdir"}, sets: true},
+	"doas":       {takes: []string{"-u", "-C"}},
+	"setsid":     {},
+	"chronic":    {},
+	"taskset":    {skip: 1},
+	"flock":      {takes: []string{"-w", "-E", "--wait", "--timeout"}, skip: 1},
+	"xvfb-run":   {takes: []string{"-s", "-n", "-e", "-f", "-p", "-w", "--server-args"}},
+	"winpty":     {},
+	"cross-env":  {sets: true},
+	"dotenv":     {takes: []string{"-e", "-f", "-c", "-v"}},
+	"watch":      {takes: []string{"-n", "--interval"}},
+	"conda":      {subs: []string{"run"}, takes: []string{"-n", "-p", "--name", "--prefix"}},
+	"mamba":      {subs: []string{"run"}, takes: []string{"-n", "-p", "--name", "--prefix"}},
+	"micromamba": {subs: []string{"run"}, takes: []string{"-n", "-p", "--name", "--prefix"}},
+	"mise":       {subs: []string{"exec", "x"}},
+	"asdf":       {subs: []string{"exec"}},
+	"rbenv":      {subs: []string{"exec"}},
+	"pipx":       {subs: []string{"run"}},
+	"pixi":       {subs: []string{"run"}, takes: []string{"-e", "--environment"}},
+	"direnv":     {subs: []string{"exec"}, skip: 1},
+	"stdbuf":     {takes: []string{"-i", "-o", "-e"}},
+	"command":    {},
+	"exec":       {takes: []string{"-a"}},
+	"unbuffer":   {},
+	"npx":        {takes: []string{"-p", "--package"}},
+	"bunx":       {},
+	"pnpx":       {},
+	"uvx":        {takes: []string{"--from", "--with", "-p", "--python"}},
+	"uv":         {subs: []string{"run"}, takes: []string{"--with", "--extra", "--group", "-p", "--python", "--directory", "--project"}},
+	"poetry":     {subs: []string{"run"}},
+	"pipenv":     {subs: []string{"run"}},
+	"pdm":        {subs: []string{"run"}},
+	"hatch":      {subs: []string{"run"}},
+	"rye":        {subs: []string{"run"}},
+	"bundle":     {subs: []string{"exec"}},
+	"pnpm":       {subs: []string{"exec", "dlx"}},
+	"yarn":       {subs: []string{"exec", "dlx"}},
+	"npm":        {subs: []string{"exec", "x"}},
+	"bun":        {subs: []string{"x"}},
+	"python":     {subs: []string{"-m"}},
+	"python3":    {subs: []string{"-m"}},
+	"py":         {subs: []string{"-m"}},
 }
 
 // unwrap takes off what stands before the program that writes, and what stands
@@ -183,6 +277,10 @@ func unwrap(words []string) []string {
 		name := words[0]
 		if strings.HasPrefix(name, "python3.") {
 			name = "python3"
+		}
+		if inner := contained(words); inner != nil {
+			words = inner
+			continue
 		}
 		w, ok := wrappers[name]
 		if !ok {
@@ -196,7 +294,7 @@ func unwrap(words []string) []string {
 			rest = rest[1:]
 		}
 		rest = afterOptions(rest, w.takes)
-		for len(rest) > 0 && name == "env" && strings.Contains(rest[0], "=") {
+		for len(rest) > 0 && w.sets && strings.Contains(rest[0], "=") {
 			rest = rest[1:]
 		}
 		rest = rest[min(w.skip, len(rest)):]
@@ -206,6 +304,39 @@ func unwrap(words []string) []string {
 		words = rest
 	}
 	return subcommand(words)
+}
+
+// contained gives the command that another runs in a container, on another machine
+// or on what it found; nil if there is none.
+func contained(words []string) []string {
+	for i, w := range words {
+		if i == 0 || w != "exec" && !strings.HasPrefix(w, "-exec") {
+			continue
+		}
+		rest := words[i+1:]
+		switch {
+		case words[0] == "find" && (w == "-exec" || w == "-execdir"):
+			return nonEmpty(rest)
+		case w != "exec":
+		case words[0] == "kubectl" || words[0] == "oc":
+			if dashes := slices.Index(rest, "--"); dashes >= 0 {
+				return nonEmpty(rest[dashes+1:])
+			}
+		case words[0] == "docker" || words[0] == "podman" || words[0] == "docker-compose" || words[0] == "nerdctl":
+			rest = afterOptions(rest, []string{"-e", "--env", "-u", "--user", "-w", "--workdir", "--env-file", "--index"})
+			if len(rest) > 1 {
+				return rest[1:]
+			}
+		}
+	}
+	return nil
+}
+
+func nonEmpty(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	return words
 }
 
 // afterOptions cuts off leading options, those in takes with the next word.
@@ -261,13 +392,26 @@ func subcommand(words []string) []string {
 	return append([]string{words[0]}, rest...)
 }
 
-// shellText gives the script that a shell is told to run.
+// shellText gives the script that a shell is told to run, here or elsewhere.
 func shellText(words []string) (string, bool) {
-	if len(words) < 3 || !slices.Contains([]string{"bash", "sh", "zsh", "dash"}, words[0]) {
+	if len(words) < 2 {
+		return "", false
+	}
+	switch words[0] {
+	case "eval":
+		return strings.Join(words[1:], " "), true
+	case "ssh":
+		rest := afterOptions(words[1:], []string{"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-E", "-e", "-m", "-O", "-S", "-W", "-w", "-B", "-I"})
+		if len(rest) > 1 {
+			return strings.Join(rest[1:], " "), true
+		}
+		return "", false
+	case "bash", "sh", "zsh", "dash", "ash", "ksh", "fish", "su":
+	default:
 		return "", false
 	}
 	for i, w := range words[1 : len(words)-1] {
-		if strings.HasPrefix(w, "-") && strings.HasSuffix(w, "c") {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") {
 			return words[i+2], true
 		}
 	}

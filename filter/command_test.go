@@ -45,13 +45,48 @@ func TestSegment(t *testing.T) {
 		"":                                            "",
 		"if (":                                        "if (",
 		"go test \\\n  ./...":                         "go test ./...",
+		"sudo -u www FOO=1 make -C x":                 "make -C x",
+		"sudo journalctl -u nginx":                    "journalctl -u nginx",
+		"cross-env NODE_ENV=test jest":                "jest",
+		"watch -n 1 kubectl get pods":                 "kubectl get pods",
+		"find . -name '*.go' | xargs grep -n foo":     "grep -n foo",
+		"git ls-files | xargs -n 1 -P 4 gofmt -l":     "gofmt -l",
+		"find . -name x -exec grep -n y {} +":         "grep -n y {} +",
+		"yes | apt-get install x":                     "apt-get install x",
+		"echo y | terraform apply":                    "terraform apply",
+		"docker exec -it -u root web pytest -q":       "pytest -q",
+		"docker compose -f a.yml exec -T web go test": "go test",
+		"docker compose exec web":                     "docker compose exec web",
+		"kubectl -n x exec pod -c y -- cat a.log":     "cat a.log",
+		"kubectl exec pod":                            "kubectl exec pod",
+		"ssh -p 22 -i k host 'cd x && make'":          "make",
+		"ssh host":                                    "ssh host",
+		"su - dev -c 'npm ci'":                        "npm ci",
+		"eval \"go vet ./...\"":                       "go vet ./...",
+		"make > build.log 2>&1; tail -50 build.log":   "tail -50 build.log",
+		"make > build.log":                            "make",
+		"make 2> err.log":                             "make",
+		"cat > a.py <<'EOF'\nx\nEOF\npython a.py":     "python a.py",
+		"npm start & sleep 5; curl -s x; kill %1":     "curl -s x",
+		"case $x in a) make;; esac":                   "make",
+		"while ! curl -s x; do sleep 1; done":         "curl -s x",
+		"cargo test --no-run && cargo test foo | cat": "cargo test foo",
+		"a=1 b=2":                        "",
+		"# only a comment":               "",
+		"FOO=$(git rev-parse HEAD) make": "make",
+		"conda run -n ml pytest":         "pytest",
+		"find . | xargs":                 "find .",
+		"[ -f Makefile ] && make":        "make",
+		"[[ -f x ]] || make":             "make",
+		"set -euo pipefail\nmake\n":      "make",
+		"f() { make; }; f":               "f",
 	} {
 		if got, _ := segment(script); got != want {
 			t.Errorf("%q: %q, want %q", script, got, want)
 		}
 	}
 	for script, want := range map[string]bool{
-		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true,
+		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true, "make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
 	} {
 		if _, got := segment(script); got != want {
 			t.Errorf("%q: mixed %t", script, got)

@@ -115,6 +115,7 @@ type logEntry struct {
 	n         int      // records that it stands for
 	lines     int      // lines of those
 	important bool
+	varies    bool // records with other numbers are others
 	similar   bool // those differ in words
 
 	variants int       // of an error: how many stand in entries
@@ -175,16 +176,16 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 	}
 	e := d.seen[string(d.key)]
 	if e == nil {
-		if e = d.add(r, exact); e != nil && e.important {
+		if e = d.add(r, exact); e != nil && e.varies {
 			e.variants, e.variant = 1, e
 			d.seen[string(d.normal(r.text, true))] = e
-			if !r.stamped && !exact {
+			if e.important && !r.stamped && !exact {
 				d.exact = nearError
 			}
 		}
 		return e
 	}
-	if !e.important || exact {
+	if !e.varies || exact {
 		e.n++
 		return e
 	}
@@ -195,7 +196,7 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 		return v
 	case e.variants < maxVariants:
 		if v = d.add(r, true); v != nil {
-			v.important = true
+			v.important, v.varies = e.important, true
 			e.variants++
 			e.variant = v
 		}
@@ -226,6 +227,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 		return nil
 	}
 	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.tells()}
+	e.varies = e.important || refused(e.text)
 	d.held += len(e.text) + len(e.key) + 200
 	d.seen[e.key] = e
 	d.entries = append(d.entries, e)

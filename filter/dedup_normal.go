@@ -177,7 +177,7 @@ func (n *normalising) tells(end int) bool {
 
 // speaks reports whether a number up to end is one of the few that say what
 // happened: a status, an exit code, a level, none at all.
-func (n *normalising) speaks(end int) bool {
+func (n normalising) speaks(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
 		return false

@@ -85,16 +85,33 @@ func (r *logRecord) tells() bool {
 // logWords are what tells in a log of something wrong, besides important.
 var logWords = newWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown")
 
+// logMarks are what tells the same, in upper and lower case as it is.
+var logMarks = byteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
+
 func tells(text []byte) bool {
 	if important(text) || logWords.find(text) {
 		return true
 	}
-	for _, m := range [][]byte{[]byte(`" 50`), []byte(" 500 "), []byte(" 502 "), []byte(" 503 "), []byte(" 504 "), []byte(`"level":50`), []byte(`"level":60`), []byte(`"level":40`), []byte(" E "), []byte(" F "), []byte(" W ")} {
+	for _, m := range logMarks {
 		if bytes.Contains(text, m) {
 			return true
 		}
 	}
 	return len(text) > 5 && (text[0] == 'E' || text[0] == 'W' || text[0] == 'F') && run(text, 1) == 5 // klog
+}
+
+// refused reports whether a line of an access log has a status from 400 on.
+func refused(text []byte) bool {
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], ' ')
+		if i < 0 || at+i+4 > len(text) {
+			return false
+		}
+		at += i + 1
+		if n := (normalising{line: text, at: at}); run(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
+			return true
+		}
+	}
 }
 
 // framed reports whether a line of its own stamp is one of a stack trace: its

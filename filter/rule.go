@@ -62,6 +62,16 @@ var strategies = map[string]func(params) (Strategy, error){
 	"git_status":      newGitStatus,
 	"git_diff":        newGitDiff,
 	"dedup":           newDedup,
+	"table":           newTable,
+	"fetch":           newFetch,
+	"group_matches":   newGroupMatches,
+	"listing":         newListing,
+	"digest":          newDigest,
+	"git_log":         newGitLog,
+	"build_steps":     newBuildSteps,
+	"terraform":       newTerraform,
+	"kubectl":         newKubectl,
+	"gh_log":          newGHLog,
 }
 
 // written is a rule as it stands in a file.
@@ -90,6 +100,7 @@ func load(path string) (rules []rule, warnings []string) {
 			merged := merge(all[i], w)
 			if _, err := merged.compile(); err != nil {
 				warnings = append(warnings, fmt.Sprintf("%s: rule %q is left as built in: %v", path, w.Name, err))
+				all[i] = merge(all[i], written{Enabled: w.Enabled})
 				continue
 			}
 			all[i] = merged
@@ -147,6 +158,7 @@ func readFile(path string) ([]written, []string) {
 // read parses a file of rules. Rules that cannot be are left out with a
 // warning.
 func read(name string, text []byte) (rules []written, warnings []string) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file so
 	var file map[string]any
 	if err := toml.Unmarshal(text, &file); err != nil {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -168,7 +180,7 @@ func read(name string, text []byte) (rules []written, warnings []string) {
 	for i, entry := range list {
 		w, err := parse(entry)
 		switch {
-		case w.Name == "":
+		case strings.TrimSpace(w.Name) == "":
 			warnings = append(warnings, fmt.Sprintf("%s: rule %d is left out: it has no name", name, i+1))
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: %v", name, w.Name, err))

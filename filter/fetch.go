@@ -1,0 +1,337 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+)
+
+// fetch shortens what a client of HTTP shows.
+type fetch struct {
+	lines int // of a body that is no JSON
+	bytes int // of a body
+}
+
+// newFetch makes the strategy "fetch": of curl and wget the progress goes, and
+// headers that tell nothing; of a body in JSON items that resemble others; of
+// another one with more than max_lines lines, or max_bytes bytes, the middle.
+func newFetch(p params) (Strategy, error) {
+	c := struct {
+		Lines int `toml:"max_lines"`
+		Bytes int `toml:"max_bytes"`
+	}{Lines: 120, Bytes: 24 << 10}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Lines < 20 || c.Bytes < 2000 {
+		return nil, errors.New("want max_lines >= 20 and max_bytes >= 2000")
+	}
+	return fetch{c.Lines, c.Bytes}, nil
+}
+
+func (f fetch) Begin(run Run, out *Lines) Pass {
+	return &fetching{fetch: f, run: run, out: out}
+}
+
+type fetching struct {
+	fetch
+	run      Run
+	out      *Lines
+	progress []byte // the last row of it
+	final    bool   // it says 100 %
+	headers  bool   // of a response, outside of -v
+	refused  bool   // its status is an error
+	body     []byte
+	rest     *cutter // of a body that is too large to be held
+	long     *Lines
+	again    bool // it is a result of an earlier pass
+	changed  bool
+	lossy    bool
+}
+
+// maxBody bounds what is held of a body.
+const maxBody = 2 << 20
+
+func (f *fetching) Line(l []byte) {
+	if row, after, ok := curlProgress(l); ok {
+		f.row(row, after)
+		return
+	}
+	kind, keep := f.classify(l)
+	switch {
+	case kind == ofBody:
+		if len(f.body) == 0 && f.rest == nil {
+			f.flushRow()
+		}
+		f.add(l)
+		return
+	case len(l) == 0 && kind == ofHeaders:
+		f.headers = false
+		f.flush()
+		f.out.Write(nil)
+		return
+	}
+	if !keep { // and parts no body: the next pass would not see two
+		f.changed = true
+		return
+	}
+	f.flush()
+	f.flushRow()
+	f.out.Write(l)
+}
+
+// row takes a row of curl's progress, with what of a body came behind it.
+func (f *fetching) row(row, after []byte) {
+	if f.progress != nil {
+		if f.final {
+			f.flushRow()
+		} else {
+			f.changed = true
+		}
+	}
+	f.progress = append(f.progress[:0], row...)
+	f.final = bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("100 "))
+	if bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("0     0    0     0 ")) { // nothing came
+		f.progress, f.changed = nil, true
+	}
+	if len(after) > 0 {
+		f.Line(after)
+	}
+}
+
+func (f *fetching) flushRow() {
+	if f.progress != nil {
+		f.flush()
+		f.out.Write(f.progress)
+		f.progress = nil
+	}
+}
+
+// Of what a line is a part.
+const (
+	ofBody = iota
+	ofHeaders
+	ofTool
+)
+
+// classify says what a line is a part of, and whether it stays.
+func (f *fetching) classify(l []byte) (kind int, keep bool) {
+	switch {
+	case f.headers && len(l) == 0:
+		return ofHeaders, true
+	case f.headers && isHeader(l):
+		return ofHeaders, f.header(l)
+	case bytes.HasPrefix(l, []byte("HTTP/")) && len(l) > 8 && kinds[l[5]] == isDigit:
+		f.headers = true
+		f.status(l)
+		return ofHeaders, true
+	}
+	f.headers = false
+	if len(l) == 0 {
+		return ofBody, true
+	}
+	switch rest := l[min(2, len(l)):]; {
+	case bytes.HasPrefix(l, []byte("  % Total")), bytes.HasPrefix(l, []byte("                                 Dload")):
+		return ofTool, false
+	case bytes.HasPrefix(l, []byte("* ")):
+		return ofTool, f.connection(rest)
+	case bytes.HasPrefix(l, []byte("< ")) && (isHeader(rest) || bytes.HasPrefix(rest, []byte("HTTP/"))):
+		if bytes.HasPrefix(rest, []byte("HTTP/")) {
+			f.status(rest)
+			return ofTool, true
+		}
+		return ofTool, f.header(rest)
+	case bytes.HasPrefix(l, []byte("> ")) && (isHeader(rest) || bytes.HasSuffix(l, []byte("HTTP/1.1")) || bytes.HasSuffix(l, []byte("HTTP/2")) || bytes.HasSuffix(l, []byte("HTTP/1.0")) || bytes.HasSuffix(l, []byte("HTTP/3"))):
+		return ofTool, !isHeader(rest) || !quietRequest.find(headerName(rest))
+	case string(l) == ">" || string(l) == "<" || string(l) == "> " || string(l) == "< ":
+		return ofTool, false
+	case (l[0] == '{' || l[0] == '}') && bytes.HasSuffix(l, []byte("bytes data]")):
+		return ofTool, false
+	case bytes.HasPrefix(l, []byte("curl: (")), bytes.HasPrefix(l, []byte("curl: ")), bytes.HasPrefix(l, []byte("wget: ")):
+		return ofTool, true
+	}
+	return f.wget(l)
+}
+
+// wget classifies what wget says.
+func (f *fetching) wget(l []byte) (kind int, keep bool) {
+	switch {
+	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")), bytes.HasPrefix(l, []byte("HTTP request sent, ")), bytes.HasPrefix(l, []byte("Saving to: ")), bytes.HasPrefix(l, []byte("Length: ")):
+		return ofTool, true
+	case bytes.HasPrefix(l, []byte("Resolving ")), bytes.HasPrefix(l, []byte("Connecting to ")), bytes.HasPrefix(l, []byte("Reusing existing connection to ")), bytes.HasPrefix(l, []byte("Loaded CA certificate")):
+		return ofTool, important(l)
+	case wgetDots(l):
+		return ofTool, false
+	}
+	return ofBody, true
+}
+
+// wgetDots reports whether a line is of wget's progress: 50K .......... 12% 1.2M 3s.
+func wgetDots(l []byte) bool {
+	l = bytes.TrimLeft(l, " ")
+	end := run(l, 0)
+	return end > 0 && end+8 < len(l) && (l[end] == 'K' || l[end] == 'M') && l[end+1] == ' ' && (l[end+2] == '.' || l[end+2] == ',' || l[end+2] == ' ') && bytes.Contains(l, []byte(".....")) && (bytes.IndexByte(l, '%') > 0 || bytes.HasSuffix(l, []byte(".")))
+}
+
+func (f *fetching) status(l []byte) {
+	i := bytes.IndexByte(l, ' ')
+	f.refused = i > 0 && i+1 < len(l) && l[i+1] >= '4'
+}
+
+// isHeader reports whether a line is a header: a name, a colon, a value.
+func isHeader(l []byte) bool {
+	i := bytes.IndexByte(l, ':')
+	if i <= 0 || i+1 < len(l) && l[i+1] != ' ' {
+		return false
+	}
+	for _, b := range l[:i] {
+		if kinds[b] == 0 && b != '-' && b != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// headerName is the name of a header.
+func headerName(l []byte) []byte { return l[:bytes.IndexByte(l, ':')+1] }
+
+var (
+	quietRequest  = newWords("host:", "user-agent:", "accept:", "accept-encoding:", "connection:")
+	quietResponse = newWords("date:", "server:", "via:", "connection:", "keep-alive:", "vary:", "age:", "x-cache", "x-served-by:", "x-timer:", "cf-", "strict-transport-security:", "security-policy", "report-to:", "nel:", "alt-svc:", "expect-ct:", "permissions-policy:", "referrer-policy:", "x-content-type-options:", "x-frame-options:", "x-xss-protection:", "x-permitted-cross-domain-policies:", "x-download-options:", "x-dns-prefetch-control:", "x-powered-by:", "etag:", "last-modified:", "accept-ranges:", "expires:", "p3p:", "server-timing:", "x-envoy", "transfer-encoding:", "cross-origin-", "origin-agent-cluster:", "reporting-endpoints:", "x-runtime:", "pragma:", "cache-control:", "x-fastly", "x-github-media-type:", "x-varnish:", "priority:")
+	connectWords  = newWords("certificate", "verify", "ssl cert", "connected to", "redirect", "resolve", "issue another", "proxy", "expire", "closing", "timed out", "bad ", "empty reply", "reset", "unexpected", "alert", "tls fatal")
+)
+
+// header reports whether a header of a response stays.
+func (f *fetching) header(l []byte) bool { return f.refused || !quietResponse.find(headerName(l)) }
+
+// connection reports whether a line that curl says of its connection stays.
+func (f *fetching) connection(l []byte) bool {
+	l = bytes.TrimLeft(l, " ")
+	for _, noise := range connectNoise {
+		if bytes.HasPrefix(l, noise) && !important(l) {
+			return false
+		}
+	}
+	return important(l) || connectWords.find(l) || f.run.Exit != 0
+}
+
+var connectNoise = byteTexts("Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate", "Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer", "SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session", "Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream", "Request completely sent off", "upload completely", "We are completely uploaded", "Expire in", "TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level", "Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found")
+
+// curlProgress takes a row of curl's progress apart from what follows it on the
+// same line: percent, size, percent, size, percent, size, speeds, three times, and
+// the current speed.
+func curlProgress(l []byte) (row, after []byte, ok bool) {
+	at := 0
+	for column := range 12 {
+		for at < len(l) && l[at] == ' ' {
+			at++
+		}
+		from, digits := at, 0
+		for at < len(l) {
+			b := l[at]
+			if kinds[b] == isDigit {
+				digits++
+			} else if !(b == '.' && column < 8 || b == '.' && column == 11 || (column >= 8 && column < 11) && (b == ':' || b == '-' || b == 'd' || b == 'h' || b == 'm')) {
+				break
+			}
+			at++
+		}
+		if at == from {
+			return nil, nil, false
+		}
+		if at < len(l) && digits > 0 && bytes.IndexByte([]byte("kMGTPb"), l[at]) >= 0 && column != 0 && (column < 8 || column == 11) {
+			at++
+		}
+		if column < 11 && (at >= len(l) || l[at] != ' ') || column >= 8 && column < 11 && bytes.Count(l[from:at], []byte(":")) != 2 && bytes.IndexByte(l[from:at], 'd') < 0 {
+			return nil, nil, false
+		}
+	}
+	return l[:at], bytes.TrimLeft(l[at:], " "), true
+}
+
+// add takes a line of a body.
+func (f *fetching) add(l []byte) {
+	if bytes.Contains(l, []byte(similarTail)) {
+		f.again = true
+	}
+	if f.rest == nil && len(f.body)+len(l) < maxBody {
+		f.body = append(append(f.body, l...), '\n')
+		return
+	}
+	if f.rest == nil {
+		f.long = NewLines()
+		f.rest = f.excerpt().begin(f.long)
+		for line := range bytes.SplitSeq(bytes.TrimSuffix(f.body, []byte{'\n'}), []byte{'\n'}) {
+			f.rest.line(f.narrow(line))
+		}
+		f.body = f.body[:0]
+	}
+	f.rest.line(f.narrow(l))
+}
+
+func (f *fetching) excerpt() excerpt {
+	return excerpt{head: f.lines * 2 / 3, tail: f.lines / 6, context: 1}
+}
+
+// narrow shortens a long line of a body.
+func (f *fetching) narrow(l []byte) []byte {
+	if width := f.bytes / 4; len(l) > width+200 {
+		f.lossy = true
+		return shortened(l, width)
+	}
+	return l
+}
+
+// flush writes a body.
+func (f *fetching) flush() {
+	switch {
+	case f.rest != nil:
+		if f.rest.end() {
+			f.lossy = true
+		}
+		_ = f.long.Each(f.out.Write) // an error of out's tells of a full disk
+		f.long.Close()
+		f.rest, f.long = nil, nil
+		return
+	case len(f.body) == 0:
+		return
+	}
+	body := bytes.TrimSuffix(f.body, []byte{'\n'})
+	if short, ok := foldJSON(body); ok {
+		f.lossy = f.lossy || len(short) < len(body)
+		body = short
+	}
+	lines := bytes.Split(body, []byte{'\n'})
+	cut := f.excerpt().begin(f.out)
+	whole := len(lines) <= f.lines
+	if bytes.Contains(body, []byte(similarTail)) {
+		whole = len(lines) <= 4*f.lines
+		cut.head, cut.tail = 3*f.lines, f.lines/2
+	}
+	for _, l := range lines {
+		whole = whole || isOmission(l)
+	}
+	for _, l := range lines {
+		l = f.narrow(l)
+		if whole {
+			f.out.Write(l)
+		} else {
+			cut.line(l)
+		}
+	}
+	if !whole && cut.end() {
+		f.lossy = true
+	}
+	f.body = f.body[:0]
+}
+
+func (f *fetching) End() Confidence {
+	f.flush()
+	f.flushRow()
+	switch {
+	case f.again || !f.changed && !f.lossy:
+		return Fallback
+	case f.lossy:
+		return Partial
+	}
+	return Full
+}

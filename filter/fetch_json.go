@@ -1,0 +1,311 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Bounds of what is folded of JSON.
+const (
+	minItems   = 8    // of an array
+	minMembers = 30   // of an object whose values are objects
+	maxEnum    = 8    // different values of a field that tell items apart
+	maxNovel   = 60   // items that stay, of one array
+	maxText    = 2000 // bytes of a string
+	maxNesting = 200
+	maxFields  = 64 // of an object, that are told apart
+	minPlain   = 100
+)
+
+const similarTail = " similar items omitted) ..."
+
+// foldJSON takes out of a text in JSON the items of arrays that resemble others:
+// those without a field, and without a value of a field of few values, that did
+// not come before. What stays, stays as it is written.
+func foldJSON(text []byte) (short []byte, ok bool) {
+	trimmed := bytes.TrimSpace(text)
+	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
+		return nil, false
+	}
+	j := jsonFold{text: text, fields: make([]jsonField, 1, 64)}
+	end, ok := j.parse(j.blank(0), 0, 0)
+	if !ok || j.blank(end) != len(text) {
+		return nil, false
+	}
+	j.fold(0)
+	out := make([]byte, 0, len(text))
+	last := 0
+	for _, e := range j.edits {
+		out = append(append(out, text[last:e.from]...), e.by...)
+		last = e.to
+	}
+	return append(out, text[last:]...), len(j.edits) > 0
+}
+
+// jsonFold is a text in JSON and what is cut out of it.
+type jsonFold struct {
+	text   []byte
+	values []jsonValue
+	fields []jsonField
+	edits  []jsonEdit
+	array  int // number of the array that is folded
+}
+
+// jsonValue is a value of the text. What is in it follows, up to next.
+type jsonValue struct {
+	key, from, to int // key is where its key begins, or from
+	next          int
+	field         int
+}
+
+// jsonField is a place of values, which is one for all items of an array.
+type jsonField struct {
+	key    []byte
+	fields []int // in it
+	values [][]byte
+	array  int
+	shown  [][]byte // of the items of that array that stay
+}
+
+// jsonEdit replaces a part of the text.
+type jsonEdit struct {
+	from, to int
+	by       []byte
+}
+
+// blank gives the end of blanks.
+func (j *jsonFold) blank(at int) int {
+	for at < len(j.text) && (j.text[at] == ' ' || j.text[at] == '\n' || j.text[at] == '\t' || j.text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// parse reads the value that begins at at, of a field.
+func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
+	if at >= len(j.text) || depth > maxNesting {
+		return 0, false
+	}
+	n := len(j.values)
+	j.values = append(j.values, jsonValue{key: at, from: at, field: field})
+	switch b := j.text[at]; b {
+	case '"':
+		end, ok = j.string(at)
+	case '{', '[':
+		end, ok = j.members(at, field, depth)
+	default:
+		end = at
+		for end < len(j.text) && (kinds[j.text[end]] != 0 || j.text[end] == '-' || j.text[end] == '+' || j.text[end] == '.') {
+			end++
+		}
+		ok = end > at
+	}
+	if !ok {
+		return 0, false
+	}
+	j.values[n].to, j.values[n].next = end, len(j.values)
+	if f := &j.fields[field]; len(f.values) <= maxEnum && j.text[at] != '{' && j.text[at] != '[' {
+		if value := j.text[at:end]; !has(f.values, value) {
+			f.values = append(f.values, value)
+		}
+	}
+	return end, true
+}
+
+func has(list [][]byte, text []byte) bool {
+	for _, t := range list {
+		if bytes.Equal(t, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *jsonFold) string(at int) (end int, ok bool) {
+	for end = at + 1; end < len(j.text); end++ {
+		switch j.text[end] {
+		case '\\':
+			end++
+		case '"':
+			return end + 1, true
+		}
+	}
+	return 0, false
+}
+
+// members reads what is in the array or object that begins at at.
+func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
+	object := j.text[at] == '{'
+	closing := byte(']')
+	if object {
+		closing = '}'
+	}
+	if at = j.blank(at + 1); at < len(j.text) && j.text[at] == closing {
+		return at + 1, true
+	}
+	for turn := 0; ; turn++ {
+		key, in, value := at, field, len(j.values)
+		if object {
+			if at >= len(j.text) || j.text[at] != '"' {
+				return 0, false
+			}
+			if at, ok = j.string(at); !ok {
+				return 0, false
+			}
+			in = j.field(field, j.text[key+1:at-1], turn)
+			if at = j.blank(at); at >= len(j.text) || j.text[at] != ':' {
+				return 0, false
+			}
+			at = j.blank(at + 1)
+		} else {
+			in = j.field(field, nil, 0)
+		}
+		if at, ok = j.parse(at, in, depth+1); !ok {
+			return 0, false
+		}
+		j.values[value].key = key
+		switch at = j.blank(at); {
+		case at >= len(j.text):
+			return 0, false
+		case j.text[at] == closing:
+			return at + 1, true
+		case j.text[at] != ',':
+			return 0, false
+		}
+		at = j.blank(at + 1)
+	}
+}
+
+// field gives the field of a key in another, which likely is the one of its turn.
+// An object of very many keys is a map: all its values are of one field.
+func (j *jsonFold) field(of int, key []byte, turn int) int {
+	in := j.fields[of].fields
+	if turn < len(in) && bytes.Equal(j.fields[in[turn]].key, key) {
+		return in[turn]
+	}
+	for _, f := range in {
+		if bytes.Equal(j.fields[f].key, key) {
+			return f
+		}
+	}
+	if len(in) >= maxFields {
+		return in[maxFields-1]
+	}
+	j.fields = append(j.fields, jsonField{key: key})
+	j.fields[of].fields = append(in, len(j.fields)-1)
+	return len(j.fields) - 1
+}
+
+// fold folds a value.
+func (j *jsonFold) fold(n int) {
+	v := j.values[n]
+	switch j.text[v.from] {
+	case '"':
+		if v.to-v.from > maxText {
+			head := v.from + len(upTo(j.text[v.from:], maxText/2))
+			for j.text[head-1] == '\\' {
+				head--
+			}
+			j.edits = append(j.edits, jsonEdit{head, v.to - 1, fmt.Appendf(nil, " ... (%d bytes omitted) ...", v.to-1-head)})
+		}
+		return
+	case '{', '[':
+	default:
+		return
+	}
+	keep := j.novel(n)
+	i, omitted, from, to := 0, 0, 0, 0
+	cut := func() {
+		if omitted == 0 {
+			return
+		}
+		if next := j.blank(to); j.text[next] == ',' {
+			to = next + 1
+		}
+		j.edits = append(j.edits, jsonEdit{from, to, fmt.Appendf(nil, "... (%d%s", omitted, similarTail)})
+		omitted = 0
+	}
+	for c := n + 1; c < v.next; c = j.values[c].next {
+		if keep == nil || keep[i] {
+			cut()
+			j.fold(c)
+		} else {
+			if omitted == 0 {
+				from = j.values[c].key
+			}
+			omitted++
+			to = j.values[c].to
+		}
+		i++
+	}
+	cut()
+}
+
+// novel says which of the items of a value stay; nil if all do.
+func (j *jsonFold) novel(n int) []bool {
+	v := j.values[n]
+	count, nested := 0, 0
+	for c := n + 1; c < v.next; c = j.values[c].next {
+		count++
+		if b := j.text[j.values[c].from]; b == '{' || b == '[' {
+			nested++
+		}
+	}
+	object := j.text[v.from] == '{'
+	switch {
+	case count < minItems || object && count < minMembers:
+		return nil
+	case nested*2 < count && (object || count < minPlain):
+		return nil
+	case nested*2 < count: // plain values
+		keep := make([]bool, count)
+		for i := range keep {
+			keep[i] = i < minPlain/2 || i >= count-5
+		}
+		return keep
+	}
+	j.array++
+	keep := make([]bool, count)
+	i, kept := 0, 0
+	for c := n + 1; c < v.next; c = j.values[c].next {
+		fresh := j.fresh(c, count, kept) || i == 0
+		if fresh && kept < maxNovel || i == count-1 {
+			keep[i] = true
+			kept++
+		}
+		i++
+	}
+	if kept == count {
+		return nil
+	}
+	return keep
+}
+
+// fresh reports whether an item of count has what those before do not have.
+func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
+	for n := item; n < j.values[item].next; n++ {
+		v := j.values[n]
+		f := &j.fields[v.field]
+		if f.array != j.array {
+			f.array, f.shown = j.array, f.shown[:0]
+		}
+		value := j.text[v.from:v.to]
+		switch b := value[0]; {
+		case b == '{' || b == '[':
+			value = value[:1]
+			if v.next == n+1 { // empty
+				value = []byte{b, b}
+			}
+		case len(f.values) <= maxEnum && len(f.values)*3 <= count:
+		case b == '"' && len(value) > 2 && kept < maxNovel && important(value):
+			value = normal(nil, value, false)
+		case b == '"' && len(value) > 2, b == '-', kinds[b] == isDigit && string(value) != "0":
+			value = []byte{'*'}
+		}
+		if !has(f.shown, value) {
+			f.shown = append(f.shown, value)
+			fresh = true
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,81 @@
+package filter
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// modelLines is what Lines does, said simply.
+func modelLines(lines []string) string {
+	var out []string
+	for _, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			l = ""
+		}
+		if l == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, l)
+	}
+	if len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+func checkLines(t *testing.T, lines []string) {
+	t.Helper()
+	l := NewLines()
+	defer l.Close()
+	for _, line := range lines {
+		l.WriteString(line)
+	}
+	want := modelLines(lines)
+	if got := textOf(t, l); got != want {
+		t.Fatalf("%d lines: %s", len(lines), firstDifference(want, got))
+	}
+	if l.Size() != int64(len(want)) || l.Count() != strings.Count(want, "\n") || l.Err() != nil {
+		t.Errorf("%d bytes in %d lines, %v; want %d in %d", l.Size(), l.Count(), l.Err(), len(want), strings.Count(want, "\n"))
+	}
+	for range 2 { // it may be read again
+		var got strings.Builder
+		if err := l.Each(func(line []byte) { got.Write(append(bytes.Clone(line), '\n')) }); err != nil || got.String() != want {
+			t.Fatalf("each: %v, %s", err, firstDifference(want, got.String()))
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", flushAt)
+	for name, lines := range map[string][]string{
+		"none":                  nil,
+		"blank":                 {"", " ", "\t"},
+		"blank at both ends":    {"", "a", ""},
+		"blank in a row":        {"a", "", " ", "", "b"},
+		"indented":              {"  a", "\tb"},
+		"a form feed":           {"\f", "a"},
+		"as long as the buffer": {long[1:], "a", long, "b", long + "c"},
+		"longer":                {strings.Repeat(long, 5) + "y", "a", strings.Repeat(long, 3)},
+		"more than memory":      strings.Split(strings.Repeat(strings.Repeat("0123456789", 20)+"\n\n", 9000), "\n"),
+	} {
+		t.Run(name, func(t *testing.T) { checkLines(t, lines) })
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add("a\n\n\nb\n ", 1)
+	f.Add("abc\n\nd", 70_000)
+	f.Fuzz(func(t *testing.T, text string, times int) {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			if times > 1 && i%3 == 0 && len(lines[i]) > 0 && len(lines) < 100 {
+				lines[i] = strings.Repeat(lines[i], min(times, 100_000/len(lines[i]))+1)
+			}
+		}
+		checkLines(t, lines)
+	})
+}

@@ -1,0 +1,209 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// longRow is a row of a long listing.
+type longRow struct {
+	mode, owner, size, date, name []byte
+}
+
+// minLong is how many rows a long listing must have to be shortened.
+const minLong = 8
+
+// parseLong takes a row apart: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name.
+func parseLong(l []byte) (r longRow, ok bool) {
+	if len(l) < 20 || bytes.IndexByte([]byte("-dlbcpsD"), l[0]) < 0 {
+		return r, false
+	}
+	for _, b := range l[1:10] {
+		if bytes.IndexByte([]byte("rwxsStT-"), b) < 0 {
+			return r, false
+		}
+	}
+	field := func() (f []byte) {
+		l = bytes.TrimLeft(l, " ")
+		end := bytes.IndexByte(l, ' ')
+		if end < 0 {
+			end = len(l)
+		}
+		f, l = l[:end], l[end:]
+		return f
+	}
+	r.mode = field()
+	if links := field(); run(links, 0) != len(links) || len(links) == 0 {
+		return r, false
+	}
+	l = bytes.TrimLeft(l, " ")
+	owners := l
+	field()
+	field()
+	r.owner = owners[:len(owners)-len(l)]
+	r.size = field()
+	if bytes.HasSuffix(r.size, []byte(",")) { // a device
+		field()
+	}
+	if len(r.size) == 0 || kinds[r.size[0]] != isDigit {
+		return r, false
+	}
+	l = bytes.TrimLeft(l, " ")
+	dates := l
+	switch first := field(); {
+	case len(first) == 3 && calendar(first):
+		field()
+		field()
+	case len(first) == 10 && first[4] == '-': // ISO
+		if clock := field(); len(clock) > 8 {
+			field()
+		}
+	default:
+		return r, false
+	}
+	r.date = dates[:len(dates)-len(l)]
+	r.name = bytes.TrimPrefix(l, []byte(" "))
+	return r, len(r.name) > 0
+}
+
+// common counts how often texts come, of which the same mostly come in a row.
+type common struct {
+	count map[string]int
+	last  []byte
+	n     int // of last, not yet in count
+}
+
+func (c *common) add(text []byte) {
+	if !bytes.Equal(text, c.last) {
+		c.all()
+		c.last = append(c.last[:0], text...)
+	}
+	c.n++
+}
+
+// all gives the counts; of very many texts not all are there.
+func (c *common) all() map[string]int {
+	if c.n > 0 {
+		if c.count == nil {
+			c.count = map[string]int{}
+		}
+		if len(c.count) < maxDirs || c.count[string(c.last)] > 0 {
+			c.count[string(c.last)] += c.n
+		}
+		c.n, c.last = 0, c.last[:0]
+	}
+	return c.count
+}
+
+// most gives the text that comes most, and whether there is no other.
+func (c *common) most() (text string, only bool) {
+	for t, n := range c.all() {
+		if n > c.count[text] || n == c.count[text] && t < text {
+			text = t
+		}
+	}
+	return text, len(c.count) == 1
+}
+
+// long shortens a long listing: what the rows have in common stands once.
+func (p *listingPass) long() (bool, error) {
+	var files, dirs, owners, dates common
+	rows := 0
+	err := p.all.Each(func(l []byte) {
+		r, ok := parseLong(l)
+		if !ok {
+			return
+		}
+		rows++
+		if dotName(r.name) {
+			return
+		}
+		owners.add(r.owner)
+		dates.add(r.date)
+		switch r.mode[0] {
+		case 'd':
+			dirs.add(r.mode)
+		case '-':
+			files.add(r.mode)
+		}
+	})
+	if err != nil || rows < minLong || rows*10 < p.all.Count()*4 {
+		return false, err
+	}
+	file, _ := files.most()
+	dir, _ := dirs.most()
+	owner, oneOwner := owners.most()
+	date, oneDate := dates.most()
+	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(file, "-"), or(dir, "-"), owner)
+	if oneDate {
+		note += ", of " + date
+	}
+	p.out.WriteString(note + ")")
+	runs := nameRuns{out: p.out, max: p.names}
+	skip := false // a directory of noise
+	var line []byte
+	err = p.all.Each(func(l []byte) {
+		r, ok := parseLong(l)
+		switch {
+		case !ok && complaint(l):
+			runs.end()
+			p.complain(l)
+			return
+		case !ok && len(l) > 0 && l[len(l)-1] == ':':
+			path := append(bytes.Clone(l[:len(l)-1]), '/')
+			end := p.noisePath(path, false)
+			if skip = end > 0 && end < len(path); skip {
+				return
+			}
+			runs.end()
+			runs.plain(l)
+			return
+		case !ok && bytes.HasPrefix(l, []byte("total ")):
+			return
+		case skip:
+			return
+		case !ok:
+			runs.end()
+			runs.plain(l)
+			return
+		case dotName(r.name):
+			return
+		}
+		line = line[:0]
+		usual := file
+		if r.mode[0] == 'd' {
+			usual = dir
+		}
+		if m := string(r.mode); m != usual && m != "lrwxrwxrwx" && m != "lrwxr-xr-x" {
+			line = append(append(line, m...), ' ')
+		}
+		if !oneOwner && string(r.owner) != owner {
+			line = append(append(line, r.owner...), ' ')
+		}
+		if r.mode[0] != 'd' && r.mode[0] != 'l' {
+			line = append(append(line, r.size...), ' ')
+		}
+		if !oneDate {
+			line = append(append(line, r.date...), ' ')
+		}
+		line = append(line, r.name...)
+		if r.mode[0] == 'd' && r.name[len(r.name)-1] != '/' {
+			line = append(line, '/')
+		}
+		runs.line(line)
+	})
+	runs.end()
+	p.complained()
+	return true, err
+}
+
+func dotName(name []byte) bool {
+	return string(name) == "." || string(name) == ".." || string(name) == "./" || string(name) == "../"
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestListing(t *testing.T) {
+	var many, runs, drawn strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&many, "./src/%c/mod_%c%c.go\n", 'a'+i/25, 'a'+i%25, 'a'+i/25)
+	}
+	for i := range 40 {
+		fmt.Fprintf(&runs, "chunk_%03d.snap\n", i)
+	}
+	drawn.WriteString(".\n├── main.go\n├── node_modules\n│   ├── a\n│   │   └── index.js\n│   └── b\n└── src\n    ├── x.go\n    └── y.go\n\n4 directories, 5 files\n")
+	long := "total 40\ndrwxr-xr-x 2 dev dev 4096 Nov 20 19:02 .\ndrwxr-xr-x 9 dev dev 4096 Nov 20 19:02 ..\n"
+	for i := range 9 {
+		long += fmt.Sprintf("-rw-r--r-- 1 dev dev %d Nov 2%d 19:02 file%c.go\n", 100+i, i, 'a'+i)
+	}
+	long += "-rwxr-xr-x 1 dev dev 12 Nov 20 19:02 run me.sh\nlrwxrwxrwx 1 dev dev 3 Nov 20 19:02 l -> x y\ndrwxr-xr-x 2 root dev 4096 Nov 20 19:02 sub\n"
+	deps := "./main.go\n"
+	for i := range 20 {
+		deps += fmt.Sprintf("./node_modules/p%d/index.js\n./node_modules/@s/q/%d.js\n", i%3, i)
+	}
+	for name, tt := range map[string]struct {
+		command, in string
+		want        []string // lines of the result
+		gone        string
+	}{
+		"a few paths":           {"find . -name x", "./a/b\n./a/c\n./d\n", []string{"./a/b", "./a/c", "./d"}, ""},
+		"many paths":            {"find . -name '*.go'", many.String(), []string{"./src/a/{mod_aa.go,mod_ba.go,"}, "./src/a/mod_ba.go"},
+		"dependencies":          {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
+		"dependencies wanted":   {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
+		"numbered":              {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
+		"tree":                  {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
+		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
+		"errors":                {"find /", strings.Repeat("find: ‘/root/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/root/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
+		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
+		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, "listing", "")
+			got := passed(t, s, Run{Command: tt.command}, tt.in)
+			for _, want := range tt.want {
+				if !strings.Contains("\n"+got, "\n"+want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			if tt.gone != "" && strings.Contains(got, tt.gone) {
+				t.Errorf("still %q in\n%s", tt.gone, got)
+			}
+			if again := passed(t, s, Run{Command: tt.command}, got); again != got {
+				t.Errorf("again:\n%s", again)
+			}
+		})
+	}
+}
+
+func FuzzListing(f *testing.F) {
+	for _, command := range []string{"ls -R", "tree -a", "find . -type f", "ls -la"} {
+		f.Add(command, ".:\na1\na2\na3\na4\na5\na6\na7\na8\na9\na10\n\n./node_modules/x:\nb\n\n./c:\nd\ne\n")
+		f.Add(command, ".\n├── a\n│   ├── b\n│   └── c\n└── node_modules\n    └── x\n")
+		f.Add(command, "total 8\n"+strings.Repeat("-rw-r--r-- 1 a b 12 Nov 20 19:02 x\ndrwxr-xr-x 1 a b 12 Nov 20 2026 y\n", 9))
+		f.Add(command, strings.Repeat("./a/b\n./a/c\nnode_modules/x/y\nfind: x: Permission denied\n", 9))
+	}
+	f.Fuzz(func(t *testing.T, command, text string) {
+		s := made(t, "listing", "group = 4, names = 20, lines = 20")
+		text = string(Sanitize([]byte(text)))
+		run := Run{Command: command}
+		got := passed(t, s, run, text)
+		if len(got) > len(text) {
+			t.Error("grew")
+		}
+		if again := passed(t, s, run, got); again != got {
+			t.Errorf("%s\nfirst:\n%s\nagain:\n%s", firstDifference(got, again), got, again)
+		}
+	})
+}
+
+func BenchmarkListing(b *testing.B) {
+	var paths, long []byte
+	for i := 0; len(paths) < 4<<20; i++ {
+		paths = fmt.Appendf(paths, "./src/part%d/node%d/file_%c.go\n", i%97, i%13, 'a'+i%26)
+		long = fmt.Appendf(long, "-rw-r--r-- 1 dev dev %d Nov 20 19:02 file%d.go\n", i, i)
+	}
+	for name, text := range map[string][]byte{"find .": paths, "ls -l": long} {
+		b.Run(name, func(b *testing.B) { benchmarkStrategy(b, made(b, "listing", ""), Run{Command: name}, text) })
+	}
+}

@@ -1,0 +1,278 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// groupMatches shortens what a search found.
+type groupMatches struct {
+	max     int // matches that stay
+	perFile int
+	width   int // bytes of a line that stay
+}
+
+// newGroupMatches makes the strategy "group_matches": the matches of a file stand
+// below its first, without its name. Of more than max_matches, and of more than
+// max_per_file in a file, and 8 when half of all are there, the others are counted,
+// by file; of lines longer than
+// width what is near the match stays.
+func newGroupMatches(p params) (Strategy, error) {
+	c := struct {
+		Max     int `toml:"max_matches"`
+		PerFile int `toml:"max_per_file"`
+		Width   int `toml:"width"`
+	}{Max: 200, PerFile: 80, Width: 400}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Max <= 0 || c.PerFile <= 0 || c.Width < 200 {
+		return nil, errors.New("want max_matches > 0, max_per_file > 0 and width >= 200")
+	}
+	return groupMatches{c.Max, c.PerFile, c.Width}, nil
+}
+
+func (g groupMatches) Begin(run Run, out *Lines) Pass {
+	m := &matchesPass{groupMatches: g, out: out}
+	for i, w := range strings.Fields(run.Command) {
+		switch {
+		case i == 0:
+		case w == "-c" || w == "--count" || w == "--count-matches" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c"):
+			m.counts = true
+		case !strings.HasPrefix(w, "-") && len(w) > 2:
+			m.wanted = append(m.wanted, []byte(strings.Trim(w, `\b^$()"'`)))
+		}
+	}
+	return m
+}
+
+type matchesPass struct {
+	groupMatches
+	out     *Lines
+	wanted  [][]byte // words of the command, of which one likely is what was looked for
+	counts  bool     // the command asks for numbers only
+	path    []byte   // of the file whose matches come
+	n       int      // matches of it
+	shown   int      // matches of it that stay
+	total   int      // lines that stay
+	rest    int      // lines without a path that went
+	zeros   int      // files without a match
+	others  int      // complaints
+	again   bool
+	changed bool
+	lossy   bool
+	line    []byte
+}
+
+const (
+	matchesTail  = " more matches in this file) ..."
+	fileTail     = " matches)"
+	maxZeros     = 20
+	maxComplains = 10
+)
+
+func (m *matchesPass) Line(l []byte) {
+	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || isOmission(l) {
+		m.again = true
+	}
+	path, rest := m.parse(l)
+	switch {
+	case path == nil:
+		m.other(l)
+		return
+	case m.counts && string(rest) == "0":
+		if m.zeros++; m.zeros > maxZeros {
+			m.lossy = true
+			return
+		}
+	case bytes.Equal(path, m.path):
+		m.n++
+		if m.total >= m.max || m.shown >= m.perFile || m.total > m.max/2 && m.shown >= 8 {
+			m.lossy = true
+			return
+		}
+		m.line = append(append(m.line[:0], ' '), rest...)
+		m.write(m.line, 1)
+		m.changed = true
+		return
+	}
+	m.file()
+	m.path, m.n, m.shown = append(m.path[:0], path...), 1, 0
+	if m.total < m.max || m.counts {
+		m.write(l, len(l)-len(rest))
+	}
+}
+
+// write writes a match whose path ends before rest.
+func (m *matchesPass) write(l []byte, rest int) {
+	m.shown++
+	m.total++
+	if len(l) > m.width {
+		l = m.around(l, rest)
+		m.lossy = true
+	}
+	m.out.Write(l)
+}
+
+// file ends the matches of a file.
+func (m *matchesPass) file() {
+	switch more := m.n - m.shown; {
+	case len(m.path) == 0 || more == 0:
+	case m.shown == 0:
+		m.out.Write(fmt.Appendf(nil, "%s (%d%s", m.path, m.n, fileTail))
+	default:
+		m.out.Write(fmt.Appendf(nil, " ... (%d%s", more, matchesTail))
+	}
+	m.path, m.n, m.shown = m.path[:0], 0, 0
+}
+
+// other takes a line that is no match with a path.
+func (m *matchesPass) other(l []byte) {
+	switch {
+	case len(l) == 0:
+		m.file()
+		m.out.Write(nil)
+	case string(l) == "--":
+		if m.n == m.shown {
+			m.out.Write(l)
+		}
+	case complaint(l) && !bytes.Contains(l, []byte("inary file")):
+		m.file()
+		if m.others++; m.others <= maxComplains {
+			m.out.Write(l)
+		}
+	default:
+		m.file()
+		if m.total >= m.max && !isPatternCount(l) && l[0] != ' ' && !bytes.Contains(l, []byte("inary file")) && bytes.IndexByte(l, ' ') >= 0 {
+			m.rest++
+			m.lossy = true
+			return
+		}
+		m.write(l, 0)
+	}
+}
+
+// parse takes the path off a match; path is nil if there is none.
+func (m *matchesPass) parse(l []byte) (path, rest []byte) {
+	if len(l) == 0 || l[0] == ' ' || l[0] == '\t' {
+		return nil, nil
+	}
+	if p := len(m.path); p > 0 && len(l) > p+1 && bytes.HasPrefix(l, m.path) {
+		if l[p] == ':' {
+			return m.path, l[p+1:]
+		}
+		if l[p] == '-' {
+			if end := run(l, p+1); end > p+1 && end < len(l) && l[end] == '-' {
+				return m.path, l[p+1:]
+			}
+		}
+	}
+	limit := min(len(l), 512)
+	for at := 0; ; {
+		i := bytes.IndexByte(l[at:limit], ':')
+		if i < 0 {
+			break
+		}
+		at += i
+		if at == 1 && at+1 < len(l) && (l[2] == '\\' || l[2] == '/') { // a drive
+			at++
+			continue
+		}
+		if !pathLike(l[:at]) {
+			break
+		}
+		return l[:at], l[at+1:]
+	}
+	// Lines before a match: name.ext-12-text.
+	if dot := bytes.IndexByte(l[:limit], '.'); dot >= 0 {
+		for at := dot + 1; at < limit; at++ {
+			if l[at] == '-' {
+				if end := run(l, at+1); end > at+1 && end < len(l) && l[end] == '-' && pathLike(l[:at]) {
+					return l[:at], l[at+1:]
+				}
+			}
+			if l[at] == ' ' {
+				break
+			}
+		}
+	}
+	return nil, nil
+}
+
+// pathLike reports whether a text may be the path of a file.
+func pathLike(p []byte) bool {
+	if len(p) == 0 || run(p, 0) == len(p) {
+		return false
+	}
+	named := false
+	for _, b := range p {
+		switch b {
+		case ' ', '"', '\'', '(', ')', '{', '}', '<', '>', ';', '=', ',', '|', '*', '\t':
+			return false
+		case '.', '/', '\\':
+			named = true
+		}
+	}
+	return named || bytes.HasSuffix(p, []byte("file"))
+}
+
+// around shortens a long line to its begin and what is near the match.
+func (m *matchesPass) around(l []byte, from int) []byte {
+	part := (m.width - 100) / 2
+	head := min(from+part/2, m.width/2)
+	at := -1
+	for _, w := range m.wanted {
+		if len(w) > 2 {
+			if i := bytes.Index(l[min(from, len(l)):], w); i >= 0 {
+				at = from + i
+				break
+			}
+		}
+	}
+	if at < head+part/2 { // in the head, or not found
+		return append(bytes.Clone(upTo(l, head+part)), fmt.Appendf(nil, " ... (%d bytes omitted)", len(l)-len(upTo(l, head+part)))...)
+	}
+	start, end := at-part/2, min(len(l), at+part/2)
+	for start < len(l) && !utf8.RuneStart(l[start]) {
+		start++
+	}
+	shown := upTo(l, end)
+	if start >= len(shown) {
+		start = len(shown)
+	}
+	first := upTo(l, head)
+	return fmt.Appendf(nil, "%s ... %s ... (%d bytes omitted)", first, shown[start:], len(l)-len(first)-len(shown[start:]))
+}
+
+// upTo is the begin of a text, without half a character.
+func upTo(l []byte, n int) []byte {
+	n = min(n, len(l))
+	for n > 0 && n < len(l) && !utf8.RuneStart(l[n]) {
+		n--
+	}
+	return l[:n]
+}
+
+func (m *matchesPass) End() Confidence {
+	m.file()
+	if m.again || !m.changed && !m.lossy && m.others <= maxComplains {
+		return Fallback
+	}
+	if m.rest > 0 {
+		m.out.Write(omission(m.rest))
+	}
+	if n := m.zeros - maxZeros; n > 0 {
+		m.out.Write(fmt.Appendf(nil, "... (%d more files with 0%s", n, fileTail))
+	}
+	if n := m.others - maxComplains; n > 0 {
+		m.out.Write(fmt.Appendf(nil, "... (%d more complaints%s", n, fileTail))
+		return Partial
+	}
+	if m.lossy {
+		return Partial
+	}
+	return Full
+}

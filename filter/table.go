@@ -1,0 +1,312 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// table shortens what a system tells of itself in rows.
+type table struct {
+	rows  int // that stay
+	width int // bytes of a command line
+}
+
+// newTable makes the strategy "table" for df, du, ps, top, lsof, ss and netstat:
+// file systems without a device, kernel threads and mapped files go, of very many
+// rows those with the largest numbers stay, and of the others at least the names
+// or the states; command lines are cut at width.
+func newTable(p params) (Strategy, error) {
+	c := struct {
+		Rows  int `toml:"max_rows"`
+		Width int `toml:"width"`
+	}{Rows: 40, Width: 200}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Rows < 5 || c.Width < 40 {
+		return nil, errors.New("want max_rows >= 5 and width >= 40")
+	}
+	return table{c.Rows, c.Width}, nil
+}
+
+func (t table) Begin(run Run, out *Lines) Pass {
+	program, _, _ := strings.Cut(run.Command, " ")
+	return &tablePass{table: t, program: program, run: run, out: out, all: NewLines()}
+}
+
+type tablePass struct {
+	table
+	program string
+	run     Run
+	out     *Lines
+	all     *Lines
+	again   bool
+}
+
+// tableTail ends the line that says what was left out of a table.
+const tableTail = " left out)"
+
+func (t *tablePass) Line(l []byte) {
+	if len(l) > 1 && l[0] == '(' && bytes.HasSuffix(l, []byte(tableTail)) {
+		t.again = true
+	}
+	t.all.Write(l)
+}
+
+func (t *tablePass) End() Confidence {
+	defer t.all.Close()
+	if t.again || t.all.Count() < 5 {
+		return Fallback
+	}
+	gone := ""
+	switch t.program {
+	case "df", "gdf":
+		gone = t.df()
+	case "du", "gdu", "ncdu", "dust":
+		gone = t.du()
+	case "ps", "pgrep":
+		gone = t.ps()
+	case "top":
+		gone = t.top()
+	case "lsof":
+		gone = t.lsof()
+	case "ss", "netstat":
+		gone = t.sockets()
+	}
+	if gone == "" {
+		return Fallback
+	}
+	t.out.WriteString("(" + gone + tableTail)
+	return Partial
+}
+
+// each calls do with each line. An error of reading shows in what is left of the
+// text, which is less; so nothing is left out then.
+func (t *tablePass) each(do func(l []byte)) bool { return t.all.Each(do) == nil }
+
+// pseudo are types of file systems without a device.
+var pseudo = map[string]bool{"tmpfs": true, "devtmpfs": true, "udev": true, "overlay": true, "shm": true, "none": true, "efivarfs": true, "squashfs": true, "ramfs": true, "proc": true, "sysfs": true, "devfs": true, "map": true, "cgroup": true, "cgroup2": true, "fuse.portal": true, "fuse.snapfuse": true, "autofs": true, "fusectl": true, "run": true, "dev": true, "nsfs": true, "portal": true}
+
+func (t *tablePass) df() string {
+	gone, rows := 0, 0
+	ok := t.each(func(l []byte) {
+		fields := bytes.Fields(l)
+		if len(fields) < 5 || !bytes.Contains(l, []byte("%")) || fields[0][len(fields[0])-1] == ':' {
+			t.out.Write(l)
+			return
+		}
+		rows++
+		kind := string(fields[0])
+		if pseudo[string(fields[1])] {
+			kind = string(fields[1])
+		}
+		loop := bytes.HasPrefix(fields[0], []byte("/dev/loop")) || kind == "squashfs" || strings.HasPrefix(kind, "fuse.")
+		mount := fields[len(fields)-1]
+		full := false
+		for _, f := range fields {
+			if n := len(f); n > 1 && f[n-1] == '%' {
+				used, _ := strconv.Atoi(string(f[:n-1]))
+				full = used >= 90
+			}
+		}
+		inside := bytes.Contains(mount, []byte("/docker/")) || bytes.Contains(mount, []byte("/containers/")) || bytes.Contains(mount, []byte("/kubelet/")) || bytes.Contains(mount, []byte("/containerd/")) || bytes.Contains(mount, []byte("/io.containerd")) || bytes.HasPrefix(mount, []byte("/snap/"))
+		if loop && inside || loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) || pseudo[kind] && string(mount) != "/" && (inside || !full || loop) {
+			gone++
+			return
+		}
+		t.out.Write(l)
+	})
+	if !ok || gone == 0 || gone == rows {
+		return ""
+	}
+	return fmt.Sprintf("%d pseudo file systems", gone)
+}
+
+// amount reads a number with a unit; ok is false for another text.
+func amount(text []byte) (n float64, ok bool) {
+	end := 0
+	for end < len(text) && (kinds[text[end]] == isDigit || text[end] == '.' || text[end] == ',') {
+		end++
+	}
+	n, err := strconv.ParseFloat(strings.ReplaceAll(string(text[:end]), ",", "."), 64)
+	if err != nil {
+		return 0, false
+	}
+	if unit := bytes.TrimRight(text[end:], "iB"); len(unit) == 1 {
+		power := strings.IndexByte("kmgtpe", unit[0]|0x20)
+		if power < 0 {
+			return 0, false
+		}
+		for range power + 1 {
+			n *= 1024
+		}
+	} else if len(unit) > 0 {
+		return 0, false
+	}
+	return n, true
+}
+
+func (t *tablePass) du() string {
+	var sizes []float64
+	strange := 0
+	size := func(l []byte) (float64, bool) {
+		i := bytes.IndexAny(l, "\t ")
+		if i <= 0 {
+			return 0, false
+		}
+		return amount(l[:i])
+	}
+	t.each(func(l []byte) {
+		switch n, ok := size(l); {
+		case ok && len(sizes) < 1<<20:
+			sizes = append(sizes, n)
+		case !ok && !complaint(l):
+			strange++
+		}
+	})
+	if len(sizes) <= t.rows+t.rows/2 || strange*10 > len(sizes) {
+		return ""
+	}
+	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
+	least := sizes[t.rows-1]
+	as := t.rows - slices.Index(sizes, least) // of those as small as the least
+	gone, complaints := 0, 0
+	var last []byte
+	ok := t.each(func(l []byte) {
+		n, ok := size(l)
+		switch {
+		case !ok:
+			if complaints++; complaints <= 10 || !complaint(l) {
+				t.out.Write(l)
+			} else {
+				gone++
+			}
+			last = nil
+		case n > least || n == least && as > 0:
+			if n == least {
+				as--
+			}
+			t.out.Write(l)
+			last = nil
+		default:
+			gone++
+			last = append(last[:0], l...)
+		}
+	})
+	if !ok {
+		return ""
+	}
+	if last != nil && !strings.Contains(t.run.Command, "sort") { // the total comes last
+		gone--
+		t.out.Write(last)
+	}
+	return fmt.Sprintf("%d smaller entries", gone)
+}
+
+func (t *tablePass) top() string {
+	gone, rows := 0, -1
+	ok := t.each(func(l []byte) {
+		fields := bytes.Fields(l)
+		switch {
+		case len(fields) > 6 && string(fields[0]) == "PID":
+			rows = 0
+		case rows >= 0 && len(fields) > 6 && run(fields[0], 0) == len(fields[0]):
+			if rows++; rows > t.rows/2 {
+				gone++
+				return
+			}
+		default:
+			rows = -1
+		}
+		t.out.Write(l)
+	})
+	if !ok || gone == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d processes", gone)
+}
+
+func (t *tablePass) lsof() string {
+	if t.all.Count() < t.rows {
+		return ""
+	}
+	mapped, more, shown := 0, 0, 0
+	column := -1
+	ok := t.each(func(l []byte) {
+		fields := bytes.Fields(l)
+		if column < 0 {
+			for i, f := range fields {
+				if string(f) == "FD" {
+					column = len(fields) - i
+				}
+			}
+			t.out.Write(l)
+			return
+		}
+		for i, f := range fields {
+			if i > 1 && i < 6 && (string(f) == "mem" || string(f) == "txt" || string(f) == "rtd" || string(f) == "DEL") && !bytes.Contains(l, []byte("(deleted)")) {
+				mapped++
+				return
+			}
+		}
+		if shown++; shown > 2*t.rows && !bytes.Contains(l, []byte("LISTEN")) && !bytes.Contains(l, []byte("(deleted)")) {
+			more++
+			return
+		}
+		t.out.Write(l)
+	})
+	if !ok || mapped+more == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, more)
+}
+
+// sockets keeps what listens, and counts the states of most others.
+func (t *tablePass) sockets() string {
+	states := map[string]int{}
+	shown, gone := 0, 0
+	ok := t.each(func(l []byte) {
+		state := socketState(l)
+		if state == "" {
+			t.out.Write(l)
+			return
+		}
+		if shown++; shown > t.rows/2 {
+			states[state]++
+			gone++
+			return
+		}
+		t.out.Write(l)
+	})
+	if !ok || gone == 0 {
+		return ""
+	}
+	var all []string
+	for _, s := range slices.Sorted(maps.Keys(states)) {
+		all = append(all, fmt.Sprintf("%d %s", states[s], s))
+	}
+	return fmt.Sprintf("%d more sockets: %s", gone, strings.Join(all, ", "))
+}
+
+// socketState gives the state of a socket that does not listen; empty for another
+// line.
+func socketState(l []byte) string {
+	for i, f := range bytes.Fields(l) {
+		if i > 6 {
+			break
+		}
+		switch s := string(f); s {
+		case "LISTEN", "UNCONN", "LISTENING":
+			return ""
+		case "ESTAB", "ESTABLISHED", "TIME-WAIT", "TIME_WAIT", "CLOSE-WAIT", "CLOSE_WAIT", "FIN-WAIT-1", "FIN-WAIT-2", "FIN_WAIT1", "FIN_WAIT2", "SYN-SENT", "SYN_SENT", "SYN-RECV", "SYN_RECV", "LAST-ACK", "LAST_ACK", "CLOSING", "CONNECTED", "CLOSED", "STREAM":
+			return s
+		}
+	}
+	return ""
+}

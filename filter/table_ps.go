@@ -1,0 +1,199 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// process is a row of ps.
+type process struct {
+	line     []byte
+	command  int // where its command line begins
+	cpu, mem float64
+	keep     bool
+}
+
+// maxProcesses bounds the rows that are held.
+const maxProcesses = 20_000
+
+// ps keeps all processes, or those that take most, without kernel threads; the
+// others by name.
+func (t *tablePass) ps() string {
+	var rows []process
+	var before [][]byte
+	cpu, mem, command := -1, -1, -1
+	kernel, lost := 0, 0
+	ok := t.each(func(l []byte) {
+		if command < 0 {
+			cpu, mem, command = psColumns(l)
+			before = append(before, bytes.Clone(l))
+			return
+		}
+		at := column(l, command)
+		if at < 0 {
+			at = 0
+		}
+		if text := l[at:]; at > 0 && text[0] == '[' && text[len(text)-1] == ']' {
+			kernel++
+			return
+		}
+		if len(rows) == maxProcesses {
+			lost++
+			return
+		}
+		p := process{line: bytes.Clone(l), command: at}
+		for i, f := range bytes.Fields(l) {
+			switch n, err := strconv.ParseFloat(string(f), 64); {
+			case err != nil:
+			case i == cpu:
+				p.cpu = n
+			case i == mem:
+				p.mem = n
+			}
+		}
+		rows = append(rows, p)
+	})
+	if !ok || command < 0 || lost > 0 {
+		return ""
+	}
+	more := t.choose(rows)
+	for _, l := range before {
+		t.out.Write(l)
+	}
+	cut := 0
+	for _, p := range rows {
+		if !p.keep {
+			continue
+		}
+		if width := p.command + t.width; len(p.line) > width+40 {
+			cut++
+			p.line = append(bytes.Clone(upTo(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(upTo(p.line, width)))...)
+		}
+		t.out.Write(p.line)
+	}
+	var gone []string
+	if kernel > 0 {
+		gone = append(gone, fmt.Sprintf("%d kernel threads", kernel))
+	}
+	if more != "" {
+		gone = append(gone, more)
+	}
+	if cut > 0 {
+		gone = append(gone, fmt.Sprintf("the ends of %d command lines", cut))
+	}
+	return strings.Join(gone, ", ")
+}
+
+// choose marks the rows that stay, and names the others.
+func (t *tablePass) choose(rows []process) string {
+	if len(rows) <= 2*t.rows {
+		for i := range rows {
+			rows[i].keep = true
+		}
+		return ""
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	mark := func(by func(process) float64) {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(rows[b]), by(rows[a])) })
+		for _, i := range order[:t.rows/2] {
+			rows[i].keep = rows[i].keep || by(rows[i]) > 0
+		}
+	}
+	mark(func(p process) float64 { return p.cpu })
+	mark(func(p process) float64 { return p.mem })
+	kept := 0
+	for _, p := range rows {
+		if p.keep {
+			kept++
+		}
+	}
+	names := map[string]int{}
+	gone := 0
+	for i := range rows {
+		p := &rows[i]
+		if !p.keep && (kept < t.rows || bytes.Contains(p.line, []byte("<defunct>"))) {
+			p.keep = true
+			kept++
+		}
+		if !p.keep {
+			names[programOf(p.line[p.command:])]++
+			gone++
+		}
+	}
+	var list []string
+	for i, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))
+	}) {
+		if i == 150 {
+			list = append(list, "and others")
+			break
+		}
+		if n := names[name]; n > 1 {
+			name += fmt.Sprintf(" %d", n)
+		}
+		list = append(list, name)
+	}
+	return fmt.Sprintf("%d more processes: %s", gone, strings.Join(list, ", "))
+}
+
+// programOf is the name of the program in a command line.
+func programOf(command []byte) string {
+	word, rest, _ := strings.Cut(string(command), " ")
+	if strings.HasSuffix(word, ":") { // a title: sshd: user
+		return word + " " + strings.TrimSpace(rest)[:min(20, len(strings.TrimSpace(rest)))]
+	}
+	return strings.ToValidUTF8(word[strings.LastIndexByte(word, '/')+1:], "")
+}
+
+// psColumns finds the columns of a header by their number; command is -1 if it is
+// none.
+func psColumns(l []byte) (cpu, mem, command int) {
+	cpu, mem, command = -1, -1, -1
+	process := false
+	for i, f := range bytes.Fields(l) {
+		switch string(f) {
+		case "PID":
+			process = true
+		case "%CPU", "CPU", "C", "PCPU":
+			cpu = i
+		case "%MEM", "MEM", "RSS", "PMEM":
+			if mem < 0 {
+				mem = i
+			}
+		case "COMMAND", "CMD", "ARGS", "COMM":
+			command = i
+		}
+	}
+	if !process || command <= 0 {
+		return -1, -1, -1
+	}
+	return cpu, mem, command
+}
+
+// column gives where the column of a number begins in a row; -1 if there is none.
+func column(l []byte, n int) int {
+	at := 0
+	for range n {
+		for at < len(l) && l[at] == ' ' {
+			at++
+		}
+		for at < len(l) && l[at] != ' ' {
+			at++
+		}
+	}
+	for at < len(l) && l[at] == ' ' {
+		at++
+	}
+	if at >= len(l) {
+		return -1
+	}
+	return at
+}
