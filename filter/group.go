@@ -119,6 +119,9 @@ type grouping struct {
 	muted   int  // lines of these that are left out here
 	again   bool // the input is the result of an earlier pass
 	raw     bool // the program writes
+
+	place           position // that the line begins with, if placed, when located
+	located, placed bool
 }
 
 // bodyText is text in order, whose last part may come behind the groups: what
@@ -174,6 +177,7 @@ func (g *grouping) Line(l []byte) {
 }
 
 func (g *grouping) line(l []byte) {
+	g.located = false
 	if g.cur.kind != closed {
 		if g.continues(l) {
 			return

@@ -114,10 +114,12 @@ func (g *grouping) begins(l []byte) bool {
 	if bytes.HasPrefix(l, []byte("In ")) && g.beginsShell(l) {
 		return true
 	}
-	if at := bytes.Index(l, []byte(" ━━")); at > 0 && g.beginsSections(l, l[:at]) {
-		return true
+	if bytes.HasSuffix(l, []byte("━")) {
+		if at := bytes.Index(l, []byte(" ━━")); at > 0 && g.beginsSections(l, l[:at]) {
+			return true
+		}
 	}
-	p, ok := locate(l)
+	p, ok := g.locate(l)
 	if !ok {
 		if bytes.Count(p.pos, []byte(":")) > 1 && p.named() {
 			g.failed = true
@@ -156,28 +158,14 @@ func (g *grouping) begins(l []byte) bool {
 	return true
 }
 
-// maxNotesFull is how many notes of an error show code of others; more of them
-// are what a compiler tried, mostly.
-const maxNotesFull = 3
-
-// tooMany counts the notes of an error, and reports whether one more of this
-// file says too little.
-func (g *grouping) tooMany(file []byte) bool {
-	g.notes++
-	return g.notes > maxNotesFull && foreignFile(file)
-}
-
-// foreignFile reports whether a file is of the system or of a library.
-func foreignFile(file []byte) bool {
-	for _, dir := range foreignDirs {
-		if bytes.HasPrefix(file, dir) {
-			return true
-		}
+// locate is locate, once for each line.
+func (g *grouping) locate(l []byte) (position, bool) {
+	if !g.located {
+		g.place, g.placed = locate(l)
+		g.located = true
 	}
-	return bytes.Contains(file, []byte("/.cargo/")) || bytes.Contains(file, []byte("/node_modules/")) || bytes.Contains(file, []byte("/.conan"))
+	return g.place, g.placed
 }
-
-var foreignDirs = [][]byte{[]byte("/usr/"), []byte("/opt/"), []byte("/Library/"), []byte("/Applications/"), []byte("/nix/"), []byte("/lib/"), []byte("C:\\Program")}
 
 // leading reports whether a line says where the diagnostics behind it come from.
 func leading(l []byte) bool {
@@ -201,7 +189,7 @@ func isFileName(l []byte) bool {
 		return false
 	}
 	rooted := l[0] == '/' || l[1] == ':' && l[2] == '\\' || l[0] == '.' && (l[1] == '/' || l[1] == '\\')
-	return rooted || bytes.IndexByte(l, ' ') < 0 && bytes.IndexAny(l, "./\\") >= 0
+	return rooted || bytes.IndexByte(l, ' ') < 0 && bytes.ContainsAny(l, "./\\")
 }
 
 // narrow makes runs of blanks two.
@@ -216,123 +204,11 @@ func narrow(l []byte) []byte {
 	return out
 }
 
-// arrow gives the place of a line "  --> file:1:2" and the like.
-func arrow(l []byte) (place []byte, ok bool) {
-	in := unindent(l)
-	if len(in) == len(l) || len(in) < 6 {
-		return nil, false
-	}
-	for _, mark := range arrows {
-		if bytes.HasPrefix(in, mark) {
-			place = bytes.Trim(in[len(mark):], " []")
-			if at := bytes.IndexByte(place, ':'); at > 0 && digitRun(place[at+1:]) > 0 || bytes.IndexByte(place, '.') > 0 && bytes.IndexByte(place, ' ') < 0 {
-				return place, true
-			}
-		}
-	}
-	return nil, false
-}
-
-var arrows = [][]byte{[]byte("--> "), []byte("╭─["), []byte(",-["), []byte("┌─ "), []byte("╭▸ ")}
-
-// beginsParagraph begins a diagnostic whose first line was the last.
-func (g *grouping) beginsParagraph(l, place []byte) bool {
-	t, d := &g.text, &g.cur
-	if len(t.held) == 0 {
-		return false
-	}
-	head := append([]byte(nil), t.held...)
-	t.held = t.held[:0]
-	g.flushText()
-	t.inFile = false
-	d.open(paragraph, head)
-	d.keep(l)
-	var p position
-	p.file, p.pos = place, nil
-	if at := bytes.IndexByte(place, ':'); at > 0 {
-		p.file, p.pos = place[:at], place[at:]
-	}
-	p.headed(bytes.TrimSpace(head))
-	d.set(p)
-	d.rust = p.known
-	d.hidden = len(p.rule) == 0 && p.known
-	d.framed = true
-	d.first = append(append(append(append(d.first, head...), "\n  --> "...), place...), '\n')
-	return true
-}
-
-// headed reads the message above a place.
-func (p *position) headed(head []byte) {
-	p.sev = isIssue
-	p.msg = head
-	if rest, ok := p.word(head); ok && (rest[0] == ':' || rest[0] == '[') {
-		if rest[0] == '[' {
-			if end := bytes.IndexByte(rest, ']'); end > 0 {
-				if p.sev != isError || !isErrorCode(rest[1:end]) {
-					p.rule = rest[1:end]
-				}
-				rest = rest[end+1:]
-			}
-		}
-		p.msg = unindent(bytes.TrimPrefix(rest, []byte(":")))
-		return
-	}
-	p.known = false
-	rest := head
-	for _, glyph := range []struct {
-		text string
-		sev  severity
-	}{{"× ", isError}, {"✖ ", isError}, {"x ", isError}, {"⚠ ", isWarning}, {"! ", isWarning}, {"☞ ", isIssue}, {"> ", isIssue}} {
-		if bytes.HasPrefix(rest, []byte(glyph.text)) {
-			p.sev, rest = glyph.sev, unindent(rest[len(glyph.text):])
-			break
-		}
-	}
-	p.linter = true
-	p.msg = rest
-	end := bytes.IndexAny(rest, ": ")
-	if end <= 0 {
-		return
-	}
-	token := rest[:end]
-	switch {
-	case rest[end] == ' ' && isCode(token), rest[end] == ':' && isRule(token):
-		p.rule, p.msg = token, unindent(rest[end+1:])
-	case rest[end] == ':' && bytes.HasSuffix(token, []byte(")")) && bytes.IndexByte(token, '(') > 0: // plugin(rule)
-		p.rule, p.msg = token, unindent(rest[end+1:])
-	}
-}
-
-// isErrorCode reports whether a code is one of rustc's for errors.
-func isErrorCode(l []byte) bool { return len(l) == 5 && l[0] == 'E' && digitRun(l[1:]) == 4 }
-
-// beginsSections begins a diagnostic with a heading.
-func (g *grouping) beginsSections(l, head []byte) bool {
-	fields := bytes.Fields(head)
-	if len(fields) < 2 || l[0] == ' ' || len(fields) > 4 {
-		return false
-	}
-	g.flushText()
-	d := &g.cur
-	d.open(sections, bytes.TrimRight(head, " "))
-	p := position{file: fields[0], rule: fields[1], sev: isIssue, linter: true, known: true}
-	for i := 1; i < len(p.file); i++ {
-		if n, _ := positionAt(p.file[i:]); n == len(p.file)-i && p.file[i] == ':' {
-			p.file, p.pos = p.file[:i], p.file[i:]
-			break
-		}
-	}
-	d.set(p)
-	d.framed = true
-	d.first = append(append(append(append(d.first, fields[0]...), ' '), fields[1]...), '\n')
-	return true
-}
-
 // continues takes a line that belongs to the diagnostic before it.
 func (g *grouping) continues(l []byte) bool {
 	switch d := &g.cur; d.kind {
 	case paragraph:
-		if len(l) == 0 {
+		if !belongs(l) {
 			return false
 		}
 		if d.absorb(l) {
@@ -351,6 +227,9 @@ func (g *grouping) continues(l []byte) bool {
 	}
 	return g.continuesLine(l)
 }
+
+// marks stand before the further lines of a diagnostic.
+var marks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
 
 func (g *grouping) continuesLine(l []byte) bool {
 	d := &g.cur
@@ -373,7 +252,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 		return false
 	}
 	indented := l[0] == ' ' || l[0] == '\t'
-	if p, ok := locate(l); ok {
+	if p, ok := g.locate(l); ok {
 		same := p.known && p.sev == isNote && len(p.rule) == 0 && (d.compiles() || bytes.Count(p.pos, []byte(":")) > 1 || bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos)) || p.relation && indented && d.at.pretty
 		if !same {
 			return false
@@ -398,11 +277,15 @@ func (g *grouping) continuesLine(l []byte) bool {
 	if _, ok := tableRow(l); ok && d.split {
 		return false
 	}
-	for _, mark := range []string{"[ERROR]   ", "[WARNING]   "} {
-		if bytes.HasPrefix(l, []byte(mark)) {
-			d.unhold()
+	for _, mark := range marks {
+		if inner, ok := bytes.CutPrefix(l, mark); ok {
 			d.keep(l)
-			d.addNote(l)
+			if showsCode(inner) {
+				d.hasSource, d.framed = false, true
+				return true
+			}
+			d.unhold()
+			d.source, d.hasSource = append(append(d.source[:0], ' '), inner...), true
 			return true
 		}
 	}
@@ -512,299 +395,6 @@ func isCodeLine(l []byte) bool {
 	in := unindent(l)
 	n := digitRun(in)
 	return n > 0 && (n == len(in) || in[n] == ' ') || len(in) > 2 && in[0] == '.' && in[1] == '.'
-}
-
-// absorb takes what a line of a paragraph tells besides code, and reports
-// whether the line is but a hint where to read more.
-func (d *diagnostic) absorb(l []byte) (hint bool) {
-	in := unindent(l)
-	if len(in) == 0 {
-		return false
-	}
-	if place, ok := arrow(l); ok {
-		if d.noteOpen {
-			d.notes = append(append(append(d.notes[:len(d.notes)-1], " --> "...), place...), '\n')
-			d.noteOpen = false
-		}
-		return false
-	}
-	d.noteOpen = false
-	var marked bool
-	if in, marked = bytes.CutPrefix(in, []byte("= ")); !marked && in[0] != 'n' && in[0] != 'h' && in[0] != 'H' {
-		d.label(in)
-		return false
-	}
-	switch {
-	case bytes.HasPrefix(in, []byte("note: ")):
-		if d.lint(in) {
-			return false
-		}
-		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
-		d.noteOpen = true
-	case bytes.HasPrefix(in, []byte("help: ")), bytes.HasPrefix(in, []byte("Help: ")):
-		if d.lint(in) {
-			return true
-		}
-		d.hints = append(append(append(d.hints, "  "...), in...), '\n')
-	case marked:
-		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
-	}
-	return false
-}
-
-// label takes what stands behind the carets that point at the place.
-func (d *diagnostic) label(in []byte) {
-	if len(d.hints) > 0 {
-		return
-	}
-	n := digitRun(in)
-	rest := unindent(in[n:])
-	if n > 0 || len(rest) == 0 || rest[0] != '|' {
-		return
-	}
-	at := bytes.LastIndexByte(rest, '^')
-	if at < 0 || at+2 >= len(rest) || rest[at+1] != ' ' {
-		return
-	}
-	if text := bytes.TrimSpace(rest[at+1:]); len(text) > 0 && text[0] != '-' && text[0] != '|' {
-		d.hints = append(append(append(d.hints, "  "...), text...), '\n')
-	}
-}
-
-// lint reads the name of the rule from a note about its level, and reports
-// whether the line tells no more.
-func (d *diagnostic) lint(in []byte) bool {
-	if at := bytes.Index(in, []byte("for further information visit ")); at >= 0 {
-		if hash := bytes.LastIndexByte(in, '#'); hash > at {
-			d.named([]byte("clippy::"), in[hash+1:])
-		}
-		return true
-	}
-	for _, mark := range []string{"#[warn(", "#[deny(", "#[forbid(", "#[allow(", "#![warn(", "#![deny("} {
-		if at := bytes.Index(in, []byte(mark)); at >= 0 {
-			rest := in[at+len(mark):]
-			if end := bytes.IndexByte(rest, ')'); end > 0 {
-				d.named(nil, rest[:end])
-				return bytes.Contains(in, []byte("on by default")) || bytes.Contains(in, []byte("implied by")) || bytes.Contains(in, []byte("to override"))
-			}
-		}
-	}
-	for _, mark := range []string{"`-D ", "`-W ", "`-F "} {
-		if at := bytes.Index(in, []byte(mark)); at >= 0 {
-			rest := in[at+len(mark):]
-			if end := bytes.IndexByte(rest, '`'); end > 0 {
-				d.named(nil, bytes.ReplaceAll(rest[:end], []byte("-"), []byte("_")))
-				return true
-			}
-		}
-	}
-	return bytes.HasPrefix(in, []byte("note: the lint level is defined here"))
-}
-
-func (d *diagnostic) named(prefix, name []byte) {
-	if !d.rust || len(d.rule) > 0 || bytes.Equal(name, []byte("warnings")) || !isRule(name) {
-		return
-	}
-	d.rule = append(append(d.rule, prefix...), name...)
-}
-
-// section takes a line below a heading.
-func (d *diagnostic) section(l []byte) {
-	if len(d.msg) > 0 {
-		return
-	}
-	in := unindent(l)
-	for _, glyph := range []struct {
-		text string
-		sev  severity
-	}{{"× ", isError}, {"✖ ", isError}, {"! ", isWarning}, {"⚠ ", isWarning}, {"i ", isIssue}, {"ℹ ", isIssue}} {
-		if rest, ok := bytes.CutPrefix(in, []byte(glyph.text)); ok {
-			d.at.sev = glyph.sev
-			d.msg = append(d.msg, rest...)
-			d.first = append(append(append(d.first, "  "...), in...), '\n')
-			return
-		}
-	}
-}
-
-// maxLinted is how many errors of linters are shown with their code.
-const maxLinted = 8
-
-// close ends a diagnostic: it goes to the body or to the store.
-func (g *grouping) close() {
-	d := &g.cur
-	if d.kind == closed {
-		return
-	}
-	var text []byte // a line that was not part of it
-	if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' {
-		text = d.source
-		d.hasSource = false
-	}
-	d.unhold()
-	g.body.settle()
-	if d.gap {
-		d.raw = bytes.TrimRight(d.raw, "\n")
-		d.raw = append(d.raw, '\n')
-	}
-	if d.rust {
-		d.rule = g.store.nameOf(d.rule, d.msg)
-	}
-	if g.stayed = g.stays(); g.stayed {
-		g.write()
-	} else {
-		g.endMuted()
-		g.body.settle()
-		g.group()
-	}
-	d.kind = closed
-	g.text.spent = len(g.text.lead) > 0
-	if text != nil {
-		g.plainAgain(text)
-	}
-}
-
-// plainAgain takes a line as if the diagnostic before it had not been.
-func (g *grouping) plainAgain(l []byte) { g.plain(l) }
-
-// stays reports whether the diagnostic goes to the body, with its code.
-func (g *grouping) stays() bool {
-	d := &g.cur
-	switch {
-	case d.follows, d.kind == paragraph && d.at.sev == isIssue && len(d.rule) == 0: // nobody knows what it is
-		return true
-	case d.at.sev != isError || d.split:
-		return false
-	case d.compiles():
-		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: unmarked(d.raw)}) { // told again by a summary
-			d.raw, d.cut = d.raw[:0], 0
-			g.dropped += d.rawLines
-			return true
-		}
-		if g.fulls < g.maxErrors {
-			g.fulls++
-			return true
-		}
-		return false
-	case d.kind == sections:
-		return bytes.Equal(d.rule, []byte("parse"))
-	case d.framed && g.linted < maxLinted:
-		f := g.finding()
-		if g.store.seenBefore(&finding{sev: f.sev, rule: f.rule, msg: f.msg}) {
-			return false
-		}
-		g.linted++
-		f.above, f.unnamed = true, true
-		g.store.add(&f)
-		return true
-	}
-	return false
-}
-
-// unmarked gives the lines of a diagnostic without what stands before them in
-// one place of an output and not in another.
-func unmarked(raw []byte) []byte {
-	var out []byte
-	for l := range bytes.Lines(raw) {
-		l = bytes.TrimPrefix(l, []byte("[ERROR] "))
-		if !showsCode(bytes.TrimRight(l, "\n")) {
-			l = unindent(l)
-		}
-		out = append(out, l...)
-	}
-	return out
-}
-
-// compiles reports whether the diagnostic is a compiler's, not a linter's.
-func (d *diagnostic) compiles() bool {
-	if d.rust { // its lints have names
-		return len(d.rule) == 0
-	}
-	return !d.at.linter && d.kind == oneLine && (len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
-}
-
-// write puts a diagnostic into the body.
-func (g *grouping) write() {
-	g.failed = true
-	d, t := &g.cur, &g.text
-	if len(d.raw) > 0 {
-		g.endMuted()
-		if g.run.Exit != 0 {
-			g.tell()
-		}
-		writeAll(&g.body, condense(t.lead))
-	}
-	t.lead = t.lead[:0]
-	writeAll(&g.body, d.raw)
-	g.muted += d.cut
-	d.cut = 0
-	if g.cur.gap {
-		g.body.text(nil)
-	}
-	g.body.settle()
-}
-
-// endMuted says how many lines of notes are left out here.
-func (g *grouping) endMuted() {
-	if g.muted > 0 {
-		g.body.text(omission(g.muted))
-		g.dropped += g.muted
-		g.muted = 0
-		g.body.settle()
-	}
-}
-
-// maxChain is how many lines of a chain lead to an error.
-const maxChain = 4
-
-// condense shortens chains of files that include one another and of templates
-// that need one another, of which the ends tell most.
-func condense(lead []byte) []byte {
-	if bytes.Count(lead, []byte("\n")) <= maxChain {
-		return lead
-	}
-	var out, chain []byte
-	end := func() {
-		if n := bytes.Count(chain, []byte("\n")); n > maxChain {
-			lines := bytes.SplitAfter(chain, []byte("\n"))
-			out = append(append(append(out, lines[0]...), omission(n-maxChain+1)...), '\n')
-			for _, l := range lines[n-maxChain+2 : n] {
-				out = append(out, l...)
-			}
-		} else {
-			out = append(out, chain...)
-		}
-		chain = chain[:0]
-	}
-	for _, l := range bytes.SplitAfter(lead, []byte("\n")) {
-		if bytes.Contains(l, []byte(" required ")) || bytes.HasPrefix(l, []byte("                 from ")) {
-			chain = append(chain, l...)
-			continue
-		}
-		end()
-		out = append(out, l...)
-	}
-	end()
-	return out
-}
-
-func writeAll(to *bodyText, text []byte) {
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
-		to.text(text[:end])
-		text = text[end+1:]
-	}
-}
-
-func (g *grouping) finding() finding {
-	d := &g.cur
-	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden}
-}
-
-// group puts a diagnostic into the store.
-func (g *grouping) group() {
-	f := g.finding()
-	g.store.add(&f)
 }
 
 // runeEnd is where to cut a text to at most n bytes.

@@ -117,7 +117,7 @@ func shortCommand(l []byte) command {
 	}
 	rest = bytes.TrimPrefix(rest, []byte("[M]"))
 	rest = unindent(rest)
-	if len(rest) == 0 || bytes.IndexByte(rest, ' ') >= 0 || bytes.IndexAny(rest, "./-_") < 0 {
+	if len(rest) == 0 || bytes.IndexByte(rest, ' ') >= 0 || !bytes.ContainsAny(rest, "./-_") {
 		return noCommand
 	}
 	return otherCommand

@@ -1,0 +1,243 @@
+package filter
+
+import "bytes"
+
+// arrow gives the place of a line "  --> file:1:2" and the like.
+func arrow(l []byte) (place []byte, ok bool) {
+	in := unindent(l)
+	if len(in) == len(l) || len(in) < 6 {
+		return nil, false
+	}
+	for _, mark := range arrows {
+		if bytes.HasPrefix(in, mark) {
+			place = bytes.Trim(in[len(mark):], " []")
+			if at := bytes.IndexByte(place, ':'); at > 0 && digitRun(place[at+1:]) > 0 || bytes.IndexByte(place, '.') > 0 && bytes.IndexByte(place, ' ') < 0 {
+				return place, true
+			}
+		}
+	}
+	return nil, false
+}
+
+var arrows = [][]byte{[]byte("--> "), []byte("╭─["), []byte(",-["), []byte("┌─ "), []byte("╭▸ ")}
+
+// beginsParagraph begins a diagnostic whose first line was the last.
+func (g *grouping) beginsParagraph(l, place []byte) bool {
+	t, d := &g.text, &g.cur
+	if len(t.held) == 0 {
+		return false
+	}
+	head := append([]byte(nil), t.held...)
+	t.held = t.held[:0]
+	g.flushText()
+	t.inFile = false
+	d.open(paragraph, head)
+	d.keep(l)
+	var p position
+	p.file, p.pos = place, nil
+	if at := bytes.IndexByte(place, ':'); at > 0 {
+		p.file, p.pos = place[:at], place[at:]
+	}
+	p.headed(bytes.TrimSpace(head))
+	d.set(p)
+	d.rust = p.known
+	d.hidden = len(p.rule) == 0 && p.known
+	d.framed = true
+	d.first = append(append(append(append(d.first, head...), "\n  --> "...), place...), '\n')
+	return true
+}
+
+// headed reads the message above a place.
+func (p *position) headed(head []byte) {
+	p.sev = isIssue
+	p.msg = head
+	if rest, ok := p.word(head); ok && (rest[0] == ':' || rest[0] == '[') {
+		if rest[0] == '[' {
+			if end := bytes.IndexByte(rest, ']'); end > 0 {
+				if p.sev != isError || !isErrorCode(rest[1:end]) {
+					p.rule = rest[1:end]
+				}
+				rest = rest[end+1:]
+			}
+		}
+		p.msg = unindent(bytes.TrimPrefix(rest, []byte(":")))
+		return
+	}
+	p.known = false
+	rest := head
+	for _, glyph := range []struct {
+		text string
+		sev  severity
+	}{{"× ", isError}, {"✖ ", isError}, {"x ", isError}, {"⚠ ", isWarning}, {"! ", isWarning}, {"☞ ", isIssue}, {"> ", isIssue}} {
+		if bytes.HasPrefix(rest, []byte(glyph.text)) {
+			p.sev, rest = glyph.sev, unindent(rest[len(glyph.text):])
+			break
+		}
+	}
+	p.linter = true
+	p.msg = rest
+	end := bytes.IndexAny(rest, ": ")
+	if end <= 0 {
+		return
+	}
+	token := rest[:end]
+	switch {
+	case rest[end] == ' ' && isCode(token), rest[end] == ':' && isRule(token):
+		p.rule, p.msg = token, unindent(rest[end+1:])
+	case rest[end] == ':' && bytes.HasSuffix(token, []byte(")")) && bytes.IndexByte(token, '(') > 0: // plugin(rule)
+		p.rule, p.msg = token, unindent(rest[end+1:])
+	}
+}
+
+// isErrorCode reports whether a code is one of rustc's for errors.
+func isErrorCode(l []byte) bool { return len(l) == 5 && l[0] == 'E' && digitRun(l[1:]) == 4 }
+
+// beginsSections begins a diagnostic with a heading.
+func (g *grouping) beginsSections(l, head []byte) bool {
+	fields := bytes.Fields(head)
+	if len(fields) < 2 || l[0] == ' ' || len(fields) > 4 {
+		return false
+	}
+	if rule := fields[1]; bytes.IndexByte(rule, '/') < 0 && string(rule) != "parse" && string(rule) != "format" && string(rule) != "organizeImports" && string(rule) != "configuration" {
+		return false
+	}
+	g.flushText()
+	d := &g.cur
+	d.open(sections, bytes.TrimRight(head, " "))
+	p := position{file: fields[0], rule: fields[1], sev: isIssue, linter: true, known: true}
+	for i := 1; i < len(p.file); i++ {
+		if n, _ := positionAt(p.file[i:]); n == len(p.file)-i && p.file[i] == ':' {
+			p.file, p.pos = p.file[:i], p.file[i:]
+			break
+		}
+	}
+	d.set(p)
+	d.framed = true
+	d.first = append(append(append(append(d.first, fields[0]...), ' '), fields[1]...), '\n')
+	return true
+}
+
+// belongs reports whether a line can be one of a paragraph.
+func belongs(l []byte) bool {
+	if len(l) == 0 {
+		return false
+	}
+	switch b := l[0]; {
+	case b == ' ', b == '\t', b == '|', b == '.', b >= '0' && b <= '9', b >= 0x80:
+		return true
+	}
+	return bytes.HasPrefix(l, []byte("note: ")) || bytes.HasPrefix(l, []byte("help: ")) || bytes.HasPrefix(l, []byte("LL "))
+}
+
+// absorb takes what a line of a paragraph tells besides code, and reports
+// whether the line is but a hint where to read more.
+func (d *diagnostic) absorb(l []byte) (hint bool) {
+	in := unindent(l)
+	if len(in) == 0 {
+		return false
+	}
+	if place, ok := arrow(l); ok {
+		if d.noteOpen {
+			d.notes = append(append(append(d.notes[:len(d.notes)-1], " --> "...), place...), '\n')
+			d.noteOpen = false
+		}
+		return false
+	}
+	d.noteOpen = false
+	var marked bool
+	if in, marked = bytes.CutPrefix(in, []byte("= ")); !marked && in[0] != 'n' && in[0] != 'h' && in[0] != 'H' {
+		d.label(in)
+		return false
+	}
+	switch {
+	case bytes.HasPrefix(in, []byte("note: ")):
+		if d.lint(in) {
+			return false
+		}
+		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
+		d.noteOpen = true
+	case bytes.HasPrefix(in, []byte("help: ")), bytes.HasPrefix(in, []byte("Help: ")):
+		if d.lint(in) {
+			return true
+		}
+		d.hints = append(append(append(d.hints, "  "...), in...), '\n')
+	case marked:
+		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
+	}
+	return false
+}
+
+// label takes what stands behind the carets that point at the place.
+func (d *diagnostic) label(in []byte) {
+	if len(d.hints) > 0 {
+		return
+	}
+	n := digitRun(in)
+	rest := unindent(in[n:])
+	if n > 0 || len(rest) == 0 || rest[0] != '|' {
+		return
+	}
+	at := bytes.LastIndexByte(rest, '^')
+	if at < 0 || at+2 >= len(rest) || rest[at+1] != ' ' {
+		return
+	}
+	if text := bytes.TrimSpace(rest[at+1:]); len(text) > 0 && text[0] != '-' && text[0] != '|' {
+		d.hints = append(append(append(d.hints, "  "...), text...), '\n')
+	}
+}
+
+// lint reads the name of the rule from a note about its level, and reports
+// whether the line tells no more.
+func (d *diagnostic) lint(in []byte) bool {
+	if at := bytes.Index(in, []byte("for further information visit ")); at >= 0 {
+		if hash := bytes.LastIndexByte(in, '#'); hash > at {
+			d.named([]byte("clippy::"), in[hash+1:])
+		}
+		return true
+	}
+	for _, mark := range []string{"#[warn(", "#[deny(", "#[forbid(", "#[allow(", "#![warn(", "#![deny("} {
+		if at := bytes.Index(in, []byte(mark)); at >= 0 {
+			rest := in[at+len(mark):]
+			if end := bytes.IndexByte(rest, ')'); end > 0 {
+				d.named(nil, rest[:end])
+				return bytes.Contains(in, []byte("on by default")) || bytes.Contains(in, []byte("implied by")) || bytes.Contains(in, []byte("to override"))
+			}
+		}
+	}
+	for _, mark := range []string{"`-D ", "`-W ", "`-F "} {
+		if at := bytes.Index(in, []byte(mark)); at >= 0 {
+			rest := in[at+len(mark):]
+			if end := bytes.IndexByte(rest, '`'); end > 0 {
+				d.named(nil, bytes.ReplaceAll(rest[:end], []byte("-"), []byte("_")))
+				return true
+			}
+		}
+	}
+	return bytes.HasPrefix(in, []byte("note: the lint level is defined here"))
+}
+
+func (d *diagnostic) named(prefix, name []byte) {
+	if !d.rust || len(d.rule) > 0 || bytes.Equal(name, []byte("warnings")) || !isRule(name) {
+		return
+	}
+	d.rule = append(append(d.rule, prefix...), name...)
+}
+
+// section takes a line below a heading.
+func (d *diagnostic) section(l []byte) {
+	if len(d.msg) > 0 {
+		return
+	}
+	in := unindent(l)
+	for _, glyph := range []struct {
+		text string
+		sev  severity
+	}{{"× ", isError}, {"✖ ", isError}, {"! ", isWarning}, {"⚠ ", isWarning}, {"i ", isIssue}, {"ℹ ", isIssue}} {
+		if rest, ok := bytes.CutPrefix(in, []byte(glyph.text)); ok {
+			d.at.sev = glyph.sev
+			d.msg = append(d.msg, rest...)
+			d.first = append(append(append(d.first, "  "...), in...), '\n')
+			return
+		}
+	}
+}

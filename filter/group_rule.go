@@ -1,0 +1,231 @@
+package filter
+
+import "bytes"
+
+// spaced reports whether a severity with a blank behind it is one, and not the
+// first word of a message.
+func (p *position) spaced(rest []byte) bool {
+	rest = unindent(rest)
+	if bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte(": ")) {
+		return true
+	}
+	var q position
+	q.code(rest)
+	return len(q.rule) > 0
+}
+
+// code reads a code between severity and message.
+func (p *position) code(l []byte) []byte {
+	end := bytes.IndexAny(l, ": ")
+	if end <= 0 {
+		return l
+	}
+	token := l[:end]
+	if isCode(token) || bytes.IndexByte(token, '/') > 0 && isRule(token) && l[end] == ' ' {
+		p.rule = token
+		return l[end:]
+	}
+	return l
+}
+
+// leading reads a code at the begin of a message.
+func (p *position) leading(l []byte) []byte {
+	if end := bytes.IndexByte(l, ':'); end > 0 && end < 12 && isCode(l[:end]) && end+1 < len(l) && l[end+1] == ' ' {
+		p.rule = l[:end]
+		return l[end+2:]
+	}
+	return l
+}
+
+// coded reads what linters write that begin with a code: "E501 message",
+// "C0114: message", "C: [Correctable] Cop/Name: message", "DL3008 warning:
+// message", "MD013/line-length message", "lint/style/useConst  FIXABLE".
+func (p *position) coded(l []byte) []byte {
+	end := bytes.IndexAny(l, ": ")
+	if end <= 0 {
+		return l
+	}
+	token := l[:end]
+	switch {
+	case end == 1 && l[1] == ':' && bytes.IndexByte([]byte("CWEFRI"), token[0]) >= 0:
+		p.linter = true
+		switch token[0] {
+		case 'E', 'F':
+			p.sev, p.known = isError, true
+		case 'W':
+			p.sev, p.known = isWarning, true
+		default:
+			p.sev, p.known = isIssue, true
+		}
+		rest := unindent(l[2:])
+		for _, mark := range []string{"[Correctable] ", "[Corrected] ", "[Todo] "} {
+			rest = bytes.TrimPrefix(rest, []byte(mark))
+		}
+		if at := bytes.Index(rest, []byte(": ")); at > 0 && isRule(rest[:at]) {
+			p.rule, rest = rest[:at], rest[at+2:]
+		}
+		return rest
+	case isCode(token):
+		p.linter = true
+		p.rule = token
+		p.sev = isIssue
+		rest := unindent(bytes.TrimPrefix(l[end:], []byte(":")))
+		if l[end] == ':' && len(token) > 4 { // pylint: the letter tells
+			switch token[0] {
+			case 'E', 'F':
+				p.sev = isError
+			case 'W':
+				p.sev = isWarning
+			}
+		}
+		if inner, ok := p.word(rest); ok && inner[0] == ':' {
+			rest = unindent(inner[1:])
+		}
+		return rest
+	case bytes.IndexByte(token, '/') > 0 && isRule(token) && l[end] == ' ' && len(token) < 60:
+		p.linter = true
+		p.rule = token
+		p.sev = isIssue
+		return unindent(l[end:])
+	}
+	p.sev = isIssue
+	return l
+}
+
+// ending reads a rule at the end: "(rule)", "[rule]", "[Error/rule]", with a
+// project behind it or without.
+func (p *position) ending(l []byte, known bool) {
+	text, rule := trailing(l)
+	if len(rule) > 4 && rule[len(rule)-4] == 'p' && bytes.HasSuffix(rule, []byte("proj")) || bytes.Contains(rule, []byte("proj::")) {
+		p.msg = text
+		return
+	}
+	if rule == nil || len(p.rule) > 0 {
+		return
+	}
+	paren := l[len(l)-1] == ')'
+	if at := bytes.IndexByte(rule, '/'); at > 0 && !paren { // eslint's
+		var q position
+		if _, ok := q.word(rule[:at+1]); ok {
+			p.sev, p.known, p.linter = q.sev, true, true
+			p.rule, p.msg = rule[at+1:], text
+			return
+		}
+	}
+	if bytes.Equal(rule, []byte("Error")) && !paren {
+		p.sev, p.known, p.linter = isError, true, true
+		p.msg = text
+		return
+	}
+	if known && paren && !bytes.ContainsAny(rule, "-_/:") && !bytes.HasPrefix(rule, []byte("report")) && !p.linter {
+		return // part of the message
+	}
+	if !known && !paren && bytes.IndexByte(rule, '/') >= 0 && bytes.IndexByte(rule, '.') >= 0 {
+		return
+	}
+	p.rule, p.msg = rule, text
+	if !known {
+		p.linter = true
+	}
+}
+
+// trailing divides a text from the rule in brackets or parentheses at its end;
+// the rule is nil if there is none.
+func trailing(l []byte) (text, rule []byte) {
+	l = bytes.TrimRight(l, " ")
+	if len(l) < 3 {
+		return l, nil
+	}
+	open := byte('(')
+	switch l[len(l)-1] {
+	case ')':
+	case ']':
+		open = '['
+	default:
+		return l, nil
+	}
+	at := bytes.LastIndexByte(l, open)
+	if at < 0 || at > 0 && l[at-1] != ' ' {
+		return l, nil
+	}
+	rule = l[at+1 : len(l)-1]
+	if isRule(rule) || open == '[' && bytes.Contains(rule, []byte("proj")) {
+		return bytes.TrimRight(l[:at], " "), rule
+	}
+	return l, nil
+}
+
+// isRule reports whether a text can be the name of a rule.
+func isRule(l []byte) bool {
+	if len(l) < 2 || len(l) > 80 || l[0] >= '0' && l[0] <= '9' {
+		return false
+	}
+	letters := false
+	for _, b := range l {
+		switch {
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z':
+			letters = true
+		case b >= '0' && b <= '9' || b == '-' || b == '_' || b == '/' || b == '.' || b == ':' || b == '@' || b == ',' || b == '=' || b == '+':
+		default:
+			return false
+		}
+	}
+	return letters
+}
+
+// isCode reports whether a text is a code: letters in upper case, then digits.
+func isCode(l []byte) bool {
+	n := 0
+	for n < len(l) && l[n] >= 'A' && l[n] <= 'Z' {
+		n++
+	}
+	if n == 0 || n > 6 || len(l)-n < 2 || len(l)-n > 6 {
+		return false
+	}
+	return digitRun(l[n:]) == len(l)-n
+}
+
+// tableRow reads a line of a table of diagnostics under the name of their file:
+// "  1:2  error  message  rule", "1:2  Error: message  rule".
+func tableRow(l []byte) (p position, ok bool) {
+	in := unindent(l)
+	n := digitRun(in)
+	if n == 0 || n >= len(in) || in[n] != ':' {
+		return p, false
+	}
+	d := digitRun(in[n+1:])
+	n += 1 + d
+	if d == 0 || n >= len(in) || in[n] != ' ' {
+		return p, false
+	}
+	p.pos = in[:n]
+	rest := unindent(in[n:])
+	inner, ok := p.word(rest)
+	if !ok {
+		for _, glyph := range []struct {
+			text string
+			sev  severity
+		}{{"✖", isError}, {"×", isError}, {"⚠", isWarning}, {"ℹ", isIssue}} {
+			if bytes.HasPrefix(rest, []byte(glyph.text)) {
+				p.sev, p.known, ok = glyph.sev, true, true
+				inner = rest[len(glyph.text):]
+			}
+		}
+	}
+	if ok && len(inner) > 1 && inner[0] == ':' {
+		inner = inner[1:]
+	} else if len(in) == len(l) {
+		return p, false
+	}
+	if !ok || len(inner) == 0 || inner[0] != ' ' {
+		return p, false
+	}
+	p.msg = bytes.TrimSpace(inner)
+	if at := bytes.LastIndex(p.msg, []byte("  ")); at > 0 {
+		rule := bytes.Trim(p.msg[at+2:], "()")
+		if isRule(rule) {
+			p.rule, p.msg = rule, bytes.TrimRight(p.msg[:at], " ")
+		}
+	}
+	return p, len(p.msg) > 0
+}

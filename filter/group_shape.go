@@ -1,0 +1,105 @@
+package filter
+
+import "bytes"
+
+// shape appends a message without what is quoted in it and without numbers.
+func shape(to, msg []byte) []byte {
+	eachPart(msg, func(text []byte, varies bool) {
+		if varies {
+			to = append(to, 0)
+		} else {
+			to = append(to, text...)
+		}
+	})
+	return to
+}
+
+// difference gives the quoted texts and numbers of msg that are not those of
+// base, which has the same shape.
+func difference(base, msg []byte) []byte {
+	var of [][]byte
+	eachPart(base, func(text []byte, varies bool) {
+		if varies {
+			of = append(of, text)
+		}
+	})
+	var out []byte
+	i := 0
+	eachPart(msg, func(text []byte, varies bool) {
+		if !varies {
+			return
+		}
+		if i < len(of) && !bytes.Equal(of[i], text) {
+			if len(out) > 0 {
+				out = append(out, ' ')
+			}
+			out = append(out, text...)
+		}
+		i++
+	})
+	return out
+}
+
+// quotes are what opens and what closes a quoted text.
+var quotes = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
+
+// eachPart goes through a message: the quoted texts and numbers, and what lies
+// between.
+func eachPart(msg []byte, do func(text []byte, varies bool)) {
+	from := 0
+	part := func(at, end int) {
+		if at > from {
+			do(msg[from:at], false)
+		}
+		do(msg[at:end], true)
+		from = end
+	}
+	for i := 0; i < len(msg); {
+		switch b := msg[i]; {
+		case b >= '0' && b <= '9' && (i == 0 || !wordByte(msg[i-1])):
+			end := i + 1
+			for end < len(msg) && (wordByte(msg[end]) || msg[end] == '.' && end+1 < len(msg) && wordByte(msg[end+1])) {
+				end++
+			}
+			part(i, end)
+			i = end
+		case b == '`' || b == '\'' || b == '"' || b >= 0xc2:
+			if end := quotedEnd(msg, i); end > 0 {
+				part(i, end)
+				i = end
+				continue
+			}
+			i++
+		default:
+			i++
+		}
+	}
+	if from < len(msg) {
+		do(msg[from:], false)
+	}
+}
+
+func wordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
+}
+
+// quotedEnd gives the end of the quoted text that begins at i, 0 if there is none.
+func quotedEnd(msg []byte, i int) int {
+	if i > 0 && wordByte(msg[i-1]) {
+		return 0
+	}
+	for _, q := range quotes {
+		if !bytes.HasPrefix(msg[i:], []byte(q.open)) {
+			continue
+		}
+		from := i + len(q.open)
+		if len(q.shut) > 1 && q.shut[0] < 0x80 { // any of them
+			if n := bytes.IndexAny(msg[from:], q.shut); n >= 0 {
+				return from + n + 1
+			}
+		} else if n := bytes.Index(msg[from:], []byte(q.shut)); n >= 0 {
+			return from + n + len(q.shut)
+		}
+	}
+	return 0
+}
