@@ -38,7 +38,8 @@ var (
 // Match compares a frame with what a fixture says of it. In want, the string
 // "$ANY" stands for any value, "$NAME" for the value that NAME is bound to, which
 // is what it meets first, and ${NAME} inside of a longer string for the text that
-// NAME was bound to before. All else must be equal, and got may have no more.
+// NAME was bound to before, or for a UUID, to which it is bound then. All else
+// must be equal, and got may have no more.
 // Where the two differ, b is left as it was; b may be nil.
 func Match(want, got []byte, b Bindings) *Difference {
 	w, err := decode(want)
@@ -83,6 +84,9 @@ func match(path string, want, got any, b Bindings) *Difference {
 				return nil
 			}
 			return same(path, bound, got, w)
+		}
+		if g, ok := got.(string); ok && b.inside(w, g) {
+			return nil
 		}
 		return same(path, b.expand(w), got, "")
 	case map[string]any:
@@ -168,6 +172,30 @@ func (b Bindings) expand(s string) string {
 		}
 		return m
 	})
+}
+
+// inside binds the names in a longer string that are not bound to the UUIDs that
+// stand there in got. It reports whether the two then are the same.
+func (b Bindings) inside(want, got string) bool {
+	want = b.expand(want)
+	at, names := 0, map[string]any{}
+	for _, m := range nameInside().FindAllStringIndex(want, -1) {
+		text := want[at:m[0]]
+		id := uuid().FindString(got[min(len(text), len(got)):])
+		if !strings.HasPrefix(got, text) || id == "" || !strings.HasPrefix(got[len(text):], id) {
+			return false
+		}
+		name := want[m[0]+2 : m[1]-1]
+		if bound, ok := names[name]; ok && bound != id {
+			return false
+		}
+		names[name], got, at = id, got[len(text)+len(id):], m[1]
+	}
+	if want[at:] != got {
+		return false
+	}
+	maps.Copy(b, names)
+	return true
 }
 
 // fill replaces the names in a frame by their values.

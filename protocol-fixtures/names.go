@@ -65,10 +65,7 @@ func (n *names) put(key, s string) string {
 		return quoted("$" + n.name(key, s))
 	}
 	s = uuid().ReplaceAllStringFunc(s, func(value string) string {
-		if name := n.of[value]; name != "" {
-			return "${" + name + "}"
-		}
-		return value
+		return "${" + n.name(key, value) + "}"
 	})
 	for _, m := range n.models {
 		s = strings.ReplaceAll(s, m, "${"+n.of[m]+"}")
