@@ -140,8 +140,10 @@ func (m *masking) equals(l []byte, i int) {
 	at, value := i, i+1
 	if at > 0 {
 		switch l[at-1] {
-		case ':', '?', '+', '|':
+		case ':', '?', '|':
 			at--
+		case '+':
+			return
 		case '!', '<', '>', '~', '=':
 			return
 		}
@@ -183,6 +185,9 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		m.special(l, from, to, at, separator)
 		return
 	}
+	if from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]) {
+		return
+	}
 	shout := separator == '=' && shouting(name) && to == at-1
 	start := from == 0 || spaceSet[l[from-1]]
 	v := valueFrom(l, at, shout && start)
@@ -190,11 +195,11 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		return
 	}
 	value := l[v.from:v.to]
-	if !v.quoted && shout && start && v.to < len(l) && isQuote(l[v.to]) && len(value) == 0 {
+	if !v.quoted && separator == '=' && to == at-1 && v.from > at { // name= is empty
 		return
 	}
 	if believable(value, n, v.quoted, shout) {
-		if v.quoted && bytes.Equal(value, name) {
+		if v.quoted && bytes.Equal(value, name) || bytes.Contains(l[:from], []byte("badge.")) { // the tokens of badges are for everybody
 			return
 		}
 		m.hit(v.from, v.to, kindOf(name, value))
@@ -242,7 +247,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 		case equalFold(name, "value"):
 			if m.n <= m.valueAt {
 				m.valueAt = 0
-				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, true, false) {
+				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, v.quoted, false) {
 					m.hit(v.from, v.to, namedSecret)
 				}
 			}
@@ -261,7 +266,9 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 			m.signature(l, at, googleKey)
 		}
 	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
-		m.authorize(l, at)
+		if separator == ':' || at < len(l) && isQuote(l[at]) {
+			m.authorize(l, at)
+		}
 	case separator == '=' && (b == 's' || b == 'j' || b == 'p' || b == '_' || b == 'c' || b == 'l' || b == 'r' || b == 'a' || b == 'u' || b == 'g') && bytes.Contains(l[:from], []byte("ookie")):
 		m.cookie(l, from, to, at)
 	case separator == ':' && equalFold(name, "private-lines"):
@@ -288,7 +295,7 @@ func (m *masking) element(l []byte, i int) {
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return
 	}
-	to := bytes.IndexByte(l[end:], '<')
+	to := bytes.Index(l[end:], []byte("</"))
 	if to < 0 {
 		return
 	}

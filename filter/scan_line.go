@@ -59,7 +59,7 @@ var commonSpots = func() *spots {
 	for _, p := range prefixed {
 		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
 			end := p.body.run(l, body)
-			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest || !tokenStart(l, from) {
+			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest || !tokenStart(l, from) || p.random && inHash(l[:from]) {
 				return 0
 			}
 			for p.body != capitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
@@ -211,6 +211,14 @@ func tokenStart(l []byte, at int) bool {
 		return i > 0 && l[i] == '['
 	}
 	return false
+}
+
+// inHash reports whether what follows is a part of a hash, or another run of
+// Base64.
+func inHash(before []byte) bool {
+	n := len(before)
+	return n > 0 && bytes.IndexByte([]byte("_-+/"), before[n-1]) >= 0 ||
+		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && hasAny(before[n-7:], "sha256", "sha512", "sha384")
 }
 
 func hexDigit(b byte) bool {

@@ -21,13 +21,12 @@ func (m *masking) authorize(l []byte, at int) {
 		to++
 	}
 	value := l[from:to]
-	if len(value) < 8 || placeholder(value) || wordy(value) && len(value) < 20 || bytes.IndexByte(value[:len(value)-1], '=') > 0 && base64OrDotSet.run(value, 0) < len(value) {
+	if len(value) < 8 || placeholder(value) || codeLike(value) || refersTo(value) || bytes.IndexByte(bytes.TrimRight(value, "="), '=') >= 0 {
 		return
 	}
-	if codeLike(value) || !randomText(value) && !mixedText(value) {
-		return
+	if randomText(value) || from > v.from && mixedText(value) {
+		m.hit(from, to, authorization)
 	}
-	m.hit(from, to, authorization)
 }
 
 var base64OrDotSet = setOf("A-Za-z0-9_+/=.~-")
@@ -107,7 +106,7 @@ func (m *masking) url(l []byte, at int) {
 		}
 	default:
 		user, password := l[at:colon], l[colon+1:sign]
-		if len(password) >= 3 && !placeholder(password) && !bytes.Equal(user, password) && (!wordy(password) || len(password) > 3) {
+		if len(password) >= minValue && !placeholder(password) && !bytes.Equal(user, password) {
 			m.hit(colon+1, sign, urlPassword)
 		}
 	}
@@ -274,7 +273,7 @@ func (m *masking) letter(l []byte, i int) {
 	at := i + 2
 	switch line := l[:i]; l[i+1] {
 	case 'u':
-		if l[at] != ' ' || !bytes.Contains(line, []byte("curl")) {
+		if l[at] != ' ' || !runs(line, "curl") {
 			return
 		}
 		v := valueFrom(l, at, false)
@@ -286,19 +285,25 @@ func (m *masking) letter(l []byte, i int) {
 		}
 		return
 	case 'p':
-		if l[at] != ' ' && !bytes.Contains(line, []byte("mysql")) && !bytes.Contains(line, []byte("sshpass")) || l[at] == ' ' && !bytes.Contains(line, []byte("sshpass")) && !bytes.Contains(line, []byte("docker login")) {
+		if !runs(line, "sshpass") && (l[at] == ' ' && !runs(line, "docker login") || l[at] != ' ' && !runs(line, "mysql")) {
 			return
 		}
 	case 'a':
-		if l[at] != ' ' || !bytes.Contains(line, []byte("redis-cli")) {
+		if l[at] != ' ' || !runs(line, "redis-cli") {
 			return
 		}
 	default:
 		return
 	}
-	if v := valueFrom(l, at, false); believable(l[v.from:v.to], passwordName, true, true) {
+	if v := valueFrom(l, at, false); believable(l[v.from:v.to], passwordName, true, false) {
 		m.hit(v.from, v.to, namedSecret)
 	}
+}
+
+// runs reports whether a line, up to an option, runs a command.
+func runs(line []byte, command string) bool {
+	i := bytes.LastIndex(line, []byte(command))
+	return i >= 0 && bytes.IndexAny(line[i:], "|;`<>(){}") < 0
 }
 
 // tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.

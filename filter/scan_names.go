@@ -48,6 +48,8 @@ func classify(name []byte) naming {
 			return passwordName
 		}
 		return otherName
+	case string(last) == "pat" && before > 0 && forge(w.word(before-1)):
+		return tokenName
 	case string(last) == "pw" && (shout || before > 0):
 		return passwordName
 	case string(last) == "key":
@@ -198,7 +200,7 @@ func nounNaming(w []byte) naming {
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
 		return secretName
-	case "token", "jwt", "bearer", "pat", "auth":
+	case "token", "jwt", "bearer", "auth":
 		return tokenName
 	}
 	switch {
@@ -234,7 +236,7 @@ func voidsName(w []byte) bool {
 	switch string(w) {
 	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
 		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls", "invalid", "unexpected", "parse", "cache", "foreign", "partition",
-		"sort", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "primary",
+		"sort", "unrecognized", "unknown", "bad", "illegal", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "primary",
 		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
 		return true
 	}
@@ -259,6 +261,16 @@ func ofAccount(w []byte) bool {
 	switch string(w) {
 	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo", "mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
 		"rabbitmq", "amqp", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo", "registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
+		return true
+	}
+	return false
+}
+
+// forge reports whether "pat" behind this word is a personal access token; else
+// it is a pattern.
+func forge(w []byte) bool {
+	switch string(w) {
+	case "github", "gh", "gitlab", "gl", "git", "azure", "ado", "devops", "bitbucket", "docker":
 		return true
 	}
 	return false

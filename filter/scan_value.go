@@ -11,7 +11,7 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 	if len(v) < minValue || len(v) > 8<<10 || bytes.IndexByte(v, ' ') >= 0 || placeholder(v) {
 		return false
 	}
-	if !quoted && !shout && codeLike(v) {
+	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || compound(v)) || number(v)) {
 		return false
 	}
 	sure := quoted || shout
@@ -106,9 +106,38 @@ func codeLike(v []byte) bool {
 	return false
 }
 
+// number reports whether a value is a hexadecimal literal.
+func number(v []byte) bool {
+	v = bytes.TrimPrefix(v, []byte("-"))
+	if !hasAny(v, "0x", "0X") {
+		return false
+	}
+	for _, b := range v[2:] {
+		if !hexDigit(b) && b != '_' {
+			return false
+		}
+	}
+	return len(v) <= 20 // with more it is no integer
+}
+
 // identifier reports whether a value can be a name in a program, and no chance.
 func identifier(v []byte) bool {
 	return len(v) > 0 && !digitSet[v[0]] && tokenSet.all(v) && !randomText(v)
+}
+
+// compound reports whether a value is a name of several words: WIN32_ERROR,
+// byLastLine2.
+func compound(v []byte) bool {
+	if !identifier(v) {
+		return false
+	}
+	parts := 0
+	for i := 1; i < len(v); i++ {
+		if v[i] == '_' || isUpper(v[i]) && !isUpper(v[i-1]) && !digitSet[v[i-1]] {
+			parts++
+		}
+	}
+	return parts > 0
 }
 
 // placeholder reports whether a value stands for one: a variable, a template, an
@@ -119,7 +148,9 @@ func placeholder(v []byte) bool {
 	}
 	switch b := v[0]; b {
 	case '<', '{', '[', '`':
-		return !randomText(v) || v[len(v)-1] == closingMark(b)
+		if !randomText(v) || bytes.IndexByte(v[1:], closingMark(b)) >= 0 {
+			return true
+		}
 	case '$':
 		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !hashedPassword(v) && dollarName(v)) {
 			return true
@@ -293,38 +324,61 @@ func randomText(v []byte) bool {
 	return chance >= 8 || chance >= 5 && 2*chance >= len(v) || odd >= 3 && len(v) >= 12 && hasDigit(v)
 }
 
-// chancy judges a part of letters and digits.
+// chancy judges a part of letters and digits: it changes between small letters,
+// capitals and digits more often than names do, and less than half of it is in
+// words, as those of camelCase are.
 func chancy(part []byte) bool {
-	turns, humps, vowels, letters := 0, 0, 0, 0
-	for i, b := range part {
-		if !digitSet[b] {
-			letters++
-			switch b | 0x20 {
-			case 'a', 'e', 'i', 'o', 'u', 'y':
-				vowels++
+	turns, humps, wordy, from := 0, 0, 0, 0 // from is where a word began
+	vowels, letters := 0, 0
+	for i := 0; i <= len(part); i++ {
+		if i == len(part) || i > from && wordBegins(part, i) || digitSet[part[i]] {
+			if n := i - from; n >= 3 && vowels > 0 && vowels < n {
+				wordy += n
 			}
+			from, vowels = i, 0
 		}
-		if i == 0 {
+		if i == len(part) {
+			break
+		}
+		b := part[i]
+		if i > 0 && digitSet[b] != digitSet[part[i-1]] {
+			turns++
+		}
+		if digitSet[b] {
+			from = i + 1
 			continue
 		}
-		before := part[i-1]
-		switch {
-		case digitSet[b] != digitSet[before]:
-			turns++
-		case isUpper(b) && !isUpper(before):
+		letters++
+		if isUpper(b) && i > 0 && !isUpper(part[i-1]) {
 			humps++
+		}
+		switch b | 0x20 {
+		case 'a', 'e', 'i', 'o', 'u', 'y':
+			vowels++
 		}
 	}
 	n := len(part)
 	switch {
-	case n < 5:
-		return false
-	case turns >= 2:
-		return true
-	case humps >= 2 && n >= 8 && 10*n < 34*(humps+1):
-		return true
-	case turns == 1 && n >= 10 && humps >= 2:
+	case n < 5 || 2*wordy >= n:
+		return n >= 24 && letters == n && humps == 0 && longestConsonants(part) >= 6
+	case turns >= 2 || humps >= 2 && n >= 8:
 		return true
 	}
-	return letters >= 20 && vowels*5 < letters
+	return letters >= 20
+}
+
+// longestConsonants is the length of the longest run of letters that nobody
+// could pronounce.
+func longestConsonants(part []byte) int {
+	n, most := 0, 0
+	for _, b := range part {
+		switch b | 0x20 {
+		case 'a', 'e', 'i', 'o', 'u', 'y':
+			n = 0
+		default:
+			n++
+			most = max(most, n)
+		}
+	}
+	return most
 }
