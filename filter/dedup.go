@@ -21,8 +21,8 @@ type substitute struct {
 }
 
 // newDedup makes the strategy "dedup": of records that are the same but for
-// times, addresses, ids and numbers the first stays, with the number of all, and
-// the time of the last. What tells of errors differs by its numbers too. A record
+// times, addresses, ids and numbers the first stays, with the number of all and
+// the time of the last, or all of the last where its numbers tell more. What tells of errors differs by its numbers too. A record
 // is a line with those that belong to it, such as a stack trace. Of many
 // different records without an error those alike are folded, and the middle is
 // cut.
@@ -104,19 +104,20 @@ type deduping struct {
 	beyond  *Lines // what came when no more could be told apart
 	cut     *cutter
 	key     []byte
-	text    []byte
 }
 
 // logEntry is one of the different records.
 type logEntry struct {
 	text      []byte
 	key       string
-	latest    [64]byte // begin of the last record like it
-	n         int      // records that it stands for
-	lines     int      // lines of those
+	latest    []byte // the last record like it, cut at maxRoutine
+	at        int    // line of the log where that was
+	n         int    // records that it stands for
+	lines     int    // lines of those
 	important bool
 	varies    bool // records with other numbers are others
 	similar   bool // those differ in words
+	moved     bool // the last one is worth to be shown
 
 	variants int       // of an error: how many stand in entries
 	variant  *logEntry // the last of them
@@ -162,8 +163,8 @@ func (d *deduping) flush() {
 		return
 	}
 	e.lines += r.lines
-	n := copy(e.latest[:], r.text)
-	clear(e.latest[n:])
+	e.at = d.lines
+	e.latest = append(e.latest[:0], r.text[:min(len(r.text), maxRoutine)]...)
 }
 
 // find gives the entry that a record is of, which may be a new one; nil if there
@@ -243,6 +244,7 @@ func (d *deduping) End() Confidence {
 		return Fallback
 	}
 	unique := len(d.entries)
+	d.follow()
 	f := logFold{entries: d.entries}
 	f.fold()
 	if d.cut == nil && unique == d.lines && !f.lossy {
@@ -288,8 +290,20 @@ func (e *logEntry) suffix() []byte {
 		s = append(s, " similar"...)
 	}
 	s = append(s, ')')
-	if until := later(e.text, e.latest[:]); until != nil && e.more == 0 {
+	if until := later(e.text, e.latest); until != nil && e.more == 0 && !e.moved {
 		s = append(append(s, " … "...), until...)
 	}
 	return s
+}
+
+// follow notes of each entry whether the numbers in the last of its records tell
+// more than that time went on: how far something came, or what it rose to.
+func (d *deduping) follow() {
+	for _, e := range d.entries {
+		if e.n < 3 || len(e.latest) == maxRoutine || bytes.Count(e.text, []byte{'\n'}) > 3 {
+			continue
+		}
+		first := bytes.Clone(d.normal(e.text, true))
+		e.moved = !bytes.Equal(first, d.normal(e.latest, true))
+	}
 }

@@ -111,7 +111,10 @@ func (f *logFold) group(keysOf func(*logEntry, []string) []string, enough int) {
 		}
 		into.n += e.n + e.more
 		into.lines += e.lines
-		into.latest = e.latest
+		if e.at > into.at {
+			into.at, into.latest = e.at, e.latest
+		}
+		into.moved = len(into.latest) < maxRoutine && into.n > 2
 		into.similar, f.lossy = true, true
 	}
 	f.entries = kept
@@ -193,9 +196,17 @@ func (f *logFold) entry(out *Lines, e *logEntry) {
 	} else {
 		f.lines(out, e)
 	}
+	if e.moved {
+		first, rest, more := bytes.Cut(e.latest, []byte{'\n'})
+		out.Write(append([]byte("... "), first...))
+		for more {
+			first, rest, more = bytes.Cut(rest, []byte{'\n'})
+			out.Write(first)
+		}
+	}
 	if e.more > 0 {
 		l := fmt.Appendf(nil, "... (%d more like it, with other numbers) ...", e.more)
-		if until := later(e.text, e.latest[:]); until != nil {
+		if until := later(e.text, e.latest); until != nil {
 			l = append(append(l, ' '), until...)
 		}
 		out.Write(l)

@@ -83,7 +83,7 @@ func (r *logRecord) tells() bool {
 }
 
 // logWords are what tells in a log of something wrong, besides important.
-var logWords = newWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown")
+var logWords = newWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:", "fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告")
 
 // logMarks are what tells the same, in upper and lower case as it is.
 var logMarks = byteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
@@ -115,16 +115,20 @@ func refused(text []byte) bool {
 }
 
 // framed reports whether a line of its own stamp is one of a stack trace: its
-// text behind the name of the process is indented.
+// text behind the name of the process says so.
 func framed(l []byte) bool {
-	for _, end := range [][]byte{[]byte("]: "), []byte(" | "), []byte("] ")} {
-		if i := bytes.Index(l[:min(len(l), 100)], end); i >= 0 {
-			rest := l[i+len(end):]
-			return len(rest) > 0 && (rest[0] == '\t' || rest[0] == ' ' || bytes.HasPrefix(rest, []byte("at "))) && (bytes.Contains(rest, []byte("at ")) || bytes.Contains(rest, []byte("File \"")) || bytes.Contains(rest, []byte(".go:")) || bytes.Contains(rest, []byte(".rs:")))
+	for _, end := range frameHeads {
+		i := bytes.Index(l[:min(len(l), 100)], end)
+		if i < 0 {
+			continue
 		}
+		text := bytes.TrimLeft(l[i+len(end):], " \t")
+		return bytes.HasPrefix(text, []byte("at ")) || bytes.HasPrefix(text, []byte("File \"")) || len(text) > 0 && text[0] == '/' && (bytes.Contains(text, []byte(".go:")) || bytes.Contains(text, []byte(".rs:")))
 	}
 	return false
 }
+
+var frameHeads = byteTexts("]: ", " | ", "] ")
 
 // stamped reports whether a line of a log begins with a time, or is an object
 // that has one somewhere.

@@ -74,7 +74,7 @@ func TestDedup(t *testing.T) {
 2024-01-15T12:00:06Z ERROR database unreachable
 3 unique patterns (6 total lines)
 `, Full},
-		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\nb 1 (x2)\n2 unique patterns (5 total lines)\n", Full},
+		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\n... a 3\nb 1 (x2)\n2 unique patterns (5 total lines)\n", Full},
 		"all different":                        {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", Fallback},
 		"too few":                              {``, "a\na\n", "a\na\n", Fallback},
 		"errors differ by numbers":             {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n", "error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", Full},
@@ -84,7 +84,7 @@ func TestDedup(t *testing.T) {
 		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", Full},
 		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", Full},
 		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", Full},
-		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
+		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := made(t, "dedup", tt.parameters)

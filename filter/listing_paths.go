@@ -10,7 +10,6 @@ import (
 type pathDir struct {
 	path  string
 	names [][]byte // of those in it, in their order
-	more  int      // names that were too many
 	noise bool
 	packs []string // what is in a directory of noise, in its order
 	count map[string]int

@@ -70,8 +70,6 @@ type treeCut struct {
 	head    []byte // that directory
 	count   int
 	level   int // of the last line
-	omitted int
-	n       int // entries of the first level that is shown, when even that is long
 }
 
 func (t *treeCut) line(l []byte) {
