@@ -207,8 +207,8 @@ type Result struct {
 	// other side asks; 0 means that it did not.
 	RetryAfter time.Duration
 	// Full is the full text where Text holds less, nil where Text is all: raw
-	// as it leaves a tool, masked as it leaves the filter. The overflow link
-	// stores and closes it.
+	// as it leaves a tool; masked, and of a command the output alone, as it leaves
+	// the filter. The overflow link stores and closes it.
 	Full      *Spool
 	Output    *Output // nil: Text is not what a command wrote
 	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON

@@ -109,7 +109,7 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	res.Full.Close()
 	res.Full = nil
 	if text != o.Full || cut {
-		res.Full = fullText(o.Full, out)
+		res.Full = o.Full.Spool() // what stands around it is in the text
 	} else {
 		o.Full.Close()
 	}
@@ -148,24 +148,6 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 	}
 	text := strings.TrimSuffix(res.Text[min(from, len(res.Text)):], res.Output.After)
 	return strings.NewReader(text), !strings.HasSuffix(text, "\n")
-}
-
-// fullText gives the full text with what stands around it; it owns the lines.
-func fullText(l *Lines, out *executors.Output) *executors.Spool {
-	full := l.Spool()
-	if out.Before != "" { // rare enough to be copied: a Spool grows at its end alone
-		all, err := executors.NewSpool(out.Before + "\n")
-		if err == nil {
-			_, err = io.Copy(all, full.Reader())
-		}
-		full.Close()
-		if full = all; err != nil {
-			all.Close()
-			return nil
-		}
-	}
-	_, _ = io.WriteString(full, out.After) // the text has it too
-	return full
 }
 
 // unfiltered masks the text of a result of which there is no more.
