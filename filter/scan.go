@@ -2,9 +2,11 @@ package filter
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Scanner finds credentials in texts and masks their values: the kinds of
@@ -12,20 +14,22 @@ import (
 // and of names, nothing goes. A mask is never longer than the value was, and is
 // no credential itself: masking again changes nothing.
 //
-// It may be used concurrently, once [Scanner.Learn] is done.
+// It may be used concurrently, and must not be copied.
 //
 // Why no regular expressions? Seventeen of them on every line cost more than all
 // the rest of a filter. One pass over a line stops at the few bytes that a
 // credential cannot be without, and looks around from there.
 type Scanner struct {
-	spots *spots
+	spots atomic.Pointer[spots] // nil: those of every scan
 	extra []*pattern
+
+	learning sync.Mutex
 }
 
 // NewScanner makes a scanner that looks for patterns besides what it knows. If
 // an expression has a group, the value is what the first one matches.
 func NewScanner(patterns []string) (*Scanner, error) {
-	s := &Scanner{spots: commonSpots}
+	s := &Scanner{}
 	for _, expr := range patterns {
 		p, err := compileExtra(expr)
 		if err != nil {
@@ -53,17 +57,18 @@ func compileExtra(expr string) (*pattern, error) {
 const minLearned = 8
 
 // Learn has values masked wherever they are: the process's own keys. Those
-// shorter than 8 bytes are left out. It must not be called while the scanner is
-// used.
+// shorter than 8 bytes are left out.
 func (s *Scanner) Learn(values ...string) {
-	own := s.spots.clone()
+	s.learning.Lock()
+	defer s.learning.Unlock()
+	own := cmp.Or(s.spots.Load(), commonSpots).clone()
 	for _, v := range values {
 		v = strings.TrimSpace(v)
 		if len(v) >= minLearned && !strings.ContainsAny(v, "\r\n") {
 			own.add(wholeSpot([]byte(v), namedSecret))
 		}
 	}
-	s.spots = own
+	s.spots.Store(own)
 }
 
 // Environment gives the values of an environment, as [os.Environ] has it, whose
@@ -190,10 +195,7 @@ func (m *masking) reset(s *Scanner) {
 	if s == nil {
 		return
 	}
-	m.spots, m.extra = s.spots, s.extra
-	if m.spots == nil {
-		m.spots = commonSpots
-	}
+	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots), s.extra
 }
 
 // line takes the next line, and passes it on, though maybe later.
