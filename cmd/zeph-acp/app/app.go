@@ -66,13 +66,14 @@ const settle = 50 * time.Millisecond
 func New(l *Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
-		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"), Getenv: keys.Getenv,
+		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"),
 		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
+	a.Getenv = a.filters.learning(keys)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{
