@@ -61,7 +61,7 @@ const minLearned = 8
 func (s *Scanner) Learn(values ...string) {
 	s.learning.Lock()
 	defer s.learning.Unlock()
-	own := cmp.Or(s.spots.Load(), commonSpots).clone()
+	own := cmp.Or(s.spots.Load(), commonSpots()).clone()
 	for _, v := range values {
 		v = strings.TrimSpace(v)
 		if len(v) >= minLearned && !strings.ContainsAny(v, "\r\n") {
@@ -75,7 +75,7 @@ func (s *Scanner) Learn(values ...string) {
 // names or shapes are those of credentials, for [Scanner.Learn].
 func Environment(environ []string) (values []string) {
 	for _, entry := range environ {
-		m := masking{spots: commonSpots}
+		m := masking{spots: commonSpots()}
 		m.scan([]byte(entry))
 		for _, h := range joinHits(m.hits) {
 			values = append(values, entry[h.from:h.to])
@@ -195,7 +195,7 @@ func (m *masking) reset(s *Scanner) {
 	if s == nil {
 		return
 	}
-	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots), s.extra
+	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots()), s.extra
 }
 
 // line takes the next line, and passes it on, though maybe later.

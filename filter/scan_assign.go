@@ -81,7 +81,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 			break
 		}
 		if b == ',' || b == ';' || b == '&' || b == ')' || b == '}' || b == ']' || b == '>' || b == '<' || b == '|' {
-			if next := nameSet.run(l, end+1); !tight || next > end+1 && next < len(l) && l[next] == '=' {
+			if next := nameSet.run(l, end+1); !tight && b != '&' || next > end+1 && next < len(l) && l[next] == '=' {
 				break
 			}
 		}

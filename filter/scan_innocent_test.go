@@ -362,6 +362,38 @@ password reset for user1@example.test
 ---
 apiVersion: v1beta1
 ---
+pub const ERROR_OTHER_PASSWORD: WIN32_ERROR = 2108u32;
+---
+            const token = byLastLine ? sourceCode.getLastToken(node) : first;
+---
+    token: OAuth2Token
+---
+type Fts5TokenDataIter = TFts5TokenDataIter
+---
+    Credential: _win32typing.PyCredHandle,
+---
+FS_IOC_ADD_ENCRYPTION_KEY                   = 0xc0506617
+---
+{1 {unrecognized token: "123.4e5ghi"}}
+---
+ZONE_ID_PAT = "(?:%25|%)(?:[" + UNRESERVED_PAT + "]|%[a-fA-F0-9]{2})+"
+---
+this._noAuthorization = !req.headers.authorization;
+---
+--allow-interactive-authorization=no --augment-creds=no
+---
+x/add_partitions_to_txn.pyi,sha256=sk-sH1I6OL_lOn3fntKGV6drtVxKqLCuXK7yOyLbTxA,959
+---
+[![codecov](https://codecov.io/gh/a/b/graph/badge.svg?token=KxR95XT3NF)](https://codecov.io/gh/a/b)
+---
+    :param passphrase: :py:data:'bytes'
+---
+null!==this._password?this._password+=M:this._username+=M}
+---
+let mut value = HeaderValue::from_bytes(b"12345").unwrap();
+---
+PATH_PWD_MKDB = "/usr/sbin/pwd_mkdb"
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

@@ -116,7 +116,7 @@ var prefixed = []struct {
 }{
 	{awsKey, "AKIA", capitalSet, 16, 16, false},
 	{awsKey, "ASIA", capitalSet, 16, 16, false},
-	{googleKey, "AIza", tokenSet, 35, 39, false},
+	{googleKey, "AIza", tokenSet, 30, 60, false},
 	{googleKey, "GOCSPX-", tokenSet, 20, 0, false},
 	{googleKey, "ya29.", tokenSet, 30, 0, false},
 	{cloudToken, "dop_v1_", hexSet, 40, 0, false},

@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // spot is a text that a value begins with, found by one byte of it that is rare
 // in most texts.
@@ -44,14 +47,15 @@ func (s *spots) add(p spot) {
 // clone gives spots of which more can be added without a change of these.
 func (s *spots) clone() *spots {
 	if s == nil {
-		s = commonSpots
+		s = commonSpots()
 	}
 	c := *s
 	return &c
 }
 
-// commonSpots are the spots of every scan.
-var commonSpots = func() *spots {
+// commonSpots are the spots of every scan, made by the first: a start that scans
+// nothing does not pay for them.
+var commonSpots = sync.OnceValue(func() *spots {
 	s := &spots{}
 	for _, b := range []byte("=:-.<(wWB~") {
 		s.hot[b] = true
@@ -77,7 +81,7 @@ var commonSpots = func() *spots {
 	s.add(spot{text: []byte("discord.com/api/webhooks/"), kind: chatToken, value: webhook})
 	s.add(spot{text: []byte("discordapp.com/api/webhooks/"), kind: chatToken, value: webhook})
 	return s
-}()
+})
 
 // wholeSpot finds a known value.
 func wholeSpot(value []byte, k credKind) spot {

@@ -89,7 +89,7 @@ func (m *masking) url(l []byte, at int) {
 				colon = end
 			}
 		case '@':
-			if slash < 0 || sign < 0 && colon > 0 && digitSet.run(l, colon+1) < slash {
+			if slash < 0 || sign < 0 && colon > 0 && (digitSet.run(l, colon+1) < slash || slash == colon+1) {
 				sign = end
 			}
 		}
@@ -188,15 +188,15 @@ func (m *masking) word(l []byte, i int) {
 			m.hit(at, at+len(rest), namedSecret)
 		}
 	case one && (at-end > 1 || l[end] == '\t'):
-		m.chance(l, at, at+len(rest))
+		m.likely(l, at, at+len(rest))
 	case hasAny(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
-		m.chance(l, from, at+len(bytes.TrimRight(rest, ".")))
+		m.likely(l, from, at+len(bytes.TrimRight(rest, ".")))
 	}
 }
 
-// chance notes a value that only its look tells.
-func (m *masking) chance(l []byte, from, to int) {
+// likely notes a value that only its look tells.
+func (m *masking) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
 	}

@@ -19,11 +19,11 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 	case passwordName:
 		return believablePassword(v, sure, shout)
 	case secretName:
-		return len(v) >= 8 && !refersTo(v) && randomText(v)
+		return len(v) >= 8 && !refersTo(v) && !aPath(v) && randomText(v)
 	case tokenName:
-		return len(v) >= 10 && !refersTo(v) && !uuid(v) && randomText(v)
+		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !aPath(v) && randomText(v)
 	case weakName:
-		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && randomText(v)
+		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && !aPath(v) && randomText(v)
 	}
 	return false
 }
@@ -45,8 +45,8 @@ func believablePassword(v []byte, sure, shout bool) bool {
 		return false
 	case hashedPassword(v):
 		return true
-	case v[0] == '/' && bytes.Count(v, []byte("/")) > 1: // a path
-		return randomText(v)
+	case aPath(v):
+		return false
 	case letters == 0:
 		return sure && others == 0 && numbers >= 6 || shout && numbers+others >= 8 && others > 0 && numbers > 0
 	case wordy(v):
@@ -63,6 +63,11 @@ func hashedPassword(v []byte) bool {
 // refersTo reports whether a value names the place of a secret.
 func refersTo(v []byte) bool {
 	return hasAny(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
+}
+
+// aPath reports whether a value is one.
+func aPath(v []byte) bool {
+	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!hasDigit(v) || !randomText(v))
 }
 
 // wordy reports whether there are only words in a value: letters, parted by one
@@ -90,8 +95,12 @@ func wordy(v []byte) bool {
 func codeLike(v []byte) bool {
 	for i, b := range v {
 		switch b {
-		case '(', ')', '[', ']', '{', '}', '<', '>', '`', '"', '\'', '*', '&', '|':
+		case '(', ')', '[', ']', '{', '}', '<', '>', '`', '"', '\'', '|':
 			return true
+		case '*', '&':
+			if i == 0 && (identifier(v[1:]) || compound(v[1:])) {
+				return true
+			}
 		case '.':
 			// A name of a member; numbers have digits on both sides.
 			if i > 0 && i+1 < len(v) && identifier(v[:i]) {
@@ -128,6 +137,9 @@ func identifier(v []byte) bool {
 // compound reports whether a value is a name of several words: WIN32_ERROR,
 // byLastLine2.
 func compound(v []byte) bool {
+	if shouting(v) && tokenSet.all(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && wordy(v) {
+		return true
+	}
 	if !identifier(v) {
 		return false
 	}
@@ -300,85 +312,4 @@ func mixedText(v []byte) bool {
 		}
 	}
 	return letters && others && !wordy(v)
-}
-
-// randomText reports whether a value looks like chance: parts of it are neither
-// words nor numbers, nor a word with a number at its end.
-func randomText(v []byte) bool {
-	if len(v) < 8 {
-		return false
-	}
-	chance, odd, from := 0, 0, 0
-	for i := 0; i <= len(v); i++ {
-		if i < len(v) && alnumSet[v[i]] {
-			continue
-		}
-		if part := v[from:i]; chancy(part) {
-			chance += len(part)
-		}
-		if i < len(v) && bytes.IndexByte([]byte("!#$%^&*?~|+=@"), v[i]) >= 0 {
-			odd++
-		}
-		from = i + 1
-	}
-	return chance >= 8 || chance >= 5 && 2*chance >= len(v) || odd >= 3 && len(v) >= 12 && hasDigit(v)
-}
-
-// chancy judges a part of letters and digits: it changes between small letters,
-// capitals and digits more often than names do, and less than half of it is in
-// words, as those of camelCase are.
-func chancy(part []byte) bool {
-	turns, humps, wordy, from := 0, 0, 0, 0 // from is where a word began
-	vowels, letters := 0, 0
-	for i := 0; i <= len(part); i++ {
-		if i == len(part) || i > from && wordBegins(part, i) || digitSet[part[i]] {
-			if n := i - from; n >= 3 && vowels > 0 && vowels < n {
-				wordy += n
-			}
-			from, vowels = i, 0
-		}
-		if i == len(part) {
-			break
-		}
-		b := part[i]
-		if i > 0 && digitSet[b] != digitSet[part[i-1]] {
-			turns++
-		}
-		if digitSet[b] {
-			from = i + 1
-			continue
-		}
-		letters++
-		if isUpper(b) && i > 0 && !isUpper(part[i-1]) {
-			humps++
-		}
-		switch b | 0x20 {
-		case 'a', 'e', 'i', 'o', 'u', 'y':
-			vowels++
-		}
-	}
-	n := len(part)
-	switch {
-	case n < 5 || 2*wordy >= n:
-		return n >= 24 && letters == n && humps == 0 && longestConsonants(part) >= 6
-	case turns >= 2 || humps >= 2 && n >= 8:
-		return true
-	}
-	return letters >= 20
-}
-
-// longestConsonants is the length of the longest run of letters that nobody
-// could pronounce.
-func longestConsonants(part []byte) int {
-	n, most := 0, 0
-	for _, b := range part {
-		switch b | 0x20 {
-		case 'a', 'e', 'i', 'o', 'u', 'y':
-			n = 0
-		default:
-			n++
-			most = max(most, n)
-		}
-	}
-	return most
 }
