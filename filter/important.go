@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // important reports whether a line, whatever wrote it, likely tells of what went
 // wrong: an error, a failure, a warning, a crash.
@@ -14,20 +17,29 @@ var importantWords = newWords(
 // words finds any of several words in a line, whatever the case of their ASCII
 // letters.
 type words struct {
+	table func() *wordTable
+}
+
+// wordTable is what words looks by.
+type wordTable struct {
 	byFirst [256][][]byte // in lower case, by either case of the first letter
 	begins  [256]bool     // letters that begin one
 }
 
+// newWords makes words, whose table is made when it is first needed: most are
+// never, in a process.
 func newWords(list ...string) *words {
-	w := &words{}
-	for _, text := range list {
-		lower := bytes.ToLower([]byte(text))
-		for first := range map[byte]bool{lower[0]: true, upper(lower[0]): true} {
-			w.byFirst[first] = append(w.byFirst[first], lower)
-			w.begins[first] = true
+	return &words{table: sync.OnceValue(func() *wordTable {
+		w := &wordTable{}
+		for _, text := range list {
+			lower := bytes.ToLower([]byte(text))
+			for first := range map[byte]bool{lower[0]: true, upper(lower[0]): true} {
+				w.byFirst[first] = append(w.byFirst[first], lower)
+				w.begins[first] = true
+			}
 		}
-	}
-	return w
+		return w
+	})}
 }
 
 func upper(b byte) byte {
@@ -38,11 +50,12 @@ func upper(b byte) byte {
 }
 
 func (w *words) find(line []byte) bool {
+	t := w.table()
 	for i, b := range line {
-		if !w.begins[b] {
+		if !t.begins[b] {
 			continue
 		}
-		for _, word := range w.byFirst[b] {
+		for _, word := range t.byFirst[b] {
 			if hasFold(line[i:], word) {
 				return true
 			}
