@@ -170,6 +170,8 @@ type masking struct {
 	spare   []byte
 	block   keyBlock // of a private key
 	held    heldLines
+	judged  int    // up to here, the line is of a value that is none
+	begins  int    // of private keys in the line
 	awsAt   int    // lines up to which an AWS secret may be without a name
 	loginAt int    // the same of the password of a .netrc
 	valueAt int    // the same of "value", behind the name of a credential

@@ -75,7 +75,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 		return assigned{at + 1, closes(l, at+1, l[at], escaped), true}
 	}
 	end := at
-	for ; end < len(l); end++ {
+	for ; end < len(l) && end-at <= maxValue; end++ {
 		b := l[end]
 		if b <= ' ' || isQuote(b) || b == '\\' && end+1 < len(l) && bytes.IndexByte([]byte("nrt\"'u\\"), l[end+1]) >= 0 {
 			break
@@ -94,8 +94,10 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
 
-// closes gives the place of the quote that ends a text, or the end of the line.
+// closes gives the place of the quote that ends a text, or where it is too long
+// or the line ends.
 func closes(l []byte, at int, mark byte, escaped bool) int {
+	l = l[:min(len(l), at+maxValue+1)]
 	for ; at < len(l); at++ {
 		switch {
 		case l[at] == mark:
@@ -179,6 +181,9 @@ func typeName(name []byte) bool {
 
 // pair looks at a name and the value behind its separator.
 func (m *masking) pair(l []byte, from, to, at int, separator byte) {
+	if at < m.judged {
+		return
+	}
 	name := l[from:to]
 	n := classify(name)
 	if n == otherName {
@@ -202,10 +207,17 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		if v.quoted && bytes.Equal(value, name) || bytes.Contains(l[:from], []byte("badge.")) { // the tokens of badges are for everybody
 			return
 		}
-		m.hit(v.from, v.to, kindOf(name, value))
+		m.hit(v.from, v.to, kindOf(name))
 		return
 	}
-	if v.quoted || separator != ':' {
+	if v.quoted {
+		return
+	}
+	const long = 512
+	if len(value) > long {
+		m.judged = v.to - long/2
+	}
+	if separator != ':' {
 		return
 	}
 	// password: string = "..." is equals's; a block of YAML has its value below.
@@ -215,7 +227,7 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 }
 
 // kindOf tells the kind of a value by its name.
-func kindOf(name, value []byte) credKind {
+func kindOf(name []byte) credKind {
 	var buf [maxName]byte
 	low := appendLower(buf[:0], name[max(0, len(name)-maxName):])
 	switch {
@@ -252,7 +264,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 				}
 			}
 			return
-		case equalFold(name, "sig") && bytes.Contains(l, []byte("se=")) && bytes.Contains(l, []byte("sv=")):
+		case equalFold(name, "sig") && near(l, at, "se=") && near(l, at, "sv="):
 			m.signature(l, at, azureKey)
 			return
 		}
@@ -260,16 +272,16 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 	switch b := name[0] | 0x20; {
 	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
 		switch {
-		case b == 'x' && bytes.Contains(name, []byte("mz")), bytes.Contains(l, []byte("AWSAccessKeyId=")):
+		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="):
 			m.signature(l, at, awsKey)
-		case b == 'x', bytes.Contains(l, []byte("GoogleAccessId=")):
+		case b == 'x', near(l, at, "GoogleAccessId="):
 			m.signature(l, at, googleKey)
 		}
 	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
 		if separator == ':' || at < len(l) && isQuote(l[at]) {
 			m.authorize(l, at)
 		}
-	case separator == '=' && (b == 's' || b == 'j' || b == 'p' || b == '_' || b == 'c' || b == 'l' || b == 'r' || b == 'a' || b == 'u' || b == 'g') && bytes.Contains(l[:from], []byte("ookie")):
+	case separator == '=':
 		m.cookie(l, from, to, at)
 	case separator == ':' && equalFold(name, "private-lines"):
 		m.block = keyBlock{open: true}
@@ -278,6 +290,12 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 
 func equalFold(name []byte, low string) bool {
 	return len(name) == len(low) && hasFold(name, []byte(low))
+}
+
+// near reports whether a text is near a place.
+func near(l []byte, at int, text string) bool {
+	const around = 1 << 10
+	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
 }
 
 // signature masks the one of a URL, by which whoever has it may do something.
@@ -295,25 +313,29 @@ func (m *masking) element(l []byte, i int) {
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return
 	}
-	to := bytes.Index(l[end:], []byte("</"))
-	if to < 0 {
+	name := l[i+1 : end]
+	names := equalFold(name, "name") || equalFold(name, "key")
+	n := classify(name)
+	if n == otherName && m.n <= m.valueAt && (equalFold(name, "value") || equalFold(name, "string")) {
+		n, m.valueAt = m.valueIs, 0
+	}
+	if n == otherName && !names {
 		return
 	}
-	to += end
-	name, value := l[i+1:end], l[end+1:to]
-	n := classify(name)
-	switch {
-	case n != otherName:
-	case equalFold(name, "name"), equalFold(name, "key"):
+	value := l[end+1 : min(len(l), end+1+maxValue)]
+	if to := bytes.Index(value, []byte("</")); to >= 0 {
+		value = value[:to]
+	} else {
+		return
+	}
+	if n == otherName {
 		if n := classify(value); n >= tokenName {
 			m.valueAt, m.valueIs = m.n+2, n
 		}
-	case (equalFold(name, "value") || equalFold(name, "string")) && m.n <= m.valueAt:
-		n = m.valueIs
-		m.valueAt = 0
+		return
 	}
-	if n != otherName && believable(value, n, true, false) {
-		m.hit(end+1, to, kindOf(name, value))
+	if believable(value, n, true, false) {
+		m.hit(end+1, end+1+len(value), kindOf(name))
 	}
 }
 

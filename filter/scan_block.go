@@ -42,6 +42,10 @@ func (m *masking) marker(l []byte, at int) {
 	}
 	m.release()
 	m.block = keyBlock{open: true}
+	const most = 16 // who has more of them in a line has no keys
+	if m.begins++; m.begins > most {
+		return
+	}
 	rest := l[at:]
 	if stop := bytes.Index(rest, []byte("-----END")); stop >= 0 {
 		rest = rest[:stop]
@@ -275,12 +279,14 @@ func (m *masking) maskHeld() {
 
 // encodedKey finds the end of a private key in PEM that is encoded in Base64.
 func encodedKey(l []byte, from, body int) int {
-	end := base64Set.run(l, body)
-	head := l[from:min(end, from+64)]
+	if !tokenStart(l, from) {
+		return 0
+	}
+	head := l[from:base64Set.run(l[:min(len(l), from+64)], body)]
 	var text [48]byte
 	n, _ := base64.StdEncoding.Decode(text[:], head[:len(head)/4*4])
 	if !bytes.Contains(text[:n], []byte("PRIVATE KEY")) {
 		return 0
 	}
-	return end
+	return base64Set.run(l, body)
 }

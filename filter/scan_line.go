@@ -62,14 +62,17 @@ var commonSpots = sync.OnceValue(func() *spots {
 	}
 	for _, p := range prefixed {
 		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
-			end := p.body.run(l, body)
-			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest || !tokenStart(l, from) || p.random && inHash(l[:from]) {
+			if !tokenStart(l, from) || p.random && inHash(l[:from]) {
+				return 0
+			}
+			end := p.body.run(l[:min(len(l), body+maxValue)], body)
+			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
 				return 0
 			}
 			for p.body != capitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
 				end--
 			}
-			if v := l[body:end]; dull(v) || examples.find(v) || p.random && !randomText(v) {
+			if v := l[body:min(end, body+256)]; dull(v) || examples.find(v) || p.random && !randomText(v) {
 				return 0
 			}
 			return end
@@ -90,6 +93,7 @@ func wholeSpot(value []byte, k credKind) spot {
 
 // scan notes the hits in a line.
 func (m *masking) scan(l []byte) {
+	m.judged, m.begins = 0, 0
 	hot := &m.spots.hot
 	for i := 0; i < len(l); i++ {
 		if hot[l[i]] {
@@ -257,7 +261,7 @@ func webToken(l []byte, from, body int) int {
 // webhook finds the end of the path of a URL which is the secret itself.
 func webhook(l []byte, _, body int) int {
 	end := body
-	for end < len(l) && (tokenSet[l[end]] || l[end] == '/') {
+	for end < len(l) && end-body < maxUser && (tokenSet[l[end]] || l[end] == '/') {
 		end++
 	}
 	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) {

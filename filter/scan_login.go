@@ -17,7 +17,7 @@ func (m *masking) authorize(l []byte, at int) {
 		from++
 	}
 	to = from
-	for to < len(l) && l[to] > ' ' && !isQuote(l[to]) && l[to] != ',' && l[to] != '\\' && l[to] != '<' {
+	for to < len(l) && to-from < maxValue && l[to] > ' ' && !isQuote(l[to]) && l[to] != ',' && l[to] != '\\' && l[to] != '<' {
 		to++
 	}
 	value := l[from:to]
@@ -58,11 +58,11 @@ func (m *masking) quotedPassword(l []byte, at int) {
 func (m *masking) cookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
 	low := appendLower(buf[:0], l[from:to])
-	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
+	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) || !bytes.Contains(l[max(0, from-maxValue):from], []byte("ookie")) {
 		return
 	}
 	end := at
-	for end < len(l) && l[end] > ' ' && l[end] != ';' && !isQuote(l[end]) && l[end] != ',' {
+	for end < len(l) && end-at < maxValue && l[end] > ' ' && l[end] != ';' && !isQuote(l[end]) && l[end] != ',' {
 		end++
 	}
 	if v := l[at:end]; len(v) >= 12 && !placeholder(v) && randomText(v) {
@@ -70,11 +70,14 @@ func (m *masking) cookie(l []byte, from, to, at int) {
 	}
 }
 
+// maxUser is the longest user and password in a URL, in bytes.
+const maxUser = 512
+
 // url looks for a password before the host of a URL; at is where its authority
 // begins.
 func (m *masking) url(l []byte, at int) {
 	end, slash, colon, sign := at, -1, -1, -1
-	for ; end < len(l); end++ {
+	for ; end < len(l) && end-at < maxUser; end++ {
 		b := l[end]
 		if b <= ' ' || b == '"' || b == '<' || b == '>' && sign < 0 || b == '`' || b == '\\' {
 			break
@@ -149,7 +152,7 @@ func (m *masking) pgpass(l []byte, i int) {
 
 // webKey looks at the private part of a JSON web key.
 func (m *masking) webKey(l []byte, from, i int) {
-	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !bytes.Contains(l, []byte(`"kty"`)) {
+	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !near(l, i, `"kty"`) {
 		return
 	}
 	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && tokenSet.all(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
@@ -261,7 +264,7 @@ func (m *masking) option(l []byte, from int) {
 	}
 	v := valueFrom(l, at, false)
 	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && believable(value, n, v.quoted, false) {
-		m.hit(v.from, v.to, kindOf(l[from:to], value))
+		m.hit(v.from, v.to, kindOf(l[from:to]))
 	}
 }
 
@@ -302,6 +305,8 @@ func (m *masking) letter(l []byte, i int) {
 
 // runs reports whether a line, up to an option, runs a command.
 func runs(line []byte, command string) bool {
+	const longest = 400
+	line = line[max(0, len(line)-longest):]
 	i := bytes.LastIndex(line, []byte(command))
 	return i >= 0 && bytes.IndexAny(line[i:], "|;`<>(){}") < 0
 }

@@ -2,13 +2,18 @@ package filter
 
 import "bytes"
 
-// minValue is the shortest value that is masked, in bytes.
-const minValue = 4
+// Values that are shorter or longer, in bytes, are none. The bound is also what
+// keeps a line that is made of beginnings only from being looked at over and
+// over.
+const (
+	minValue = 4
+	maxValue = 2 << 10
+)
 
 // believable reports whether a value is what a name says. quoted and shout tell
 // how it was written: NAME=value is data, name = value may be code.
 func believable(v []byte, n naming, quoted, shout bool) bool {
-	if len(v) < minValue || len(v) > 8<<10 || bytes.IndexByte(v, ' ') >= 0 || placeholder(v) {
+	if len(v) < minValue || len(v) > maxValue || bytes.IndexByte(v, ' ') >= 0 || placeholder(v) {
 		return false
 	}
 	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || compound(v)) || number(v)) {
