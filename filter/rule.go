@@ -88,11 +88,13 @@ type written struct {
 // comes last. No file is no error.
 func load(path string) (rules []rule, warnings []string) {
 	all, warnings := read("built in", builtin)
+	ready := map[string]bool{} // rules that are not only the built-in ones
 	if path != "" {
 		own, wrong := readFile(path)
 		warnings = append(warnings, wrong...)
 		for _, w := range own {
 			i := slices.IndexFunc(all, func(b written) bool { return b.Name == w.Name })
+			ready[w.Name] = true
 			if i < 0 {
 				all = append(all, w)
 				continue
@@ -110,7 +112,11 @@ func load(path string) (rules []rule, warnings []string) {
 		if w.Enabled != nil && !*w.Enabled {
 			continue
 		}
-		r, err := w.compile()
+		compile := w.later
+		if ready[w.Name] {
+			compile = w.compile
+		}
+		r, err := compile()
 		if err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: %v", path, w.Name, err))
 			continue

@@ -1,0 +1,29 @@
+package filter
+
+import "sync"
+
+// lazily makes the strategy of a built-in rule when an output is there for it: a
+// session uses few of them, and the first one waits for all.
+type lazily struct{ get func() Strategy }
+
+func (l lazily) Begin(run Run, out *Lines) Pass { return l.get().Begin(run, out) }
+
+// later is compile for a rule that is known to have no mistakes.
+func (w written) later() (rule, error) {
+	m, err := compileMatch(w.Match)
+	kind, _ := w.Strategy["type"].(string)
+	return rule{w.Name, m, lazily{sync.OnceValue(func() Strategy {
+		r, err := w.compile()
+		if err != nil {
+			return unusable{} // which a test would tell of
+		}
+		return r.strategy
+	})}, kind}, err
+}
+
+// unusable recognises nothing.
+type unusable struct{}
+
+func (unusable) Begin(Run, *Lines) Pass { return unusable{} }
+func (unusable) Line([]byte)            {}
+func (unusable) End() Confidence        { return Fallback }

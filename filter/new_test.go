@@ -1,0 +1,32 @@
+package filter
+
+import "testing"
+
+// Built-in rules have no mistakes.
+func TestBuiltin(t *testing.T) {
+	all, warnings := read("built in", builtin)
+	for _, w := range all {
+		if _, err := w.compile(); err != nil {
+			t.Errorf("rule %q: %v", w.Name, err)
+		}
+	}
+	f, more := New("")
+	if warnings = append(warnings, more...); len(warnings) > 0 {
+		t.Errorf("warnings: %q", warnings)
+	}
+	seen := map[string]bool{}
+	for _, r := range f.Rules() {
+		if seen[r.Name] || r.Match == "" || strategies[r.Strategy] == nil {
+			t.Errorf("%+v", r)
+		}
+		seen[r.Name] = true
+	}
+}
+
+// The first session waits for it.
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		New("")
+	}
+}
