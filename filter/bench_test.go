@@ -1,0 +1,194 @@
+package filter
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// benchSize is how much is filtered at once.
+const benchSize = 10 << 20
+
+// repeated gives at least size bytes of outputs, one after the other.
+func repeated(outputs [][]byte, size int) []byte {
+	var b bytes.Buffer
+	for b.Len() < size {
+		for _, o := range outputs {
+			b.Write(o)
+			if !bytes.HasSuffix(o, []byte("\n")) {
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// BenchmarkFilter filters 10 MiB of each rule's samples, sanitise and scan
+// included, by the command of the first; "mix" is that of all samples, by the
+// command of each rule. FILTER_SAMPLES_DIR adds samples.
+func BenchmarkFilter(b *testing.B) {
+	f, _ := New("")
+	commands, outputs := map[string]string{}, map[string][][]byte{}
+	var all [][]byte
+	for _, root := range sampleDirs() {
+		for _, s := range samples(b, root) {
+			if commands[s.rule] == "" {
+				commands[s.rule] = s.cmd
+			}
+			outputs[s.rule] = append(outputs[s.rule], s.output)
+			all = append(all, s.output)
+		}
+	}
+	mix := repeated(all, benchSize)
+	for _, rule := range slices.Sorted(maps.Keys(commands)) {
+		b.Run("own/"+rule, func(b *testing.B) { benchFilter(b, f, commands[rule], repeated(outputs[rule], benchSize)) })
+		b.Run("mix/"+rule, func(b *testing.B) { benchFilter(b, f, commands[rule], mix) })
+	}
+	b.Run("mix/none", func(b *testing.B) { benchFilter(b, f, "true", mix) })
+}
+
+func benchFilter(b *testing.B, f *Filter, command string, text []byte) {
+	lines := bytes.Count(text, []byte("\n"))
+	b.SetBytes(int64(len(text)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for b.Loop() {
+		o, err := f.Apply(command, 0, bytes.NewReader(text))
+		if err != nil {
+			b.Fatal(err)
+		}
+		o.Close()
+		n++
+	}
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(n*lines), "allocs/line")
+}
+
+// BenchmarkScan masks what has no credential in it, and tells of a small text.
+func BenchmarkScan(b *testing.B) {
+	var all [][]byte
+	for _, root := range sampleDirs() {
+		for _, s := range samples(b, root) {
+			all = append(all, Sanitize(s.output))
+		}
+	}
+	mix := repeated(all, benchSize)
+	s := &Scanner{}
+	b.Run("mix", func(b *testing.B) {
+		b.SetBytes(int64(len(mix)))
+		b.ReportAllocs()
+		for b.Loop() {
+			m := s.begin(func([]byte) {})
+			for rest := mix; len(rest) > 0; {
+				end := bytes.IndexByte(rest, '\n')
+				m.line(rest[:end])
+				rest = rest[end+1:]
+			}
+			m.end()
+		}
+	})
+	small := "Read /home/dev/project/main.go (lines 1-40)"
+	b.Run("small", func(b *testing.B) {
+		b.SetBytes(int64(len(small)))
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Mask(small)
+		}
+	})
+}
+
+// BenchmarkSanitize sanitises the samples' mix.
+func BenchmarkSanitize(b *testing.B) {
+	var all [][]byte
+	for _, root := range sampleDirs() {
+		for _, s := range samples(b, root) {
+			all = append(all, s.output)
+		}
+	}
+	mix := repeated(all, benchSize)
+	b.SetBytes(int64(len(mix)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s := Sanitizer{Emit: func([]byte) {}}
+		_, _ = s.Write(mix)
+		s.End()
+	}
+}
+
+// endless reads the same text again and again, up to a size.
+type endless struct {
+	text []byte
+	left int
+	at   int
+	peak *uint64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), e.left)], e.text[e.at:])
+	e.at = (e.at + n) % len(e.text)
+	if e.left>>23 != (e.left-n)>>23 { // every 8 MiB
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		*e.peak = max(*e.peak, m.HeapInuse)
+	}
+	e.left -= n
+	return n, nil
+}
+
+// TestFilterMemory filters 100 MiB of each rule's samples: the heap stays small.
+func TestFilterMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100 MiB for each rule")
+	}
+	const size, most = 100 << 20, 48 << 20
+	f, _ := New("")
+	seen := map[string]bool{}
+	for _, s := range samples(t, "testdata/samples") {
+		if seen[s.rule] || len(s.output) < 256 || os.Getenv("FILTER_SAMPLES_DIR") == "" && !slices.Contains([]string{"go-test", "log-dedup", "make"}, s.rule) {
+			continue
+		}
+		seen[s.rule] = true
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		before, peak := m.HeapInuse, uint64(0)
+		start := time.Now()
+		in := &endless{text: repeated([][]byte{s.output}, len(s.output)), left: size, peak: &peak}
+		o, err := f.Apply(s.cmd, s.exit, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&m)
+		peak = max(peak, m.HeapInuse)
+		o.Close()
+		t.Logf("%-20s peak heap %5.1f MiB, %s", s.rule, float64(peak-min(peak, before))/(1<<20), time.Since(start).Round(time.Millisecond))
+		if peak > before+most {
+			t.Errorf("%s: the heap grew from %d to %d bytes", s.rule, before, peak)
+		}
+	}
+}
+
+// No sample but those of credentials has any.
+func TestSamplesHaveNoCredentials(t *testing.T) {
+	s := &Scanner{}
+	for _, root := range sampleDirs() {
+		for _, c := range samples(t, root) {
+			if strings.HasPrefix(c.rule, "credentials") {
+				continue
+			}
+			if _, found := s.Mask(string(Sanitize(c.output))); found != nil {
+				t.Errorf("%s/%s: %s", c.rule, c.name, Warning(found))
+			}
+		}
+	}
+}
