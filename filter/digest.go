@@ -1,0 +1,292 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// digest drops what a tool says of its way, names together what it says of many
+// things alike, and keeps the rest.
+type digest struct {
+	noise, keep *patterns
+	last        *patterns // of a run of these only the last stays
+	lead        *patterns // stays before what tells of errors
+	folds       []fold
+	foldable    *patterns // any of folds
+	blocks      []block
+	blockBegins *patterns // any of blocks
+	diffstat    bool
+	max         int
+	excerpt
+}
+
+// block is a part of a text that goes: from a line to the next one that is
+// another part's.
+type block struct {
+	begin, end *pattern
+	max        int // lines, so that a begin whose end never comes takes no more
+}
+
+// newDigest makes the strategy "digest". Lines that match one of patterns go,
+// and of a run of lines that match one of last only the last stays. Of lines that
+// match one of lead one stays before the next line that tells of an error, since
+// that does not name what it is of. A block goes
+// from a line that matches its begin to before one that matches its end. What
+// matches one of keep stays all the same, in a block also what tells of errors. Of
+// lines that match the pattern of a fold the first ones stay, and of the others
+// the names, which are its first group, stand together in one line; the last of the
+// states, which are its second group, counts for each name. With diffstat, lines
+// such as git's of changed files get short. Of what is left more than max_lines,
+// the first head and last tail lines stay, and what tells of errors.
+func newDigest(p params) (Strategy, error) {
+	d, err := readDigest(p)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// digestParams are the parameters of a digest.
+type digestParams struct {
+	Patterns []string `toml:"patterns"`
+	Keep     []string `toml:"keep"`
+	Last     []string `toml:"last"`
+	Lead     []string `toml:"lead"`
+	Fold     []struct {
+		Pattern string `toml:"pattern"`
+		As      string `toml:"as"`
+		First   int    `toml:"first"`
+	} `toml:"fold"`
+	Blocks []struct {
+		Begin string `toml:"begin"`
+		End   string `toml:"end"`
+		Max   int    `toml:"max"`
+	} `toml:"blocks"`
+	Diffstat bool `toml:"diffstat"`
+	MaxLines int  `toml:"max_lines"`
+	Head     int  `toml:"head"`
+	Tail     int  `toml:"tail"`
+}
+
+// digestDefaults are what is not said.
+func digestDefaults() digestParams { return digestParams{MaxLines: 400, Head: 60, Tail: 100} }
+
+func readDigest(p params) (*digest, error) {
+	c := digestDefaults()
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	return c.compile()
+}
+
+func (c digestParams) compile() (*digest, error) {
+	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
+		return nil, errors.New("patterns, last, lead, fold and blocks are empty")
+	}
+	if c.MaxLines < 0 || c.Head < 0 || c.Tail < 0 || c.MaxLines > 0 && c.Head+c.Tail > c.MaxLines {
+		return nil, errors.New("want 0 <= head + tail <= max_lines")
+	}
+	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, excerpt: excerpt{head: c.Head, tail: c.Tail, context: 2}}
+	var err error
+	for _, set := range []struct {
+		name  string
+		exprs []string
+		into  **patterns
+	}{{"patterns", c.Patterns, &d.noise}, {"keep", c.Keep, &d.keep}, {"last", c.Last, &d.last}, {"lead", c.Lead, &d.lead}} {
+		if *set.into, err = compileAll(set.exprs); err != nil {
+			return nil, fmt.Errorf("%s: %w", set.name, err)
+		}
+	}
+	d.foldable, d.blockBegins = &patterns{}, &patterns{}
+	for _, f := range c.Fold {
+		pat, err := compile(f.Pattern)
+		switch groups := 0; {
+		case err != nil:
+			return nil, fmt.Errorf("fold: %w", err)
+		default:
+			if groups = pat.re.NumSubexp(); groups < 1 || groups > 2 {
+				return nil, fmt.Errorf("fold: want one group or two in %q", f.Pattern)
+			}
+			if (groups == 1) != (f.As != "") {
+				return nil, fmt.Errorf("fold: want as or a second group with %q", f.Pattern)
+			}
+		}
+		if f.First < 0 {
+			return nil, errors.New("fold: first must not be negative")
+		}
+		d.folds = append(d.folds, fold{pat, f.As, f.First})
+		d.foldable.add(pat)
+	}
+	for _, b := range c.Blocks {
+		begin, err := compile(b.Begin)
+		if err == nil && b.End == "" {
+			err = errors.New("there is no end")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("blocks: %w", err)
+		}
+		end, err := compile(b.End)
+		if err != nil {
+			return nil, fmt.Errorf("blocks: %w", err)
+		}
+		if b.Max <= 0 {
+			b.Max = 200
+		}
+		d.blocks = append(d.blocks, block{begin, end, b.Max})
+		d.blockBegins.add(begin)
+	}
+	d.excerpt.keep = d.keep
+	return d, nil
+}
+
+func (d *digest) Begin(run Run, out *Lines) Pass { return d.begin(run, out) }
+
+func (d *digest) begin(run Run, out *Lines) *digesting {
+	g := &digesting{digest: d, run: run, out: out, rest: NewLines()}
+	g.folded = make([]folding, len(d.folds))
+	return g
+}
+
+type digesting struct {
+	*digest
+	run     Run
+	out     *Lines
+	rest    *Lines // what is left
+	in      *block // that is being dropped
+	inLines int
+	held    []byte // the last line of a run
+	holds   bool
+	leader  []byte // what the next error may be of
+	leads   bool
+	folded  []folding
+	again   [][]byte // what an earlier pass wrote of folds
+	changed bool
+	told    bool // something of what is left tells how it went
+	short   []byte
+}
+
+func (g *digesting) Line(l []byte) {
+	if len(l) == 0 {
+		if g.in != nil && !g.in.end.match(l) {
+			return
+		}
+		g.in = nil
+		g.rest.Write(nil)
+		return
+	}
+	if g.in != nil && g.inBlock(l) {
+		return
+	}
+	switch {
+	case g.blockBegins.match(l) && !g.keep.match(l):
+		g.begins(l)
+	case g.noise.match(l) && !g.keep.match(l):
+		g.changed = true
+	case g.last.match(l):
+		g.changed = g.changed || g.holds
+		g.held, g.holds = append(g.held[:0], l...), true
+	case g.lead.match(l):
+		g.changed = g.changed || g.leads
+		g.leader, g.leads = append(g.leader[:0], l...), true
+	case g.foldable.match(l) && g.fold(l):
+		g.changed = true
+	case isFolded(l):
+		g.again = append(g.again, bytes.Clone(l))
+	default:
+		g.write(l)
+	}
+}
+
+// write keeps a line.
+func (g *digesting) write(l []byte) {
+	g.release()
+	if g.diffstat {
+		if short, ok := shortStat(g.short[:0], l); ok {
+			g.short = short
+			g.changed = g.changed || len(short) < len(l)
+			l = short
+		}
+	}
+	g.keepLine(l)
+}
+
+func (g *digesting) keepLine(l []byte) {
+	if (g.leads || g.run.Exit != 0 && !g.told) && (important(l) || g.keep.match(l)) {
+		g.told = true
+		if g.leads {
+			g.leads = false
+			g.rest.Write(g.leader)
+		}
+	}
+	g.rest.Write(l)
+}
+
+func (g *digesting) release() {
+	if g.holds {
+		g.holds = false
+		g.keepLine(g.held)
+	}
+}
+
+// begins begins a block.
+func (g *digesting) begins(l []byte) {
+	for i := range g.blocks {
+		if g.blocks[i].begin.match(l) {
+			g.in, g.inLines, g.changed = &g.blocks[i], 0, true
+			return
+		}
+	}
+}
+
+// inBlock reports whether a line is a block's, and keeps it if it has to stay.
+func (g *digesting) inBlock(l []byte) bool {
+	g.inLines++
+	if g.in.begin.match(l) { // before its end, which may look alike
+		g.inLines = 0
+		return true
+	}
+	if g.inLines > g.in.max || g.in.end.match(l) {
+		g.in = nil
+		return false
+	}
+	if important(l) || g.keep.match(l) {
+		if g.noise.match(l) || g.blockBegins.match(l) || g.last.match(l) || g.lead.match(l) || g.foldable.match(l) || isFolded(l) { // as outside
+			return false
+		}
+		g.write(l)
+	}
+	return true
+}
+
+func (g *digesting) End() Confidence {
+	defer g.rest.Close()
+	g.release()
+	g.changed = g.changed || g.leads
+	folded := g.unfold()
+	long := g.max > 0 && g.rest.Count() > g.max
+	switch {
+	case !g.changed && !long:
+		return Fallback
+	case g.run.Exit != 0 && !g.told: // what would be left does not tell what is wrong
+		return Fallback
+	}
+	confidence := Full
+	if !long {
+		if g.rest.Each(g.out.Write) != nil {
+			return Fallback
+		}
+	} else {
+		cut := g.excerpt.begin(g.out)
+		if g.rest.Each(cut.line) != nil {
+			return Fallback
+		}
+		if cut.end() {
+			confidence = Partial
+		}
+	}
+	for _, l := range folded {
+		g.out.Write(l)
+	}
+	return confidence
+}

@@ -1,0 +1,132 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// fold tells which lines say alike of many things what they are.
+type fold struct {
+	pattern *pattern
+	as      string // what the things are; empty if the pattern's second group says it
+	first   int    // lines that stay
+}
+
+// The most of folded names that are kept: in all, and written of one kind.
+const (
+	maxNames    = 20_000
+	shownNames  = 60
+	shownLength = 2000 // bytes
+)
+
+// folding collects the names of one fold.
+type folding struct {
+	seen   int
+	order  []string
+	states map[string]string
+	beyond int // names that were too many
+}
+
+// fold takes a line into the fold that it is of. It reports false for a line
+// that stays.
+func (g *digesting) fold(l []byte) bool {
+	for i, f := range g.folds {
+		m := f.pattern.submatch(l)
+		if m == nil || len(m[1]) == 0 {
+			continue
+		}
+		s := &g.folded[i]
+		s.seen++
+		if s.seen <= f.first {
+			return false
+		}
+		s.add(m, f.as)
+		return true
+	}
+	return false
+}
+
+func (s *folding) add(groups [][]byte, as string) {
+	state := as
+	if as == "" {
+		state = string(bytes.TrimSpace(groups[2]))
+	}
+	old, known := s.states[string(groups[1])]
+	switch {
+	case known && old == state:
+	case known:
+		s.states[string(groups[1])] = state
+	case len(s.order) >= maxNames:
+		s.beyond++
+	default:
+		s.insert(string(groups[1]), state)
+	}
+}
+
+func (s *folding) insert(name, state string) {
+	if s.states == nil {
+		s.states = map[string]string{}
+	}
+	s.order = append(s.order, name)
+	s.states[name] = state
+}
+
+// unfold gives the lines that stand for what was folded, after those of an
+// earlier pass.
+func (g *digesting) unfold() [][]byte {
+	lines := g.again
+	for i := range g.folded {
+		lines = append(lines, g.folded[i].lines(shownNames)...)
+	}
+	return lines
+}
+
+// lines are one for each state, with no more than most names.
+func (s *folding) lines(most int) (lines [][]byte) {
+	var kinds []string
+	names := map[string][]string{}
+	for _, n := range s.order {
+		state := s.states[n]
+		if names[state] == nil {
+			kinds = append(kinds, state)
+		}
+		names[state] = append(names[state], n)
+	}
+	for i, kind := range kinds {
+		n := len(names[kind])
+		if i == 0 {
+			n += s.beyond
+		}
+		lines = append(lines, folded(n, kind, names[kind], most))
+	}
+	return lines
+}
+
+// folded is the line that stands for n lines of a kind, with as many of the names
+// as fit.
+func folded(n int, kind string, names []string, most int) []byte {
+	l := strconv.AppendInt([]byte("... ("), int64(n), 10)
+	l = append(append(l, ' '), kind...)
+	for i, name := range names {
+		if i == most || len(l)+len(name) > shownLength {
+			l = append(l, ", and more"...)
+			break
+		}
+		if i == 0 {
+			l = append(l, ':')
+		} else {
+			l = append(l, ',')
+		}
+		if j := strings.LastIndexByte(name, 0); j >= 0 { // what makes it unique
+			name = name[j+1:]
+		}
+		l = append(append(l, ' '), name...)
+	}
+	return append(l, ") ..."...)
+}
+
+// isFolded reports whether a line is one that folded made.
+func isFolded(l []byte) bool {
+	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' && bytes.HasSuffix(l, []byte(") ...")) && !isOmission(l)
+}

@@ -1,0 +1,79 @@
+package filter
+
+import "bytes"
+
+// ghLog is a digest of the logs of runs: their lines without job, step and time.
+type ghLog struct{ *digest }
+
+// newGHLog makes the strategy "gh_log": a digest of the logs that gh shows of
+// runs. The name of a job and its step stands once before their lines, and what a
+// group folds away stays only where it tells of errors.
+func newGHLog(p params) (Strategy, error) {
+	d, err := readDigest(p)
+	if err != nil {
+		return nil, err
+	}
+	return ghLog{d}, nil
+}
+
+func (g ghLog) Begin(run Run, out *Lines) Pass {
+	return &running{digesting: g.begin(run, out)}
+}
+
+type running struct {
+	*digesting
+	place []byte // job and step of the current lines
+	group bool   // in lines that are folded away
+}
+
+func (r *running) Line(l []byte) {
+	place, text, ok := runLine(l)
+	if !ok {
+		r.digesting.Line(l)
+		return
+	}
+	r.changed = true
+	if !bytes.Equal(place, r.place) {
+		r.place = append(r.place[:0], place...)
+		r.group = false
+		r.write(bytes.ReplaceAll(place, []byte("\t"), []byte(" / ")))
+	}
+	switch {
+	case bytes.HasPrefix(text, []byte("##[group]")):
+		r.group = true
+		r.write(text)
+		return
+	case bytes.HasPrefix(text, []byte("##[endgroup]")):
+		r.group = false
+		return
+	case r.group && !important(text):
+		return
+	}
+	r.digesting.Line(text)
+}
+
+// runLine divides a line of a log: job, tab, step, tab, time, text.
+func runLine(l []byte) (place, text []byte, ok bool) {
+	first := bytes.IndexByte(l, '\t')
+	if first <= 0 {
+		return nil, nil, false
+	}
+	second := bytes.IndexByte(l[first+1:], '\t')
+	if second < 0 {
+		return nil, nil, false
+	}
+	second += first + 1
+	text = bytes.TrimPrefix(l[second+1:], []byte("\uFEFF"))
+	if len(text) < 20 || text[4] != '-' || text[10] != 'T' {
+		return nil, nil, false
+	}
+	stamp := bytes.IndexByte(text[:min(len(text), 40)], 'Z')
+	if stamp < 19 {
+		return nil, nil, false
+	}
+	text = text[stamp+1:]
+	if len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	return l[:second], text, true
+}

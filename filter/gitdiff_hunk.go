@@ -1,0 +1,218 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// hunk is one hunk of a diff, kept until all of it is there.
+type hunk struct {
+	open                                   bool
+	oldStart, oldCount, newStart, newCount int
+	head                                   []byte // the line that begins it
+	heading                                []byte // what that says after the numbers
+	text                                   []byte
+	ends                                   []int // of the lines in text
+}
+
+// maxHunk bounds the hunks that are looked at as a whole, in bytes.
+const maxHunk = 1 << 20
+
+// parseHunk reads "@@ -12,7 +12,9 @@ heading".
+func parseHunk(l []byte) (h hunk, ok bool) {
+	rest, ok := bytes.CutPrefix(l, []byte("@@ -"))
+	if !ok {
+		return h, false
+	}
+	if h.oldStart, h.oldCount, rest, ok = span(rest); !ok {
+		return h, false
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(" +")); !ok {
+		return h, false
+	}
+	if h.newStart, h.newCount, rest, ok = span(rest); !ok {
+		return h, false
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(" @@")); !ok {
+		return h, false
+	}
+	h.head = bytes.Clone(l)
+	h.heading = h.head[len(l)-len(rest):]
+	return h, true
+}
+
+// span reads "12,7", or "12", which is for one line.
+func span(b []byte) (start, count int, rest []byte, ok bool) {
+	if start, b, ok = leadingNumber(b); !ok {
+		return 0, 0, nil, false
+	}
+	if len(b) == 0 || b[0] != ',' {
+		return start, 1, b, true
+	}
+	count, b, ok = leadingNumber(b[1:])
+	return start, count, b, ok
+}
+
+func leadingNumber(b []byte) (n int, rest []byte, ok bool) {
+	for len(b) > 0 && b[0] >= '0' && b[0] <= '9' && n < 1<<40 {
+		n, b, ok = n*10+int(b[0]-'0'), b[1:], true
+	}
+	return n, b, ok
+}
+
+// add takes a line; it reports false when the hunk is too long.
+func (h *hunk) add(l []byte) bool {
+	h.text = append(h.text, l...)
+	h.ends = append(h.ends, len(h.text))
+	return len(h.text) <= maxHunk
+}
+
+func (h *hunk) line(i int) []byte {
+	if i == 0 {
+		return h.text[:h.ends[0]]
+	}
+	return h.text[h.ends[i-1]:h.ends[i]]
+}
+
+// whole writes the hunk as it is.
+func (h *hunk) whole(write func([]byte)) {
+	write(h.head)
+	for i := range h.ends {
+		write(h.line(i))
+	}
+}
+
+// trim writes the hunk with as much context around changes as git would show if
+// it was asked for less: where that leaves lines out between two changes, these
+// become two hunks. A hunk that is not all there stays as it is, since the
+// numbers of its lines are not certain.
+func (h *hunk) trim(context int, write func([]byte)) {
+	old, new := 0, 0
+	for i := range h.ends {
+		switch sign(h.line(i)) {
+		case ' ':
+			old, new = old+1, new+1
+		case '+':
+			new++
+		case '-':
+			old++
+		}
+	}
+	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 {
+		h.whole(write)
+		return
+	}
+	oldAt, newAt := h.oldStart, h.newStart // of the next line
+	heading := h.heading
+	for i := 0; i < len(h.ends); {
+		first := h.change(i)
+		if first == len(h.ends) {
+			break
+		}
+		from := max(i, first-context)
+		for ; i < from; i++ { // no changes
+			if l := h.line(i); len(l) > 1 && heads(l[1]) {
+				heading = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
+			}
+			oldAt, newAt = oldAt+1, newAt+1
+		}
+		to := h.until(first, context)
+		part := hunk{oldStart: oldAt, newStart: newAt}
+		last := heading
+		for j := from; j < to; j++ {
+			l := h.line(j)
+			s := sign(l)
+			if s == ' ' || s == '-' {
+				part.oldCount++
+				if len(l) > 1 && heads(l[1]) {
+					last = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
+				}
+			}
+			if s == ' ' || s == '+' {
+				part.newCount++
+			}
+		}
+		if from == 0 && to == len(h.ends) {
+			h.whole(write)
+			return
+		}
+		write(part.begin(heading))
+		for j := from; j < to; j++ {
+			write(h.line(j))
+		}
+		heading, i = last, to
+		oldAt, newAt = oldAt+part.oldCount, newAt+part.newCount
+	}
+}
+
+// change is the first line from i on that is changed.
+func (h *hunk) change(i int) int {
+	for i < len(h.ends) && h.sign(i) == ' ' {
+		i++
+	}
+	return i
+}
+
+// until is where the context after a change ends: where that of the next change
+// does not begin yet.
+func (h *hunk) until(i, context int) int {
+	for {
+		for i < len(h.ends) && h.sign(i) != ' ' {
+			i++
+		}
+		next := h.change(i)
+		if next == len(h.ends) || next-i > 2*context {
+			i = min(i+context, next)
+			if i < len(h.ends) && sign(h.line(i)) == '\\' {
+				i++
+			}
+			return i
+		}
+		i = next
+	}
+}
+
+// sign is what became of a line; the one that says that the line before has no
+// end goes with that.
+func (h *hunk) sign(i int) byte {
+	s := sign(h.line(i))
+	if s == '\\' && i > 0 {
+		s = sign(h.line(i - 1))
+	}
+	return s
+}
+
+// begin is the line that begins a hunk.
+func (h *hunk) begin(heading []byte) []byte {
+	// git names the line before, of a side that has none in the hunk
+	start := func(at, count int) int {
+		if count == 0 {
+			return at - 1
+		}
+		return at
+	}
+	l := appendSpan([]byte("@@ -"), start(h.oldStart, h.oldCount), h.oldCount)
+	l = appendSpan(append(l, " +"...), start(h.newStart, h.newCount), h.newCount)
+	return append(append(l, " @@"...), heading...)
+}
+
+func appendSpan(l []byte, start, count int) []byte {
+	l = strconv.AppendInt(l, int64(start), 10)
+	if count != 1 {
+		l = strconv.AppendInt(append(l, ','), int64(count), 10)
+	}
+	return l
+}
+
+// sign is the first byte of a line of a hunk.
+func sign(l []byte) byte {
+	if len(l) == 0 {
+		return ' '
+	}
+	return l[0]
+}
+
+// heads reports whether git takes a line that begins so for a heading.
+func heads(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+}

@@ -1,0 +1,114 @@
+package filter
+
+import "fmt"
+
+// maxNamedFiles bounds the files that are named of a diff.
+const maxNamedFiles = 1000
+
+// leastRoom is the number of lines of a file that are worth it to show a part.
+const leastRoom = 10
+
+// divide writes the body, of each file as many lines as there is room for.
+func (d *diffing) divide() Confidence {
+	room := d.room()
+	left := d.max
+	file, lines := -1, 0 // the current one, and its lines so far
+	shown := 0           // lines of it that may be written
+	hidden, added, del := 0, 0, 0
+	beyond := 0 // files
+	confidence := Full
+	var at diffPlace
+	end := func() {
+		if hidden > 0 {
+			confidence = Partial
+			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", added, del, hidden))
+		}
+		hidden, added, del, lines = 0, 0, 0, 0
+	}
+	err := d.body.Each(func(l []byte) {
+		kind := at.next(l)
+		if kind != hunkLine && kind != codeLine {
+			end()
+		}
+		if kind == fileLine {
+			file++
+			shown = 0
+			if file < len(d.files) {
+				f := d.files[file]
+				shown = min(f.lines, room)
+				if f.generated && f.added+f.del > maxGenerated || shown > left && left < leastRoom {
+					shown = 0
+				}
+				shown = min(shown, left)
+				left -= shown
+			}
+		}
+		if file >= maxNamedFiles && (kind == fileLine || kind == headerLine || kind == hunkLine || kind == codeLine) {
+			if kind == fileLine {
+				beyond++
+			}
+			return
+		}
+		switch kind {
+		case hunkLine, codeLine:
+			if file < 0 { // of a diff whose begin is cut off
+				break
+			}
+			if lines++; lines > shown {
+				hidden++
+				switch {
+				case kind == hunkLine || len(l) == 0:
+				case l[0] == '+':
+					added++
+				case l[0] == '-':
+					del++
+				}
+				return
+			}
+		case headerLine:
+			if file < len(d.files) && file >= 0 && shown == 0 && d.files[file].lines > 0 && (l[0] == '-' || l[0] == '+') {
+				return // the line before names the file
+			}
+		}
+		d.out.Write(l)
+	})
+	end()
+	if beyond > 0 {
+		confidence = Partial
+		d.out.WriteString(fmt.Sprintf("... (%d more files omitted) ...", beyond))
+	}
+	if err != nil {
+		return Fallback
+	}
+	return confidence
+}
+
+// room is the most lines of one file that are shown, so that all together they
+// are not too many and small files stay whole.
+func (d *diffing) room() int {
+	lines := make([]int, 0, len(d.files))
+	total := 0
+	for _, f := range d.files {
+		if !f.generated || f.added+f.del <= maxGenerated {
+			lines = append(lines, f.lines)
+			total += f.lines
+		}
+	}
+	if total <= d.max {
+		return d.max
+	}
+	low, high := leastRoom, d.max
+	for low < high { // the largest with which all fit
+		mid := (low + high + 1) / 2
+		sum := 0
+		for _, n := range lines {
+			sum += min(n, mid)
+		}
+		if sum <= d.max {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,123 @@
+package filter
+
+import "bytes"
+
+// commit is the head of one commit in the long format of a history.
+type commit struct {
+	open   bool
+	graph  bool // the history is drawn beside it
+	bodies bool // messages stay
+	hash   []byte
+	refs   []byte
+	author []byte
+	date   []byte
+	merge  []byte
+
+	subject []byte
+}
+
+// shortHash is the length of a hash that is certainly of one object.
+const shortHash = 12
+
+// commitLine gives the hash, and what follows it, of a line that begins a commit.
+func commitLine(l []byte) (graph bool, hash []byte) {
+	rest := l
+	if !bytes.HasPrefix(l, []byte("commit ")) {
+		if rest = withoutGraph(l); len(rest) == len(l) || !bytes.HasPrefix(rest, []byte("commit ")) || bytes.IndexByte(l[:len(l)-len(rest)], '*') < 0 {
+			return false, nil
+		}
+		graph = true
+	}
+	hash = rest[len("commit "):]
+	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' { // marks of --left-right and --boundary
+		hash = hash[1:]
+	}
+	if hexes(hash) < 40 {
+		return false, nil
+	}
+	return graph, hash
+}
+
+// hexes is the number of hexadecimal digits that a text begins with.
+func hexes(b []byte) int {
+	n := 0
+	for n < len(b) && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
+		n++
+	}
+	return n
+}
+
+// withoutGraph cuts off what draws the history.
+func withoutGraph(l []byte) []byte { return bytes.TrimLeft(l, "*|\\/_ .-") }
+
+func (c *commit) begin(graph bool, hash []byte) {
+	n := hexes(hash)
+	c.open, c.graph = true, graph
+	c.hash = append(c.hash[:0], hash[:min(n, shortHash)]...)
+	c.refs = append(c.refs[:0], bytes.TrimSpace(hash[n:])...)
+	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
+}
+
+// append writes the line of the commit.
+func (c *commit) append(dst []byte) []byte {
+	if c.graph {
+		dst = append(dst, "* "...)
+	}
+	dst = append(dst, c.hash...)
+	for _, part := range [][]byte{c.date, c.author} {
+		if len(part) > 0 {
+			dst = append(append(dst, ' '), part...)
+		}
+	}
+	if len(c.merge) > 0 {
+		dst = append(append(append(dst, " (merge of "...), c.merge...), ')')
+	}
+	if len(c.refs) > 0 {
+		dst = append(append(dst, ' '), c.refs...)
+	}
+	if len(c.subject) > 0 {
+		dst = append(append(dst, ": "...), c.subject...)
+	}
+	return dst
+}
+
+// name is a person without the mail address.
+func name(person []byte) []byte {
+	if i := bytes.LastIndex(person, []byte(" <")); i > 0 {
+		person = person[:i]
+	}
+	return bytes.TrimSpace(person)
+}
+
+// months are as git writes them.
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+// day shortens a date in git's own format, "Thu Jan 1 22:57:48 2026 +0100", to
+// "2026-01-01"; others stay.
+func day(date []byte) []byte {
+	f := bytes.Fields(date)
+	if len(f) < 5 || len(f[1]) != 3 || len(f[2]) > 2 || len(f[3]) != 8 || len(f[4]) != 4 {
+		return date
+	}
+	month := bytes.Index([]byte(months), f[1])
+	if month < 0 || month%3 != 0 {
+		return date
+	}
+	month = month/3 + 1
+	short := append(append([]byte{}, f[4]...), '-', byte('0'+month/10), byte('0'+month%10), '-')
+	if len(f[2]) == 1 {
+		short = append(short, '0')
+	}
+	return append(short, f[2]...)
+}
+
+// isOneline reports whether a line begins with a hash, beside what draws the
+// history.
+func isOneline(l []byte) bool {
+	rest := l
+	if bytes.IndexByte([]byte("*|\\/"), l[0]) >= 0 {
+		rest = withoutGraph(l)
+	}
+	n := hexes(rest)
+	return len(rest) == 0 || n >= 7 && (n == len(rest) || rest[n] == ' ')
+}

@@ -1,0 +1,175 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+)
+
+// gitStatus shortens what git tells of a working tree.
+type gitStatus struct{ changed, untracked int }
+
+// newGitStatus makes the strategy "git_status": hints go, all else stays. Of more
+// than max_changed entries in a section, or more than max_untracked of files that
+// git does not track, those stand together that are in one directory.
+func newGitStatus(p params) (Strategy, error) {
+	c := struct {
+		Changed   int `toml:"max_changed"`
+		Untracked int `toml:"max_untracked"`
+	}{Changed: 100, Untracked: 50}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Changed <= 0 || c.Untracked <= 0 {
+		return nil, errors.New("max_changed and max_untracked must be numbers of files")
+	}
+	return gitStatus{c.Changed, c.Untracked}, nil
+}
+
+func (s gitStatus) Begin(_ Run, out *Lines) Pass {
+	return &treeStatus{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
+}
+
+type treeStatus struct {
+	gitStatus
+	out             *Lines
+	heads, sections *patterns
+	known           bool // a line was git's
+	short           bool // in entries of the short format
+	files           *entries
+}
+
+// statusHeads begin what git says of a tree in the long format, apart from
+// sections.
+var statusHeads = compiledOnce(
+	`^On branch `, `^HEAD detached (at|from) `, `^Not currently on any branch`, `^nothing to commit`, `^(interactive )?rebase in progress`, `^You are currently `, `^No commits yet$`,
+	`^Initial commit$`, `^Your branch `, `^nothing added to commit`, `^no changes added to commit`, `^You have unmerged paths`, `^All conflicts fixed`, `^Untracked files not listed`, `^You are in the middle of an am session`,
+)
+
+// statusSections are the headings of lists of files.
+var statusSections = compiledOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
+
+// compiledOnce compiles expressions that are known to be right, when they are
+// first needed.
+func compiledOnce(exprs ...string) func() *patterns {
+	return sync.OnceValue(func() *patterns {
+		set, err := compileAll(exprs)
+		if err != nil {
+			panic(err)
+		}
+		return set
+	})
+}
+
+func (t *treeStatus) Line(l []byte) {
+	switch {
+	case len(l) == 0:
+		if t.files == nil { // git's blank lines stand around sections, which their headings divide too
+			t.out.Write(nil)
+		}
+	case t.files != nil && l[0] == '\t':
+		t.entry(l)
+	case isHint(l):
+	case t.sections.match(l):
+		t.close()
+		t.known = true
+		t.out.Write(l)
+		t.files = newEntries(t.limit(l[0] == 'U' && l[2] == 't' || l[0] == 'I'))
+	case t.heads.match(l):
+		t.close()
+		t.known = true
+		t.out.Write(withoutHint(l))
+	case isShortEntry(l):
+		t.shortEntry(l)
+	case isLongEntry(l):
+		t.close()
+		t.known = true
+		t.out.Write(withoutObjects(l))
+	case t.files != nil && (isOmission(l) || isFolded(l)):
+		t.files.add(l, 0)
+	default:
+		t.close()
+		t.out.Write(l)
+	}
+}
+
+func (t *treeStatus) limit(untracked bool) int {
+	if untracked {
+		return t.untracked
+	}
+	return t.changed
+}
+
+// entry takes a file of the long format: a tab, what was done to it, and blanks
+// up to a column.
+func (t *treeStatus) entry(l []byte) {
+	name := 1
+	if colon := bytes.Index(l, []byte(":  ")); colon > 0 && colon < 24 {
+		for name = colon + 1; name < len(l) && l[name] == ' '; name++ {
+		}
+	}
+	t.files.add(l, name)
+}
+
+// shortEntry takes a line of the short format.
+func (t *treeStatus) shortEntry(l []byte) {
+	if t.files == nil || !t.short {
+		t.close()
+		t.files, t.short = newEntries(t.changed), true
+		t.files.others = t.untracked
+	}
+	t.known = true
+	t.files.add(l, 3)
+}
+
+func (t *treeStatus) close() {
+	if t.files != nil {
+		t.files.write(t.out)
+	}
+	t.files, t.short = nil, false
+}
+
+func (t *treeStatus) End() Confidence {
+	t.close()
+	if !t.known {
+		return Fallback
+	}
+	return Full
+}
+
+// isHint reports whether git says what may be done.
+func isHint(l []byte) bool {
+	return bytes.HasPrefix(l, []byte("  (")) && (bytes.HasPrefix(l[3:], []byte("use \"git ")) || bytes.HasPrefix(l[3:], []byte("fix conflicts and ")) || bytes.HasPrefix(l[3:], []byte("all conflicts fixed: ")) || bytes.HasPrefix(l[3:], []byte("commit or discard the untracked")))
+}
+
+// withoutHint cuts off what may be done.
+func withoutHint(l []byte) []byte {
+	if i := bytes.LastIndex(l, []byte(" (use ")); i > 0 && l[len(l)-1] == ')' {
+		return l[:i]
+	}
+	return l
+}
+
+// isShortEntry reports whether a line is one of the short format: two letters
+// and a name.
+func isShortEntry(l []byte) bool {
+	return len(l) > 3 && l[2] == ' ' && l[3] > ' ' && bytes.IndexByte(shortStates, l[0]) >= 0 && bytes.IndexByte(shortStates, l[1]) >= 0 && (l[0] != ' ' || l[1] != ' ') || bytes.HasPrefix(l, []byte("## "))
+}
+
+var shortStates = []byte(" MTADRCU?!")
+
+// isLongEntry reports whether a line is one of the second format for programs:
+// "1 .M N... 100644 100644 100644 <hash> <hash> name".
+func isLongEntry(l []byte) bool {
+	return len(l) > 2 && l[1] == ' ' && (l[0] == '1' || l[0] == '2' || l[0] == 'u') && bytes.Count(l[:min(len(l), 64)], []byte(" ")) >= 5 && l[4] == ' ' || bytes.HasPrefix(l, []byte("# branch."))
+}
+
+// withoutObjects takes modes and hashes out of an entry for programs, unless the
+// mode changed or it is a submodule.
+func withoutObjects(l []byte) []byte {
+	fields := bytes.SplitN(l, []byte(" "), 9)
+	if l[0] != '1' || len(fields) < 9 || string(fields[2]) != "N..." || !bytes.Equal(fields[3], fields[4]) || !bytes.Equal(fields[4], fields[5]) {
+		return l
+	}
+	return bytes.Join([][]byte{fields[0], fields[1], fields[8]}, []byte(" "))
+}

@@ -1,0 +1,250 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kubectl is a digest of what kubectl tells: of tables the rows of what is not
+// well, of descriptions what tells of the state.
+type kubectl struct {
+	*digest
+	rows int
+}
+
+// newKubectl makes the strategy "kubectl": a digest that also cuts tables, where
+// of what is well the first max_rows rows stay and names of the others, and
+// takes out of descriptions and manifests what only the cluster needs.
+func newKubectl(p params) (Strategy, error) {
+	c := struct {
+		digestParams
+		Rows int `toml:"max_rows"`
+	}{digestDefaults(), 20}
+	if err := p(&c); err != nil {
+		return nil, err
+	}
+	if c.Rows <= 0 {
+		return nil, errors.New("max_rows must be a number of rows")
+	}
+	d, err := c.compile()
+	if err != nil {
+		return nil, err
+	}
+	return kubectl{d, c.Rows}, nil
+}
+
+func (k kubectl) Begin(run Run, out *Lines) Pass {
+	return &clustering{rows: k.rows, keys: clusterKeys(), digesting: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
+}
+
+type clustering struct {
+	*digesting
+	rows      int
+	describes bool
+	keys      *patterns
+	header    [][]byte // of the current table; nil outside
+	cells     [][]byte
+	well      int // rows
+	more      folding
+	skips     bool // what is deeper than indent
+	indent    int
+	line      []byte
+}
+
+// maxBroken bounds the rows of what is not well.
+const maxBroken = 300
+
+// clusterKeys are parts of descriptions and manifests that only the cluster needs.
+var clusterKeys = compiledOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Tolerations:`, `^\s*Node-Selectors:`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
+
+func (c *clustering) Line(l []byte) {
+	if c.skips {
+		if in := len(l) - len(bytes.TrimLeft(l, " ")); len(l) > 0 && (in > c.indent || in == c.indent && l[in] == '-') {
+			c.changed = true
+			return
+		}
+		c.skips = false
+	}
+	switch {
+	case len(l) == 0:
+		c.header = nil
+	case c.keys.match(l):
+		c.skips, c.changed = true, true
+		c.indent = len(l) - len(bytes.TrimLeft(l, " "))
+		return
+	case !c.describes && isTableHeader(l):
+		c.header = nil
+		for _, cell := range c.split(l) {
+			c.header = append(c.header, bytes.Clone(cell))
+		}
+		c.well = 0
+		c.write(c.joined(l))
+		return
+	case c.header != nil && c.row(l):
+		return
+	case c.describes:
+		c.line = squeeze(c.line[:0], l)
+		c.changed = c.changed || len(c.line) < len(l)
+		c.digesting.Line(c.line)
+		return
+	}
+	c.digesting.Line(l)
+}
+
+// split divides a row where there are two blanks or more.
+func (c *clustering) split(l []byte) [][]byte {
+	c.cells = c.cells[:0]
+	for l = bytes.TrimSpace(l); len(l) > 0; {
+		i := bytes.Index(l, []byte("  "))
+		if i < 0 {
+			i = len(l)
+		}
+		c.cells = append(c.cells, l[:i])
+		l = bytes.TrimLeft(l[i:], " ")
+	}
+	return c.cells
+}
+
+// joined is the row that was split, without what pads it.
+func (c *clustering) joined(l []byte) []byte {
+	c.line = c.line[:0]
+	for i, cell := range c.cells {
+		if i > 0 {
+			c.line = append(c.line, "  "...)
+		}
+		c.line = append(c.line, cell...)
+	}
+	c.changed = c.changed || len(c.line) < len(l)
+	return c.line
+}
+
+// isTableHeader reports whether a line has the names of columns, in upper case.
+func isTableHeader(l []byte) bool {
+	if !bytes.Contains(l, []byte("  ")) || l[0] < 'A' || l[0] > 'Z' || len(l) < 8 {
+		return false
+	}
+	for _, b := range l {
+		if !(b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || bytes.IndexByte([]byte(" -_/().%"), b) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// row takes a row of a table. It reports false for a line that is none.
+func (c *clustering) row(l []byte) bool {
+	if len(c.split(l)) != len(c.header) {
+		return false
+	}
+	well, known := c.isWell()
+	most := c.rows
+	switch {
+	case !known:
+		most = 3 * c.rows
+	case !well:
+		c.write(c.joined(l))
+		return true
+	}
+	if c.well++; c.well <= most {
+		c.write(c.joined(l))
+		return true
+	}
+	c.changed = true
+	name, state := string(c.column("NAME")), "more"
+	if s := c.column("STATUS"); s != nil {
+		state += " " + string(s)
+	} else if s := c.column("TYPE"); s != nil {
+		state += " " + string(s)
+	}
+	if name == "" {
+		name = string(c.column("OBJECT"))
+	}
+	if name == "" {
+		name = string(c.cells[0])
+	}
+	if s := c.column("NAMESPACE"); s != nil {
+		state += " in " + string(s)
+		name = string(s) + "\x00" + name
+	}
+	switch {
+	case len(c.more.order) >= maxNames:
+		c.more.beyond++
+	default:
+		if _, twice := c.more.states[name]; twice { // of another kind, or another event
+			name = strconv.Itoa(len(c.more.order)) + "\x00" + name
+		}
+		c.more.insert(name, state)
+	}
+	return true
+}
+
+func (c *clustering) column(name string) []byte {
+	i := slices.IndexFunc(c.header, func(h []byte) bool { return string(h) == name })
+	if i < 0 {
+		return nil
+	}
+	return c.cells[i]
+}
+
+// isWell reports whether a row tells that all is well; known is false if it does
+// not tell.
+func (c *clustering) isWell() (well, known bool) {
+	well = true
+	judge := func(ok bool) { well, known = well && ok, true }
+	status := ""
+	if s := c.column("STATUS"); s != nil {
+		status = string(s)
+		switch status {
+		case "Running", "Completed", "Succeeded", "Active", "Bound", "Ready", "Available", "Complete", "Healthy", "True", "deployed", "Normal":
+			judge(true)
+		default:
+			judge(false)
+		}
+	}
+	for _, column := range [...]string{"READY", "COMPLETIONS"} {
+		s := c.column(column)
+		if s == nil || status == "Completed" || status == "Succeeded" {
+			continue
+		}
+		if have, want, ok := bytes.Cut(s, []byte("/")); ok {
+			judge(bytes.Equal(have, want))
+		} else if d := c.column("DESIRED"); d != nil {
+			judge(bytes.Equal(s, d))
+		} else {
+			judge(string(s) == "True")
+		}
+	}
+	if s := c.column("RESTARTS"); s != nil {
+		judge(string(s) == "0")
+	}
+	if s := c.column("TYPE"); s != nil && c.column("REASON") != nil {
+		judge(string(s) == "Normal")
+	}
+	return well, known
+}
+
+// squeeze appends a line with fewer blanks between its words.
+func squeeze(dst, l []byte) []byte {
+	in := len(l) - len(bytes.TrimLeft(l, " "))
+	dst = append(dst, l[:in]...)
+	blanks := 0
+	for _, b := range l[in:] {
+		if b == ' ' {
+			if blanks++; blanks > 2 {
+				continue
+			}
+		} else {
+			blanks = 0
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+func (c *clustering) End() Confidence {
+	c.again = append(c.again, c.more.lines(10)...)
+	return c.digesting.End()
+}

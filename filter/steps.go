@@ -1,0 +1,314 @@
+package filter
+
+import (
+	"bytes"
+	"slices"
+)
+
+// buildSteps is a digest of the output of an image's build: of steps that
+// succeeded only warnings stay, of one that failed or did not end its name and its
+// output.
+type buildSteps struct{ *digest }
+
+// newBuildSteps makes the strategy "build_steps": a digest whose patterns are used
+// on the output of the steps too, for docker and what resembles it.
+func newBuildSteps(p params) (Strategy, error) {
+	d, err := readDigest(p)
+	if err != nil {
+		return nil, err
+	}
+	return buildSteps{d}, nil
+}
+
+func (b buildSteps) Begin(run Run, out *Lines) Pass {
+	return &building{digesting: b.begin(run, out)}
+}
+
+// stepOutput is how the output of a step is cut that did not succeed.
+var stepOutput = excerpt{head: 5, tail: 30, context: 6}
+
+// maxSteps bounds the steps that are underway at once, and maxStepWarnings the
+// lines that stay of one that succeeded.
+const (
+	maxSteps        = 200
+	maxStepWarnings = 20
+)
+
+// stepWarnings are what stays of a step that succeeded.
+var stepWarnings = newWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
+
+type building struct {
+	*digesting
+	steps   []*step // in the order of their begins, those that are underway
+	legacy  *step   // of the classic builder, whose lines do not tell their step
+	excerpt bool    // in what BuildKit repeats of the step that failed
+	failed  [][]byte
+}
+
+// step is one step that is underway.
+type step struct {
+	id       []byte // "#8"; empty with the classic builder
+	name     []byte // empty if its begin is cut off
+	output   *Lines
+	cut      *cutter
+	warnings [][]byte
+}
+
+func newStep(id, name []byte) *step {
+	s := &step{id: bytes.Clone(id), name: bytes.Clone(name), output: NewLines()}
+	s.cut = stepOutput.begin(s.output)
+	return s
+}
+
+func (b *building) Line(l []byte) {
+	if len(l) > 1 && l[0] == '#' {
+		if id, text, ok := stepLine(l); ok {
+			b.ofStep(id, text, l)
+			return
+		}
+	}
+	if b.excerpted(l) {
+		b.changed = true
+		return
+	}
+	if b.classic(l) {
+		return
+	}
+	b.digesting.Line(l)
+}
+
+// stepLine divides a line of BuildKit's plain progress.
+func stepLine(l []byte) (id, text []byte, ok bool) {
+	n := 1
+	for n < len(l) && l[n] >= '0' && l[n] <= '9' {
+		n++
+	}
+	if n == 1 || n < len(l) && l[n] != ' ' {
+		return nil, nil, false
+	}
+	return l[:n], l[min(n+1, len(l)):], true
+}
+
+// ofStep takes a line of a step.
+func (b *building) ofStep(id, text, l []byte) {
+	s := b.find(id)
+	switch {
+	case len(text) == 0:
+		b.changed = true
+	case isStepEnd(text):
+		b.changed = true
+		if s != nil {
+			b.succeeded(s, l)
+		}
+	case bytes.HasPrefix(text, []byte("ERROR")) || bytes.HasPrefix(text, []byte("CANCELED")):
+		if s != nil {
+			b.broken(s, text[0] == 'E')
+		}
+		b.write(l)
+	case isStepNews(text):
+		b.write(l)
+	case isStepNoise(text):
+		b.changed = true
+	case s == nil && len(b.steps) == maxSteps:
+		b.write(l)
+	case s == nil && timing(text) > 0: // its begin is cut off
+		s = newStep(id, nil)
+		b.steps = append(b.steps, s)
+		b.output(s, text)
+	case s == nil:
+		b.steps = append(b.steps, newStep(id, text))
+	case bytes.Equal(s.name, text): // it goes on after another's
+		b.changed = true
+	case len(s.name) == 0:
+		b.output(s, text)
+	default:
+		b.output(s, untimed(text))
+	}
+}
+
+func (b *building) find(id []byte) *step {
+	for _, s := range b.steps {
+		if bytes.Equal(s.id, id) {
+			return s
+		}
+	}
+	return nil
+}
+
+// output takes what the command of a step wrote.
+func (b *building) output(s *step, text []byte) {
+	if len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) && !b.keep.match(text) {
+		b.changed = true
+		return
+	}
+	if len(s.warnings) < maxStepWarnings && stepWarnings.find(text) {
+		s.warnings = append(s.warnings, bytes.Clone(text))
+	}
+	s.cut.line(text)
+}
+
+func (b *building) forget(s *step) {
+	b.steps = slices.DeleteFunc(b.steps, func(o *step) bool { return o == s })
+	s.output.Close()
+}
+
+// succeeded drops a step but for its warnings, and with those the line that ends
+// it, if there is one.
+func (b *building) succeeded(s *step, end []byte) {
+	if len(s.warnings) > 0 {
+		b.name(s)
+		for _, w := range s.warnings {
+			b.line(s, w)
+		}
+		if end != nil {
+			b.write(end)
+		}
+	}
+	b.changed = true
+	b.forget(s)
+}
+
+// broken writes a step that failed, or did not end.
+func (b *building) broken(s *step, failed bool) {
+	b.name(s)
+	if s.cut.end() {
+		b.changed = true
+	}
+	_ = s.output.Each(func(l []byte) { // its error is that of a full disk, which out will have too
+		if failed && len(b.failed) < stepOutput.tail+maxKept && len(l) > 0 {
+			b.failed = append(b.failed, bytes.Clone(l))
+		}
+		b.line(s, l)
+	})
+	b.forget(s)
+}
+
+func (b *building) name(s *step) {
+	switch {
+	case len(s.name) == 0:
+	case len(s.id) == 0:
+		b.write(s.name)
+	default:
+		b.write(slices.Concat(s.id, []byte(" "), s.name))
+	}
+}
+
+// line writes a line of a step's output.
+func (b *building) line(s *step, l []byte) {
+	if len(s.id) == 0 {
+		b.write(l)
+		return
+	}
+	b.short = append(append(append(b.short[:0], s.id...), ' '), l...)
+	b.keepLine(b.short)
+}
+
+// untimed takes off the seconds since the step began, unless what follows would
+// then be taken for BuildKit's own.
+func untimed(text []byte) []byte {
+	n := timing(text)
+	if n == 0 {
+		return text
+	}
+	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepNews(rest) && timing(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) && !bytes.HasPrefix(rest, []byte("CANCELED")) {
+		return rest
+	}
+	return text
+}
+
+// timing is the length of "12.345 " at the begin of a text, 0 if it has none.
+func timing(text []byte) int {
+	n := 0
+	for n < len(text) && (text[n] >= '0' && text[n] <= '9') {
+		n++
+	}
+	if n == 0 || n+4 > len(text) || text[n] != '.' {
+		return 0
+	}
+	for n++; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {
+	}
+	if n == len(text) || text[n] != ' ' {
+		return 0
+	}
+	return n + 1
+}
+
+func isStepEnd(text []byte) bool {
+	return bytes.Equal(text, []byte("CACHED")) || bytes.HasPrefix(text, []byte("DONE ")) && text[len(text)-1] == 's'
+}
+
+// isStepNoise reports whether BuildKit tells of progress.
+func isStepNoise(text []byte) bool {
+	if bytes.Equal(text, []byte("...")) {
+		return true
+	}
+	for _, begin := range [...]string{"building with ", "sha256:", "extracting sha256:", "transferring ", "resolve ", "exporting layers", "exporting manifest", "exporting config", "exporting attestation", "preparing layers", "unpacking to ", "pushing layers", "pushing manifest", "auth ", "merging ", "importing cache", "inferred cache", "loading layer", "sending tarball", "[auth]"} {
+		if len(text) >= len(begin) && text[0] == begin[0] && string(text[:len(begin)]) == begin {
+			return true
+		}
+	}
+	return false
+}
+
+// isStepNews reports whether BuildKit tells of a result.
+func isStepNews(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("naming to ")) || bytes.HasPrefix(text, []byte("writing image ")) || bytes.HasPrefix(text, []byte("WARN"))
+}
+
+// excerpted reports whether a line is one of those that BuildKit repeats at the
+// end of a step that failed, and that were kept there.
+func (b *building) excerpted(l []byte) bool {
+	switch {
+	case bytes.HasPrefix(l, []byte(" > ")) && bytes.HasSuffix(l, []byte(":")):
+		b.excerpt = true
+	case bytes.Equal(l, []byte("------")):
+		b.excerpt = false
+	case b.excerpt:
+		text := l[timing(l):]
+		return len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
+	}
+	return false
+}
+
+// classic takes a line of the classic builder. It reports false for one that is
+// not of a step.
+func (b *building) classic(l []byte) bool {
+	switch {
+	case bytes.HasPrefix(l, []byte("Step ")) && bytes.Contains(l, []byte(" : ")), bytes.HasPrefix(l, []byte("STEP ")):
+		if b.legacy != nil {
+			b.succeeded(b.legacy, nil)
+		}
+		b.legacy = newStep(nil, l)
+		return true
+	case b.legacy == nil:
+		return false
+	case bytes.HasPrefix(l, []byte(" ---> ")), bytes.HasPrefix(l, []byte("Removing intermediate container ")), bytes.HasPrefix(l, []byte(" ---> Removed intermediate container")):
+		b.changed = true
+		return true
+	case bytes.HasPrefix(l, []byte("Successfully built ")), bytes.HasPrefix(l, []byte("COMMIT ")):
+		b.succeeded(b.legacy, nil)
+		b.legacy = nil
+		return false
+	case bytes.Contains(l, []byte("returned a non-zero code: ")), bytes.HasPrefix(l, []byte("Error: building at STEP")), bytes.HasPrefix(l, []byte("Error response from daemon")):
+		b.broken(b.legacy, true)
+		b.legacy = nil
+		return false
+	}
+	b.output(b.legacy, l)
+	return true
+}
+
+func (b *building) End() Confidence {
+	if b.legacy != nil {
+		b.broken(b.legacy, true)
+	}
+	for len(b.steps) > 0 {
+		s := b.steps[0]
+		if s.cut.n == 0 && b.run.Exit == 0 { // such as "exporting to image"
+			b.forget(s)
+			continue
+		}
+		b.broken(s, true)
+	}
+	return b.digesting.End()
+}

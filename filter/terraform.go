@@ -1,0 +1,123 @@
+package filter
+
+import "bytes"
+
+// terraform is a digest of plans: each resource with what is done to it and what
+// changes of it.
+type terraform struct{ *digest }
+
+// newTerraform makes the strategy "terraform": a digest that also takes out of a
+// plan what is only known later, what does not change, and what resources looked
+// like that are destroyed.
+func newTerraform(p params) (Strategy, error) {
+	d, err := readDigest(p)
+	if err != nil {
+		return nil, err
+	}
+	return terraform{d}, nil
+}
+
+func (t terraform) Begin(run Run, out *Lines) Pass { return &planning{digesting: t.begin(run, out)} }
+
+type planning struct {
+	*digesting
+	block   resource // what the current block is of
+	heredoc []byte   // the word that ends the text that a line of the block is in; nil if none
+}
+
+// resource is what a plan does to one.
+type resource uint8
+
+const (
+	noResource resource = iota
+	created
+	destroyed
+	updated // replaced ones too
+)
+
+func (p *planning) Line(l []byte) {
+	if p.block == noResource {
+		p.block = resourceLine(l)
+		if p.block == destroyed {
+			p.changed = true
+			return
+		}
+		p.digesting.Line(l)
+		return
+	}
+	if ends := bytes.Equal(l, []byte("    }")); ends || len(l) > 0 && l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) {
+		was := p.block
+		p.block, p.heredoc = noResource, nil
+		switch {
+		case !ends:
+			p.Line(l)
+		case was == destroyed:
+			p.changed = true
+		default:
+			p.write(l)
+		}
+		return
+	}
+	if p.drops(l) {
+		p.changed = true
+		return
+	}
+	if len(l) == 0 { // within a block it only divides
+		p.changed = true
+		return
+	}
+	p.write(l)
+}
+
+// resourceLine tells what the block is of that a line begins.
+func resourceLine(l []byte) resource {
+	if len(l) < 14 || l[len(l)-1] != '{' {
+		return noResource
+	}
+	rest := bytes.TrimLeft(l[:6], " ")
+	sign := len(rest)
+	if i := bytes.IndexByte(rest, ' '); i > 0 {
+		sign = i
+	}
+	switch kind := l[4:]; {
+	case !bytes.HasPrefix(kind, []byte("resource \"")) && !bytes.HasPrefix(kind, []byte("data \"")):
+		return noResource
+	case string(rest[:sign]) == "+", string(rest[:sign]) == "<=":
+		return created
+	case string(rest[:sign]) == "-":
+		return destroyed
+	case string(rest[:sign]) == "~", string(rest[:sign]) == "-/+", string(rest[:sign]) == "+/-":
+		return updated
+	}
+	return noResource
+}
+
+// drops reports whether a line of a block goes.
+func (p *planning) drops(l []byte) bool {
+	if p.block == destroyed {
+		return true
+	}
+	text := bytes.TrimLeft(l, " ")
+	if p.heredoc != nil {
+		if bytes.Equal(text, p.heredoc) {
+			p.heredoc = nil
+		}
+		return false
+	}
+	if i := bytes.LastIndex(text, []byte("<<-")); i >= 0 && len(text)-i < 20 {
+		p.heredoc = bytes.Clone(text[i+3:])
+		return false
+	}
+	signed := len(text) > 1 && text[1] == ' ' && (text[0] == '+' || text[0] == '-' || text[0] == '~')
+	switch {
+	case p.block == created || signed && text[0] == '+':
+		return bytes.HasSuffix(text, []byte("(known after apply)")) && !bytes.Contains(text, []byte(" -> "))
+	case signed, len(text) == 0:
+		return false
+	case bytes.HasPrefix(text, []byte("# (")):
+		return bytes.HasSuffix(text, []byte(" hidden)"))
+	}
+	// unchanged, and nothing that opens or closes what has changes in it
+	last := text[len(text)-1]
+	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' && bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))
+}
