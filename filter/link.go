@@ -79,7 +79,11 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 		return nil
 	}
 	c := newCounts(o)
+	partial := res.Output.Partial
 	l.result(res, o, &c, open)
+	if partial {
+		c = Counts{Masked: c.Masked}
+	}
 	l.Metrics.add(c)
 	return nil
 }
@@ -94,6 +98,8 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 		text = o.Full
 	}
 	c.kept(text)
+	out.Before, _ = l.Filter.scan.Visible(out.Before)
+	out.After, _ = l.Filter.scan.Visible(out.After)
 	after := []string{out.After, Warning(o.Found), statsLine(o.Full.Count(), text.Count(), out.Lost)}
 	limit := l.MaxChars
 	if limit <= 0 {
@@ -176,9 +182,6 @@ func (l link) mask(res *executors.Result) {
 	}
 	res.Raw = l.raw(res.Raw)
 	res.Text = executors.JoinLines(text, Warning(found))
-	if len(found) == 0 {
-		return
-	}
 	l.Metrics.add(Counts{Masked: values(found)})
 }
 

@@ -135,7 +135,7 @@ type Metrics struct {
 const countBatch = 16
 
 func (m *Metrics) add(c Counts) {
-	if m == nil {
+	if m == nil || c == (Counts{}) {
 		return
 	}
 	m.mu.Lock()

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter"
+)
+
+func TestFiltersFile(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	for path, want := range map[string]string{
+		"":               "/home/u/.config/zeph-acp/filters.toml",
+		"my.toml":        "/etc/zeph/my.toml",
+		"../my.toml":     "/etc/my.toml",
+		"~/my.toml":      "/home/u/my.toml",
+		"/a/../my.toml":  "/my.toml",
+		"~other/my.toml": "/etc/zeph/~other/my.toml",
+	} {
+		l := &Loaded{Config: Defaults(), Paths: Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml"}
+		l.Config.Tools.Filters.FiltersPath = path
+		if got := l.FiltersFile(); got != filepath.FromSlash(want) {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+	if got := (&Loaded{Config: Defaults()}).FiltersFile(); got != "" {
+		t.Errorf("without a directory: %s", got)
+	}
+}
+
+// A provider's key is masked wherever it is, whatever it looks like, by filters that were made before it
+// was stored too.
+func TestKeysAreMasked(t *testing.T) {
+	l, err := load(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFilters(l)
+	keys := keysIn(t.TempDir(), "KEY_B=from-the-environment")
+	getenv := f.learning(keys)
+	cfg := filter.Defaults()
+	mask := f.mask(cfg.Security)
+	own := cfg
+	own.Security.ExtraPatterns = []string{"corp-[0-9]{8}"}
+	before := f.of(own)
+	if got := mask("plain saved-words"); got != "plain saved-words" {
+		t.Errorf("got %q", got)
+	}
+	if err := keys.Save("KEY_A", "saved-words"); err != nil {
+		t.Fatal(err)
+	}
+	getenv("KEY_A")
+	getenv("KEY_B")
+	getenv("HOME")
+	for _, text := range []string{"plain saved-words", "a\nfrom-the-environment\n"} {
+		if got := mask(text); strings.Contains(got, "saved") || strings.Contains(got, "environment") {
+			t.Errorf("masked %q is %q", text, got)
+		}
+		if got, _ := before.Scanner().Mask(text + " corp-12345678"); strings.Contains(got, "saved") || strings.Contains(got, "environment") || strings.Contains(got, "corp-") {
+			t.Errorf("masked by the filter before, %q is %q", text, got)
+		}
+	}
+	off := filter.Security{}
+	if got := f.mask(off)("saved-words"); got != "saved-words" {
+		t.Errorf("switched off: %q", got)
+	}
+}
