@@ -172,6 +172,7 @@ type masking struct {
 	held    heldLines
 	judged  int    // up to here, the line is of a value that is none
 	begins  int    // of private keys in the line
+	cookies int8   // 1: the line tells of cookies; -1: it does not; 0: nobody looked
 	awsAt   int    // lines up to which an AWS secret may be without a name
 	loginAt int    // the same of the password of a .netrc
 	valueAt int    // the same of "value", behind the name of a credential

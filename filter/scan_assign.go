@@ -128,8 +128,8 @@ func (m *masking) colon(l []byte, i int) {
 		m.pgpass(l, i)
 	}
 	from, to := nameBefore(l, i)
-	if to-from < 2 {
-		if to > from && isQuote(l[to]) {
+	if to-from < 3 {
+		if to-from == 1 && isQuote(l[to]) {
 			m.webKey(l, from, i)
 		}
 		return
@@ -166,7 +166,7 @@ func (m *masking) equals(l []byte, i int) {
 		}
 		from, to = nameFrom(l, end), end
 	}
-	if to-from >= 2 {
+	if to-from >= 3 {
 		m.pair(l, from, to, value, '=')
 	}
 }
@@ -281,7 +281,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 		if separator == ':' || at < len(l) && isQuote(l[at]) {
 			m.authorize(l, at)
 		}
-	case separator == '=':
+	case separator == '=' && m.ofCookies(l):
 		m.cookie(l, from, to, at)
 	case separator == ':' && equalFold(name, "private-lines"):
 		m.block = keyBlock{open: true}
@@ -290,6 +290,17 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 
 func equalFold(name []byte, low string) bool {
 	return len(name) == len(low) && hasFold(name, []byte(low))
+}
+
+// ofCookies reports whether a line tells of cookies.
+func (m *masking) ofCookies(l []byte) bool {
+	if m.cookies == 0 {
+		m.cookies = -1
+		if bytes.Contains(l, []byte("ookie")) {
+			m.cookies = 1
+		}
+	}
+	return m.cookies > 0
 }
 
 // near reports whether a text is near a place.

@@ -239,7 +239,14 @@ func (m *masking) hold(l []byte) {
 func mayBeBody(l []byte, more bool) bool {
 	const long = 40
 	n := len(l)
-	if n < 4 || l[n-1] <= ' ' || n >= long && !base64Set[l[n-long/2]] {
+	switch {
+	case n < 4 || l[n-1] <= ' ':
+		return false
+	case n >= long:
+		if !base64Set[l[n-long/2]] || !base64Set[l[n-long/4]] {
+			return false
+		}
+	case !more && !(base64Set[l[0]] && base64Set[l[n/2]] && base64Set[l[n/4]] && base64Set[l[3*n/4]]):
 		return false
 	}
 	from, to := keyBody(l)

@@ -14,11 +14,17 @@ type spot struct {
 	value func(l []byte, from, body int) (end int) // end of the value at from, whose text ends at body; 0 if it is none
 }
 
-// spots are where a scan of a line stops.
+// spots are where a scan of a line stops: at bytes that have a meaning, and at
+// those that texts are found by.
 type spots struct {
-	hot   [256]bool
-	texts [256]*[256][]spot // by that byte and the one before it
+	stops  [256]uint32       // each byte's own bit, if texts are found by it; and around
+	before [256]uint32       // bits of the bytes that texts have behind this one
+	texts  [256]*[256][]spot // by their byte and the one before it
+	bits   int               // that are given away
 }
+
+// around is the bit of a byte around which to look.
+const around = 1 << 31
 
 // rareBytes are bytes that texts are found by, the best first: those that a scan
 // stops at in any case, then rare ones.
@@ -34,12 +40,16 @@ func (s *spots) add(p spot) {
 		}
 	}
 	b := p.text[p.at]
-	s.hot[b] = true
+	if s.stops[b]&^around == 0 {
+		s.stops[b] |= 1 << (s.bits % 31)
+		s.bits++
+	}
 	table := &[256][]spot{}
 	if s.texts[b] != nil {
 		*table = *s.texts[b]
 	}
 	before := p.text[p.at-1]
+	s.before[before] |= s.stops[b] &^ around
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
 	s.texts[b] = table
 }
@@ -57,8 +67,8 @@ func (s *spots) clone() *spots {
 // nothing does not pay for them.
 var commonSpots = sync.OnceValue(func() *spots {
 	s := &spots{}
-	for _, b := range []byte("=:-.<(wWB~") {
-		s.hot[b] = true
+	for _, b := range []byte("=:-<(wWB~") {
+		s.stops[b] = around
 	}
 	for _, p := range prefixed {
 		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
@@ -93,11 +103,20 @@ func wholeSpot(value []byte, k credKind) spot {
 
 // scan notes the hits in a line.
 func (m *masking) scan(l []byte) {
-	m.judged, m.begins = 0, 0
-	hot := &m.spots.hot
+	m.judged, m.begins, m.cookies = 0, 0, 0
+	spots := m.spots
 	for i := 0; i < len(l); i++ {
-		if hot[l[i]] {
+		bits := spots.stops[l[i]]
+		if bits == 0 {
+			continue
+		}
+		if i > 0 && bits&spots.before[l[i-1]] != 0 {
+			m.texts(l, i)
+		}
+		if bits&around != 0 {
 			i = m.stop(l, i)
+		} else if i+7 < len(l) && l[i] == '.' && l[i+7] == '.' {
+			m.dot(l, i)
 		}
 	}
 	if m.awsAt >= m.n {
@@ -108,17 +127,20 @@ func (m *masking) scan(l []byte) {
 	}
 }
 
+// texts looks for the texts that are found by a byte and the one before it.
+func (m *masking) texts(l []byte, i int) {
+	table := m.spots.texts[l[i]]
+	if table == nil {
+		return
+	}
+	for _, s := range table[l[i-1]] {
+		m.text(l, i-s.at, s)
+	}
+}
+
 // stop looks around a byte, and gives the last one that needs no further look.
 func (m *masking) stop(l []byte, i int) int {
-	b := l[i]
-	if i > 0 {
-		if table := m.spots.texts[b]; table != nil {
-			for _, s := range table[l[i-1]] {
-				m.text(l, i-s.at, s)
-			}
-		}
-	}
-	switch b {
+	switch b := l[i]; b {
 	case '-':
 		return m.dash(l, i)
 	case '=', ':':
@@ -143,8 +165,6 @@ func (m *masking) stop(l []byte, i int) int {
 		m.after(l, i)
 	case '~':
 		m.tilde(l, i)
-	case '.':
-		m.dot(l, i)
 	}
 	return i
 }

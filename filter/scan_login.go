@@ -58,7 +58,7 @@ func (m *masking) quotedPassword(l []byte, at int) {
 func (m *masking) cookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
 	low := appendLower(buf[:0], l[from:to])
-	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) || !bytes.Contains(l[max(0, from-maxValue):from], []byte("ookie")) {
+	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
 		return
 	}
 	end := at
@@ -327,7 +327,7 @@ func (m *masking) tilde(l []byte, i int) {
 
 // dot looks at the token of a Discord bot: 24 to 28, six, and at least 27 bytes.
 func (m *masking) dot(l []byte, i int) {
-	if i < 24 || i+8 >= len(l) || l[i+7] != '.' {
+	if i < 24 || i+8 >= len(l) {
 		return
 	}
 	from := i

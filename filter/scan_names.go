@@ -20,11 +20,11 @@ func classify(name []byte) naming {
 	if len(name) > maxName {
 		name = name[len(name)-maxName:]
 	}
-	var w nameWords
-	low := appendLower(w.text[:0], name)
-	if len(low) < 2 || !promisingName(low) {
+	if !promisingName(name) {
 		return otherName
 	}
+	var w nameWords
+	appendLower(w.text[:0], name)
 	w.split(name)
 	for w.n > 1 && qualifiesName(w.word(w.n-1)) {
 		w.n--
@@ -73,41 +73,45 @@ func classify(name []byte) naming {
 	return otherName
 }
 
-// promisingName reports whether a name, in lower case, has a word that classify
-// knows; most have none.
-func promisingName(low []byte) bool {
-	for i, b := range low {
-		switch b {
+// promisingName reports whether a name may have a word that classify knows; most
+// have none.
+func promisingName(name []byte) bool {
+	for i := 1; i < len(name); i++ {
+		var third byte
+		if i+1 < len(name) {
+			third = name[i+1] | 0x20
+		}
+		switch second := name[i] | 0x20; name[i-1] | 0x20 {
 		case 'p':
-			if hasAny(low[i:], "pass", "pwd", "pw", "pat") {
+			if second == 'a' && (third == 's' || third == 't') || second == 'w' {
 				return true
 			}
 		case 's':
-			if hasAny(low[i:], "secret", "senha") {
+			if second == 'e' && (third == 'c' || third == 'n') {
 				return true
 			}
 		case 't':
-			if hasAny(low[i:], "token") {
+			if second == 'o' && third == 'k' {
 				return true
 			}
 		case 'k':
-			if hasAny(low[i:], "key", "kennw") {
+			if second == 'e' && (third == 'y' || third == 'n') {
 				return true
 			}
 		case 'c':
-			if hasAny(low[i:], "cred", "contrase") {
+			if second == 'r' && third == 'e' || second == 'o' && third == 'n' {
 				return true
 			}
 		case 'a':
-			if hasAny(low[i:], "auth") {
+			if second == 'u' && third == 't' {
 				return true
 			}
 		case 'j':
-			if hasAny(low[i:], "jwt") {
+			if second == 'w' {
 				return true
 			}
 		case 'b':
-			if hasAny(low[i:], "bearer") {
+			if second == 'e' && third == 'a' {
 				return true
 			}
 		}
