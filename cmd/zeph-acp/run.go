@@ -41,9 +41,13 @@ func newRun(f *flags) *cobra.Command {
 		Long: `Run one turn here, without an editor. The prompt is the arguments, or stdin if
 there is only "-". Without a model it can be a tool call, such as "/bash go version".
 
+A call that needs permission is asked about, if stdin and stdout or stderr are a
+terminal; else it fails, unless --yes allows it. In a terminal long results are
+cut; a pipe or a file gets all of them.
+
 The exit status is 0 if the model ended its turn, also one in which a tool call
-failed, 1 after a failure, 2 for a wrong
-command line, 3 if the model refused or reached a limit, and 130 after Ctrl-C.`,
+failed, 1 after a failure, 2 for a wrong command line, 3 if the model refused or
+reached a limit, and 130 after Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, f, r, args) },
 	}
 	fs := cmd.Flags()
@@ -96,7 +100,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if turn.Resume != "" {
 		turn.Model = name
 	}
-	turn.View, turn.Approver = audience(out, r, len(args) == 1 && args[0] == "-")
+	turn.View, turn.Approver = audience(out, r, l.File, len(args) == 1 && args[0] == "-")
 	if f.record != "" {
 		stop, err := record(turn.Server, f.record)
 		if err != nil {
@@ -180,10 +184,11 @@ func promptOf(args []string, stdin *os.File) (string, error) {
 
 // audience finds out who sees the turn and who can be asked: a person has a
 // terminal to read and one to type, and is not asked through a pipe.
-func audience(out *output, r *runFlags, stdinIsPrompt bool) (headless.View, *headless.User) {
+func audience(out *output, r *runFlags, config string, stdinIsPrompt bool) (headless.View, *headless.User) {
 	user := &headless.User{Yes: r.yes}
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
 	screen := headless.NewScreen(out, colours())
+	screen.Whole, screen.Config = !onStdout, config
 	var view headless.View = screen
 	if r.json {
 		view = &headless.JSON{W: out}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
 	screen := headless.NewScreen(b, colours())
+	screen.Whole = !isTerminal(os.Stdout)
 	all := turns(events)
 	for i, turn := range all {
 		if err := replaySession(screen, s.ID, turn); err != nil {

@@ -220,7 +220,7 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 			Hint("Look at the earlier results, or start the command again.")
 	}
 	return nil, executors.Failuref(executors.InvalidParameters, "there is no command %q in the background; %s", id, there).
-		Hint("Use an id that bash with background gave in this session.")
+		Hint("Use an id that bash with background gave; such commands end with the agent.")
 }
 
 // start runs a command in the background and tells what it did at first.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -26,8 +27,9 @@ type card struct {
 	gutter gutter
 	diffs  string // as shown last
 	cut    []acp.ToolContent
-	spoke  bool // its terminal wrote something
-	runs   bool // what it has to show is a command's output
+	spoke  bool   // its terminal wrote something
+	tail   string // the end of that
+	runs   bool   // what it has to show is a command's output
 	ended  bool
 
 	onlyAsked bool // opened for a question: its call is shown elsewhere
@@ -61,9 +63,7 @@ func (c *card) update(t acp.ToolCall) {
 	c.showDiffs(diffs, maxDiffLines)
 	switch t.Status {
 	case acp.ToolCompleted:
-		if !c.spoke {
-			c.preview(strings.Join(texts, "\n"), map[bool]style{false: dim}[c.runs])
-		}
+		c.preview(linesOf(strings.Join(texts, "\n")), map[bool]style{false: dim}[c.runs])
 		c.end("completed", green)
 	case acp.ToolFailed:
 		c.fail(strings.Join(texts, "\n"))
@@ -83,6 +83,8 @@ func (c *card) attach(terminal string) {
 // live shows output of the call's terminal.
 func (c *card) live(text string) {
 	c.spoke = c.spoke || text != ""
+	c.tail += text
+	c.tail = c.tail[max(0, len(c.tail)-maxTail):]
 	c.print(plainText, text)
 }
 
@@ -103,45 +105,72 @@ func (c *card) breakLine() {
 	c.gutter.mid, c.gutter.cr = false, false
 }
 
-// preview shows the beginning of a text, and all that a command wrote.
-func (c *card) preview(text string, st style) {
-	var clean cleaner
-	text = strings.Trim(clean.clean(text), "\r\n")
-	if text == "" {
-		return
+// preview shows the beginning of a text, and all that a command wrote, but once:
+// of what a terminal showed only what the tool says of it is left to show.
+func (c *card) preview(text []string, st style) {
+	switch more := len(text) - maxTextLines; {
+	case c.spoke:
+		text = c.unsaid(text)
+	case more > 1 && !c.runs && !c.screen.Whole:
+		notes := notes(text[maxTextLines:])
+		if more -= len(notes); more > 1 {
+			text = append(append(text[:maxTextLines:maxTextLines], leftOut(more)), notes...)
+		}
 	}
-	all := strings.Split(text, "\n")
-	if more := len(all) - maxTextLines; more > 1 && !c.runs {
-		all = append(all[:maxTextLines], fmt.Sprintf("… %d more lines", more))
-	}
-	for _, l := range all {
-		c.line(st, strings.TrimRight(l, "\r"))
+	for _, l := range text {
+		c.line(st, l)
 	}
 }
 
+func leftOut(lines int) string {
+	return fmt.Sprintf("… %d more lines: a pipe or a file gets all of them", lines)
+}
+
 // fail shows why a call failed. Its text is what the model gets: the block
-// [tool_error], the output, and a last line as "[exit 1]".
+// [tool_error], the output, and lines of the tool's own as "[exit 1]".
 func (c *card) fail(text string) {
-	var how []string
+	how := []string{"failed"}
 	fault, text := cutFault(text)
 	if category := fault["category"]; category != "" {
 		how = append(how, strings.ReplaceAll(category, "_", " "))
 	}
-	text = strings.TrimRight(text, "\n")
-	last := strings.LastIndexByte(text, '\n') + 1
-	if mark := text[last:]; len(mark) > 2 && mark[0] == '[' && mark[len(mark)-1] == ']' {
-		how = append(how, mark[1:len(mark)-1])
-		text = text[:last]
-	}
-	if !c.spoke {
-		c.preview(text, plainText)
-	}
-	for _, key := range []string{"error", "suggestion"} {
-		if fault[key] != "" {
-			c.line(map[string]style{"error": red}[key], label(fault[key]))
+	rest := linesOf(text)
+	own := len(rest) - len(notes(rest))
+	for i := len(rest) - 1; i >= own; i-- {
+		if end := endNote().FindStringSubmatch(rest[i]); end != nil {
+			how, rest = append(how, end[1]), slices.Delete(rest, i, i+1)
+			break
 		}
 	}
-	c.end(strings.Join(append([]string{"failed"}, how...), " · "), red)
+	c.explain(fault, rest)
+	c.end(strings.Join(how, " · "), red)
+}
+
+// explain shows what came of a call and what was wrong: for rules that would
+// allow it the reason comes first, and where they go.
+func (c *card) explain(fault map[string]string, rest []string) {
+	advice := fault["suggestion"]
+	rules := fault["category"] == "confirmation_required" && slices.ContainsFunc(rest, func(l string) bool { return strings.HasPrefix(l, "[[tools.permissions.") })
+	if _, where, ok := strings.Cut(advice, " to config.toml"); ok && rules && c.screen.Config != "" {
+		advice = "Run it with --yes, or add this to " + c.screen.Config + strings.TrimSuffix(where, ".") + ":"
+	}
+	say := func() {
+		if fault["error"] != "" {
+			c.line(red, label(fault["error"]))
+		}
+		if advice != "" {
+			c.line(plainText, label(advice))
+		}
+	}
+	if rules {
+		say()
+		for _, l := range rest { // to be copied, so in full
+			c.line(plainText, l)
+		}
+		return
+	}
+	c.preview(rest, plainText)
+	say()
 }
 
 // cutFault takes the block [tool_error] off the beginning of a text.
@@ -184,8 +213,8 @@ func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 		return
 	}
 	c.diffs, c.cut = all, nil
-	if more := len(lines) - limit; limit > 0 && more > 1 {
-		lines = append(lines[:limit], fmt.Sprintf("… %d more lines", more))
+	if more := len(lines) - limit; limit > 0 && more > 1 && !c.screen.Whole {
+		lines = append(lines[:limit], leftOut(more))
 		c.cut = diffs
 	}
 	for _, l := range lines {
@@ -194,7 +223,7 @@ func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 }
 
 // unified gives the hunks of a diff. What the user judges by has nothing taken
-// out.
+// out; that all lines of both texts end in \r\n is said once.
 func unified(d acp.ToolContent) []string {
 	var before, after string
 	if d.OldText != nil {
@@ -203,6 +232,11 @@ func unified(d acp.ToolContent) []string {
 	if d.NewText != nil {
 		after = *d.NewText
 	}
+	var all []string
+	if n := strings.Count(before+after, "\n"); n > 0 && n == strings.Count(before, "\r\n")+strings.Count(after, "\r\n") {
+		all = append(all, `(lines end in \r\n)`)
+		before, after = strings.ReplaceAll(before, "\r\n", "\n"), strings.ReplaceAll(after, "\r\n", "\n")
+	}
 	text := string(diff.Diff("a", []byte(before), "b", []byte(after)))
 	for range 3 { // diff, ---, +++
 		_, text, _ = strings.Cut(text, "\n")
@@ -210,5 +244,5 @@ func unified(d acp.ToolContent) []string {
 	if text == "" {
 		return nil
 	}
-	return strings.Split(Visible(strings.TrimSuffix(text, "\n")), "\n")
+	return append(all, strings.Split(Visible(strings.TrimSuffix(text, "\n")), "\n")...)
 }

@@ -16,6 +16,13 @@ import (
 // others gather what they have to show until it is their turn. Make it with
 // NewScreen.
 type Screen struct {
+	// Whole shows long texts and diffs in full. Else their beginning is shown, and
+	// what the tool itself says at the end.
+	Whole bool
+	// Config is the file that rules of the user's go to; empty means that it is
+	// not named.
+	Config string
+
 	w      io.Writer
 	styled bool // colours, and lines that are written again
 

@@ -111,7 +111,30 @@ func TestScreen(t *testing.T) {
 		"other kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ other  t\n╰ completed\n"},
 		"long text": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines\n╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines: a pipe or a file gets all of them\n╰ completed\n",
+		},
+		"long text with what the tool says itself": {
+			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws")},
+			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines: a pipe or a file gets all of them\n│ [lines 1-20; go on with offset 20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
+		},
+		"what the tool says itself of a terminal's output": {
+			[]string{call("a", "x"), embed("a", "term-1"), "term-1:[1]\r\n[", "term-1:2]\n", ended("a", "completed", "[1]\n[2]\n[bg1 runs in the background]")},
+			"╭ execute  x\n│ [1]\n│ [2]\n│ [bg1 runs in the background]\n╰ completed\n",
+		},
+		"a hint before how it ended": {
+			[]string{call("a", "x"), embed("a", "term-1"), "term-1:o\n", ended("a", "failed", "o\n[sandbox: a long hint]\n[exit 1]\n[full output: 3 lines]")},
+			"╭ execute  x\n│ o\n│ [sandbox: a long hint]\n│ [full output: 3 lines]\n╰ failed · exit 1\n",
+		},
+		"rules that would allow it": {
+			[]string{call("a", "x"), ended("a", "failed", "[tool_error]\ncategory: confirmation_required\nerror: nobody answered\nsuggestion: add it\nretryable: false\n\n[[tools.permissions.bash]]\npattern = \"x\"")},
+			"╭ execute  x\n│ nobody answered\n│ add it\n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n╰ failed · confirmation required\n",
+		},
+		"lines that end in CR LF": {
+			[]string{
+				call("b", "Edit f"), patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\r\n","newText":"b\r\n"}]`),
+				call("b", "Edit f"), patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\r\n","newText":"a\n"}]`),
+			},
+			"╭ execute  Edit f\n│ (lines end in \\r\\n)\n│ @@ -1,1 +1,1 @@\n│ -a\n│ +b\n╰ completed\n╭ execute  Edit f\n│ @@ -1,1 +1,1 @@\n│ -a<U+000D>\n│ +a\n╰ completed\n",
 		},
 		"long output of a command without a terminal": {
 			[]string{call("a", "x"), ended("a", "completed", strings.Repeat("l\n", 20))},
@@ -146,6 +169,22 @@ func TestScreen(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestScreenWhole(t *testing.T) {
+	var b strings.Builder
+	s := NewScreen(&b, false)
+	s.Whole, s.Config = true, "/c.toml"
+	update := func(u string) { s.Update(json.RawMessage(`{"sessionId":"s","update":` + u + `}`)) }
+	update(strings.Replace(call("a", "x"), "execute", "read", 1))
+	update(ended("a", "completed", strings.Repeat("l\n", 200)))
+	update(call("b", "y"))
+	update(ended("b", "failed", "[tool_error]\ncategory: confirmation_required\nerror: no\nsuggestion: answer, or add it to config.toml above the others.\nretryable: false\n\n[[tools.permissions.bash]]"))
+	want := "╭ read  x\n" + strings.Repeat("│ l\n", 200) + "╰ completed\n" +
+		"╭ execute  y\n│ no\n│ Run it with --yes, or add this to /c.toml above the others:\n│ [[tools.permissions.bash]]\n╰ failed · confirmation required\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -43,7 +43,9 @@ func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (str
 		return "", errors.New("--yes allows once, which is not offered")
 	}
 	if u.Keyboard == nil || u.Screen == nil || len(p.Options) == 0 {
-		u.note(p, ErrNobody.Error())
+		if u.Screen != nil && !u.Screen.shows(p.ToolCall) { // else the call says it when it fails
+			u.note(p, ErrNobody.Error())
+		}
 		return "", ErrNobody
 	}
 	return u.ask(ctx, p)
@@ -110,6 +112,13 @@ func (s *Screen) asked(t acp.ToolCall) *card {
 		c.onlyAsked = true
 	}
 	return c
+}
+
+// shows reports whether the call has a card that is to end.
+func (s *Screen) shows(t acp.ToolCall) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.card(t.ToolCallID) != nil
 }
 
 // note prints a line about a call.

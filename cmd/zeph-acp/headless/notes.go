@@ -1,0 +1,62 @@
+package headless
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What a tool says itself stands at the end of its text, in lines such as
+// "[exit 1]", "[full output: …]" or "[shell] 900 lines -> 12 lines, …".
+
+const (
+	maxNotes = 8    // lines that are taken for a tool's own
+	maxTail  = 2000 // bytes of a terminal's output that are kept to compare
+)
+
+var (
+	note = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+\]|[a-z]+\] .*)$`) })
+	// endNote tells how a command ended, and is short.
+	endNote = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[((?:exit \d|killed by |ended; |cancelled).{0,40})\]$`)
+	})
+)
+
+// linesOf gives the lines of a text, without what would drive a terminal.
+func linesOf(text string) []string {
+	var clean cleaner
+	text = strings.Trim(clean.clean(text), "\r\n")
+	if text == "" {
+		return nil
+	}
+	all := strings.Split(text, "\n")
+	for i, l := range all {
+		all[i] = strings.TrimRight(l, "\r")
+	}
+	return all
+}
+
+// notes are the lines at the end that a tool says itself.
+func notes(text []string) []string {
+	n := len(text)
+	for n > max(0, len(text)-maxNotes) && note().MatchString(text[n-1]) {
+		n--
+	}
+	return text[n:]
+}
+
+// unsaid is what the tool says itself of a text whose output the terminal
+// showed. That may have ended in lines of the same form.
+func (c *card) unsaid(text []string) []string {
+	own := notes(text)
+	shown := linesOf(c.tail)
+	if len(shown) == 0 {
+		return own
+	}
+	last := shown[len(shown)-1]
+	if i := slices.Index(own, last[strings.LastIndexByte(last, '\r')+1:]); i >= 0 {
+		own = own[i+1:]
+	}
+	return own
+}
