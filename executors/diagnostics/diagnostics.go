@@ -125,7 +125,7 @@ func (t *tool) target(path string) (abs string, isDir bool, err error) {
 	}
 	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
 		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", outside).
-			Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+			Hint("Use a path inside them, or ask the user to open that directory too.")
 	}
 	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", &workspace.PrivateError{Path: path}).

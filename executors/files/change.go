@@ -32,7 +32,7 @@ func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (exe
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Card, error) {
 		c, err := p(ctx, in)
 		if c.abs == "" {
-			return executors.Card{}, err
+			return executors.Card{Title: c.title, Kind: executors.KindEdit}, err
 		}
 		card := executors.Card{
 			Title: c.title,

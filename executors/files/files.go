@@ -126,12 +126,20 @@ func (t *tools) at(abs string) target {
 	return target{abs: abs, show: oneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
+// refusedCard shows a call of which nothing but what it asked for is known.
+func refusedCard(verb string, kind executors.Kind, asked string) executors.Card {
+	if asked == "" {
+		return executors.Card{}
+	}
+	return executors.Card{Title: verb + " " + oneLine(asked), Kind: kind}
+}
+
 // refused is the failure of a path that no tool may use, nil if err is about
 // something else.
 func refused(err error) *executors.Failure {
 	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", outside).
-			Hint("Use a path inside the session's directories, or ask the user to open that directory too.")
+			Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
 	}
 	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", private).

@@ -294,3 +294,18 @@ func TestLinkedCwd(t *testing.T) {
 		}
 	}
 }
+
+// The title of a call that is refused says what was asked for.
+func TestTitlesOfRefusedCalls(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "x"})
+	for tool, input := range map[string]in{
+		"read": {"path": "/etc/x"}, "write": {"path": "/etc/x", "content": ""}, "edit": {"path": "/etc/x", "old_string": "a", "new_string": "b"},
+		"list_directory": {"path": "/etc/x"}, "grep": {"path": "/etc/x", "pattern": "a"}, "find_path": {"pattern": "/etc/x*"},
+		"create_directory": {"path": "/etc/x"}, "delete_path": {"path": "/etc/x"},
+		"copy_path": {"source": "a", "destination": "/etc/x"}, "move_path": {"source": "/etc/x", "destination": "a"},
+	} {
+		if card, err := b.Prepare(t.Context(), b.call(tool, input)); err == nil || !strings.Contains(card.Title, "/etc/x") {
+			t.Errorf("%s: %q, %v", tool, card.Title, err)
+		}
+	}
+}

@@ -32,7 +32,7 @@ type search struct {
 func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) (executors.Card, error) {
 	s, err := t.planFind(in)
 	if s.abs == "" {
-		return executors.Card{}, err
+		return refusedCard("Find", executors.KindSearch, in.Pattern), err
 	}
 	return executors.Card{Title: "Find " + oneLine(in.Pattern), Kind: executors.KindSearch, Paths: []string{s.abs}}, err
 }

@@ -28,7 +28,7 @@ const maxContext = 20
 func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
-		return executors.Card{}, err
+		return refusedCard("Search in", executors.KindSearch, in.Path), err
 	}
 	title := "Search " + oneLine(in.Pattern)
 	if tg.show != "." {

@@ -18,7 +18,7 @@ type listInput struct {
 func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
-		return executors.Card{}, err
+		return refusedCard("List", executors.KindRead, in.Path), err
 	}
 	return executors.Card{Title: "List " + tg.show, Kind: executors.KindRead, Paths: []string{tg.abs}}, nil
 }

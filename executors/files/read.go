@@ -16,7 +16,7 @@ type readInput struct {
 func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
 	tg, err := t.target(in.Path)
 	if err != nil {
-		return executors.Card{}, err
+		return refusedCard("Read", executors.KindRead, in.Path), err
 	}
 	card := executors.Card{
 		Title: "Read " + tg.show,

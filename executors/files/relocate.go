@@ -24,9 +24,16 @@ type relocation struct {
 }
 
 // card shows a relocation, as far as it is known.
-func (r relocation) card(verb string, kind executors.Kind) executors.Card {
-	if r.from.abs == "" {
-		return executors.Card{}
+func (r relocation) card(verb string, kind executors.Kind, in relocateInput) executors.Card {
+	if r.from.abs == "" || r.to.abs == "" && in.Destination != "" {
+		card := refusedCard(verb, kind, in.Source)
+		if card.Title != "" && in.Destination != "" {
+			card.Title += " to " + oneLine(in.Destination)
+		}
+		if r.from.abs != "" {
+			card.Paths, card.Entries = []string{r.from.abs}, true
+		}
+		return card
 	}
 	card := executors.Card{Title: verb + " " + r.from.show, Kind: kind, Paths: []string{r.from.abs}, Entries: true}
 	if r.to.abs != "" {

@@ -44,7 +44,7 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 func (t *tools) newChange(path, verb string) (change, error) {
 	tg, err := t.resolved("path", path, t.roots.Writing().Resolve)
 	if err != nil {
-		return change{}, err
+		return change{title: refusedCard(verb, executors.KindEdit, path).Title}, err
 	}
 	c := change{target: tg, title: verb + " " + tg.show}
 	if strings.HasSuffix(path, "/") {

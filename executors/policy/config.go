@@ -61,11 +61,14 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
+// oldNames are the names of tools in older configurations.
+var oldNames = map[string]string{"bash": "shell", "find_path": "glob"}
+
 // rules gives the rules of a tool under all its names.
 func rules(of map[string][]Rule, tool string) []Rule {
 	out := of[tool]
-	if tool == "bash" { // its name in older configurations
-		out = append(slices.Clone(out), of["shell"]...)
+	if old, ok := oldNames[tool]; ok {
+		out = append(slices.Clone(out), of[old]...)
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	case tool.Effect.InternalOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: it touches nothing outside the session"})
 	case mode(p.Mode()).readOnly && !looks(tool.Effect):
-		d.verdict = verdict{action: Deny, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
+		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
 		d = p.decideFiles(call, verdict{action: Ask, why: "default: the network is asked about"})
@@ -46,7 +46,10 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 
 // edits is the default for tools that change files.
 func (p ruling) edits(call *executors.Call) verdict {
-	if mode(p.Mode()).edits && len(call.Card.Paths) > 0 && call.Card.Kind != executors.KindDelete {
+	switch {
+	case call.Card.Kind == executors.KindDelete:
+		return verdict{action: Ask, why: "default: deletions are asked about in every mode"}
+	case mode(p.Mode()).edits && len(call.Card.Paths) > 0:
 		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
 	return verdict{action: Ask, why: "default: changes are asked about"}
@@ -145,7 +148,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 // inMode turns an ask into a deny where the mode only reads.
 func (p ruling) inMode(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, why: fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
 	}
 	return v
 }
@@ -181,7 +184,7 @@ func (p ruling) segment(tool string, c *command.Command, src parsed) verdict {
 		}
 	}
 	if v.action == Allow && !reads && !neutral(c) && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, why: fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
 	}
 	return p.inMode(v)
 }

@@ -90,7 +90,8 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 			return outOfReach(p), nil
 		}
 		if err != nil {
-			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p), nil
+			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
+				Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths)."), nil
 		}
 	}
 	if card.Command == "" {
@@ -113,9 +114,13 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	}
 	ask = append(ask, reasons...)
 	for _, c := range p.script.Commands {
-		if why := g.blocks(c); why != "" {
+		if why, key := g.blocks(c); why != "" {
+			or := ""
+			if key != "" {
+				or = fmt.Sprintf(" (the user can allow it: %s)", key)
+			}
 			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
-				Hint("Do it another way, or ask the user to run it in a terminal of their own."), nil
+				Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
 		}
 		reason, why := g.removes(c)
 		if why != "" {
@@ -133,7 +138,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	outside, reasons := g.paths(p.script)
 	if outside != "" && g.shell.OutsidePaths == "block" {
 		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
-			Hint("Stay inside %s, or ask the user to open that directory too.", strings.Join(g.dirs(), ", ")), nil
+			Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", ")), nil
 	}
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
@@ -161,8 +166,9 @@ var builtinBlocked = []string{
 // downloads are the programs that fetch what others could run.
 var downloaders = []string{"curl", "wget"}
 
-// blocks tells why a command is blocked whatever it works on.
-func (g judge) blocks(c *command.Command) string {
+// blocks tells why a command is blocked whatever it works on, and the key by
+// which the user could allow it if the reason names none.
+func (g judge) blocks(c *command.Command) (why, key string) {
 	program := c.Program()
 	name, _, _ := strings.Cut(program, ".") // mkfs.ext4, nc.openbsd
 	has := func(list []string) bool {
@@ -171,15 +177,15 @@ func (g judge) blocks(c *command.Command) string {
 	builtin := has(builtinBlocked) || name == "mkfs" || name == "nc"
 	switch {
 	case has(g.shell.BlockedCommands):
-		return "the configuration blocks it (tools.shell.blocked_commands)"
+		return "the configuration blocks it (tools.shell.blocked_commands)", ""
 	case !g.shell.AllowNetwork && slices.Contains(downloaders, program):
-		return "the network is off (tools.shell.allow_network)"
+		return "the network is off (tools.shell.allow_network)", ""
 	case builtin && !has(g.shell.AllowedCommands):
-		return "an agent must not run it"
+		return "an agent must not run it", "tools.shell.allowed_commands"
 	case runsDownload(c):
-		return "it would run what it downloads, unseen"
+		return "it would run what it downloads, unseen", ""
 	}
-	return ""
+	return "", ""
 }
 
 // startsWith reports whether the command begins with the words of entry.

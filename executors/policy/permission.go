@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -123,7 +124,11 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	call.Record.Decision, call.Record.Rule = string(d.action), d.why
 	switch {
 	case d.action == Deny:
-		return executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why).Result(), nil
+		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)
+		if d.byMode {
+			f = f.Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
+		}
+		return f.Result(), nil
 	case call.Unfit != nil: // it could not run, so nobody was asked
 		return executors.FailWith(call.Unfit), nil
 	case d.action == Ask:
@@ -201,11 +206,15 @@ func options(call *executors.Call, d decision) []Option {
 // unanswered is the result of a call about which nobody could be asked.
 func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
 	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why)
-	rules := p.suggestRules(call, tool)
+	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		return f.Hint("Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time.").Result()
 	}
-	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here to config.toml, as they are.").Result()
+	where := "to config.toml, as they are"
+	if first {
+		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
+	}
+	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here %s.", where).Result()
 	res.Text += "\n\n" + rules // it has lines of its own, which TOML needs
 	return res
 }

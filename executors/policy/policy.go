@@ -88,6 +88,7 @@ type verdict struct {
 	action  Action
 	why     string
 	pattern string // of the user's rule that says so, if one does
+	byMode  bool   // another mode would not deny it
 }
 
 // stronger gives the verdict that counts of two.

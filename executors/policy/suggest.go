@@ -15,30 +15,34 @@ import (
 )
 
 // suggestRules gives the rules by which the user's config.toml would allow the
-// call, as TOML to be put at its end; empty if no rules would, since it is asked
-// about whatever they say.
-func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) string {
-	patterns := p.patterns(call, tool)
+// call, as TOML to be put at its end, or, if first, above the other rules of the
+// tool, of which one matches before them; empty if no rules would, since it is
+// asked about whatever they say.
+func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text string, first bool) {
+	var added []Rule
 	var blocks []string
-	policy := *p.ShellPolicy
-	with := ruling{p.Permission, &policy}
-	policy.rules.Permissions = maps.Clone(p.rules.Permissions)
-	if policy.rules.Permissions == nil {
-		policy.rules.Permissions = map[string][]Rule{}
-	}
-	list := slices.Clone(policy.rules.Permissions[call.Tool])
-	for _, pattern := range patterns {
+	for _, pattern := range p.patterns(call, tool) {
 		if pattern == "" || !utf8.ValidString(pattern) {
-			return ""
+			return "", false
 		}
-		list = append(list, Rule{pattern, Allow})
+		added = append(added, Rule{pattern, Allow})
 		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), tomlString(pattern)))
 	}
-	policy.rules.Permissions[call.Tool] = list
-	if with.decide(call, tool).action != Allow {
-		return ""
+	allowed := func(list []Rule) bool {
+		policy := *p.ShellPolicy
+		policy.rules.Permissions = maps.Clone(p.rules.Permissions)
+		if policy.rules.Permissions == nil {
+			policy.rules.Permissions = map[string][]Rule{}
+		}
+		policy.rules.Permissions[call.Tool] = list
+		return ruling{p.Permission, &policy}.decide(call, tool).action == Allow
 	}
-	return strings.Join(blocks, "\n\n")
+	has := p.rules.Permissions[call.Tool]
+	first = !allowed(slices.Concat(has, added))
+	if first && !allowed(slices.Concat(added, has)) {
+		return "", false
+	}
+	return strings.Join(blocks, "\n\n"), first
 }
 
 // patterns are those that rules for the call would have, each for no more than

@@ -82,12 +82,69 @@ func TestSuggestedRules(t *testing.T) {
 	}
 }
 
-// TestSuggestedRulesComeAfterTheOthers: an earlier rule that asks still wins, so
-// there is nothing to suggest.
-func TestSuggestedRulesComeAfterTheOthers(t *testing.T) {
+// TestSuggestedRulesAboveTheOthers: where an earlier rule matches, the rules go
+// above it, and allow the same call and no other there.
+func TestSuggestedRulesAboveTheOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule        Rule
+		call, other *executors.Call
+	}{
+		"a rule that asks":                  {Rule{"touch *", Ask}, bash("touch a"), bash("touch ab")},
+		"a rule that does not name what is": {Rule{"*", Allow}, bash("rm q"), bash("rm qq")},
+		"a part of a command":               {Rule{"*", Allow}, bash("make; git push --force"), bash("git push -f")},
+		"a file":                            {Rule{"*", Ask}, file("edit", root+"/a"), file("edit", root+"/ab")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSetup()
+			s.cfg.Permissions = map[string][]Rule{c.call.Tool: {c.rule}}
+			again := *c.call
+			res := s.build().do(t, &again)
+			_, suggested, _ := strings.Cut(res.Text, "retryable: false")
+			var pasted struct {
+				Tools Config `toml:"tools"`
+			}
+			if err := toml.Unmarshal([]byte(suggested), &pasted); err != nil || !strings.Contains(res.Text, "above the other rules") {
+				t.Fatalf("%v\n%s", err, res.Text)
+			}
+			s = newSetup()
+			s.cfg.Permissions = map[string][]Rule{c.call.Tool: append(pasted.Tools.Permissions[c.call.Tool], c.rule)}
+			s.build()
+			if got := s.outcome(t, c.call); got != "allow" {
+				t.Errorf("%s with\n%s", got, suggested)
+			}
+			if got := s.outcome(t, c.other); got != "ask" {
+				t.Errorf("another call: %s with\n%s", got, suggested)
+			}
+		})
+	}
+}
+
+// TestNoRuleHelps: a rule of the project asks, and those of the user do not
+// weaken it.
+func TestNoRuleHelps(t *testing.T) {
 	s := newSetup()
-	s.cfg.Permissions = map[string][]Rule{"bash": {{"touch *", Ask}}}
+	s.cfg.repository = map[string][]Rule{"bash": {{"touch *", Ask}}}
 	if res := s.build().do(t, bash("touch a")); strings.Contains(res.Text, "[[tools") {
 		t.Error(res.Text)
+	}
+}
+
+// TestOtherModeIsNamed: what only the mode denies says so.
+func TestOtherModeIsNamed(t *testing.T) {
+	for _, call := range []*executors.Call{bash("touch a"), file("edit", root+"/a")} {
+		s := newSetup()
+		s.mode = "ask"
+		if res := s.build().do(t, call); res.Category != executors.PolicyBlocked || !strings.Contains(res.Text, "--mode code") {
+			t.Error(res.Text)
+		}
+	}
+}
+
+// TestOldNamesOfTools: rules under the old name of a tool hold.
+func TestOldNamesOfTools(t *testing.T) {
+	for tool, old := range oldNames {
+		if got := rules(map[string][]Rule{old: {{"*", Deny}}}, tool); len(got) != 1 {
+			t.Errorf("%s: %v", tool, got)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,9 +66,18 @@ func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in fetchInpu
 func (c *Client) card(verb, raw string) (executors.Card, error) {
 	u, err := c.Target(raw)
 	if err != nil {
-		return executors.Card{Title: verb + "a URL that cannot be asked", Kind: executors.KindFetch}, err
+		return executors.Card{Title: verb + asked(raw), Kind: executors.KindFetch}, err
 	}
 	return executors.Card{Title: verb + u.String(), Kind: executors.KindFetch, URL: u.String()}, nil
+}
+
+// asked shows a URL that is refused, unless it may hold a password.
+func asked(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.User != nil || u.Opaque != "" || strings.Contains(raw, "@") || u.String() == "" {
+		return "a URL that cannot be asked"
+	}
+	return u.String() // escaped, so one line
 }
 
 func (c *Client) fetch(ctx context.Context, _ *executors.Call, in fetchInput) (executors.Result, error) {

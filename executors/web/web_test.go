@@ -487,3 +487,15 @@ func TestCut(t *testing.T) {
 		t.Errorf("%q", res.Text)
 	}
 }
+
+// A refused URL is shown, unless it may hold a password.
+func TestAsked(t *testing.T) {
+	for raw, shown := range map[string]bool{
+		"http://10.0.0.1/a": true, "file:///etc/passwd": true, "ftp://example.com": true,
+		"http://u:secret@10.0.0.1": false, "": false, "a\x00b": false, "mailto:u:secret@a": false,
+	} {
+		if got := asked(raw); (got == raw) != shown || strings.Contains(got, "secret") {
+			t.Errorf("%q is shown as %q", raw, got)
+		}
+	}
+}

@@ -17,13 +17,13 @@ type OutsideError struct {
 	Roots []string // the session's directories
 }
 
-// Error names the path, the roots and what to do.
+// Error names the path and the roots.
 func (e *OutsideError) Error() string {
 	leads := ""
 	if filepath.Clean(e.Given) != e.Path {
 		leads = fmt.Sprintf(" (it leads to %s)", e.Path)
 	}
-	return fmt.Sprintf("%s%s is outside the session's directories %s; use a path inside them",
+	return fmt.Sprintf("%s%s is outside the session's directories %s",
 		e.Given, leads, strings.Join(e.Roots, ", "))
 }
 

@@ -116,7 +116,7 @@ func TestOutsideError(t *testing.T) {
 	r, err := New(filepath.Join(dir, "cwd"))
 	must(t, err)
 	_, err = r.Resolve("link/x")
-	for _, part := range []string{"link/x", filepath.Join(dir, "out/x"), filepath.Join(dir, "cwd"), "use a path inside"} {
+	for _, part := range []string{"link/x", filepath.Join(dir, "out/x"), filepath.Join(dir, "cwd")} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not name %q", err, part)
 		}
