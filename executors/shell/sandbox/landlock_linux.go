@@ -61,7 +61,7 @@ func dropCapabilities() error {
 
 // handled gives what is withheld unless it is granted.
 func handled(abi int, network bool) *rules {
-	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl}
+	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl, NoTCP: !network}
 	if abi < abiRefer {
 		r.FS &^= unix.LANDLOCK_ACCESS_FS_REFER
 	}
@@ -118,6 +118,9 @@ func (r *rules) restrict() error {
 	}
 	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
 		return fmt.Errorf("enforce the Landlock ruleset: %w", err)
+	}
+	if r.NoTCP {
+		return refuseStreams()
 	}
 	return nil
 }

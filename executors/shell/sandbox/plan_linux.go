@@ -28,6 +28,7 @@ type planner struct {
 	private *workspace.Private
 	own     []string // paths of zeph-acp's files and directories
 	mixed   []string // directories where some files are zeph-acp's
+	linked  []uint64 // numbers of zeph-acp's files that have other names too
 	buf     []byte
 	inside  int // entries left
 	outside int
@@ -105,6 +106,12 @@ func (p *planner) findOwn() {
 		if dir := real(place.Dir); !p.private.Hides(dir) {
 			p.mixed = append(p.mixed, dir)
 			paths = append(paths, filepath.Join(dir, "config.toml"))
+		}
+		for _, name := range place.Files {
+			var st unix.Stat_t
+			if unix.Stat(filepath.Join(place.Dir, name), &st) == nil && st.Nlink > 1 {
+				p.linked = append(p.linked, st.Ino)
+			}
 		}
 	}
 	p.own = paths

@@ -14,6 +14,7 @@ type rules struct {
 	FS     uint64  `json:"fs"` // rights that nobody has without a grant
 	Net    uint64  `json:"net,omitempty"`
 	Scoped uint64  `json:"scoped,omitempty"`
+	NoTCP  bool    `json:"no_tcp,omitempty"` // nor any other stream socket that is not local
 	Grants []grant `json:"grants"`
 }
 

@@ -224,26 +224,6 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	return self(), append([]string{Arg, found, path}, args...), env, nil
 }
 
-// Hint tells the model what to do where the output of a command that failed looks
-// as if the sandbox was in its way; empty if it does not.
-func (s *Sandbox) Hint(output string) string {
-	if !s.On() {
-		return ""
-	}
-	lower := strings.ToLower(output)
-	if !strings.Contains(lower, "permission denied") && !strings.Contains(lower, "eacces") && !strings.Contains(lower, "cross-device") {
-		return ""
-	}
-	text := "[sandbox: commands write only in the session's directories, temporary ones and caches"
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.last.split) > 0 {
-		text += "; directly in " + strings.Join(s.last.split[:min(len(s.last.split), 3)], ", ") +
-			" they cannot read what they just made there: make it with one command and use it with the next, or work in a subdirectory"
-	}
-	return text + "]"
-}
-
 // self is this binary as it was started, even if another one has its name now.
 func self() string {
 	if runtime.GOOS == "linux" {

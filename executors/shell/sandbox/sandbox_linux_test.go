@@ -35,6 +35,13 @@ func TestMain(m *testing.M) {
 		case "__dial":
 			fmt.Println(dial(os.Args[2], os.Args[3]))
 			os.Exit(0)
+		case "__local":
+			_, local := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+			_, udp := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+			if local != nil || udp != nil {
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
 	}
 	os.Exit(m.Run())
@@ -212,6 +219,23 @@ func TestOwnFiles(t *testing.T) {
 	w.want(map[string]string{"ls -a ~ ~/.config $OWN": "*", "stat $OWN/config.toml": "*"})
 }
 
+// A file of zeph-acp's that has another name in a directory of the session is
+// out of reach there too.
+func TestOwnLinked(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"link", "clean/deep/link"} {
+		write(t, w.ws+"/clean/deep/x", "x")
+		if err := os.Link(w.own+"/config.toml", w.ws+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.refused("cat link", "echo x >> link", "cat clean/deep/link", "truncate -s 0 clean/deep/link", "rm clean/deep/link", "mv clean/deep d && cat d/link")
+	w.want(map[string]string{"cat main.txt sub/a.txt clean/deep/x": "*", "echo y > sub/new && cat sub/new": "y"})
+	if got, err := os.ReadFile(w.own + "/config.toml"); string(got) != "OWNSECRET" || err != nil {
+		t.Errorf("zeph-acp's file is %q, %v", got, err)
+	}
+}
+
 // TestOwnInside has zeph-acp's files in a directory of the session.
 func TestOwnInside(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -336,8 +360,8 @@ func TestNetwork(t *testing.T) {
 		if w.setup.Network = network; w.setup.lacksTCP() {
 			t.Skip("this kernel's Landlock has no rules for TCP")
 		}
-		for _, mode := range []string{"connect", "bind"} {
-			out, _ := w.sh("$SELF __dial " + mode + " " + l.Addr().String())
+		for _, mode := range []string{"connect", "bind", "listen", "fast open", "multipath"} {
+			out, _ := w.sh("$SELF __dial '" + mode + "' " + l.Addr().String())
 			if ok := strings.TrimSpace(out) == "<nil>"; ok != network {
 				t.Errorf("%s with network %v: %s", mode, network, out)
 			}
@@ -345,13 +369,20 @@ func TestNetwork(t *testing.T) {
 		if out, code := w.sh("exec 3<>/dev/tcp/127.0.0.1/" + l.Addr().String()[len("127.0.0.1:"):]); (code == 0) != network {
 			t.Errorf("bash with network %v: %s", network, out)
 		}
+		if err := w.cmd(os.Args[0], "__local").Run(); err != nil {
+			t.Errorf("a local socket and one of UDP with network %v: %v", network, err)
+		}
 	}
 }
 
 func (s Setup) lacksTCP() bool { abi, _ := Available(); return abi < abiTCP }
 
 func dial(mode, addr string) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_TCP)
+	proto := unix.IPPROTO_TCP
+	if mode == "multipath" {
+		proto = unix.IPPROTO_MPTCP
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, proto)
 	if err != nil {
 		return err
 	}
@@ -361,10 +392,16 @@ func dial(mode, addr string) error {
 		return err
 	}
 	sa := &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
-	if mode == "bind" {
-		return unix.Bind(fd, sa)
-	}
 	sa.Port = a.Port
+	switch mode {
+	case "bind":
+		return unix.Bind(fd, &unix.SockaddrInet4{Addr: sa.Addr})
+	case "listen":
+		return unix.Listen(fd, 1)
+	case "fast open":
+		_, err := unix.SendmsgN(fd, []byte("x"), nil, sa, unix.MSG_FASTOPEN)
+		return err
+	}
 	return unix.Connect(fd, sa)
 }
 

@@ -134,6 +134,9 @@ func (p *planner) decide(n *node, c child, under []reach) *node {
 		sub.refused = true
 	case p.isOwn(n.path, sub.path):
 		sub.refused = true
+	case slices.Contains(p.linked, c.ino) && p.private.Hides(sub.path):
+		sub.refused = true
+		p.own = append(p.own, sub.path)
 	case slices.ContainsFunc(under, func(r reach) bool { return r.named(c.name) }) && p.setup.Refuses(sub.path):
 		sub.refused = true
 		p.remember(sub.path, c)
@@ -172,7 +175,7 @@ func (p *planner) mustList(dir []string) bool {
 	if len(dir) == 0 || path == "/dev" {
 		return true
 	}
-	if p.leadsToOwn(path) || len(p.under(dir)) > 0 {
+	if p.leadsToOwn(path) || len(p.under(dir)) > 0 || len(p.linked) > 0 && p.insideRoot(path) {
 		return true
 	}
 	return len(p.memory.files) > 0 && p.searched(path)
