@@ -14,8 +14,9 @@ type testSummary struct {
 
 // newTestSummary makes the strategy "test_summary": of a run of tests stay the
 // failures, warnings and sums. The first max_failures failures stay with what
-// they say, each up to truncate_stack_trace lines; of the others stays the name
-// and the reason. Of stack traces the frames of libraries go. The format is a
+// they say, each up to truncate_stack_trace lines; of four times as many more
+// stays what tells why and where, of the others the name and the reason. Of stack
+// traces the frames of libraries go. The format is a
 // test runner's, or "auto", which tells runners by their lines.
 //
 // What tests that passed have written stays where it is short, since whoever
@@ -133,12 +134,15 @@ type testPass struct {
 
 // Bounds of what stays of lines that nobody knows.
 const (
-	outsideLines = 200
-	outsideTail  = 30
-	printedLines = 40
-	printedTail  = 10
-	mixedLines   = 2000 // where other commands wrote
-	toldFailures = 500  // failures of which more than a number is told
+	outsideLines  = 200
+	outsideTail   = 30
+	printedLines  = 40
+	printedTail   = 10
+	mixedLines    = 2000 // where other commands wrote
+	toldFailures  = 500  // failures of which more than a number is told
+	briefFailures = 5    // times max_failures: those of which more than the reason stays
+	briefLines    = 16   // lines that stay of the later ones of them, beside those that tell why
+	notedTests    = 10   // tests that did not run, or not only once, of which is told
 )
 
 func (p *testPass) Line(l []byte) {
@@ -285,7 +289,7 @@ func (p *testPass) fail(name, header []byte) {
 	p.close()
 	p.bad = true
 	p.fails++
-	p.open, p.drops = true, p.fails > p.max
+	p.open, p.drops = true, p.fails > briefFailures*p.max
 	if p.drops {
 		p.flushSinks()
 		p.short.begin(name)
@@ -295,7 +299,15 @@ func (p *testPass) fail(name, header []byte) {
 	if header != nil {
 		p.out.Write(header)
 	}
-	p.limit(p.trace)
+	p.limit(p.room(p.fails))
+}
+
+// room is how many lines stay of the failure that is the n-th.
+func (p *testPass) room(n int) int {
+	if n > p.max {
+		return min(p.trace, briefLines)
+	}
+	return p.trace
 }
 
 func (p *testPass) flushSinks() {

@@ -17,6 +17,7 @@ type cargoTests struct {
 	nextest  bool
 	warnings int
 	errors   int
+	ignored  int
 	brief    bool // of a diagnostic stays only what and where
 	sums     cargoSums
 }
@@ -193,7 +194,11 @@ func (c *cargoTests) test(l []byte) bool {
 	}
 	c.leave()
 	switch result := bytes.TrimSpace(l[at+len(" ..."):]); {
-	case string(result) == "ok", begins(result, "ok ("), begins(result, "ok <"), begins(result, "ignored"):
+	case string(result) == "ok", begins(result, "ok ("), begins(result, "ok <"), string(result) == "ignored":
+	case begins(result, "ignored, "): // and why
+		if c.ignored++; c.ignored <= notedTests {
+			c.keep(l)
+		}
 	case begins(result, "FAILED"):
 		c.bad = true
 		c.failing.add(l, c.failedLine)

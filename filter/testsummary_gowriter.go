@@ -98,8 +98,8 @@ func (w *goWriter) owned(l []byte) {
 	t := w.test
 	if t.left == 0 {
 		w.goTests.failed++
-		t.left = w.trace
-		if w.goTests.failed > w.max {
+		t.left = w.room(w.goTests.failed)
+		if w.goTests.failed > briefFailures*w.max {
 			t.left = 1
 		}
 	}

@@ -275,7 +275,7 @@ func (p *pytest) progress(l []byte) bool {
 				p.failing.add(l, p.testPass.failed)
 			}
 		}
-		_ = name
+		p.note(name, word, l)
 		return true
 	}
 	if failed, ok := pytestSigns(l); ok {
@@ -299,6 +299,23 @@ func (p *pytest) progress(l []byte) bool {
 		return true
 	}
 	return false
+}
+
+// note keeps the line of a test that was skipped for a reason, that passed
+// although it should not, or that ran again.
+func (p *pytest) note(name, word, l []byte) {
+	switch string(word) {
+	case "XPASS", "RERUN":
+	case "SKIPPED", "XFAIL":
+		if l[0] == '[' || !contains(l[len(name):], " (") {
+			return
+		}
+	default:
+		return
+	}
+	if p.skips++; p.skips <= notedTests {
+		p.keep(l)
+	}
 }
 
 // top takes what stands around the tests.

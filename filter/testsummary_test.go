@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,8 +35,20 @@ func TestTestSummary(t *testing.T) {
 		},
 		"cargo, more failures than stay": {
 			parameters: "max_failures = 1", run: Run{Exit: 101},
-			in:   "running 3 tests\ntest a ... FAILED\ntest b ... FAILED\ntest c ... FAILED\n\nfailures:\n\n---- a stdout ----\nthread 'a' panicked at src/a.rs:1:2:\nfirst\n\n---- b stdout ----\nsome print\nthread 'b' panicked at src/b.rs:1:2:\nsecond\nmore of it\n\n---- c stdout ----\nError: third\n\nfailures:\n    a\n    b\n    c\n\ntest result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
-			keep: []string{"src/a.rs:1:2", "first", "... and 2 more failures:", "  b: thread 'b' panicked at src/b.rs:1:2: second", "  c: Error: third"}, gone: []string{"some print", "more of it"},
+			in:   "running 7 tests\n\nfailures:\n\n" + cargoFailures(7) + "failures:\n    t1\n    t2\n\ntest result: FAILED. 0 passed; 7 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n",
+			keep: []string{"---- t1 stdout ----", "print 20 of t1", "---- t5 stdout ----", "src/t5.rs:1:2", "left: 5\n", "right: -5", "... and 2 more failures:", "  t6: thread 't6' panicked at src/t6.rs:1:2: assertion `left == right` failed left: 6 right: -6"}, gone: []string{"print 20 of t2", "print 1 of t6"},
+		},
+		"cargo, why a test does not run": {
+			in:   "running 3 tests\ntest a ... ok\ntest b ... ignored\ntest c ... ignored, needs a network\n\ntest result: ok. 1 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+			keep: []string{"test c ... ignored, needs a network"}, gone: []string{"test a", "test b"},
+		},
+		"pytest, what did not simply pass": {
+			in:   "t.py::test_a PASSED                        [ 20%]\nt.py::test_b SKIPPED (needs a GPU)         [ 40%]\nt.py::test_c XFAIL (a bug)                 [ 50%]\nt.py::test_d XPASS                         [ 60%]\nt.py::test_e RERUN                         [ 80%]\nt.py::test_e PASSED                        [100%]\n\n===== 2 passed, 1 skipped, 1 xfailed, 1 xpassed, 1 rerun in 0.10s =====\n",
+			keep: []string{"SKIPPED (needs a GPU)", "XFAIL (a bug)", "test_d XPASS", "test_e RERUN"}, gone: []string{"test_a", "test_e PASSED"},
+		},
+		"node and vitest, what did not simply pass": {
+			in:   " ✓ a.test.js > adds 1ms\n ✓ a.test.js > flaky 4ms (retry x2)\n ✓ a.test.js > sums 1ms\n  ﹣ asks (0.07ms) # needs a network\n ✓ a.test.js > takes one more away 1ms\n Test Files  1 passed (1)\n      Tests  4 passed (4)\n",
+			keep: []string{"flaky 4ms (retry x2)", "# needs a network", "4 passed (4)"}, gone: []string{"adds", "sums"},
 		},
 		"cargo, what was asked to be seen": {
 			in:   "running 2 tests\nx = 3\ntest a ... ok\ny = 4\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
@@ -66,8 +79,8 @@ func TestTestSummary(t *testing.T) {
 		},
 		"go, more failures than stay": {
 			parameters: "max_failures = 1", run: Run{Exit: 1},
-			in:   "--- FAIL: TestA (0.00s)\n    a_test.go:1: first\n    a_test.go:2: second\n--- FAIL: TestB (0.00s)\n    b_test.go:1: third\n    b_test.go:2: fourth and more of the words that it had to say about what went wrong in it\n    b_test.go:3: fifth, and more of the words that it had to say about what went wrong in it\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n",
-			keep: []string{"second", "--- FAIL: TestB", "b_test.go:1: third", "... (2 lines omitted) ..."}, gone: []string{"fourth"},
+			in:   goFailures(7) + "FAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n",
+			keep: []string{"words 20 of Test1", "--- FAIL: Test5", "a_test.go:1: got 5, want -5", "words 2 of Test5", "--- FAIL: Test6", "a_test.go:1: got 6, want -6", "... (30 lines omitted) ..."}, gone: []string{"words 20 of Test5", "words 1 of Test6"},
 		},
 		"go, JSON cut off": {
 			run:  Run{Exit: 1},
@@ -148,6 +161,31 @@ func TestTestSummary(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cargoFailures are failures of the tests t1 to tn, with much that they print.
+func cargoFailures(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "---- t%d stdout ----\n", i)
+		for p := range 30 {
+			fmt.Fprintf(&b, "print %d of t%d\n", p, i)
+		}
+		fmt.Fprintf(&b, "thread 't%[1]d' panicked at src/t%[1]d.rs:1:2:\nassertion `left == right` failed\n  left: %[1]d\n right: -%[1]d\n\n", i)
+	}
+	return b.String()
+}
+
+// goFailures are failures of the tests Test1 to Testn.
+func goFailures(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "--- FAIL: Test%[1]d (0.00s)\n    a_test.go:1: got %[1]d, want -%[1]d\n", i)
+		for p := range 30 {
+			fmt.Fprintf(&b, "        words %d of Test%d\n", p, i)
+		}
+	}
+	return b.String()
 }
 
 func defaultTo(s, otherwise string) string {

@@ -28,6 +28,8 @@ func (s *shortFailures) line(l []byte, reason bool) {
 			s.reason = append(s.reason, ' ')
 		}
 		s.reason = append(s.reason, l...)
+	case len(s.reason) > 0 && len(s.reason) < 300 && expectations.find(l):
+		s.reason = append(append(s.reason, ' '), l...)
 	case len(s.first) == 0:
 		s.first = append(s.first, l...)
 	}

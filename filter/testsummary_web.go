@@ -19,6 +19,7 @@ type jsTests struct {
 	deep    int             // indent of the test that failed, in jsTree
 	hints   bool            // jest's advice on code that it cannot read
 	quiet   bool            // of a file that passed: what it wrote follows
+	noted   int             // lines on tests that were skipped, or ran again
 }
 
 // jsPart is a part of the output.
@@ -79,6 +80,11 @@ func (j *jsTests) shape(l []byte) bool {
 		j.tests = true
 		j.leave()
 		j.titles.sign(indent, false, j.testPass)
+		if contains(l, "(retry x") || s == skipSign && contains(l, ") # ") { // and why it was skipped
+			if j.noted++; j.noted <= notedTests {
+				j.keep(l)
+			}
+		}
 		return true
 	case failSign:
 		return j.fails1(l, inner, indent)
