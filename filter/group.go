@@ -15,6 +15,7 @@ type groupByRule struct {
 	table          *patterns
 	rows           int
 	program        *pattern
+	except         *patterns
 	maxErrors      int
 }
 
@@ -28,7 +29,8 @@ type groupByRule struct {
 // are commands that a build tool shows, go unless an error follows; of many
 // lines in a row that match one of table, the first and last stay, table_rows in
 // all. After a line that matches program_pattern everything stays: it is what
-// the program wrote that was built.
+// the program wrote that was built. Of a command that matches one of except all
+// stays: it asks for what would be noise.
 func newGroupByRule(p params) (Strategy, error) {
 	c := struct {
 		Location  string   `toml:"location_pattern"`
@@ -38,6 +40,7 @@ func newGroupByRule(p params) (Strategy, error) {
 		Table     []string `toml:"table"`
 		Rows      int      `toml:"table_rows"`
 		Program   string   `toml:"program_pattern"`
+		Except    []string `toml:"except"`
 		MaxErrors int      `toml:"max_errors"`
 	}{Rows: 16, MaxErrors: 30}
 	if err := p(&c); err != nil {
@@ -71,7 +74,7 @@ func newGroupByRule(p params) (Strategy, error) {
 		name  string
 		exprs []string
 		to    **patterns
-	}{{"noise", c.Noise, &s.noise}, {"echo", c.Echo, &s.echo}, {"table", c.Table, &s.table}} {
+	}{{"noise", c.Noise, &s.noise}, {"echo", c.Echo, &s.echo}, {"table", c.Table, &s.table}, {"except", c.Except, &s.except}} {
 		if len(set.exprs) == 0 {
 			continue
 		}
@@ -87,6 +90,7 @@ func newGroupByRule(p params) (Strategy, error) {
 func (s *groupByRule) Begin(run Run, out *Lines) Pass {
 	g := &grouping{groupByRule: s, run: run, out: out}
 	g.body.open()
+	g.again = s.except.match([]byte(run.Command))
 	if s.location != nil {
 		return &customGrouping{grouping: g}
 	}
@@ -117,7 +121,7 @@ type grouping struct {
 	stayed  bool // the last diagnostic went to the body
 	notes   int  // of the last error
 	muted   int  // lines of these that are left out here
-	again   bool // the input is the result of an earlier pass
+	again   bool // the input stays as it is: mostly it is the result of an earlier pass
 	raw     bool // the program writes
 
 	place           position // that the line begins with, if placed, when located
@@ -211,6 +215,9 @@ func (g *grouping) silenced(l []byte) bool {
 		command = otherCommand
 		if bytes.Contains(l, []byte(": Entering directory ")) {
 			command = enters
+		} else if bytes.Contains(l, []byte(": Leaving directory ")) {
+			g.dropped++
+			return true
 		}
 	}
 	switch command {
@@ -296,6 +303,9 @@ func (g *grouping) flushHeld() {
 	t := &g.text
 	if len(t.held) == 0 {
 		return
+	}
+	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // of a linker
+		g.tell()
 	}
 	if important(t.held) {
 		g.failed = true

@@ -40,6 +40,7 @@ type diagnostic struct {
 	framed    bool
 	gap       bool // a blank line was the last
 	noteOpen  bool // notes ends in one whose place may follow
+	related   bool // places that belong to it came
 }
 
 // Bounds of one diagnostic that stays as it is: the lines that stay, those that
@@ -242,7 +243,16 @@ func (g *grouping) continuesLine(l []byte) bool {
 		d.keep(nil)
 		return true
 	}
-	if showsCode(l) || d.at.pretty && d.gap && isCodeLine(l) {
+	if d.at.pretty && d.gap && isPlace(l) {
+		d.related, d.gap = true, false
+		d.keep(l)
+		d.addNote(l)
+		return true
+	}
+	if showsCode(l) || d.at.pretty && (d.gap || d.related) && isCodeLine(l) {
+		if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' { // which is code, then
+			d.keep(d.source)
+		}
 		d.hasSource = false
 		d.framed, d.gap = true, false
 		d.keep(l)
@@ -388,6 +398,23 @@ func showsCode(l []byte) bool {
 		}
 	}
 	return points
+}
+
+// isPlace reports whether a line that is indented is a place in a file, and
+// nothing else.
+func isPlace(l []byte) bool {
+	in := unindent(l)
+	if len(in) == len(l) || bytes.IndexByte(in, ' ') >= 0 {
+		return false
+	}
+	for at := 2; at < len(in); at++ {
+		if in[at] == ':' {
+			if n, _ := positionAt(in[at:]); n == len(in)-at {
+				return bytes.Count(in[at:], []byte(":")) > 1
+			}
+		}
+	}
+	return false
 }
 
 // isCodeLine reports whether a line is "12 code".

@@ -122,6 +122,9 @@ func (d *diagnostic) compiles() bool {
 func (g *grouping) write() {
 	g.failed = true
 	d, t := &g.cur, &g.text
+	if t.spent && !bytes.Contains(t.lead, d.file) { // it led to another
+		t.lead = t.lead[:0]
+	}
 	if len(d.raw) > 0 {
 		g.endMuted()
 		if g.run.Exit != 0 {
@@ -193,7 +196,7 @@ func writeAll(to *bodyText, text []byte) {
 
 func (g *grouping) finding() finding {
 	d := &g.cur
-	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden}
+	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden, line: d.kind == oneLine}
 }
 
 // group puts a diagnostic into the store.

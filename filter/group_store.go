@@ -36,6 +36,7 @@ type finding struct {
 	notes     []byte // lines of which each that differs is shown
 	above     bool   // it stands in the body, as the first of its message
 	unnamed   bool   // first does not name the rule
+	line      bool   // first is the line that the tool wrote
 }
 
 // store groups diagnostics. Its memory is bounded: when there are too many, the
@@ -136,6 +137,12 @@ func (s *store) add(f *finding) {
 			g.byShape[string(shape(nil, f.msg))] = e
 		}
 		s.size += 2*len(f.msg) + len(e.lines) + 200
+	} else if f.line && f.sev == isError && s.count[isError] <= maxVerbatim {
+		if e.n == 0 { // it says the message
+			e.lines = e.lines[:0]
+		}
+		e.lines = append(e.lines, f.first...)
+		s.size += len(f.first)
 	} else {
 		before := len(e.also)
 		e.place(f, known, differs)
@@ -193,6 +200,10 @@ func (g *group) alike(msg []byte) (*entry, []byte) {
 	}
 	return e, difference([]byte(e.msg), msg)
 }
+
+// maxVerbatim is how many errors are shown in the words of the tool, though
+// others say the same: place and message together.
+const maxVerbatim = 16
 
 // wrapAt is where a line of places ends, in bytes.
 const wrapAt = 200
