@@ -182,3 +182,17 @@ func testStores(t *testing.T, end func(*wire, string)) {
 		}
 	}
 }
+
+// A warning that is withdrawn is not told, and not shown any more.
+func TestWithdrawnWarnings(t *testing.T) {
+	s := &Session{}
+	s.warn("told")
+	s.takeWarnings()
+	s.warn("not yet told")
+	s.warn("another")
+	s.withdraw("told")
+	s.withdraw("not yet told")
+	if got := s.takeWarnings(); len(got) != 1 || len(s.told) != 1 || s.told[0] != "another" {
+		t.Errorf("told %q, shown %q", got, s.told)
+	}
+}

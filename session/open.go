@@ -45,7 +45,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	}
 	o, err := s.all.NewAgent(Setup{
 		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers,
-		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend, Warn: s.warn,
+		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw,
 	})
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		s.settings.mode = want.mode
 	}
 	s.settings.setThought(want.thought)
-	s.warnings = append(s.warnings, o.Warnings...)
+	s.warnings, s.look = append(s.warnings, o.Warnings...), o.Look
 	s.journal.setDirs(p.AdditionalDirectories)
 	return nil
 }

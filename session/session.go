@@ -50,6 +50,7 @@ type Setup struct {
 	Record     func(...agent.Event)
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
 	Warn       func(text string) // tells the user with the next chance
+	Withdraw   func(text string) // what Warn told is no longer so
 }
 
 // Opening is what a factory gives beside the agent.
@@ -58,6 +59,7 @@ type Opening struct {
 	Tools    Tools    // nil if they keep nothing
 	Mode     string   // in which a new session begins
 	Warnings []string // for the user
+	Look     func()   // called before each turn, so that it can warn; nil means nothing
 }
 
 // Tools is what the tools of a session keep from turn to turn.
@@ -179,6 +181,7 @@ type Session struct {
 	costs    map[string]float64 // by currency
 	warnings []string           // that the user was not told yet
 	told     []string           // those that he was, for /status
+	look     func()             // of its Opening
 	opened   bool               // the client was told what it must know of the session
 	last     *turn              // the end of the queue; nil before the first turn
 	turns    map[*turn]struct{} // running and queued

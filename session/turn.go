@@ -81,6 +81,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 // run runs the prompt in its place.
 func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	s := t.session
+	s.lookAround()
 	s.sayWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt)
 	if err != nil && t.ctx.Err() != nil { // whatever broke, it broke because of the cancel

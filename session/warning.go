@@ -17,6 +17,25 @@ func (s *Session) warn(text string) {
 	s.warnings = append(s.warnings, text)
 }
 
+// withdraw forgets a warning: who was not told of it yet never is.
+func (s *Session) withdraw(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := func(other string) bool { return other == text }
+	s.warnings = slices.DeleteFunc(slices.Clone(s.warnings), is)
+	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
+}
+
+// lookAround lets what watches over the session warn.
+func (s *Session) lookAround() {
+	s.mu.Lock()
+	look := s.look
+	s.mu.Unlock()
+	if look != nil {
+		look()
+	}
+}
+
 // sayWarnings tells the user what there is to be warned of: by notices where the
 // client takes them, else, in a turn, as a message.
 func (s *Session) sayWarnings(ctx context.Context) {

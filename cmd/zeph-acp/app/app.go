@@ -190,9 +190,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	roots = roots.Without(a.Own)
 	rules := a.rulesNow()
 	cfg, warnings := a.tightened(rules, roots)
-	if rules.problem != "" {
-		warnings = append(warnings, rules.problem)
-	}
+	warnings = append(warnings, rules.notes...)
 	files, left, err := cfg.Tools.File.Roots(roots)
 	if err != nil {
 		return session.Opening{}, err
@@ -214,7 +212,8 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		home = "" // nothing is then taken for the home directory
 	}
 	caps := s.Client.Capabilities()
-	tools, kept := a.chain(cfg, s, places{roots, files, home}, a.shellPolicy(s, roots, home, cfg, rules))
+	judges := a.shellPolicy(s, roots, home, cfg, rules)
+	tools, kept := a.chain(cfg, s, places{roots, files, home}, judges)
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
@@ -222,7 +221,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		a.Log.Warn(w, "session", s.ID)
 	}
 	return session.Opening{
-		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
+		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings, Look: judges.Renew,
 		Agent: &agent.Agent{
 			Config:  cfg.Agent,
 			Session: s.ID,

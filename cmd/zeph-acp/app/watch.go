@@ -5,7 +5,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,8 +22,8 @@ import (
 type rules struct {
 	shell   policy.ShellRules
 	tools   policy.Config
-	version int    // grows with each change
-	problem string // why the file, as it is now, is not in force; for the user
+	version int      // grows with each change
+	notes   []string // what of the file, as it is now, is not in force; for the user
 }
 
 // over gives cfg with these rules.
@@ -38,10 +41,11 @@ func (r rules) over(cfg Config) Config {
 // written, one that is gone. So nothing is ever allowed because of a file that
 // nobody could read.
 type rulesFile struct {
-	file string                  // may be empty: nothing changes then
-	load func() (*Loaded, error) // the configuration, as at the start
-	now  func() time.Time
-	log  *slog.Logger
+	file  string                  // may be empty: nothing changes then
+	start Config                  // with which the process began
+	load  func() (*Loaded, error) // the configuration, as at the start
+	now   func() time.Time
+	log   *slog.Logger
 
 	mu      sync.Mutex
 	rules   rules
@@ -57,7 +61,7 @@ const settled = 200 * time.Millisecond
 // newRulesFile makes one that begins with what was loaded.
 func newRulesFile(l *Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
-		file: l.File, load: l.again, now: now, log: log,
+		file: l.File, start: l.Config, load: l.again, now: now, log: log,
 		rules:  rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
 		judged: l.stamp,
 	}
@@ -83,14 +87,14 @@ func (w *rulesFile) current() rules {
 		err = fmt.Errorf("%s is gone", printable(w.file))
 	}
 	if err != nil {
-		w.rules.problem = fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", oneLine(err.Error()))
-		w.log.Warn(w.rules.problem)
+		w.note(fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", oneLine(err.Error())))
 		return w.rules
 	}
-	w.rules.problem = ""
+	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.over(w.start)
+	w.note(later(w.file, changed(reflect.ValueOf(begun), reflect.ValueOf(l.Config), "")))
 	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
 	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
-		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1}
+		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1, notes: w.rules.notes}
 		w.log.Info("the rules of the changed configuration are in force", "file", w.file)
 	}
 	return w.rules
@@ -105,7 +109,54 @@ func (w *rulesFile) quiet(is stamp) bool {
 	if now.Sub(w.since) >= settled {
 		return true
 	}
-	return !is.none() && now.Sub(is.ModTime()) >= settled // it was, before anybody looked
+	if is.none() { // it went when its directory changed, or with that
+		dir, err := os.Stat(filepath.Dir(w.file))
+		return err != nil || now.Sub(dir.ModTime()) >= settled
+	}
+	return now.Sub(is.ModTime()) >= settled // it was, before anybody looked
+}
+
+// note puts what is to be told of the file in the place of what was; empty means
+// nothing.
+func (w *rulesFile) note(text string) {
+	w.rules.notes = nil // sessions may still hold the old ones
+	if text != "" {
+		w.rules.notes = []string{text}
+		w.log.Warn(text)
+	}
+}
+
+// changed gives the keys whose values are not the same, by path; a list counts as
+// one key.
+func changed(a, b reflect.Value, path string) []string {
+	if a.Kind() != reflect.Struct || isText(a.Type()) {
+		if reflect.DeepEqual(a.Interface(), b.Interface()) || a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
+			return nil
+		}
+		return []string{path}
+	}
+	var keys []string
+	for _, f := range fieldsOf(a.Type()) {
+		keys = append(keys, changed(a.FieldByIndex(f.index), b.FieldByIndex(f.index), dotted(path, f.key))...)
+	}
+	return keys
+}
+
+// later tells of changed keys that do not count yet.
+func later(file string, keys []string) string {
+	const most = 5
+	if len(keys) == 0 {
+		return ""
+	}
+	more := ""
+	if len(keys) > most {
+		keys, more = keys[:most], fmt.Sprintf(" and %d more", len(keys)-most)
+	}
+	was := "was"
+	if len(keys) > 1 {
+		was = "were"
+	}
+	return fmt.Sprintf("%s: %s%s %s changed: that counts from the next start.", printable(file), oneLine(strings.Join(keys, ", ")), more, was)
 }
 
 // stamp tells one state of a file from another; that of no file is nil.
@@ -153,8 +204,15 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 			cfg, _ := a.tightened(next, roots)
 			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
 		}
-		if next.problem != "" && next.problem != now.problem {
-			s.Warn(next.problem)
+		for _, text := range now.notes {
+			if !slices.Contains(next.notes, text) {
+				s.Withdraw(text)
+			}
+		}
+		for _, text := range next.notes {
+			if !slices.Contains(now.notes, text) {
+				s.Warn(text)
+			}
 		}
 		now = next
 	}

@@ -91,7 +91,7 @@ func TestRulesFollowTheFile(t *testing.T) {
 				t.Errorf("at first %+v", got)
 			}
 			change(t, path)
-			if got := f.settle(); blocks(got) != "make" || got.version != 1 || got.problem != "" {
+			if got := f.settle(); blocks(got) != "make" || got.version != 1 || got.notes != nil {
 				t.Errorf("then %+v", got)
 			}
 			if got := f.settle(); got.version != 1 {
@@ -118,18 +118,18 @@ func TestRulesStay(t *testing.T) {
 	f := follow(t, path)
 	for _, text := range []string{"[tools.shell", "[tools.shell]\nblocked_commands = 7\n", "[tools.shell]\noutside_paths = 'allow'\n", "[log]\nlevel = 'loud'\n"} {
 		write(t, filepath.Dir(path), "config.toml", text)
-		if got := f.settle(); blocks(got) != "make" || !strings.Contains(got.problem, "config.toml") {
+		if got := f.settle(); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.settle(); blocks(got) != "make" || !strings.Contains(got.problem, "gone") {
+	if got := f.settle(); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "gone") {
 		t.Errorf("%+v", got)
 	}
 	write(t, filepath.Dir(path), "config.toml", "")
-	if got := f.settle(); blocks(got) != "" || got.problem != "" {
+	if got := f.settle(); blocks(got) != "" || got.notes != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -162,7 +162,9 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
 	a := &App{Config: Defaults(), rules: f.rulesFile}
 	var told []string
-	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }}
+	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
+		told = slices.DeleteFunc(told, func(other string) bool { return other == text })
+	}}
 	now := a.rulesNow()
 	cfg, _ := a.tightened(now, roots)
 	h := a.shellPolicy(s, roots, "", cfg, now)
@@ -185,6 +187,48 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	h.Renew()
 	if h.Load() != before || len(told) != 1 {
 		t.Errorf("told %q", told)
+	}
+	write(t, filepath.Dir(f.path), "config.toml", blockMake+"[tools.file]\ndeny_read = ['**/.env']\n[log]\nlevel = 'info'\n")
+	f.settle()
+	h.Renew()
+	if len(told) != 1 || !strings.Contains(told[0], "tools.file.deny_read, log.level were changed") {
+		t.Errorf("told %q of keys that do not count yet", told)
+	}
+	write(t, filepath.Dir(f.path), "config.toml", blockMake)
+	f.settle()
+	if h.Renew(); len(told) != 0 {
+		t.Errorf("still told %q", told)
+	}
+}
+
+// That the file is gone is seen at the first look, unless it may come back.
+func TestGoneRulesAreTold(t *testing.T) {
+	for name, gone := range map[string]func(string) error{
+		"the file":      os.Remove,
+		"the directory": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, filepath.Join(t.TempDir(), "c"), "config.toml", blockMake)
+			f := follow(t, path)
+			if err := gone(path); err != nil {
+				t.Fatal(err)
+			}
+			f.clock = time.Now()
+			if got := f.after(settled / 4); name == "the file" && got.notes != nil {
+				t.Errorf("at once %+v", got)
+			}
+			if got := f.after(time.Minute); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {
+				t.Errorf("%+v", got)
+			}
+			f = follow(t, write(t, filepath.Join(t.TempDir(), "c"), "config.toml", blockMake))
+			if err := gone(f.path); err != nil {
+				t.Fatal(err)
+			}
+			f.clock = time.Now()
+			if got := f.after(time.Minute); len(got.notes) != 1 {
+				t.Errorf("at the first look %+v", got)
+			}
+		})
 	}
 }
 
