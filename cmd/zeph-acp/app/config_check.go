@@ -22,13 +22,17 @@ type Findings struct {
 }
 
 // Check looks for what Load leaves until it is used: the file of the workspace
-// dir, the model that the environment names, the files of scripts and of
-// saved keys, and the tools that permissions are about. Nothing is connected.
+// dir, the models that the environment and keys name, the files of scripts and of
+// saved keys, the tools that permissions are about, directories, and keys that do
+// nothing without others. Nothing is connected.
 func (l *Loaded) Check(dir, model string) Findings {
 	var f Findings
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f)
 	l.checkScripts(&f)
+	l.checkReformatter(&f)
+	l.checkIdle(&f)
+	l.checkAllowedPaths(&f)
 	f.Warnings = append(f.Warnings, l.checkFilters()...)
 	if err := l.Keys().Err(); err != nil {
 		where, text, _ := strings.Cut(err.Error(), ": ")
@@ -86,10 +90,14 @@ func (l *Loaded) checkTools(f *Findings) {
 		names = append(names, t.Name)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(l.Config.Tools.Permissions)) {
-		if slices.Contains(names, tool) || tool == "shell" { // bash in older configurations
+		if slices.Contains(names, tool) {
 			continue
 		}
 		key, hint := "tools.permissions."+tool, ""
+		if now := slices.IndexFunc(renames, func(r rename) bool { return r.old == key }); now >= 0 {
+			f.Warnings = append(f.Warnings, Mistake{Where: l.whence(key), Key: key, Text: strings.TrimPrefix(renames[now].hint(), ": ")}.Error())
+			continue
+		}
 		if near := nearest(tool, names); near != "" {
 			hint = fmt.Sprintf(" (did you mean %q?)", near)
 		}
@@ -110,6 +118,78 @@ func (l *Loaded) checkScripts(f *Findings) {
 		if err != nil {
 			key := fmt.Sprintf("llm.providers[%d].model", i)
 			f.Mistakes = append(f.Mistakes, Mistake{Where: l.whence(key), Key: key, Text: err.Error()})
+		}
+	}
+}
+
+// checkReformatter looks for the model that puts inputs right.
+func (l *Loaded) checkReformatter(f *Findings) {
+	const key = "tools.retry.parameter_reformat_provider"
+	if name := l.Config.Tools.Retry.ParameterReformatProvider; name != "" {
+		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, name); err != nil {
+			f.Mistakes = append(f.Mistakes, Mistake{Where: l.whence(key), Key: key, Text: err.Error()})
+		}
+	}
+}
+
+// checkIdle warns of keys that are set and do nothing without others.
+func (l *Loaded) checkIdle(f *Findings) {
+	shell, box := l.Config.Tools.Shell, l.Config.Tools.Sandbox
+	for _, idle := range []struct {
+		table string
+		keys  []string
+		needs string // what is missing; empty if nothing is
+	}{
+		{"tools.shell", []string{"transactional"}, missing(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
+		{"tools.shell", []string{"auto_rollback"}, missing(shell.AutoRollback && !shell.Transactional, "transactional = true")},
+		{
+			"tools.shell", []string{"transaction_scope", "auto_rollback_exit_codes", "snapshot_required", "max_snapshot_bytes"},
+			missing(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
+		},
+		{"tools.sandbox", []string{"caches", "extra_write"}, missing(!box.Enabled && !box.Required, "enabled = true")},
+	} {
+		for _, name := range idle.keys {
+			key := dotted(idle.table, name)
+			if _, set := l.origin[key]; set && idle.needs != "" {
+				f.Warnings = append(f.Warnings, Mistake{Where: l.whence(key), Key: key, Text: "has no effect without " + idle.needs}.Error())
+			}
+		}
+	}
+}
+
+func missing(is bool, what string) string {
+	if is {
+		return what
+	}
+	return ""
+}
+
+// checkAllowedPaths warns of directories that are not there.
+func (l *Loaded) checkAllowedPaths(f *Findings) {
+	home := homeDir(os.Getenv)
+	all := map[string][]string{
+		"tools.file.allowed_paths": l.Config.Tools.File.AllowedPaths, "tools.shell.allowed_paths": l.Config.Tools.Shell.AllowedPaths,
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		dirs := all[key]
+		for _, dir := range dirs {
+			abs := dir
+			if rest, ok := strings.CutPrefix(dir, "~"); ok {
+				abs = filepath.Join(home, rest)
+			}
+			info, err := os.Stat(abs)
+			why := ""
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				why = "it does not exist"
+			case err != nil:
+				why = "it cannot be looked at"
+			case !info.IsDir():
+				why = "it is no directory"
+			}
+			if why != "" {
+				f.Warnings = append(f.Warnings, Mistake{Where: l.whence(key), Key: key, Text: fmt.Sprintf("%q has no effect: %s", dir, why)}.Error())
+			}
 		}
 	}
 }

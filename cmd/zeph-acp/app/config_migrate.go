@@ -38,6 +38,11 @@ var renames = []rename{
 	{"tools.timeout", "tools.shell.timeout", false},
 }
 
+// hint tells the new path of a key.
+func (r rename) hint() string {
+	return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.new)
+}
+
 // renamed is the hint to an unknown key n that, or keys in which, have another
 // path now.
 func renamed(path string, n *node) string {
@@ -45,7 +50,7 @@ func renamed(path string, n *node) string {
 		key, inside := strings.CutPrefix(r.old, path+".")
 		switch {
 		case r.old == path && r.of(n):
-			return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.new)
+			return r.hint()
 		case inside && r.of(n.child(key)):
 			return fmt.Sprintf(": %s is now %q (zeph-acp config migrate renames it)", key, r.new)
 		}
