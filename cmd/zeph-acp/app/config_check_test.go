@@ -1,0 +1,43 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What has no effect is a warning with the file, the line and the key; what
+// cannot be used a mistake.
+func TestCheckOfKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"[tools.shell]\nauto_rollback = true":                                                 `:2: key "tools.shell.auto_rollback": has no effect without transactional = true`,
+		"[tools.shell]\ntransactional = true":                                                 `:2: key "tools.shell.transactional": has no effect without auto_rollback = true`,
+		"[tools.shell]\nmax_snapshot_bytes = 9":                                               `:2: key "tools.shell.max_snapshot_bytes": has no effect without transactional = true and auto_rollback = true`,
+		"[tools.shell]\ntransactional = true\nauto_rollback = true\nsnapshot_required = true": "",
+		"[tools.sandbox]\nextra_write = ['/x']":                                               `:2: key "tools.sandbox.extra_write": has no effect without enabled = true`,
+		"[tools.sandbox]\nrequired = true\nextra_write = ['/x']":                              "",
+		"[tools.file]\nallowed_paths = ['/no/such']":                                          `:2: key "tools.file.allowed_paths": "/no/such" has no effect: it does not exist`,
+		"[tools.shell]\nallowed_paths = ['/no/such']":                                         `:2: key "tools.shell.allowed_paths": "/no/such" has no effect: it does not exist`,
+		"[tools.shell]\nallowed_paths = ['/']":                                                "",
+		"[[tools.permissions.shell]]\npattern = 'a'\naction = 'deny'":                         `key "tools.permissions.shell": it is now "tools.permissions.bash" (zeph-acp config migrate renames it)`,
+		"[[tools.permissions.glob]]\npattern = 'a'\naction = 'deny'":                          `key "tools.permissions.glob": it is now "tools.permissions.find_path" (zeph-acp config migrate renames it)`,
+		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                   `:2: key "tools.retry.parameter_reformat_provider": `,
+	} {
+		l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", text), Environ: []string{"HOME=/"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "")
+		all := f.Warnings
+		for _, m := range f.Mistakes {
+			all = append(all, m.Error())
+		}
+		got := strings.Join(all, "\n")
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s\n%s", text, got)
+		}
+		if strings.Contains(text, "zz") != (len(f.Mistakes) > 0) {
+			t.Errorf("%s\nmistakes %v", text, f.Mistakes)
+		}
+	}
+}
