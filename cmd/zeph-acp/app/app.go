@@ -54,6 +54,8 @@ type App struct {
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
 
+	byEnv   string              // the model that the environment names
+	whence  func(string) string // where a key was set; nil if nobody knows
 	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
 	filters *filters            // of what tools give
 	served  []*session.Sessions // by the servers
@@ -71,6 +73,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
+	a.byEnv, a.whence = a.Model, l.whence
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.filters.learning(keys)
@@ -157,7 +160,7 @@ func (a *App) models() []llm.Choice {
 func (a *App) model(name string) (llm.Model, error) {
 	m, err := llm.Select(a.Config.LLM, a.Getenv, name)
 	if err != nil {
-		return nil, err
+		return nil, a.placed(name, err)
 	}
 	if err := llm.Ready(m); err != nil {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
@@ -167,6 +170,19 @@ func (a *App) model(name string) (llm.Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// placed adds to what is wrong with a model where it is named: in the environment,
+// or by the only provider there is. Any other name its user has just given.
+func (a *App) placed(name string, err error) error {
+	switch {
+	case name != "" && name == a.byEnv:
+		return fmt.Errorf("ZEPH_MODEL: %w", err)
+	case name == "" && a.whence != nil && len(a.Config.LLM.Providers) == 1:
+		const key = "llm.providers[0].model"
+		return fmt.Errorf("%s: key %q: %w", printable(a.whence(key)), key, err)
+	}
+	return err
 }
 
 // locked tells why the saved keys cannot be used, if so.
@@ -251,7 +267,11 @@ func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
 	}
 	m, err := a.model(name)
 	if err != nil {
-		return nil, fmt.Errorf("tools.retry.parameter_reformat_provider is not used: %w", err)
+		const key = "tools.retry.parameter_reformat_provider"
+		if a.whence != nil {
+			return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
+		}
+		return nil, fmt.Errorf("%s is not used: %w", key, err)
 	}
 	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
 }
