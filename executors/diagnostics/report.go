@@ -43,7 +43,11 @@ type placed struct {
 	abs string
 }
 
-func (r *report) warn(text string) { r.warnings = append(r.warnings, cut(plainLine(text))) }
+func (r *report) warn(text string) {
+	if w := cut(plainLine(text)); !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+}
 
 // broken notes a program that failed.
 func (r *report) broken(why string) {

@@ -41,6 +41,8 @@ func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, err
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, context.DeadlineExceeded):
 			rep.late(fmt.Sprintf("%s was stopped: the time of the call was over after %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
+		case errors.Is(err, errNoPackages):
+			rep.broken("there are no Go packages to check in " + t.roots.Rel(p.target))
 		case err != nil:
 			rep.broken(err.Error())
 		default:
@@ -53,6 +55,10 @@ func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, err
 	}
 	return rep.result(most), nil
 }
+
+// errNoPackages: the go command had nothing to look at, which it calls a success
+// or a failure depending on what it was to do.
+var errNoPackages = errors.New("no packages")
 
 // start runs one program to its end and reads its output. The error says why
 // there is none, or not all.
@@ -73,6 +79,9 @@ func (t *tool) start(ctx context.Context, s step, rep *report) ([]Diagnostic, er
 	}
 	if err != nil {
 		return found, err
+	}
+	if len(found) == 0 && strings.HasPrefix(s.name, "go ") && strings.Contains(stderr, "matched no packages") {
+		return nil, errNoPackages
 	}
 	if len(found) == 0 && (exit.Code == nil || *exit.Code != 0) {
 		return nil, fmt.Errorf("%s failed (%s): %s", s.name, ended(exit), lastWords(stdout, stderr))
@@ -97,11 +106,11 @@ func lastWords(stdout, stderr string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, line)
+			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
 	if len(lines) == 0 {
 		return "it wrote nothing"
 	}
-	return strings.Join(lines[max(0, len(lines)-6):], " ")
+	return strings.Join(lines[max(0, len(lines)-6):], "; ")
 }

@@ -225,7 +225,7 @@ func TestWarnings(t *testing.T) {
 		"clean":      {map[string]string{"Cargo.toml": "", "PATH/cargo": script}, "No diagnostics\n[checked with cargo check]", false},
 		"broken": {map[string]string{"Cargo.toml": "", "PATH/cargo": script + "printf 'error: \\033[31mno\\n such command\\n' >&2; exit 101"},
 			"[tool_error]\ncategory: permanent_failure\nerror: nothing could be checked\nsuggestion: See the warnings below for the cause.\nretryable: false\n" +
-				"[warning: cargo check failed (exit 101): error: \uFFFD[31mno such command]", true},
+				"[warning: cargo check failed (exit 101): error: \uFFFD[31mno; such command]", true},
 		"one broken": {map[string]string{"Cargo.toml": "", "PATH/cargo": script + "kill -9 $$", "tsconfig.json": "", "PATH/tsc": script},
 			"No diagnostics\n[warning: cargo check failed (SIGKILL): it wrote nothing]\n[checked with tsc]", false},
 		"no interpreter": {map[string]string{"tsconfig.json": "", "PATH/tsc": "#!/no/such\n"},
@@ -349,6 +349,7 @@ func TestGo(t *testing.T) {
 		"m/a/a.go":        "package a\n\nfunc F() int {\n\treturn \"x\"\n}\n",
 		"m/b/b.go":        "package b\n\nfunc F() {}\n",
 		"m/b/b_test.go":   "package b\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { F(1) }\n",
+		"m/doc/a.txt":     "",
 		"m/cmd/x/main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Printf(\"%d\\n\", \"x\") }\n",
 	})
 	t.Setenv("PATH", path)
@@ -366,6 +367,10 @@ func TestGo(t *testing.T) {
 		if !strings.Contains(res.Text, want) {
 			t.Errorf("no %q in\n%s", want, res.Text)
 		}
+	}
+	none := run(t, root, `{"path":"m/doc"}`)
+	if !none.Failed || !strings.Contains(none.Text, "nothing could be checked") || strings.Contains(none.Text, "checked with") || strings.Count(none.Text, "no Go packages") != 1 {
+		t.Errorf("of a directory without Go:\n%s", none.Text)
 	}
 	left, _ := os.ReadDir(filepath.Join(root, "m"))
 	if i := slices.IndexFunc(left, func(e os.DirEntry) bool { return e.Name() == "x" || e.Name() == "m" }); i >= 0 {
