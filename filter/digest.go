@@ -162,6 +162,7 @@ type digesting struct {
 	folded  []folding
 	again   [][]byte // what an earlier pass wrote of folds
 	changed bool
+	cut     bool // an earlier pass has left lines out: what is left of a text does not always tell what they were
 	told    bool // something of what is left tells how it went
 	short   []byte
 }
@@ -194,6 +195,7 @@ func (g *digesting) Line(l []byte) {
 	case isFolded(l):
 		g.again = append(g.again, bytes.Clone(l))
 	default:
+		g.cut = g.cut || isOmission(l)
 		g.write(l)
 	}
 }
@@ -266,7 +268,7 @@ func (g *digesting) End() Confidence {
 	folded := g.unfold()
 	long := g.max > 0 && g.rest.Count() > g.max
 	switch {
-	case !g.changed && !long:
+	case g.cut, !g.changed && !long:
 		return Fallback
 	case g.run.Exit != 0 && !g.told: // what would be left does not tell what is wrong
 		return Fallback

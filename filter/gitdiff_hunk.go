@@ -98,7 +98,7 @@ func (h *hunk) trim(context int, write func([]byte)) {
 			old++
 		}
 	}
-	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 {
+	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 || h.change(0) == len(h.ends) {
 		h.whole(write)
 		return
 	}

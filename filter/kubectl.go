@@ -83,7 +83,7 @@ func (c *clustering) Line(l []byte) {
 		c.well = 0
 		c.write(c.joined(l))
 		return
-	case c.header != nil && c.row(l):
+	case c.header != nil && !isFolded(l) && c.row(l):
 		return
 	case c.describes:
 		c.line = squeeze(c.line[:0], l)

@@ -61,13 +61,17 @@ func newStep(id, name []byte) *step {
 }
 
 func (b *building) Line(l []byte) {
+	if isFolded(l) {
+		b.digesting.Line(l)
+		return
+	}
 	if len(l) > 1 && l[0] == '#' {
 		if id, text, ok := stepLine(l); ok {
 			b.ofStep(id, text, l)
 			return
 		}
 	}
-	if b.excerpted(l) {
+	if b.legacy == nil && b.excerpted(l) {
 		b.changed = true
 		return
 	}
@@ -278,7 +282,7 @@ func (b *building) classic(l []byte) bool {
 		if b.legacy != nil {
 			b.succeeded(b.legacy, nil)
 		}
-		b.legacy = newStep(nil, l)
+		b.legacy, b.excerpt = newStep(nil, l), false
 		return true
 	case b.legacy == nil:
 		return false
@@ -294,6 +298,7 @@ func (b *building) classic(l []byte) bool {
 		b.legacy = nil
 		return false
 	}
+	b.digesting.cut = b.digesting.cut || isOmission(l)
 	b.output(b.legacy, l)
 	return true
 }

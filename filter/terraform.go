@@ -22,6 +22,8 @@ func (t terraform) Begin(run Run, out *Lines) Pass { return &planning{digesting:
 type planning struct {
 	*digesting
 	block   resource // what the current block is of
+	around  resource // the same of one without an end, in which one of a destroyed resource is
+	blank   bool     // a blank line waits for what follows it
 	heredoc []byte   // the word that ends the text that a line of the block is in; nil if none
 }
 
@@ -36,38 +38,56 @@ const (
 )
 
 func (p *planning) Line(l []byte) {
-	if p.block == noResource {
-		p.block = resourceLine(l)
+	switch {
+	case p.block == noResource:
+		p.outside(l)
+	case len(l) == 0:
+		p.blank = true
+	case bytes.Equal(l, []byte("    }")):
 		if p.block == destroyed {
 			p.changed = true
-			return
+			p.leave()
+			p.block, p.around = p.around, noResource
+		} else {
+			p.write(l)
+			p.leave()
 		}
+	case l[0] != ' ' && (p.noise.match(l) || p.foldable.match(l) || isFolded(l)): // of another resource, in between
 		p.digesting.Line(l)
-		return
-	}
-	if ends := bytes.Equal(l, []byte("    }")); ends || len(l) > 0 && l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) {
-		was := p.block
-		p.block, p.heredoc = noResource, nil
-		switch {
-		case !ends:
-			p.Line(l)
-		case was == destroyed:
+	case resourceLine(l) == destroyed:
+		p.changed = true
+		if p.block != destroyed {
+			p.around, p.block = p.block, destroyed
+		}
+	case l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) || resourceLine(l) != noResource:
+		blank := p.blank
+		p.leave()
+		if blank {
+			p.digesting.Line(nil)
+		}
+		p.outside(l)
+	default:
+		p.changed = p.changed || p.blank // within a block it only divides
+		p.blank = false
+		if p.drops(l) {
 			p.changed = true
-		default:
+		} else {
 			p.write(l)
 		}
-		return
 	}
-	if p.drops(l) {
-		p.changed = true
-		return
-	}
-	if len(l) == 0 { // within a block it only divides
-		p.changed = true
-		return
-	}
-	p.write(l)
 }
+
+// outside takes a line that is of no block, or begins one.
+func (p *planning) outside(l []byte) {
+	p.block = resourceLine(l)
+	if p.block == destroyed {
+		p.changed = true
+		return
+	}
+	p.digesting.Line(l)
+}
+
+func (p *planning) leave() { p.block, p.heredoc, p.blank = noResource, nil, false }
 
 // resourceLine tells what the block is of that a line begins.
 func resourceLine(l []byte) resource {
