@@ -210,7 +210,7 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 // normal gives the text by which a record is compared, in d.key.
 func (d *deduping) normal(text []byte, strict bool) []byte {
 	for _, r := range d.replace {
-		if r.pattern.may(text) {
+		if r.pattern.match(text) {
 			text = r.pattern.re.ReplaceAllLiteral(text, r.by)
 		}
 	}

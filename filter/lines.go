@@ -106,3 +106,11 @@ func (l *Lines) Each(do func(line []byte)) error {
 
 // Close gives memory and file back.
 func (l *Lines) Close() { l.spool.Close() }
+
+// unindent cuts blanks and tabs off.
+func unindent(line []byte) []byte {
+	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+		line = line[1:]
+	}
+	return line
+}

@@ -1,58 +1,32 @@
 package filter
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // lines that patterns are tried on.
 var patternLines = []string{
 	"", " ", "\t", "foo", " foo", "\tfoo", "  foo bar", "Foo", "FOO bar", "xfoo", "bar foo", "error: x", "Error: x", "a error: x", "warning: unused", "   Compiling foo v1.0", "Compiling foo", "\tCompiling foo",
-	"Compilin", "Step 3/10 : RUN x", " ---> 0a1b2c3d", "--- FAIL: TestX (0.00s)", "ok  \tpkg\t0.1s", "k", "K", "s", "S", "99%", "é", "É", "npm warn x", "npm WARN x", "added 12 packages",
+	"Compilin", "Step 3/10 : RUN x", " ---> 0a1b2c3d", "--- FAIL: TestX (0.00s)", "ok  \tpkg\t0.1s", "k", "K", "s", "S", "99%", "é", "É", "npm warn x", "npm WARN x", "added 12 packages", "\u017foo ſ K", "━━╸ 1", "foo!", "a_b", "bar\x00foo",
+}
+
+var patternExprs = []string{
+	`^foo`, `^\s*Compiling `, `^ *foo`, `^\s+foo`, `^(foo|bar)`, `^foo|^bar`, `^(?:Compiling|Downloading|Downloaded)\b`, `^--- (FAIL|PASS|SKIP):`, `^Step \d+/\d+ : `, `^ok\s+`, `^[FE]oo`, `(?i)^npm warn`,
+	`^\s*$`, `^`, `$`, `foo`, `error|warning`, `(?i)error`, `^.* foo`, `\d+ packages`, `x*y?`, `(foo)+bar`, `[a-z]+`, `^é`, `\bfoo\b`, `foo\B`, `\Bfoo`, `(?i)S`, `[━╸]+ \d`, `^[^a-z]+$`, `o$`, `(?m)^bar$`, `.`, `\x00`, `a{2,3}`, `^(a|b|)c`, `\S+\s+\S+$`, `^.*(ar|oo)$`,
 }
 
 func TestPattern(t *testing.T) {
-	for expr, tt := range map[string]struct{ begins, needs string }{
-		`^foo`:           {"foo", ""},
-		`^\s*Compiling `: {"Compiling ", ""},
-		`^ *foo`:         {"foo", ""},
-		`^\s+foo`:        {"foo", ""},
-		`^(foo|bar)`:     {"foo bar", ""},
-		`^foo|^bar`:      {"", "foo bar"},
-		`^(?:Compiling|Downloading|Downloaded)\b`: {"Compiling Downloading Downloaded", ""},
-		`^--- (FAIL|PASS|SKIP):`:                  {"--- FAIL: --- PASS: --- SKIP:", ""},
-		`^Step \d+/\d+ : `:                        {"Step ", ""},
-		`^ok\s+`:                                  {"ok", ""},
-		`^[FE]oo`:                                 {"Eoo Foo", ""},
-		`(?i)^npm warn`:                           {"npm warn", ""},
-		`^\s*$`:                                   {"", ""},
-		`^`:                                       {"", ""},
-		`foo`:                                     {"", "foo"},
-		`error|warning`:                           {"", "error warning"},
-		`(?i)error`:                               {"", "error"},
-		`^.* foo`:                                 {"", " foo"},
-		`\d+ packages`:                            {"", " packages"},
-		`x*y?`:                                    {"", ""},
-		`(foo)+bar`:                               {"", "foo"},
-		`[a-z]+`:                                  {"", ""},
-		`^é`:                                      {"é", ""},
-	} {
+	for _, expr := range patternExprs {
 		p, err := compile(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		join := func(texts [][]byte) string {
-			var s []string
-			for _, b := range texts {
-				s = append(s, string(b))
-			}
-			return strings.Join(s, " ")
-		}
-		if join(p.begins) != tt.begins || join(p.needs) != tt.needs {
-			t.Errorf("%s: begins %q, needs %q", expr, join(p.begins), join(p.needs))
-		}
-		set, err := compileAll([]string{"^never$", expr})
+		set, err := compileAll([]string{"^never$", expr, "x never"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +39,9 @@ func TestPattern(t *testing.T) {
 			if got := set.match([]byte(line)); got != want {
 				t.Errorf("a set with %s matches %q: %t", expr, line, got)
 			}
+			if got := p.submatch([]byte(line)); (got != nil) != want {
+				t.Errorf("%s on %q: %q", expr, line, got)
+			}
 		}
 	}
 	for expr, want := range map[string]string{"(": "no regular expression", strings.Repeat("é", 513): "513 characters"} {
@@ -75,28 +52,94 @@ func TestPattern(t *testing.T) {
 	if _, err := compile(strings.Repeat("é", 512)); err != nil {
 		t.Error(err)
 	}
+	if (*patterns)(nil).match([]byte("x")) || (&patterns{}).match([]byte("x")) {
+		t.Error("no pattern matches")
+	}
 }
 
-// What is looked for first never hides a match, on lines of ASCII: outside of it
-// a regular expression knows more forms of a letter.
+// States that would need too much memory are dropped, and nothing else changes.
+func TestAutomatonGrows(t *testing.T) {
+	expr := `(a|b|c)*a(a|b|c){14}d`
+	p, err := compile(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	re := regexp.MustCompile(expr)
+	var line []byte
+	for i := range 30_000 {
+		line = append(line, "abc"[(i*i/7+i/3)%3])
+	}
+	for n := 100; n < len(line); n += 997 {
+		text := append(line[:n:n], 'd')
+		if got, want := p.match(text), re.Match(text); got != want {
+			t.Errorf("%d bytes: %t", n, got)
+		}
+	}
+	if c := p.auto().cache.Load(); len(c.made)*200 > maxStates {
+		t.Errorf("%d states", len(c.made))
+	}
+}
+
+// The built-in rules have patterns that one automaton can be made of.
+func TestPatternsHaveAutomatons(t *testing.T) {
+	set, err := compileAll(patternExprs)
+	if err != nil || set.auto() == nil {
+		t.Error("none", err)
+	}
+}
+
+func TestPatternsConcurrently(t *testing.T) {
+	set, err := compileAll([]string{`^a.*b$`, `\d+x`, `(?i)error`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 2000 {
+				if line := fmt.Sprintf("a%dx%dc", i, i); !set.match([]byte(line)) {
+					t.Errorf("%s", line)
+				}
+				if line := fmt.Sprintf("c%da ERRO %dR", i, i); set.match([]byte(line)) {
+					t.Errorf("%s", line)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// An automaton agrees with package regexp.
 func FuzzPattern(f *testing.F) {
-	for _, expr := range []string{`^\s*(foo|ba[rz])\d`, `(?i)^x|yz`, `^(a|b|)c`, `a{2,3}b?|cd+`, `(?i:Ab)C`, `^[ \t]+x$`, `\bfoo\b`} {
+	for _, expr := range patternExprs {
 		for _, line := range patternLines {
 			f.Add(expr, line)
 		}
 	}
 	f.Fuzz(func(t *testing.T, expr, line string) {
 		p, err := compile(expr)
-		if err != nil || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }) {
+		if err != nil || !utf8.ValidString(line) {
 			return
 		}
 		want := regexp.MustCompile(expr).MatchString(line)
 		if got := p.match([]byte(line)); got != want {
-			t.Errorf("%q on %q: %t (begins %q, needs %q)", expr, line, got, p.begins, p.needs)
+			t.Errorf("%q on %q: %t", expr, line, got)
 		}
-		set, _ := compileAll([]string{expr})
-		if got := set.match([]byte(line)); got != want {
+		set, _ := compileAll([]string{expr, `^never`})
+		if got := set.match([]byte(line)); got != (want || strings.HasPrefix(line, "never")) {
 			t.Errorf("a set of %q on %q: %t", expr, line, got)
 		}
 	})
+}
+
+func BenchmarkPatterns(b *testing.B) {
+	set, err := compileAll(patternExprs[:12])
+	if err != nil {
+		b.Fatal(err)
+	}
+	line := []byte("2025-05-02T10:00:00Z api-1 | INFO worker step 0 finished in 9ms, nothing else")
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		set.match(line)
+	}
 }

@@ -184,7 +184,7 @@ func (m *masking) text(l []byte, from int, s spot) {
 
 // own looks for a pattern of the user's own.
 func (m *masking) own(l []byte, p *pattern) {
-	if !p.may(l) {
+	if !p.match(l) {
 		return
 	}
 	for _, at := range p.re.FindAllSubmatchIndex(l, -1) {

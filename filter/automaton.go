@@ -1,0 +1,284 @@
+package filter
+
+import (
+	"regexp/syntax"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+)
+
+// automaton finds out whether any of several regular expressions matches a line,
+// with one look at each byte, however many they are; mostly with fewer, as it
+// stops where none can match any more. It may be used concurrently.
+//
+// It is deterministic, and makes its states when lines first lead to them, as
+// RE2 does: to make all would take exponential memory. Package regexp takes 20
+// times as long, and for each expression.
+type automaton struct {
+	prog     *syntax.Prog
+	anchored bool // a match begins where the line does
+	words    bool // the expressions ask where words end
+	bounds   []rune
+	ascii    [utf8.RuneSelf]uint8 // the class of each: the runes between two bounds are one
+	cache    atomic.Pointer[cache]
+}
+
+// cache are the states that were made.
+type cache struct {
+	a     *automaton
+	mu    sync.Mutex
+	made  map[string]*state
+	insts int // in all of them
+	start *state
+}
+
+// state is where all the expressions are after some runes.
+type state struct {
+	cache  *cache
+	insts  []uint32
+	before rune // a rune of the kind of the last one, as syntax.EmptyOpContext takes it
+	end    atomic.Int32
+	next   []atomic.Pointer[state] // by class
+}
+
+// The states that end a match; they lead nowhere.
+var (
+	matched = &state{}
+	dead    = &state{}
+)
+
+// maxStates bounds what a cache holds, in bytes, about; then it begins anew.
+const maxStates = 2 << 20
+
+// newAutomaton makes an automaton of expressions; nil if they are too much for
+// one.
+func newAutomaton(exprs []*syntax.Regexp) *automaton {
+	const maxClasses = 256
+	tree := &syntax.Regexp{Op: syntax.OpAlternate, Sub: exprs}
+	if len(exprs) == 1 {
+		tree = exprs[0]
+	}
+	prog, err := syntax.Compile(tree)
+	if err != nil {
+		return nil
+	}
+	a := &automaton{prog: prog}
+	for i := range prog.Inst {
+		in := &prog.Inst[i]
+		switch in.Op {
+		case syntax.InstRune, syntax.InstRune1:
+			a.ranges(in)
+		case syntax.InstRuneAnyNotNL:
+			a.bounds = append(a.bounds, '\n', '\n'+1)
+		case syntax.InstEmptyWidth:
+			a.words = a.words || syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+		}
+	}
+	a.bounds = append(a.bounds, 0, utf8.RuneSelf)
+	if a.words {
+		a.bounds = append(a.bounds, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
+	}
+	slices.Sort(a.bounds)
+	a.bounds = slices.Compact(a.bounds)
+	if len(a.bounds) > maxClasses {
+		return nil
+	}
+	for b := range a.ascii {
+		a.ascii[b] = uint8(a.class(rune(b)))
+	}
+	var t threads
+	t.reset(prog)
+	t.follow(prog, uint32(prog.Start), ^syntax.EmptyBeginText)
+	a.anchored = !slices.ContainsFunc(t.list, func(pc uint32) bool { return consumes(&prog.Inst[pc]) })
+	a.cache.Store(a.empty())
+	return a
+}
+
+// ranges notes where an instruction begins and ceases to match.
+func (a *automaton) ranges(in *syntax.Inst) {
+	if len(in.Rune) == 1 {
+		r := in.Rune[0]
+		a.bounds = append(a.bounds, r, r+1)
+		if syntax.Flags(in.Arg)&syntax.FoldCase != 0 {
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				a.bounds = append(a.bounds, f, f+1)
+			}
+		}
+		return
+	}
+	for i := 0; i < len(in.Rune); i += 2 {
+		a.bounds = append(a.bounds, in.Rune[i], in.Rune[i+1]+1)
+	}
+}
+
+// class is the place of the last bound that is not behind a rune.
+func (a *automaton) class(r rune) int {
+	i, found := slices.BinarySearch(a.bounds, r)
+	if !found {
+		i--
+	}
+	return i
+}
+
+func consumes(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL, syntax.InstMatch:
+		return true
+	}
+	return false
+}
+
+func (a *automaton) empty() *cache {
+	c := &cache{a: a, made: map[string]*state{}}
+	c.start = c.state([]uint32{uint32(a.prog.Start)}, -1)
+	return c
+}
+
+// match reports whether there is a match in a line. It does not know, which is
+// rare, where the states grew too many.
+func (a *automaton) match(line []byte) (found, known bool) {
+	s := a.cache.Load().start
+	for i := 0; i < len(line); {
+		var class int
+		if b := line[i]; b < utf8.RuneSelf {
+			class = int(a.ascii[b])
+			i++
+		} else {
+			r, n := utf8.DecodeRune(line[i:])
+			class = a.class(r)
+			i += n
+		}
+		next := s.next[class].Load()
+		if next == nil {
+			if next = s.cache.step(s, class); next == nil {
+				return false, false
+			}
+		}
+		switch next {
+		case matched:
+			return true, true
+		case dead:
+			return false, true
+		}
+		s = next
+	}
+	const yes, no = 1, 2
+	switch s.end.Load() {
+	case yes:
+		return true, true
+	case no:
+		return false, true
+	}
+	var t threads
+	t.reset(a.prog)
+	if t.all(a, s, syntax.EmptyOpContext(s.before, -1)) {
+		s.end.Store(yes)
+		return true, true
+	}
+	s.end.Store(no)
+	return false, true
+}
+
+// step makes the state that a class of runes leads to; nil if there is no room.
+func (c *cache) step(s *state, class int) *state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, r := c.a, c.a.bounds[class]
+	const perState, perClass, perInst = 200, 8, 8
+	if len(c.made)*(perState+perClass*len(a.bounds))+c.insts*perInst > maxStates {
+		a.cache.CompareAndSwap(c, a.empty())
+		return nil
+	}
+	var t threads
+	t.reset(a.prog)
+	next := matched
+	if !t.all(a, s, syntax.EmptyOpContext(s.before, r)) {
+		var insts []uint32
+		for _, pc := range t.list {
+			if in := &a.prog.Inst[pc]; consumes(in) && in.Op != syntax.InstMatch && in.MatchRune(r) {
+				insts = append(insts, in.Out)
+			}
+		}
+		slices.Sort(insts)
+		insts = slices.Compact(insts)
+		switch before := a.kind(r); {
+		case len(insts) == 0 && a.anchored:
+			next = dead
+		default:
+			next = c.state(insts, before)
+		}
+	}
+	s.next[class].Store(next)
+	return next
+}
+
+// kind gives a rune that stands for the last one.
+func (a *automaton) kind(r rune) rune {
+	switch {
+	case r == '\n':
+		return r
+	case a.words && syntax.IsWordChar(r):
+		return 'a'
+	}
+	return ' '
+}
+
+// state gives the one state that is so.
+func (c *cache) state(insts []uint32, before rune) *state {
+	key := make([]byte, 0, 4*len(insts)+1)
+	key = append(key, byte(before))
+	for _, pc := range insts {
+		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16))
+	}
+	s := c.made[string(key)]
+	if s == nil {
+		s = &state{cache: c, insts: insts, before: before, next: make([]atomic.Pointer[state], len(c.a.bounds))}
+		c.made[string(key)] = s
+		c.insts += len(insts)
+	}
+	return s
+}
+
+// threads are the instructions that are reached without a rune.
+type threads struct {
+	list []uint32
+	seen []bool
+}
+
+func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst)) }
+
+// all follows all instructions of a state, and the begin of a match here. It
+// reports whether one is complete.
+func (t *threads) all(a *automaton, s *state, holds syntax.EmptyOp) bool {
+	for _, pc := range s.insts {
+		t.follow(a.prog, pc, holds)
+	}
+	if !a.anchored {
+		t.follow(a.prog, uint32(a.prog.Start), holds)
+	}
+	return slices.ContainsFunc(t.list, func(pc uint32) bool { return a.prog.Inst[pc].Op == syntax.InstMatch })
+}
+
+// follow adds what is reached from an instruction where holds is true.
+func (t *threads) follow(prog *syntax.Prog, pc uint32, holds syntax.EmptyOp) {
+	for !t.seen[pc] {
+		t.seen[pc] = true
+		t.list = append(t.list, pc)
+		switch in := &prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			t.follow(prog, in.Out, holds)
+			pc = in.Arg
+		case syntax.InstCapture, syntax.InstNop:
+			pc = in.Out
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(in.Arg)&^holds != 0 {
+				return
+			}
+			pc = in.Out
+		default:
+			return
+		}
+	}
+}
