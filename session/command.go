@@ -43,13 +43,13 @@ func commands() []command {
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
 		{name: "compact", description: "Put a summary in the place of the conversation so far", run: (*Session).compact},
-		{name: "model", description: "Show the models, or pick one", hint: "PROVIDER:MODEL", run: (*Session).pickModel},
-		{name: "mode", description: "Show the modes, or pick one", hint: "MODE", run: (*Session).pickMode},
+		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
+		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
-		{name: "review", description: "Review the changes in the working tree", hint: "what to look at", prompt: func(rest string) string { return about(reviewPrompt, rest) }},
-		{name: "init", description: "Write AGENTS.md, what an agent must know of this project", hint: "what matters most", prompt: func(rest string) string { return about(initPrompt, rest) }},
+		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return about(reviewPrompt, rest) }},
+		{name: "init", description: "Write AGENTS.md, what an agent must know of this project", hint: "[what matters most]", prompt: func(rest string) string { return about(initPrompt, rest) }},
 	}
 }
 
@@ -336,7 +336,7 @@ func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
 		if row.ID == s.id {
 			note = " (this one)"
 		}
-		fmt.Fprintf(&b, "- `%s` %s: %s%s\n", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), cmp.Or(row.Title, "no title"), note)
+		fmt.Fprintf(&b, "- `%s` %s: %s%s\n", row.ID, row.Updated.Local().Format("2006-01-02 15:04 MST"), cmp.Or(row.Title, "no title"), note)
 	}
 	if next != "" {
 		b.WriteString("- and older ones: `zeph-acp sessions list` shows all\n")

@@ -14,7 +14,7 @@ func tools() []Tool {
 	return []Tool{
 		{Name: "bash", Invocation: Invocation{Tag: "bash", Param: "command"}, Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
 		{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
-		{Name: "write", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)},
+		{Name: "write", Schema: json.RawMessage(`{"type":"object","properties":{"content":{"type":"string"},"path":{"type":"string"}},"required":["path","content"]}`)},
 		{Name: "sleep", Schema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"integer"},"why":true},"required":["seconds"]}`)},
 		{Name: "list", Schema: json.RawMessage(`{}`)},
 		{Name: "web_scrape", Invocation: Invocation{Tag: "scrape"}, Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"},"select":{"type":"string"}},"required":["url","select"]}`)},
@@ -62,10 +62,10 @@ func TestDirect(t *testing.T) {
 		"nothing needed": {"/list", []string{`list {}`}, "list: done."},
 		"blocks":         {"First\n```bash\na\n```\nthen\n```tool_call\n{\"tool_id\":\"list\"}\n```", []string{`bash {"command":"a"}`, `list {}`}, "2 calls, all done."},
 
-		"usage":            {"/bash", nil, bashUsage},
-		"usage of two":     {"/write a", nil, "Usage: /write {\"path\": \"…\", \"content\": \"…\"}\n  path (string)\n  content (string)"},
-		"usage of number":  {"/sleep 3", nil, "Usage: /sleep {\"seconds\": 1}\n  seconds (integer)\n  why (any, optional)"},
-		"too much":         {"/list a", nil, "Usage: /list {}"},
+		"usage":            {"/bash", nil, "/bash needs command.\n" + bashUsage},
+		"usage of two":     {"/write a", nil, "/write needs path and content: write JSON.\nUsage: /write {\"path\": \"…\", \"content\": \"…\"}\n  path (string)\n  content (string)"},
+		"usage of number":  {"/sleep 3", nil, "/sleep needs seconds: write JSON.\nUsage: /sleep {\"seconds\": 1}\n  seconds (integer)\n  why (any, optional)"},
+		"too much":         {"/list a", nil, "/list takes no parameters.\nUsage: /list {}"},
 		"bad JSON":         {"/bash {\"command\": }", nil, "/bash: this is not valid JSON: invalid character '}' looking for beginning of value (line 1 of it)\n" + bashUsage},
 		"one is wrong":     {"/read a\n/bash {\n/read b", nil, "Nothing was run.\n\n/bash: the JSON object ends too early\n" + bashUsage},
 		"block is wrong":   {"```bash\nls", nil, "The bash block that begins in line 1 is never closed"},

@@ -87,14 +87,32 @@ func slashCall(t Tool, rest string, line int) TextCall {
 	case rest != "" && short != "":
 		call.Input = object(short, rest)
 	default:
-		call.Problem = s.usage(t)
+		call.Problem = s.lacks(t, rest) + "\n" + s.usage(t)
 	}
 	return call
 }
 
+// lacks tells what is wrong with a call that is no JSON and cannot be short.
+func (s schema) lacks(t Tool, rest string) string {
+	var names []string
+	for _, p := range s.required() {
+		names = append(names, p.name)
+	}
+	switch needs := strings.Join(names, " and "); {
+	case len(s.params) == 0:
+		return fmt.Sprintf("/%s takes no parameters.", t.Name)
+	case needs == "":
+		return fmt.Sprintf("/%s takes its parameters as JSON.", t.Name)
+	case rest == "" && s.short() != "":
+		return fmt.Sprintf("/%s needs %s.", t.Name, needs)
+	default:
+		return fmt.Sprintf("/%s needs %s: write JSON.", t.Name, needs)
+	}
+}
+
 // schema is what usage needs of a tool's JSON Schema.
 type schema struct {
-	params []toolParam // in the schema's order
+	params []toolParam // required ones first, in the order in which the schema names them
 }
 
 type toolParam struct {
@@ -136,6 +154,13 @@ func schemaOf(t Tool) schema {
 		}
 		s.params = append(s.params, toolParam{name.(string), kind, p.Description, slices.Contains(in.Required, name.(string))})
 	}
+	place := func(p toolParam) int {
+		if i := slices.Index(in.Required, p.name); i >= 0 {
+			return i
+		}
+		return len(in.Required)
+	}
+	slices.SortStableFunc(s.params, func(a, b toolParam) int { return place(a) - place(b) })
 	return s
 }
 
