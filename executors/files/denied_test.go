@@ -86,7 +86,7 @@ func TestDeniedIsLeftOut(t *testing.T) {
 	}{
 		{"list_directory", in{}, "[dir]  c\n[file] a\n[symlink] dirlink\n[symlink] link\n[2 entries left out by deny_read or allow_read]"},
 		{"list_directory", in{"path": "c"}, "[file] b\n[1 entry left out by deny_read or allow_read]"},
-		{"copy_path", in{"source": "c", "destination": "c2"}, "Copied: c -> c2 (1 file, 1 bytes)\n[1 entry left out by deny_read or allow_read]"},
+		{"copy_path", in{"source": "c", "destination": "c2"}, "Copied: c -> c2 (1 file, 1 byte)\n[1 entry left out by deny_read or allow_read]"},
 	} {
 		if res := b.run(tt.tool, tt.input); res.Text != tt.want {
 			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.Text)

@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -129,5 +128,5 @@ func (c *census) String() string {
 	if c.files == 0 && c.dirs > 1 {
 		parts = append(parts, count(c.dirs, "directory")+",")
 	}
-	return strings.Join(append(parts, fmt.Sprintf("%d bytes", c.bytes)), " ")
+	return strings.Join(append(parts, count(int(c.bytes), "byte")), " ")
 }

@@ -63,7 +63,7 @@ func TestTreeTools(t *testing.T) {
 		{"create_directory", in{"path": "out/n"}, "!policy_blocked outside", ""},
 		{"create_directory", in{"path": "dangling"}, "Created directory: nowhere", "+nowhere/"},
 
-		{"delete_path", in{"path": "a"}, "Deleted: a (1 file, 1 bytes)", "-a=A"},
+		{"delete_path", in{"path": "a"}, "Deleted: a (1 file, 1 byte)", "-a=A"},
 		{"delete_path", in{"path": "d"}, "Deleted: d (4 files, ", "-d/ -d/e/ -d/e/y=Y -d/esc->../../outside/s -d/up->../a -d/x=X"},
 		{"delete_path", in{"path": "out"}, "Deleted: out (1 file,", "-out->../outside"},
 		{"delete_path", in{"path": "in"}, "Deleted: in (1 file,", "-in->d/x"},
@@ -99,7 +99,7 @@ func TestTreeTools(t *testing.T) {
 		{"move_path", in{"source": "out/s", "destination": "b"}, "!policy_blocked outside", ""},
 		{"move_path", in{"source": "nope", "destination": "b"}, "!permanent_failure no such file", ""},
 
-		{"copy_path", in{"source": "a", "destination": "p/b"}, "Copied: a -> p/b (1 file, 1 bytes)", "+p/ +p/b=A"},
+		{"copy_path", in{"source": "a", "destination": "p/b"}, "Copied: a -> p/b (1 file, 1 byte)", "+p/ +p/b=A"},
 		{"copy_path", in{"source": "d", "destination": "d2"}, "Copied: d -> d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+d2/ +d2/e/ +d2/e/y=Y +d2/up->../a +d2/x=X"},
 		{"copy_path", in{"source": "d", "destination": "p/d2"}, "Copied: d -> p/d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+p/ +p/d2/ +p/d2/e/ +p/d2/e/y=Y +p/d2/up->../a +p/d2/x=X"},
 		{"copy_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside of d", ""},

@@ -36,7 +36,7 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 		c.text = adopt(*c.old, in.Content)
 		how = "overwritten"
 	}
-	c.done = fmt.Sprintf("Wrote %d bytes to %s (%s)", len(c.text), c.show, how)
+	c.done = fmt.Sprintf("Wrote %s to %s (%s)", count(len(c.text), "byte"), c.show, how)
 	return c, nil
 }
 

@@ -96,11 +96,11 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) 
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist): // another session's too: nobody learns that it is there
 			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", prefix, id).
-				Hint("Make the call again that gave it, for less at once; a reference holds only in the session that it is from.").Result(), nil
+				Hint("Repeat the call that gave the output, for less at once; a reference holds only in the session that it is from.").Result(), nil
 		case err != nil:
 			o.log().Warn("an overflow cannot be read", "session", call.Session, "err", err)
 			return executors.Failuref(executors.ServerError, "%s%s cannot be read: the session store cannot be used now", prefix, id).
-				Hint("Try again later, or make the call again that gave it, for less at once.").Result(), nil
+				Hint("Try again later, or repeat the call that gave the output, for less at once.").Result(), nil
 		}
 		if !l.feed(piece) {
 			break
@@ -154,7 +154,7 @@ func (p *page) String() string {
 	case p.row <= p.offset:
 		return fmt.Sprintf("[no lines after line %d: the text ends at line %d]", p.offset, p.row)
 	case p.more:
-		return fmt.Sprintf("%s[lines %d-%d; go on with offset: %d]", p.out.String(), p.offset+1, p.row, p.row)
+		return fmt.Sprintf("%s[lines %d-%d; go on with offset %d]", p.out.String(), p.offset+1, p.row, p.row)
 	}
 	return fmt.Sprintf("%s[lines %d-%d; the text ends here]", p.out.String(), p.offset+1, p.row)
 }

@@ -124,7 +124,7 @@ func (s *search) String() string {
 	}
 	switch {
 	case s.next > 0:
-		return fmt.Sprintf("%s[%s%s; there are more: go on with offset: %d]", s.out.String(), counted(s.hits, "matching line"), from, s.next-1)
+		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), counted(s.hits, "matching line"), from, s.next-1)
 	case s.hits > 0:
 		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), counted(s.hits, "matching line"), from, s.row)
 	}
