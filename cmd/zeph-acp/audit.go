@@ -54,8 +54,12 @@ func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) err
 }
 
 // noCalls says that there is nothing to say.
-func noCalls(cmd *cobra.Command) error {
-	_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No such call is on record.")
+func noCalls(cmd *cobra.Command, wanted calls) error {
+	text := "No such call is on record."
+	if wanted == (calls{}) {
+		text = "No call is on record yet."
+	}
+	_, err := fmt.Fprintln(cmd.ErrOrStderr(), text)
 	return err
 }
 
@@ -109,7 +113,7 @@ func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 		fmt.Fprintf(&b, "Pieces of lines, left where a process or the machine died: %s.\n", strings.Join(r.Torn, ", "))
 	}
 	if b.Len() == 0 {
-		return noCalls(cmd)
+		return noCalls(cmd, calls{})
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), headless.Visible(b.String()))
 	return err

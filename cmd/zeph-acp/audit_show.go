@@ -72,7 +72,7 @@ func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format 
 		return err
 	}
 	if n == 0 {
-		return noCalls(cmd)
+		return noCalls(cmd, wanted)
 	}
 	for _, text := range kept {
 		if _, err := w.WriteString(text); err != nil {

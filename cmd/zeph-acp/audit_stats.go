@@ -35,7 +35,7 @@ func newAuditStats() *cobra.Command {
 					return enc.Encode(s)
 				}
 				if s.All.Calls == 0 {
-					return noCalls(cmd)
+					return noCalls(cmd, calls{})
 				}
 				return s.text(cmd.OutOrStdout())
 			})

@@ -16,7 +16,7 @@ func newConfig(f *flags) *cobra.Command {
 		Short: "Write, show, check or migrate the configuration",
 		Args:  noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(`want "config init", "config show", "config check" or "config migrate"`)
+			return usage(`want "config init", "config show", "config check" or "config migrate": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
 	config.AddCommand(

@@ -109,7 +109,14 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w: try %q", err, cmd.CommandPath()+" --help")
+		text, number, ok := strings.Cut(err.Error(), ": strconv.") // Go's words, not the user's
+		switch {
+		case ok && strings.HasPrefix(number, "ParseBool"):
+			text += ": want true or false"
+		case ok:
+			text += ": want a whole number"
+		}
+		return usage("%s: try %q", text, cmd.CommandPath()+" --help")
 	})
 	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
 	p := root.PersistentFlags()

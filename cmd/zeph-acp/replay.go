@@ -26,7 +26,7 @@ func newReplay(*flags) *cobra.Command {
 				name, err := replay(cmd, file)
 				if err != nil {
 					failed = true
-					fmt.Fprintln(cmd.OutOrStdout(), err)
+					fmt.Fprintln(cmd.OutOrStdout(), "zeph-acp:", err)
 					continue
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "ok %s\n", name)

@@ -129,7 +129,7 @@ func pickModel(a *app.App, name string) (string, error) {
 	case errors.Is(err, acp.ErrAuthRequired):
 		return name, nil
 	case err != nil:
-		return "", fmt.Errorf("--model: %w", err)
+		return "", usage("--model: %w", err)
 	}
 	a.Model = m.Name()
 	return a.Model, nil

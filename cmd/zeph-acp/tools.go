@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,11 +66,67 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 	}
 	for _, t := range tools {
 		summary, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
-		if _, err := fmt.Fprintf(w, "%-*s  %s\n", width, t.Name, summary); err != nil {
+		params, err := parameters(t)
+		if err != nil {
 			return err
+		}
+		for i, line := range append(wrapped(summary, max(textWidth-width-2, 20)), params...) {
+			name := t.Name
+			if i > 0 {
+				name = ""
+			}
+			if _, err := fmt.Fprintf(w, "%-*s  %s\n", width, name, line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// textWidth is the width of a line of text, in characters.
+const textWidth = 100
+
+// wrapped breaks a text between words.
+func wrapped(text string, width int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// parameters gives a line for each parameter, required ones first.
+func parameters(t executors.Tool) ([]string, error) {
+	var schema struct {
+		Properties map[string]any
+		Required   []string
+	}
+	if err := json.Unmarshal(t.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+	}
+	names := slices.Clone(schema.Required)
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var lines []string
+	for i, name := range names {
+		p, _ := schema.Properties[name].(map[string]any) // "true" is a legal schema that says nothing
+		kind, ok := p["type"].(string)
+		if !ok {
+			kind = "any"
+		}
+		if i >= len(schema.Required) {
+			kind += ", optional"
+		}
+		lines = append(lines, fmt.Sprintf("  %s (%s)", name, kind))
+	}
+	return lines, nil
 }
 
 func toolsJSON(w io.Writer, tools []executors.Tool) error {
@@ -89,6 +147,14 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	return enc.Encode(entries)
 }
 
+// invocation tells people how a model without tools of its own calls one.
+func invocation(i executors.Invocation) string {
+	if i.Tag == "" {
+		return "a `tool_call` block"
+	}
+	return "a fenced block `" + i.Tag + "`"
+}
+
 func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 	var b bytes.Buffer
 	for i, t := range tools {
@@ -96,7 +162,7 @@ func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s\n\nEffects: %s. Invocation: %s.\n\n```json\n", t.Name,
-			strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "), t.Invocation)
+			strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "), invocation(t.Invocation))
 		if err := json.Indent(&b, t.Offered(), "", "  "); err != nil {
 			return fmt.Errorf("schema of %s: %w", t.Name, err)
 		}

@@ -15,6 +15,12 @@ func TestTools(t *testing.T) {
 			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads, Invocation: executors.FencedBlock("find", "")},
 		}
 	}
+	if got, err := parameters(executors.Tool{Schema: json.RawMessage(`{"properties":{"b":{"type":"string"},"a":{"type":"integer"},"z":true,"y":{"type":"array"}},"required":["y","b"]}`)}); err != nil || strings.Join(got, "") != "  y (array)  b (string)  a (integer, optional)  z (any, optional)" {
+		t.Errorf("parameters: %q, %v", got, err)
+	}
+	if got := wrapped("aa bb cccccc d", 5); strings.Join(got, "|") != "aa bb|cccccc|d" {
+		t.Errorf("wrapped: %q", got)
+	}
 	for name, tt := range map[string]struct {
 		args []string
 		want string
@@ -44,8 +50,8 @@ func TestTools(t *testing.T) {
   }
 ]
 `},
-		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: ToolCall.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
-			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: FencedBlock(find).\n\n```json\n{}\n```\n"},
+		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: a `tool_call` block.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
+			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: a fenced block `find`.\n\n```json\n{}\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := newTools(catalogue)
