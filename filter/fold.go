@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"strconv"
-	"strings"
 )
 
 // fold tells which lines say alike of many things what they are.
@@ -77,13 +76,13 @@ func (s *folding) insert(name, state string) {
 func (g *digesting) unfold() [][]byte {
 	lines := g.again
 	for i := range g.folded {
-		lines = append(lines, g.folded[i].lines(shownNames)...)
+		lines = append(lines, g.folded[i].lines()...)
 	}
 	return lines
 }
 
-// lines are one for each state, with no more than most names.
-func (s *folding) lines(most int) (lines [][]byte) {
+// lines are one for each state.
+func (s *folding) lines() (lines [][]byte) {
 	var kinds []string
 	names := map[string][]string{}
 	for _, n := range s.order {
@@ -98,7 +97,7 @@ func (s *folding) lines(most int) (lines [][]byte) {
 		if i == 0 {
 			n += s.beyond
 		}
-		lines = append(lines, folded(n, kind, names[kind], most))
+		lines = append(lines, folded(n, kind, names[kind], shownNames))
 	}
 	return lines
 }
@@ -117,9 +116,6 @@ func folded(n int, kind string, names []string, most int) []byte {
 			l = append(l, ':')
 		} else {
 			l = append(l, ',')
-		}
-		if j := strings.LastIndexByte(name, 0); j >= 0 { // what makes it unique
-			name = name[j+1:]
 		}
 		l = append(append(l, ' '), name...)
 	}

@@ -250,7 +250,23 @@ func (d *diffing) isGenerated(l []byte) bool {
 	if slices.ContainsFunc(vendored, func(dir string) bool { return strings.HasPrefix(whole, dir) || strings.Contains(whole, "/"+dir) }) {
 		return true
 	}
-	return slices.ContainsFunc(d.generated, func(pattern string) bool { ok, _ := path.Match(pattern, base); return ok })
+	return slices.ContainsFunc(d.generated, func(pattern string) bool { return matchesName(pattern, base) })
+}
+
+// matchesName is path.Match, faster for what names mostly are: a name, or an
+// ending.
+func matchesName(pattern, name string) bool {
+	if end, ok := strings.CutPrefix(pattern, "*"); ok && !strings.ContainsAny(end, `*?[\`) {
+		return strings.HasSuffix(name, end)
+	}
+	if pattern == name {
+		return true
+	}
+	ok := false
+	if strings.ContainsAny(pattern, `*?[\`) {
+		ok, _ = path.Match(pattern, name)
+	}
+	return ok
 }
 
 // begins begins a hunk.

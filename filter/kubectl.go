@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -48,7 +47,7 @@ type clustering struct {
 	header    [][]byte // of the current table; nil outside
 	cells     [][]byte
 	well      int // rows
-	more      folding
+	more      []healthy
 	skips     bool // what is deeper than indent
 	indent    int
 	line      []byte
@@ -153,32 +152,55 @@ func (c *clustering) row(l []byte) bool {
 		return true
 	}
 	c.changed = true
-	name, state := string(c.column("NAME")), "more"
-	if s := c.column("STATUS"); s != nil {
-		state += " " + string(s)
-	} else if s := c.column("TYPE"); s != nil {
-		state += " " + string(s)
-	}
-	if name == "" {
-		name = string(c.column("OBJECT"))
-	}
-	if name == "" {
-		name = string(c.cells[0])
-	}
-	if s := c.column("NAMESPACE"); s != nil {
-		state += " in " + string(s)
-		name = string(s) + "\x00" + name
-	}
-	switch {
-	case len(c.more.order) >= maxNames:
-		c.more.beyond++
-	default:
-		if _, twice := c.more.states[name]; twice { // of another kind, or another event
-			name = strconv.Itoa(len(c.more.order)) + "\x00" + name
-		}
-		c.more.insert(name, state)
-	}
+	c.add()
 	return true
+}
+
+// healthy are rows of one state that are only counted, and the names of the
+// first.
+type healthy struct {
+	state string
+	n     int
+	names []string
+}
+
+// The most of states, and of names of one.
+const (
+	maxHealthy  = 200
+	stateNames  = 10
+	otherStates = "more"
+)
+
+// add counts the current row.
+func (c *clustering) add() {
+	state := append(c.line[:0], "more"...)
+	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" in ", "NAMESPACE"}} {
+		if s := c.column(part.column); s != nil {
+			state = append(append(state, part.word...), s...)
+		}
+	}
+	c.line = state
+	i := slices.IndexFunc(c.more, func(h healthy) bool { return h.state == string(state) })
+	if i < 0 && len(c.more) == maxHealthy {
+		state = state[:len(otherStates)]
+		i = slices.IndexFunc(c.more, func(h healthy) bool { return h.state == string(state) })
+	}
+	if i < 0 {
+		i = len(c.more)
+		c.more = append(c.more, healthy{state: string(state)})
+	}
+	h := &c.more[i]
+	if h.n++; len(h.names) > stateNames {
+		return
+	}
+	name := c.cells[0]
+	for _, column := range [...]string{"NAME", "OBJECT"} {
+		if s := c.column(column); s != nil {
+			name = s
+			break
+		}
+	}
+	h.names = append(h.names, string(name))
 }
 
 func (c *clustering) column(name string) []byte {
@@ -245,6 +267,8 @@ func squeeze(dst, l []byte) []byte {
 }
 
 func (c *clustering) End() Confidence {
-	c.again = append(c.again, c.more.lines(10)...)
+	for _, h := range c.more {
+		c.again = append(c.again, folded(h.n, h.state, h.names, stateNames))
+	}
 	return c.digesting.End()
 }

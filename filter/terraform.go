@@ -124,7 +124,7 @@ func (p *planning) drops(l []byte) bool {
 		}
 		return false
 	}
-	if i := bytes.LastIndex(text, []byte("<<-")); i >= 0 && len(text)-i < 20 {
+	if i := bytes.IndexByte(text, '<'); i >= 0 && bytes.HasPrefix(text[i:], []byte("<<-")) && len(text)-i < 20 {
 		p.heredoc = bytes.Clone(text[i+3:])
 		return false
 	}
