@@ -20,42 +20,43 @@ type words struct {
 	table func() *wordTable
 }
 
-// wordTable is what words looks by.
+// wordTable is what words looks by: the first two bytes, five bits of each, which
+// are the same for small letters and capitals.
 type wordTable struct {
-	byFirst [256][][]byte // in lower case, by either case of the first letter
-	begins  [256]bool     // letters that begin one
+	begin [1 << 10]bool
+	words [1 << 10][][]byte // in lower case
 }
 
-// newWords makes words, whose table is made when it is first needed: most are
-// never, in a process.
+func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
+
+// newWords makes words of at least two bytes each. The table is made when it is
+// first needed: most are never, in a process.
 func newWords(list ...string) *words {
 	return &words{table: sync.OnceValue(func() *wordTable {
-		w := &wordTable{}
+		t := &wordTable{}
 		for _, text := range list {
 			lower := bytes.ToLower([]byte(text))
-			for first := range map[byte]bool{lower[0]: true, upper(lower[0]): true} {
-				w.byFirst[first] = append(w.byFirst[first], lower)
-				w.begins[first] = true
-			}
+			at := pair(lower[0], lower[1])
+			t.begin[at] = true
+			t.words[at] = append(t.words[at], lower)
 		}
-		return w
+		return t
 	})}
-}
-
-func upper(b byte) byte {
-	if b >= 'a' && b <= 'z' {
-		return b - ('a' - 'A')
-	}
-	return b
 }
 
 func (w *words) find(line []byte) bool {
 	t := w.table()
-	for i, b := range line {
-		if !t.begins[b] {
+	if len(line) == 0 {
+		return false
+	}
+	before := line[0]
+	for i, b := range line[1:] {
+		at := pair(before, b)
+		before = b
+		if !t.begin[at] {
 			continue
 		}
-		for _, word := range t.byFirst[b] {
+		for _, word := range t.words[at] {
 			if hasFold(line[i:], word) {
 				return true
 			}

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -117,6 +118,10 @@ var plain = func() (table [256]bool) {
 // line sanitises a whole line.
 func (s *Sanitizer) line(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
+	if printable(line) {
+		s.emit(line)
+		return
+	}
 	if !utf8.Valid(line) { // first: what is taken out must not make characters of what is left
 		line = bytes.ToValidUTF8(line, replacement)
 	}
@@ -127,6 +132,31 @@ func (s *Sanitizer) line(line []byte) {
 		}
 	}
 	s.emit(line)
+}
+
+// printable reports whether there is nothing but ASCII without control characters
+// in a line, save tabs.
+func printable(line []byte) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(line); i += 8 {
+		// The highest bit of each byte: it is less than a blank, DEL, or more.
+		x := binary.LittleEndian.Uint64(line[i:])
+		if ((x-' '*each)|(x+each)|x)&high == 0 {
+			continue
+		}
+		for _, b := range line[i : i+8] {
+			if !plain[b] || b >= utf8.RuneSelf {
+				return false
+			}
+		}
+	}
+	for _, b := range line[i:] {
+		if !plain[b] || b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 var replacement = []byte("\uFFFD")
@@ -179,7 +209,7 @@ func (s *Sanitizer) overwrite() {
 
 // emit passes a line on.
 func (s *Sanitizer) emit(line []byte) {
-	if len(bytes.TrimSpace(line)) == 0 {
+	if len(line) == 0 || (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(line)) == 0 {
 		s.blank = s.begun
 		return
 	}
