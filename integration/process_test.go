@@ -55,6 +55,32 @@ func TestStatement118_129_130EndMidTurn(t *testing.T) {
 	}
 }
 
+// TestEndInBackground ends the agent while a command that ignores all polite
+// signals runs in the background, on after its turn. Nothing of it may be left.
+func TestEndInBackground(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    func(*agent)
+		status int
+	}{
+		"end of input": {func(a *agent) { a.in.Close() }, 0},
+		"SIGTERM":      {func(a *agent) { _ = a.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})), answer(say("It runs.")))
+			e := (&ide{}).begin(t, start{env: p.env()})
+			e.prompt(e.session(), "run")
+			pids := e.stubbornPIDs()
+			tt.end(e.agent)
+			e.waitExit(promptly)
+			if e.status != tt.status || e.stderr.String() != "" {
+				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
+			}
+			e.gone(pids)
+		})
+	}
+}
+
 // TestStatement130SignalIdle ends an idle agent by a signal.
 func TestStatement130SignalIdle(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {

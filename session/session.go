@@ -133,20 +133,27 @@ func (s *Sessions) leaseHolder() string {
 	return s.holder
 }
 
-// Finish ends what runs in the background of the open sessions, and tries once
-// more to store what could not be stored of them. No turn may run any more.
-func (s *Sessions) Finish() {
-	s.mu.Lock()
-	open := slices.Collect(maps.Values(s.open))
-	s.mu.Unlock()
+// CloseTools ends what runs in the background of the open sessions, and waits for
+// that. No turn may run any more.
+func (s *Sessions) CloseTools() {
 	var tools sync.WaitGroup
-	for _, sess := range open {
+	for _, sess := range s.opened() {
 		tools.Go(sess.closeTools)
 	}
 	tools.Wait()
-	for _, sess := range open {
+}
+
+// Finish tries once more to store what could not be stored of the open sessions.
+func (s *Sessions) Finish() {
+	for _, sess := range s.opened() {
 		sess.journal.finish()
 	}
+}
+
+func (s *Sessions) opened() []*Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.open))
 }
 
 // closeTools ends what runs in the background.

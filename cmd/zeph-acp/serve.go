@@ -73,9 +73,11 @@ func serve(cmd *cobra.Command, f *flags) error {
 // server waits for turns and frames: together within the 2 seconds of DESIGN 7.
 const closing = 200 * time.Millisecond
 
-// closeApp closes the database. All that matters is committed by then, so that
-// what another program keeps locked is not waited for.
+// closeApp ends what still runs in the background, however stubborn it is, and
+// closes the database. All that matters is committed by then, so that what
+// another program keeps locked is not waited for.
 func closeApp(a *app.App) {
+	a.CloseTools()
 	closed := make(chan error, 1)
 	go func() { closed <- a.Close() }()
 	select {

@@ -93,6 +93,14 @@ const overflowMemory = 32 << 20
 // storeFile is the name of the database in the data directory.
 const storeFile = "zeph.db"
 
+// CloseTools ends what still runs in the background of the sessions. It takes
+// less than two seconds.
+func (a *App) CloseTools() {
+	for _, s := range a.served {
+		s.CloseTools()
+	}
+}
+
 // Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
 	for _, s := range a.served {
