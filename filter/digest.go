@@ -25,7 +25,8 @@ type digest struct {
 // another part's.
 type block struct {
 	begin, end *pattern
-	max        int // lines, so that a begin whose end never comes takes no more
+	whole      bool // nothing of it stays
+	max        int  // lines, so that a begin whose end never comes takes no more
 }
 
 // newDigest makes the strategy "digest". Lines that match one of patterns go,
@@ -33,7 +34,8 @@ type block struct {
 // match one of lead one stays before the next line that tells of an error, since
 // that does not name what it is of. A block goes
 // from a line that matches its begin to before one that matches its end. What
-// matches one of keep stays all the same, in a block also what tells of errors. Of
+// matches one of keep stays all the same, in a block that does not go as a whole
+// also what tells of errors. Of
 // lines that match the pattern of a fold the first ones stay, and of the others
 // the names, which are its first group, stand together in one line; the last of the
 // states, which are its second group, counts for each name. With diffstat, lines
@@ -61,6 +63,7 @@ type digestParams struct {
 	Blocks []struct {
 		Begin string `toml:"begin"`
 		End   string `toml:"end"`
+		Whole bool   `toml:"whole"`
 		Max   int    `toml:"max"`
 	} `toml:"blocks"`
 	Diffstat bool `toml:"diffstat"`
@@ -133,7 +136,7 @@ func (c digestParams) compile() (*digest, error) {
 		if b.Max <= 0 {
 			b.Max = 200
 		}
-		d.blocks = append(d.blocks, block{begin, end, b.Max})
+		d.blocks = append(d.blocks, block{begin, end, b.Whole, b.Max})
 		d.blockBegins.add(begin)
 	}
 	d.excerpt.keep = d.keep
@@ -162,8 +165,9 @@ type digesting struct {
 	folded  []folding
 	again   [][]byte // what an earlier pass wrote of folds
 	changed bool
-	cut     bool // an earlier pass has left lines out: what is left of a text does not always tell what they were
-	told    bool // something of what is left tells how it went
+	cut     bool   // an earlier pass has left lines out: what is left of a text does not always tell what they were
+	gone    []byte // the last line that went while nothing was left: better than no line at all
+	told    bool   // something of what is left tells how it went
 	short   []byte
 }
 
@@ -184,6 +188,9 @@ func (g *digesting) Line(l []byte) {
 		g.begins(l)
 	case g.noise.match(l) && !g.keep.match(l):
 		g.changed = true
+		if g.rest.Count() == 0 {
+			g.gone = append(g.gone[:0], l...)
+		}
 	case g.last.match(l):
 		g.changed = g.changed || g.holds
 		g.held, g.holds = append(g.held[:0], l...), true
@@ -214,9 +221,10 @@ func (g *digesting) write(l []byte) {
 }
 
 func (g *digesting) keepLine(l []byte) {
-	if (g.leads || g.run.Exit != 0 && !g.told) && (important(l) || g.keep.match(l)) {
-		g.told = true
-		if g.leads {
+	if g.leads || g.run.Exit != 0 && !g.told {
+		matters := important(l)
+		g.told = g.told || matters || g.keep.match(l)
+		if g.leads && matters {
 			g.leads = false
 			g.rest.Write(g.leader)
 		}
@@ -252,7 +260,7 @@ func (g *digesting) inBlock(l []byte) bool {
 		g.in = nil
 		return false
 	}
-	if important(l) || g.keep.match(l) {
+	if !g.in.whole && (important(l) || g.keep.match(l)) {
 		if g.noise.match(l) || g.blockBegins.match(l) || g.last.match(l) || g.lead.match(l) || g.foldable.match(l) || isFolded(l) { // as outside
 			return false
 		}
@@ -272,6 +280,9 @@ func (g *digesting) End() Confidence {
 		return Fallback
 	case g.run.Exit != 0 && !g.told: // what would be left does not tell what is wrong
 		return Fallback
+	}
+	if g.rest.Count() == 0 && len(folded) == 0 {
+		g.rest.Write(g.gone)
 	}
 	confidence := Full
 	if !long {
