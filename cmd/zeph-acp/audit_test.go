@@ -183,7 +183,7 @@ func TestAuditNothing(t *testing.T) {
 	t.Setenv("ZEPH_HOME", home)
 	for _, args := range []string{"show", "stats", "verify"} {
 		stdout, stderr, err := auditSays(t, args)
-		if err != nil || stdout != "" || stderr != "No such call is on record.\n" {
+		if err != nil || stdout != "" || stderr != "No call is on record yet.\n" {
 			t.Errorf("%s: %v: %s, %s", args, err, stdout, stderr)
 		}
 	}
