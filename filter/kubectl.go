@@ -53,9 +53,6 @@ type clustering struct {
 	line      []byte
 }
 
-// maxBroken bounds the rows of what is not well.
-const maxBroken = 300
-
 // clusterKeys are parts of descriptions and manifests that only the cluster needs.
 var clusterKeys = compiledOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Tolerations:`, `^\s*Node-Selectors:`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
 

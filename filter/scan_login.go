@@ -308,7 +308,7 @@ func runs(line []byte, command string) bool {
 	const longest = 400
 	line = line[max(0, len(line)-longest):]
 	i := bytes.LastIndex(line, []byte(command))
-	return i >= 0 && bytes.IndexAny(line[i:], "|;`<>(){}") < 0
+	return i >= 0 && !bytes.ContainsAny(line[i:], "|;`<>(){}")
 }
 
 // tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.
