@@ -2,8 +2,10 @@ package filter
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -94,4 +96,22 @@ func TestScanLines(t *testing.T) {
 	if string(lines) != masked+"\n" {
 		t.Errorf("lines\n%s\ntext\n%s", lines, masked)
 	}
+}
+
+// A scanner learns while it is used.
+func TestLearnConcurrently(t *testing.T) {
+	s := &Scanner{}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 200 {
+				value := fmt.Sprintf("value-%d-%d", i, j)
+				s.Learn(value)
+				if got, _ := s.Mask("a " + value + " b"); got != "a [REDACTED] b" && got != "a ********* b" {
+					t.Errorf("%q", got)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
