@@ -75,5 +75,5 @@ func runLine(l []byte) (place, text []byte, ok bool) {
 	if len(text) > 0 && text[0] == ' ' {
 		text = text[1:]
 	}
-	return l[:second], text, true
+	return l[:second], bytes.TrimPrefix(text, []byte("\uFEFF")), true
 }

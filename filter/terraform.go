@@ -119,7 +119,7 @@ func (p *planning) drops(l []byte) bool {
 	}
 	text := bytes.TrimLeft(l, " ")
 	if p.heredoc != nil {
-		if bytes.Equal(text, p.heredoc) {
+		if bytes.HasPrefix(text, p.heredoc) { // "EOT -> (known after apply)" too
 			p.heredoc = nil
 		}
 		return false
