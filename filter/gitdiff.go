@@ -195,6 +195,9 @@ func (d *diffing) Line(l []byte) {
 	if kind != codeLine {
 		d.endHunk()
 	}
+	if f := d.file(); f != nil && f.binary > 0 && kind != dataLine && len(l) > 0 {
+		d.binary(f)
+	}
 	switch kind {
 	case fileLine:
 		d.known = true
@@ -213,9 +216,6 @@ func (d *diffing) Line(l []byte) {
 			f.binary++
 		}
 	default:
-		if f := d.file(); f != nil && f.binary > 0 && len(l) > 0 {
-			d.binary(f)
-		}
 		if short, ok := shortStat(d.short[:0], l); ok {
 			d.short, d.known, l = short, true, short
 		} else if isStatSum(l) {

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -61,7 +62,7 @@ type logging struct {
 	oneliner int // in the short one
 	others   int // lines that are neither
 	bodies   int // lines of messages that are left out
-	omitted  int // lines of commits beyond the most
+	omitted  int // commits beyond the most
 	line     []byte
 }
 
@@ -113,7 +114,6 @@ func (g *logging) next(l []byte) {
 		return
 	}
 	if g.commits > g.max {
-		g.omitted++
 		return
 	}
 	text := l
@@ -226,16 +226,11 @@ func (g *logging) End() Confidence {
 		g.decide(true)
 	}
 	g.flush()
-	for _, n := range []struct {
-		lines int
-		what  string
-	}{{g.bodies, "of commit messages "}, {g.omitted, ""}} {
-		switch {
-		case n.lines > 0 && n.what != "":
-			g.diff.body.Write(bytes.Replace(omission(n.lines), []byte("omitted"), []byte(n.what+"omitted"), 1))
-		case n.lines > 0:
-			g.diff.body.Write(omission(n.lines))
-		}
+	if g.bodies > 0 {
+		g.omission(g.bodies, "line of commit messages", "lines of commit messages")
+	}
+	if g.omitted > 0 {
+		g.omission(g.omitted, "commit", "commits")
 	}
 	diffs := g.diff.known
 	if !g.blob && (g.commits > 0 || g.oneliner > g.others) {
@@ -252,4 +247,12 @@ func (g *logging) End() Confidence {
 		return Partial
 	}
 	return confidence
+}
+
+// omission says how much is left out.
+func (g *logging) omission(n int, one, many string) {
+	if n == 1 {
+		many = one
+	}
+	g.diff.body.WriteString(fmt.Sprintf("... (%d %s omitted) ...", n, many))
 }

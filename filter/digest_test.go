@@ -1,0 +1,72 @@
+package filter
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDigest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parameters string
+		exit       int
+		in, want   string
+		confidence Confidence
+	}{
+		"noise":                 {`patterns = ["^a"], keep = ["2"]`, 0, "a1\na2\nb\n", "a2\nb\n", Full},
+		"nothing":               {`patterns = ["^x"]`, 0, "a\n", "a\n", Fallback},
+		"failed":                {`patterns = ["^a"]`, 1, "a\nerror: b\n", "error: b\n", Full},
+		"failed, nobody knows":  {`patterns = ["^a"]`, 1, "a\nb\n", "a\nb\n", Fallback},
+		"only noise":            {`patterns = ["^a"]`, 0, "a1\na2\n", "a2\n", Full},
+		"last":                  {`last = ["^p"]`, 0, "x\np1\np2\ny\np3\n", "x\np2\ny\np3\n", Full},
+		"last, noise between":   {`last = ["^p"], patterns = ["^n"]`, 0, "p1\nn\np2\ny\n", "p2\ny\n", Full},
+		"lead":                  {`lead = ["^get"]`, 0, "get a\nget b\nx\nerror: y\nget c\n", "x\nget b\nerror: y\n", Full},
+		"fold":                  {`fold = [{ pattern = '^old (\S+)', as = "old" }]`, 0, "old a\nx\nold b\n", "x\n... (2 old: a, b) ...\n", Full},
+		"fold, first":           {`fold = [{ pattern = '^old (\S+)', as = "more", first = 1 }]`, 0, "old a\nx\nold b\n", "old a\nx\n... (1 more: b) ...\n", Full},
+		"fold, states":          {`fold = [{ pattern = '^(\S+) is (\w+)' }]`, 0, "a is up\nb is up\nx\na is down\n", "x\n... (1 down: a) ...\n... (1 up: b) ...\n", Full},
+		"block":                 {`blocks = [{ begin = "^new:", end = "^$|^=" }]`, 0, "new:\na\nb\n= c\n", "= c\n", Full},
+		"block, error in it":    {`blocks = [{ begin = "^new:", end = "^=" }]`, 0, "new:\na\nerror: b\n\nc\n= c\n", "error: b\n= c\n", Full},
+		"block, whole":          {`blocks = [{ begin = "^new:", end = "^=", whole = true }]`, 0, "new:\na\nerror: b\n= c\n", "= c\n", Full},
+		"block, without an end": {`blocks = [{ begin = "^new:", end = "^=", max = 2 }]`, 0, "new:\na\nb\nc\nd\n", "c\nd\n", Full},
+		"diffstat":              {`diffstat = true`, 0, " a.go   | 3 +++\n", " a.go | 3 +\n", Full},
+		"long":                  {`patterns = ["^a"], max_lines = 6, head = 2, tail = 2`, 0, numbered(1, 9) + "error: x\n" + numbered(10, 15), "line 1\nline 2\n... (7 lines omitted) ...\nerror: x\nline 10\nline 11\n... (2 lines omitted) ...\nline 14\nline 15\n", Partial},
+		"cut before":            {`patterns = ["^a"]`, 0, "a\n... (3 lines omitted) ...\n", "a\n... (3 lines omitted) ...\n", Fallback},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, "digest", tt.parameters)
+			run := Run{Exit: tt.exit}
+			got, confidence := filtered(t, s, run, tt.in)
+			if got != tt.want || confidence != tt.confidence {
+				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
+			}
+			if again, _ := filtered(t, s, run, got); again != got {
+				t.Errorf("again:\n%s\nwant:\n%s", again, got)
+			}
+		})
+	}
+}
+
+func TestInfraParameters(t *testing.T) {
+	for kind, tt := range map[string]map[string]string{
+		"digest":      {``: "empty", `patterns = ["("]`: "patterns", `last = ["("]`: "last", `fold = [{ pattern = "x", as = "y" }]`: "group", `fold = [{ pattern = "(x)" }]`: "as", `fold = [{ pattern = "(x)", as = "y", first = -1 }]`: "first", `blocks = [{ begin = "x" }]`: "end", `patterns = ["x"], head = 999`: "max_lines"},
+		"git_status":  {`max_changed = 0`: "max_changed", `max = 1`: `no "max"`},
+		"git_diff":    {`max_diff_lines = 0`: "max_diff_lines", `context = -1`: "context", `generated = ["["]`: "generated"},
+		"git_log":     {`max_commits = 0`: "max_commits", `max_bodies = -1`: "max_bodies"},
+		"build_steps": {``: "empty"},
+		"terraform":   {``: "empty"},
+		"gh_log":      {``: "empty"},
+		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `no "rows"`},
+	} {
+		for parameters, want := range tt {
+			if parameters != "" {
+				parameters = ", " + parameters
+			}
+			w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \""+kind+"\""+parameters+" }\n"))
+			if len(w) != 1 {
+				t.Fatal(kind, parameters)
+			}
+			if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// longCommit is commit n of a history in git's own format.
+func longCommit(n int) string {
+	return fmt.Sprintf("commit %040x\nAuthor: Ada Lovelace <ada@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n    Subject %d\n\n    Body of %d.\n\n", 0xabc0000+n, n, n)
+}
+
+func longCommits(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(longCommit(i))
+	}
+	return b.String()
+}
+
+func TestGitLog(t *testing.T) {
+	line := func(i int) string {
+		return fmt.Sprintf("%.12s 2026-01-01 Ada Lovelace: Subject %d\n", fmt.Sprintf("%040x", 0xabc0000+i), i)
+	}
+	for name, tt := range map[string]struct {
+		command, parameters string
+		in, want            string
+		confidence          Confidence
+	}{
+		"few":  {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", Full},
+		"some": {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", Full},
+		"many": {"git log", `max_commits = 5`, longCommits(9), line(0) + line(1) + line(2) + line(3) + line(4) + "... (5 lines of commit messages omitted) ...\n... (4 commits omitted) ...\n", Partial},
+		"merge and names": {"git log -1", ``,
+			"commit 0123456789012345678901234567890123456789 (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: A <a@example.test>\nDate:   3 days ago\n\n    Merge branch 'x'\n",
+			"012345678901 3 days ago A (merge of 1234567 89abcde) (HEAD -> main, tag: v1): Merge branch 'x'\n", Full},
+		"statistics": {"git log --stat", `max_bodies = 0`,
+			longCommit(1) + " a.go     |  9 ++++++---\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + longCommit(2) + " b.go | 1 +\n 1 file changed, 1 insertion(+)\n",
+			line(1) + " a.go | 9 +-\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + line(2) + " b.go | 1 +\n 1 file changed, 1 insertion(+)\n... (2 lines of commit messages omitted) ...\n", Full},
+		"no message": {"git log", `max_bodies = 0`,
+			"commit 0123456789012345678901234567890123456789\nAuthor: A <a@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n a.go | 1 +\n\n" + longCommit(2),
+			"012345678901 2026-01-01 A\n a.go | 1 +\n\n" + line(2) + "... (1 line of commit messages omitted) ...\n", Full},
+		"patch": {"git show", ``,
+			longCommit(1) + "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n 1\n 2\n-3\n+4\n 5\n 6\n",
+			line(1) + "\n    Body of 1.\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n 2\n-3\n+4\n 5\n", Full},
+		"oneline":       {"git log --oneline", ``, "abcdef1 A\n1234567 (HEAD) B\n", "abcdef1 A\n1234567 (HEAD) B\n", Full},
+		"oneline, many": {"git log --oneline", `max_commits = 2`, "abcdef1 A\n1234567 B\nabcdef2 C\nabcdef3 D\n", "abcdef1 A\n1234567 B\n... (2 commits omitted) ...\n", Partial},
+		"oneline graph": {"git log --graph --oneline", ``, "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", Full},
+		"own format":    {"git log --format=%s", ``, "Fix it\nBreak it\n", "Fix it\nBreak it\n", Fallback},
+		"a file":        {"git show HEAD:x.patch", ``, "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", Fallback},
+		"failed":        {"git log x", ``, "fatal: ambiguous argument 'x'\n", "fatal: ambiguous argument 'x'\n", Fallback},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := made(t, "git_log", tt.parameters)
+			run := Run{Command: tt.command}
+			got, confidence := filtered(t, s, run, tt.in)
+			if got != tt.want || confidence != tt.confidence {
+				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
+			}
+			if again, _ := filtered(t, s, run, got); again != got {
+				t.Errorf("again:\n%s\nwant:\n%s", again, got)
+			}
+		})
+	}
+}
