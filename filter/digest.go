@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // digest drops what a tool says of its way, names together what it says of many
@@ -16,6 +17,7 @@ type digest struct {
 	foldable    *patterns // any of folds
 	blocks      []block
 	blockBegins *patterns // any of blocks
+	others      *patterns // any but noise and keep
 	diffstat    bool
 	max         int
 	excerpt
@@ -102,6 +104,7 @@ func (c digestParams) compile() (*digest, error) {
 		}
 	}
 	d.foldable, d.blockBegins = &patterns{}, &patterns{}
+	others := slices.Concat(c.Last, c.Lead)
 	for _, f := range c.Fold {
 		pat, err := compile(f.Pattern)
 		switch groups := 0; {
@@ -120,6 +123,7 @@ func (c digestParams) compile() (*digest, error) {
 		}
 		d.folds = append(d.folds, fold{pat, f.As, f.First})
 		d.foldable.add(pat)
+		others = append(others, f.Pattern)
 	}
 	for _, b := range c.Blocks {
 		begin, err := compile(b.Begin)
@@ -138,6 +142,10 @@ func (c digestParams) compile() (*digest, error) {
 		}
 		d.blocks = append(d.blocks, block{begin, end, b.Whole, b.Max})
 		d.blockBegins.add(begin)
+		others = append(others, b.Begin)
+	}
+	if d.others, err = compileAll(others); err != nil {
+		return nil, err
 	}
 	d.excerpt.keep = d.keep
 	return d, nil
@@ -184,13 +192,26 @@ func (g *digesting) Line(l []byte) {
 		return
 	}
 	switch {
-	case g.blockBegins.match(l) && !g.keep.match(l):
-		g.begins(l)
 	case g.noise.match(l) && !g.keep.match(l):
 		g.changed = true
 		if g.rest.Count() == 0 {
 			g.gone = append(g.gone[:0], l...)
 		}
+	case isFolded(l):
+		g.again = append(g.again, bytes.Clone(l))
+	case g.others.match(l) && g.other(l):
+	default:
+		g.cut = g.cut || isOmission(l)
+		g.write(l)
+	}
+}
+
+// other takes a line that is more than noise or what stays. It reports false for
+// one that stays all the same.
+func (g *digesting) other(l []byte) bool {
+	switch {
+	case g.blockBegins.match(l) && !g.keep.match(l):
+		g.begins(l)
 	case g.last.match(l):
 		g.changed = g.changed || g.holds
 		g.held, g.holds = append(g.held[:0], l...), true
@@ -199,12 +220,10 @@ func (g *digesting) Line(l []byte) {
 		g.leader, g.leads = append(g.leader[:0], l...), true
 	case g.foldable.match(l) && g.fold(l):
 		g.changed = true
-	case isFolded(l):
-		g.again = append(g.again, bytes.Clone(l))
 	default:
-		g.cut = g.cut || isOmission(l)
-		g.write(l)
+		return false
 	}
+	return true
 }
 
 // write keeps a line.
