@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // Model is a language model at one provider. It may be used concurrently.
@@ -131,6 +132,11 @@ type Error struct {
 	Message  string // what the provider said, one line, without secrets
 	Hint     string // what the user can do, one sentence
 	Auth     bool   // the key is missing or refused
+
+	// Again tells that the same request may work later, after a failure of the
+	// network or of the provider's own; RetryAfter is how long it asked to wait.
+	Again      bool
+	RetryAfter time.Duration
 }
 
 // Error gives one sentence: provider, status, reason, what to do.

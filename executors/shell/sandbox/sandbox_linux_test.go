@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,10 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
+
+// The signal for the parent's death belongs to the main thread, which no goroutine
+// is sure to run on but the one that initialises packages, once it is locked.
+func init() { runtime.LockOSThread() }
 
 // TestMain lets the test binary be the helper, and what commands run.
 func TestMain(m *testing.M) {

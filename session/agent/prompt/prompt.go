@@ -1,17 +1,17 @@
 // Package prompt writes the system prompt. It is the same for all turns of a
 // session, so that the provider's cache holds; nothing in it changes with time.
+//
+// Why no text/template? It calls methods by name, and so the linker must keep
+// every exported method of every type: the binary would grow by 15 MiB.
 package prompt
 
 import (
 	_ "embed"
 	"strings"
-	"text/template"
 )
 
 //go:embed system.md
 var text string
-
-var system = template.Must(template.New("system").Parse(text))
 
 // Facts is what the system prompt tells of a session.
 type Facts struct {
@@ -22,9 +22,9 @@ type Facts struct {
 
 // System gives the system prompt.
 func System(f Facts) string {
-	var b strings.Builder
-	if err := system.Execute(&b, f); err != nil { // the template and its data are ours
-		panic(err)
+	var also strings.Builder
+	for _, dir := range f.Dirs[1:] {
+		also.WriteString("- Also open: " + dir + "\n")
 	}
-	return b.String()
+	return strings.NewReplacer("{{cwd}}", f.Dirs[0], "{{also}}\n", also.String(), "{{os}}", f.OS, "{{shell}}", f.Shell).Replace(text)
 }
