@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -134,30 +135,35 @@ func (r *rollback) bringBack(abs string, e entry) error {
 		if is && now.target == e.target {
 			return nil
 		}
-		r.count.Restored++
-		return r.in(abs, func(dir *workspace.Dir, name string) error {
+		return r.restored(r.in(abs, func(dir *workspace.Dir, name string) error {
 			return replace(dir, name, func(temp string) error { return dir.Symlink(e.target, temp) })
-		})
+		}))
 	case e.mode.IsRegular():
 		if is && now.size == e.size && r.same(abs, e) {
 			if now.mode == e.mode {
 				return nil
 			}
-			r.count.Restored++
-			return r.chmod(abs, e.mode)
+			return r.restored(r.chmod(abs, e.mode))
 		}
-		r.count.Restored++
 		err := r.in(abs, func(dir *workspace.Dir, name string) error {
 			return replace(dir, name, func(temp string) error { return r.write(dir, temp, e) })
 		})
 		if err == nil {
 			r.touch(abs, e.changed)
 		}
-		return err
+		return r.restored(err)
 	case is:
 		return nil
 	}
 	return fmt.Errorf("it was %s, which cannot be copied", workspace.Describe(e.mode))
+}
+
+// restored counts what was brought back, and passes on why something was not.
+func (r *rollback) restored(err error) error {
+	if err == nil {
+		r.count.Restored++
+	}
+	return err
 }
 
 // same reports whether the file still holds what it held.
@@ -193,10 +199,10 @@ func (r *rollback) write(dir *workspace.Dir, name string, e entry) error {
 	return errors.Join(err, f.Chmod(e.mode), f.Close())
 }
 
-// replace makes something under a temporary name and renames it to name.
+// replace makes something under a temporary name, which nobody can foresee and
+// take first, and renames it to name.
 func replace(dir *workspace.Dir, name string, make func(temp string) error) error {
-	temp := fmt.Sprintf(".zeph-restore-%d", os.Getpid())
-	_ = dir.Remove(temp) // of a process that was killed
+	temp := ".zeph-restore-" + rand.Text()
 	err := make(temp)
 	if err == nil {
 		err = dir.Replace(name, temp)
