@@ -384,7 +384,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%q", last)
 	}
 	said("model by a form", "/model", "The model is now direct")
-	said("clear", "/clear", "forgotten")
+	said("clear, with a prompt that is not lost in silence", "/clear\nfix the tests", "forgotten", "after /clear was left out")
 	if len(sess.history) != 0 {
 		t.Errorf("%+v", sess.history)
 	}

@@ -115,6 +115,9 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 			if err != nil {
 				return "", err
 			}
+			if rest != "" && c.hint == "" {
+				reply += fmt.Sprintf("\n\nWhat you wrote after /%s was left out: the command takes nothing. Send it again by itself.", c.name)
+			}
 			if agent.Attached(prompt) > 0 {
 				reply += "\n\n" + agent.CommandTakesNone
 			}
