@@ -1,17 +1,16 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 )
 
 const (
@@ -19,15 +18,6 @@ const (
 	// deepMaxTokens leaves room for the thoughts of the highest efforts, which
 	// count as output.
 	deepMaxTokens = 64_000
-	// maxRetries is how often a request is sent again after 408, 409, 429, 5xx or
-	// a broken connection, before any of the answer has come.
-	maxRetries = 2
-	// maxRetryAfter bounds the wait that a server may ask for before a retry;
-	// longer than that is the user's to decide.
-	maxRetryAfter = 30 * time.Second
-	// maxSilence is how long a server may send nothing at all; while a model
-	// thinks, it sends pings.
-	maxSilence = 10 * time.Minute
 )
 
 // ClaudeConfig is what a Claude needs to know.
@@ -54,25 +44,27 @@ type ClaudeConfig struct {
 // the API's efforts; those of older models, which get a budget, are "off", "low",
 // "medium" and "high".
 type Claude struct {
-	cfg     ClaudeConfig
-	model   claudeModel
-	silence time.Duration // see maxSilence
-	retries int           // see maxRetries
-	client  func() *anthropic.Client
+	endpoint
+	cfg    ClaudeConfig
+	knows  claudeModel
+	client func() *anthropic.Client
+}
+
+// claudeKinds is the HTTP status that the kinds of error would have had.
+// https://platform.claude.com/docs/en/api/errors
+var claudeKinds = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
+	"overloaded_error": 529,
 }
 
 // NewClaude makes a Claude. It connects to nothing yet.
 func NewClaude(cfg ClaudeConfig) *Claude {
-	if cfg.Name == "" {
-		cfg.Name = TypeClaude
-	}
-	if cfg.Model == "" {
-		cfg.Model = DefaultClaude
-	}
-	if cfg.KeyEnv == "" {
-		cfg.KeyEnv = anthropicKey
-	}
-	c := &Claude{cfg: cfg, model: claudeModelOf(cfg.Model), silence: maxSilence, retries: maxRetries}
+	cfg.Name = cmp.Or(cfg.Name, TypeClaude)
+	cfg.Model = cmp.Or(cfg.Model, DefaultClaude)
+	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, anthropicKey)
+	c := &Claude{cfg: cfg, knows: claudeModelOf(cfg.Model),
+		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, kinds: claudeKinds}}
 	c.client = sync.OnceValue(c.connect)
 	return c
 }
@@ -87,19 +79,16 @@ func newClaude(p Provider, getenv func(string) string) *Claude {
 	return NewClaude(cfg)
 }
 
-// Name is "provider:model".
-func (c *Claude) Name() string { return c.cfg.Name + ":" + c.cfg.Model }
-
 // Window is the configured one, else that of the model.
 func (c *Claude) Window() int {
 	if c.cfg.Window > 0 {
 		return c.cfg.Window
 	}
-	return c.model.window
+	return c.knows.window
 }
 
 // Levels lists the thought levels that the model is known to take.
-func (c *Claude) Levels() []string { return c.model.offers() }
+func (c *Claude) Levels() []string { return c.knows.offers() }
 
 // Sees is true unless the configuration says that the endpoint takes no images.
 func (c *Claude) Sees() bool { return !c.cfg.Blind }
@@ -110,31 +99,12 @@ func (c *Claude) LargestImage() int { return (5 << 20) / 4 * 3 }
 // Prices are the configured ones.
 func (c *Claude) Prices() Price { return c.cfg.Price }
 
-// Ready gives an *Error with Auth if there is no key.
-func (c *Claude) Ready() error {
-	if c.key() == "" {
-		return &Error{Provider: c.cfg.Name, Message: "there is no API key", Auth: true,
-			Hint: "run zeph-acp login, or set " + c.cfg.KeyEnv + " in the environment that starts the agent"}
-	}
-	return nil
-}
-
-func (c *Claude) key() string {
-	if c.cfg.APIKey == nil {
-		return ""
-	}
-	return strings.TrimSpace(c.cfg.APIKey()) // a line break from a file is no part of it
-}
-
 func (c *Claude) connect() *anthropic.Client {
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),
 		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(c.retries),
-		option.WithMiddleware(boundRetryAfter),
-		// A redirect would send key and conversation to an address that nobody
-		// configured.
-		option.WithHTTPClient(&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}),
+		option.WithMaxRetries(0),
+		option.WithHTTPClient(newWireClient()),
 	}
 	if c.cfg.BaseURL != "" {
 		base := strings.TrimSuffix(strings.TrimRight(c.cfg.BaseURL, "/"), "/v1") // the SDK adds it
@@ -144,68 +114,12 @@ func (c *Claude) connect() *anthropic.Client {
 	return &client
 }
 
-// boundRetryAfter keeps the SDK from waiting as long as a server likes.
-func boundRetryAfter(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if res != nil && retryAfter(res) > maxRetryAfter {
-		res.Header.Set("X-Should-Retry", "false")
-	}
-	return res, err
-}
-
-var errSilence = errors.New("silence")
-
 // Stream asks for the next answer. A tool call whose arguments are not JSON
 // comes with a JSON string of what the model wrote instead of an object, so that
 // no tool takes it; one that was cut off by StopMaxTokens does not come at all.
 func (c *Claude) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		if err := c.Ready(); err != nil {
-			yield(Event{}, err)
-			return
-		}
-		callCtx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		watch := time.AfterFunc(c.silence, func() { cancel(errSilence) })
-		defer watch.Stop()
-		fail := func(err error) {
-			switch {
-			case ctx.Err() != nil:
-				err = context.Cause(ctx)
-			case context.Cause(callCtx) == errSilence:
-				err = &Error{Provider: c.cfg.Name, Message: "sent nothing for " + c.silence.String(), Hint: "try again"}
-			default:
-				err = c.wireError(err)
-			}
-			yield(Event{}, err)
-		}
-
-		res, err := c.open(callCtx, req)
-		if err != nil {
-			fail(err)
-			return
-		}
-		defer res.Body.Close()
-		sse := ssestream.NewDecoder(res)
-		var answer claudeAnswer
-		answer.provider = c.Name()
-		for sse.Next() {
-			watch.Reset(c.silence)
-			done, err := answer.take(sse.Event().Data, func(e Event) bool { return yield(e, nil) })
-			if err != nil {
-				fail(err)
-				return
-			}
-			if done {
-				return
-			}
-		}
-		if err := sse.Err(); err != nil {
-			fail(err)
-			return
-		}
-		fail(errBrokenOff)
-	}
+	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
+	return c.stream(ctx, open, sseChunks, func() answer { return &claudeAnswer{provider: c.Name()} })
 }
 
 // open sends the request and gives the response with its stream of events.
@@ -231,10 +145,15 @@ func (c *Claude) post(ctx context.Context, req Request, messages []Message) (*ht
 	if err != nil {
 		return nil, err
 	}
-	kind := res.Header.Get("Content-Type")
-	if res.StatusCode != http.StatusOK || strings.Contains(kind, "html") || strings.Contains(kind, "json") {
-		res.Body.Close()
-		return nil, notAStream{res.StatusCode, kind}
+	if err := aStream(res); err != nil {
+		return nil, err
 	}
 	return res, nil
+}
+
+// refusesThoughts tells whether a request failed for the thoughts in it.
+func refusesThoughts(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status == http.StatusBadRequest && strings.Contains(e.message, "thinking") &&
+		(strings.Contains(e.message, "signature") || strings.Contains(e.message, "block"))
 }

@@ -68,9 +68,7 @@ func sse(t testing.TB, file string) http.HandlerFunc {
 func status(code int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Retry-After-Ms", "0") // the SDK's retries need no time
 		for i := 0; i < len(header); i += 2 {
-			w.Header().Del("Retry-After-Ms")
 			w.Header().Set(header[i], header[i+1])
 		}
 		w.WriteHeader(code)
@@ -151,17 +149,17 @@ func TestClaudeFailure(t *testing.T) {
 		"400": {status(400, apiError("invalid_request_error", "prompt is too long")),
 			Error{Status: 400, Message: "prompt is too long"}, 1},
 		"429": {status(429, apiError("rate_limit_error", "too many")),
-			Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again"}, 3},
+			Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again", Again: true}, 1},
 		"429 for long": {status(429, apiError("rate_limit_error", "too many"), "Retry-After", "3600"),
-			Error{Status: 429, Message: "too many", Hint: "wait 1h0m0s, then try again"}, 1},
+			Error{Status: 429, Message: "too many", Hint: "wait 1h0m0s, then try again", Again: true, RetryAfter: time.Hour}, 1},
 		"529": {status(529, apiError("overloaded_error", "Overloaded")),
-			Error{Status: 529, Message: "Overloaded", Hint: "try again later"}, 3},
+			Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
 		"a page of HTML": {status(502, "<html>\n<h1>Bad Gateway"+strings.Repeat("ä", 1000)),
-			Error{Status: 502, Message: "<html> <h1>Bad Gateway" + strings.Repeat("ä", 189) + "…", Hint: "try again later"}, 3},
-		"no body":            {status(500, ""), Error{Status: 500, Message: "Internal Server Error", Hint: "try again later"}, 3},
-		"error in stream":    {sse(t, "overloaded.sse"), Error{Status: 529, Message: "Overloaded", Hint: "try again later"}, 1},
-		"stream breaks off":  {sse(t, "broken.sse"), Error{Message: "the answer broke off before its end", Hint: "try again"}, 1},
-		"connection is lost": {lost, Error{Message: "unexpected EOF", Hint: "try again"}, 1},
+			Error{Status: 502, Message: "<html> <h1>Bad Gateway" + strings.Repeat("ä", 189) + "…", Hint: "try again later", Again: true}, 1},
+		"no body":            {status(500, ""), Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Again: true}, 1},
+		"error in stream":    {sse(t, "overloaded.sse"), Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
+		"stream breaks off":  {sse(t, "broken.sse"), Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}, 1},
+		"connection is lost": {lost, Error{Message: "unexpected EOF", Hint: "try again", Again: true}, 1},
 		"not a stream": {status(200, `{"content":[]}`),
 			Error{Status: 200, Message: `it sent "application/json" instead of a stream of events`, Hint: "check base_url"}, 1},
 		"redirect": {status(307, "", "Location", "https://elsewhere.example/"),
@@ -193,20 +191,11 @@ func lost(w http.ResponseWriter, _ *http.Request) {
 func TestClaudeNetwork(t *testing.T) {
 	s := serve(t, lost)
 	m := s.model()
-	m.retries = 0 // the SDK waits between them
 	s.Close()
 	_, err := collect(m, t.Context(), hello())
 	got, ok := errors.AsType[*Error](err)
-	if !ok || got.Status != 0 || got.Hint != "check the network and base_url" || !strings.HasPrefix(got.Message, "dial tcp") {
+	if !ok || got.Status != 0 || got.Hint != "check the network and base_url" || !got.Again || !strings.HasPrefix(got.Message, "dial tcp") {
 		t.Errorf("Stream: %v", err)
-	}
-}
-
-func TestClaudeRetries(t *testing.T) {
-	s := serve(t, status(529, `{}`), sse(t, "text.sse"))
-	got, err := collect(s.model(), t.Context(), hello())
-	if err != nil || len(got) != 4 || len(s.bodies) != 2 {
-		t.Errorf("Stream: %v, %v, %d requests", got, err, len(s.bodies))
 	}
 }
 
@@ -242,7 +231,7 @@ func TestClaudeSilence(t *testing.T) {
 	m := serve(t, stalled(nil)).model()
 	m.silence = time.Millisecond
 	_, err := collect(m, t.Context(), hello())
-	if e, ok := errors.AsType[*Error](err); !ok || e.Message != "sent nothing for 1ms" {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Again {
 		t.Errorf("Stream: %v", err)
 	}
 }

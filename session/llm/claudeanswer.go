@@ -70,7 +70,7 @@ func (a *claudeAnswer) take(data []byte, emit func(Event) bool) (done bool, err 
 	}
 	switch e.Type {
 	case "error":
-		return true, streamError{e.Error.Type, e.Error.Message}
+		return true, streamError{kind: e.Error.Type, message: e.Error.Message}
 	case "message_start":
 		a.usage = e.Message.Usage
 		return !emit(a.usageEvent()), nil
@@ -98,6 +98,9 @@ func (a *claudeAnswer) take(data []byte, emit func(Event) bool) (done bool, err 
 	}
 	return false, nil // ping, and what is yet to be invented
 }
+
+// end tells of a stream without message_stop.
+func (a *claudeAnswer) end(func(Event) bool) error { return errBrokenOff }
 
 func (a *claudeAnswer) startBlock(e *wireEvent, emit func(Event) bool) bool {
 	b := &e.ContentBlock

@@ -19,7 +19,7 @@ func (c *Claude) params(req Request, messages []Message) anthropic.MessageNewPar
 		MaxTokens: int64(c.maxTokens(req.Thought)),
 		Messages:  c.messages(messages),
 	}
-	c.model.think(&p, req.Thought)
+	c.knows.think(&p, req.Thought)
 	if strings.TrimSpace(req.System) != "" {
 		p.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}

@@ -37,10 +37,10 @@ func (c *Claude) maxTokens(level string) int {
 	switch {
 	case c.cfg.MaxTokens > 0:
 		return c.cfg.MaxTokens
-	case slices.Contains(c.model.levels, level) && (level == "xhigh" || level == "max"):
-		return min(deepMaxTokens, c.model.output)
+	case slices.Contains(c.knows.levels, level) && (level == "xhigh" || level == "max"):
+		return min(deepMaxTokens, c.knows.output)
 	}
-	return min(defaultMaxTokens, c.model.output)
+	return min(defaultMaxTokens, c.knows.output)
 }
 
 // thoughtless reports whether the answers that the last results belong to began

@@ -1,0 +1,174 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+)
+
+// maxSilence is how long a server may send nothing at all; while a model thinks,
+// or waits for its turn, most send something that keeps the connection alive.
+const maxSilence = 10 * time.Minute
+
+// endpoint is what all models behind a network have in common: one model at one
+// provider. It makes one attempt at each request: whether a failure is worth
+// another is for who asks.
+type endpoint struct {
+	provider string         // as configured
+	model    string         // the provider's name of it
+	apiKey   func() string  // asked before each request; nil means that there is none
+	keyEnv   string         // the variable that the user should set, for messages; empty means that none is needed
+	kinds    map[string]int // HTTP status that the kinds of error in a stream would have had
+	silence  time.Duration  // see maxSilence
+}
+
+// Name is "provider:model".
+func (e *endpoint) Name() string { return e.provider + ":" + e.model }
+
+// Ready gives an *Error with Auth if there is no key where one is needed.
+func (e *endpoint) Ready() error {
+	if e.keyEnv != "" && e.key() == "" {
+		return &Error{Provider: e.provider, Message: "there is no API key", Auth: true,
+			Hint: "run zeph-acp login, or set " + e.keyEnv + " in the environment that starts the agent"}
+	}
+	return nil
+}
+
+func (e *endpoint) key() string {
+	if e.apiKey == nil {
+		return ""
+	}
+	return strings.TrimSpace(e.apiKey()) // a line break from a file is no part of it
+}
+
+// wireClient sends requests for the SDKs. Anything but success is a *statusError,
+// whatever the SDK would make of it.
+type wireClient struct{ *http.Client }
+
+func newWireClient() wireClient {
+	// A redirect would send key and conversation to an address that nobody
+	// configured.
+	return wireClient{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// maxRefusal bounds what is read of the body of an error, in bytes.
+const maxRefusal = 64 << 10
+
+// Do is that of http.Client, save that it gives success alone.
+func (c wireClient) Do(req *http.Request) (*http.Response, error) {
+	res, err := c.Client.Do(req)
+	if err != nil || res.StatusCode == http.StatusOK {
+		return res, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	if err != nil && len(body) == 0 && res.StatusCode < http.StatusMultipleChoices {
+		return nil, err
+	}
+	return nil, newStatusError(res, body)
+}
+
+// answer turns what a server sends into Events.
+type answer interface {
+	// take reads one chunk. Done means that nothing is to be read any more: the
+	// answer is complete, or emit gave false.
+	take(chunk []byte, emit func(Event) bool) (done bool, err error)
+	// end is called where the server ends the stream before take is done. It
+	// completes the answer, or gives errBrokenOff.
+	end(emit func(Event) bool) error
+}
+
+// errSilence is the cause of a request that was given up.
+var errSilence = errors.New("silence")
+
+// stream sends a request and yields the answer, or one *Error; after ctx is done
+// its cause instead.
+func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http.Response, error),
+	chunks func(*http.Response) iter.Seq2[[]byte, error], begin func() answer) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if err := e.Ready(); err != nil {
+			yield(Event{}, err)
+			return
+		}
+		silence := e.silence
+		if silence == 0 {
+			silence = maxSilence
+		}
+		callCtx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		watch := time.AfterFunc(silence, func() { cancel(errSilence) })
+		defer watch.Stop()
+
+		listening := true
+		emit := func(ev Event) bool {
+			listening = listening && yield(ev, nil)
+			return listening
+		}
+		err := func() error {
+			res, err := open(callCtx)
+			if err != nil {
+				return err
+			}
+			defer res.Body.Close()
+			// What keeps a connection alive is no event: the bytes count.
+			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
+			a := begin()
+			for chunk, err := range chunks(res) {
+				if err != nil {
+					return err
+				}
+				if done, err := a.take(chunk, emit); done || err != nil {
+					return err
+				}
+			}
+			return a.end(emit)
+		}()
+		switch {
+		case err == nil || !listening:
+			return
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case context.Cause(callCtx) == errSilence:
+			err = &Error{Provider: e.provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Again: true}
+		default:
+			err = e.failure(err)
+		}
+		yield(Event{}, err)
+	}
+}
+
+// watched tells when something was read.
+type watched struct {
+	io.ReadCloser
+	heard func()
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.heard()
+	}
+	return n, err
+}
+
+// sseChunks gives the data of the events of a stream, as of
+// https://html.spec.whatwg.org/multipage/server-sent-events.html.
+func sseChunks(res *http.Response) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		sse := ssestream.NewDecoder(res)
+		for sse.Next() {
+			if data := sse.Event().Data; len(data) > 0 && !yield(data, nil) {
+				return
+			}
+		}
+		if err := sse.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}

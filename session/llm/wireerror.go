@@ -1,0 +1,226 @@
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxMessage bounds a provider's own message, in bytes: some send pages of HTML.
+const maxMessage = 400
+
+// errBrokenOff is a stream that ended before the answer did.
+var errBrokenOff = errors.New("the answer broke off before its end")
+
+// statusError is a response that tells of a failure.
+type statusError struct {
+	status  int
+	kind    string // the provider's word for it; empty if it has none
+	message string
+	retry   string        // the header X-Should-Retry
+	wait    time.Duration // see retryAfter
+}
+
+func (e *statusError) Error() string { return e.message }
+
+func newStatusError(res *http.Response, body []byte) *statusError {
+	e := &statusError{status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: retryAfter(res.Header)}
+	e.kind, e.message = refusal(body)
+	if e.message == "" {
+		e.message = oneLine(string(body))
+	}
+	if e.message == "" {
+		e.message = cmp.Or(http.StatusText(e.status), "no reason given")
+	}
+	return e
+}
+
+// refusal reads the body of an error: {"error": {"type": …, "code": …, "message":
+// …}} of Anthropic and OpenAI, the same in a list of Gemini's, {"error": "…"} of
+// Ollama, and a message or detail alone of servers built on FastAPI.
+func refusal(body []byte) (kind, message string) {
+	type fault struct {
+		Type    any `json:"type"`
+		Code    any `json:"code"`
+		Message any `json:"message"`
+	}
+	var whole struct {
+		Error  json.RawMessage `json:"error"`
+		Detail any             `json:"detail"`
+		fault
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	if json.Unmarshal(body, &whole) != nil {
+		return "", ""
+	}
+	text := func(values ...any) string {
+		for _, v := range values {
+			if s, ok := v.(string); ok && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	f := whole.fault
+	if isObject(whole.Error) && json.Unmarshal(whole.Error, &f) != nil {
+		return "", ""
+	}
+	var alone string
+	_ = json.Unmarshal(whole.Error, &alone)
+	return text(f.Code, f.Type), text(alone, f.Message, whole.Detail)
+}
+
+// notAStream is a response that is not what was asked for.
+type notAStream struct {
+	kind string // content type
+}
+
+func (e notAStream) Error() string {
+	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
+}
+
+// aStream gives an error if the response is no stream; it is closed then.
+func aStream(res *http.Response) error {
+	kind := res.Header.Get("Content-Type")
+	if strings.Contains(kind, "html") || strings.Contains(kind, "json") {
+		res.Body.Close()
+		return notAStream{kind}
+	}
+	return nil
+}
+
+// streamError is an error event in the middle of a stream.
+type streamError struct {
+	kind, message string
+	status        int // 0 means that of the kind
+}
+
+func (e streamError) Error() string {
+	if e.message == "" {
+		return e.kind
+	}
+	return e.message
+}
+
+// failure makes any failure of a request an *Error that says what to do and holds
+// no key.
+func (e *endpoint) failure(err error) error {
+	f := &Error{Provider: e.provider, Message: err.Error()}
+	kind := ""
+	if s, ok := errors.AsType[*statusError](err); ok {
+		f.Status, f.Message, f.RetryAfter, kind = s.status, s.message, s.wait, s.kind
+		f.Again = again(s.status) && s.retry != "false" || s.retry == "true"
+		if s.status >= 300 && s.status < 400 {
+			f.Message, f.Hint = "it redirects to another address", "check base_url"
+		}
+	} else if s, ok := errors.AsType[streamError](err); ok {
+		f.Status, kind = cmp.Or(s.status, e.kinds[s.kind]), s.kind
+		f.Again = f.Status == 0 || again(f.Status)
+	} else if _, ok := errors.AsType[notAStream](err); ok {
+		f.Status, f.Hint = http.StatusOK, "check base_url"
+	} else if u, ok := errors.AsType[*url.Error](err); ok {
+		f.Message = u.Err.Error() // the address may hold a password
+		f.Hint, f.Again = "check the network and base_url", true
+	} else {
+		f.Hint, f.Again = "try again", true
+	}
+	if outOfCredit(kind) {
+		f.Hint, f.Again = "check the credit of the account", false
+	}
+	if f.Hint == "" {
+		f.Hint = e.hint(f)
+	}
+	f.Auth = authStatus(f.Status)
+	f.Message = oneLine(f.Message)
+	if key := e.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
+		f.Message = strings.ReplaceAll(f.Message, key, "[key]")
+	}
+	return f
+}
+
+// again tells whether a request of that status may work later.
+func again(status int) bool {
+	return status >= 500 && status != http.StatusNotImplemented ||
+		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}, status)
+}
+
+// outOfCredit tells of an account that can do nothing more, which OpenAI reports
+// with the status of a rate limit.
+// https://platform.openai.com/docs/guides/error-codes
+func outOfCredit(kind string) bool { return kind == "insufficient_quota" || kind == "billing_error" }
+
+func authStatus(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// hint is what the user can do about a status.
+func (e *endpoint) hint(f *Error) string {
+	switch status := f.Status; {
+	case authStatus(status) && e.keyEnv == "":
+		return "name the variable of its key with api_key_env"
+	case authStatus(status):
+		return "check the key in " + e.keyEnv + ", or that of zeph-acp login"
+	case status == http.StatusPaymentRequired:
+		return "check the credit of the account"
+	case status == http.StatusNotFound:
+		return fmt.Sprintf("check model %q and base_url", e.model)
+	case status == http.StatusRequestEntityTooLarge:
+		return "the conversation is too large; begin a new session"
+	case status == http.StatusTooManyRequests && f.RetryAfter >= time.Second:
+		return fmt.Sprintf("wait %s, then try again", f.RetryAfter.Round(time.Second))
+	case status == http.StatusTooManyRequests:
+		return "wait a minute, then try again"
+	case status >= 500, status == 0:
+		return "try again later"
+	}
+	return ""
+}
+
+// oneLine makes text one line of bounded length.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	if len(text) <= maxMessage {
+		return text
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// retryAfter is how long a response asks to wait; 0 means that it does not.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return seconds(ms / 1000)
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
+
+// seconds is a duration that a server named, of at most a year; what is no number
+// is 0.
+func seconds(s float64) time.Duration {
+	const year = 365 * 24 * 3600
+	if !(s > 0) {
+		return 0
+	}
+	return time.Duration(min(s, year) * float64(time.Second))
+}
