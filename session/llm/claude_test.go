@@ -147,7 +147,7 @@ func TestClaudeFailure(t *testing.T) {
 		"404": {status(404, apiError("not_found_error", "model: x")),
 			Error{Status: 404, Message: "model: x", Hint: `check model "claude-sonnet-5-5" and base_url`}, 1},
 		"400": {status(400, apiError("invalid_request_error", "prompt is too long")),
-			Error{Status: 400, Message: "prompt is too long"}, 1},
+			Error{Status: 400, Message: "prompt is too long", TooLong: true, Hint: "the conversation is too large: type /compact, or begin a new session"}, 1},
 		"429": {status(429, apiError("rate_limit_error", "too many")),
 			Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again", Again: true}, 1},
 		"429 for long": {status(429, apiError("rate_limit_error", "too many"), "Retry-After", "3600"),

@@ -56,6 +56,17 @@ const (
 type Message struct {
 	Role   Role    `json:"role"`
 	Blocks []Block `json:"blocks"`
+	// Count is what the provider counted when it gave this answer; nil if it
+	// told nothing, and for a message that is none.
+	Count *Count `json:"count,omitempty"`
+}
+
+// Count sets the tokens that a provider counted of one request and its answer
+// against what was estimated of the same.
+type Count struct {
+	Model    string `json:"model"`    // Name of the model that counted
+	Tokens   int    `json:"tokens"`   // as the provider counted, without what it won't get back
+	Estimate int    `json:"estimate"` // of the same: system prompt, tools and messages
 }
 
 // Block is one piece of a message: exactly one of its fields is set, except
@@ -132,6 +143,7 @@ type Error struct {
 	Message  string // what the provider said, one line, without secrets
 	Hint     string // what the user can do, one sentence
 	Auth     bool   // the key is missing or refused
+	TooLong  bool   // the request does not fit into the context window
 
 	// Again tells that the same request may work later, after a failure of the
 	// network or of the provider's own; RetryAfter is how long it asked to wait.

@@ -18,11 +18,16 @@ func Repair(history []Message) []Message {
 		m := history[0]
 		history = history[1:]
 		if m.Role != Assistant {
-			out = appendMessage(out, m.Role, only(m.Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil }))
+			m.Blocks = only(m.Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
+			if len(m.Blocks) > 0 {
+				out = append(out, m)
+			}
 			continue
 		}
 		blocks := only(m.Blocks, func(b Block) bool { return b.Result == nil })
-		out = appendMessage(out, Assistant, blocks)
+		if len(blocks) > 0 {
+			out = append(out, Message{Role: Assistant, Blocks: blocks, Count: m.Count})
+		}
 		replies := history[:nextAnswer(history)]
 		if results := resultsOf(blocks, replies); len(results) > 0 {
 			// They belong into the message that follows, if there is one.

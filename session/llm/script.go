@@ -175,7 +175,7 @@ func parseStep(text []byte, tools *int) (step, error) {
 	case l.DelayMS != nil:
 		st.delay = time.Duration(*l.DelayMS) * time.Millisecond
 	case l.Error != "":
-		st.fail = &Error{Status: l.Status, Message: l.Error, Auth: authStatus(l.Status)}
+		st.fail = &Error{Status: l.Status, Message: l.Error, Auth: authStatus(l.Status), TooLong: tooLong(l.Status, "", l.Error)}
 	}
 	return st, nil
 }

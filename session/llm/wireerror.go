@@ -138,10 +138,10 @@ func (e *endpoint) failure(err error) error {
 	if outOfCredit(kind) {
 		f.Hint, f.Again = "check the credit of the account", false
 	}
+	f.Auth, f.TooLong = authStatus(f.Status), tooLong(f.Status, kind, f.Message)
 	if f.Hint == "" {
 		f.Hint = e.hint(f)
 	}
-	f.Auth = authStatus(f.Status)
 	f.Message = oneLine(f.Message)
 	if key := e.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
 		f.Message = strings.ReplaceAll(f.Message, key, "[key]")
@@ -175,8 +175,8 @@ func (e *endpoint) hint(f *Error) string {
 		return "check the credit of the account"
 	case status == http.StatusNotFound:
 		return fmt.Sprintf("check model %q and base_url", e.model)
-	case status == http.StatusRequestEntityTooLarge:
-		return "the conversation is too large; begin a new session"
+	case f.TooLong:
+		return "the conversation is too large: type /compact, or begin a new session"
 	case status == http.StatusTooManyRequests && f.RetryAfter >= time.Second:
 		return fmt.Sprintf("wait %s, then try again", f.RetryAfter.Round(time.Second))
 	case status == http.StatusTooManyRequests:
