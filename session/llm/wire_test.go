@@ -1,50 +1,486 @@
 package llm
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRefusal(t *testing.T) {
-	for body, want := range map[string][2]string{
-		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`:                        {"overloaded_error", "Overloaded"},
-		`{"error":{"message":"no credit","type":"insufficient_quota","param":null,"code":"insufficient_q"}}`: {"insufficient_q", "no credit"},
-		`{"error":{"message":"busy","code":429,"type":"rate_limit"}}`:                                        {"rate_limit", "busy"},
-		`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`:                {"", "API key not valid."},
-		`{"error":"model 'x' not found"}`:                                                                    {"", "model 'x' not found"},
-		`{"object":"error","message":"too long","type":"BadRequestError","code":400}`:                        {"BadRequestError", "too long"},
-		`{"detail":"Not Found"}`:        {"", "Not Found"},
-		`{"detail":[{"loc":["body"]}]}`: {},
-		`{"error":7}`:                   {},
-		`[]`:                            {},
-		`<html>`:                        {},
-		``:                              {},
-	} {
-		kind, message := refusal([]byte(body))
-		if diff := cmp.Diff(want, [2]string{kind, message}); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", body, diff)
+// dialect is how a kind of provider speaks. Its streams, as the real service
+// sends them, are testdata/wire/NAME/BEHAVIOUR.txt: a whole HTTP response each.
+type dialect struct {
+	provider Provider // what the user configures, without the address
+	path     string   // that requests go to, after the address
+	auth     string   // the header that has the key, with the key
+	keyEnv   string   // empty if none is needed
+	usage    Usage    // of the behaviour text
+	back     string   // of the thoughts, what the next request has in it; empty if nothing
+	lacks    []string // behaviours that it doesn't have
+
+	// decode is how the model reads a response.
+	decode func() (func(*http.Response) iter.Seq2[[]byte, error], answer)
+}
+
+const wireKey = "key-for-the-wire"
+
+// dialects are all that are tested.
+var dialects = map[string]dialect{
+	"claude": {
+		provider: Provider{Type: TypeClaude}, path: "/v1/messages", auth: "X-Api-Key: " + wireKey, keyEnv: anthropicKey,
+		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
+			return sseChunks, &claudeAnswer{provider: "claude:m"}
+		},
+	},
+}
+
+// behaviour is what a model does, whatever the dialect.
+type behaviour struct {
+	answers []string // names of the fixtures that the server answers with; the last again and again
+	want    []Event  // without what differs: usage, opaque data, IDs of calls
+	fails   *Error   // with Provider and Message left out, and the names of keys in the hint as KEY
+}
+
+var behaviours = map[string]behaviour{
+	"text":     {answers: []string{"text"}, want: []Event{{Text: "Hello! 日本語 🙂"}, {Stop: StopEnd}}},
+	"thoughts": {answers: []string{"thoughts"}, want: []Event{{Thought: "The user greets; so greet back."}, {Text: "Hello!"}, {Stop: StopEnd}}},
+	"one tool call": {answers: []string{"call"}, want: []Event{{Text: "I look."},
+		wireCall("read", `{"path":"a.go"}`), {Stop: StopTools}}},
+	"three parallel calls": {answers: []string{"parallel"}, want: []Event{
+		wireCall("read", `{"path":"a.go"}`), wireCall("read", `{"path":"b.go"}`), wireCall("list", `{}`), {Stop: StopTools}}},
+	"split arguments": {answers: []string{"split"}, want: []Event{
+		wireCall("write", `{"content":"line 1\n\"two\" 🙂","path":"ä.go"}`), {Stop: StopTools}}},
+	"refusal":    {answers: []string{"refusal"}, want: []Event{{Text: "I can"}, {Stop: StopRefusal}}},
+	"max tokens": {answers: []string{"max_tokens"}, want: []Event{{Text: "I was about"}, {Stop: StopMaxTokens}}},
+	"401":        {answers: []string{"401"}, fails: &Error{Status: 401, Hint: "check the key in KEY, or that of zeph-acp login", Auth: true}},
+	"429 with Retry-After": {answers: []string{"429"},
+		fails: &Error{Status: 429, Hint: "wait 1s, then try again", Again: true, RetryAfter: time.Second}},
+	// A model makes one attempt; the retries are around it.
+	"500 twice then good": {answers: []string{"500", "500", "text"}, fails: &Error{Status: 500, Hint: "try again later", Again: true}},
+	"cut stream":          {answers: []string{"cut"}, want: []Event{{Text: "I was ab"}}, fails: &Error{Hint: "try again", Again: true}},
+}
+
+func wireCall(name, input string) Event {
+	return Event{Call: &ToolCall{Name: name, Input: json.RawMessage(input)}}
+}
+
+// TestWire plays every behaviour in every dialect, through Select: what a user
+// configures is what is tested.
+func TestWire(t *testing.T) {
+	for name, d := range dialects {
+		for title, b := range behaviours {
+			if slices.Contains(d.lacks, title) {
+				continue
+			}
+			t.Run(name+"/"+title, func(t *testing.T) {
+				s := newWireServer(t, name, d, b.answers...)
+				got, err := collect(s.model(), t.Context(), hello())
+				if diff := cmp.Diff(b.want, plain(t, got)); diff != "" {
+					t.Errorf("events (-want +got)\n%s", diff)
+				}
+				if b.fails == nil {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				fault, ok := errors.AsType[*Error](err)
+				if !ok {
+					t.Fatalf("error %v, want %+v", err, b.fails)
+				}
+				want := *b.fails
+				want.Provider, want.Message = d.provider.name(), fault.Message
+				want.Hint = strings.ReplaceAll(want.Hint, "KEY", d.keyEnv)
+				if d.keyEnv == "" && want.Auth {
+					want.Hint = fault.Hint
+				}
+				if diff := cmp.Diff(&want, fault); diff != "" || fault.Message == "" {
+					t.Errorf("error (-want +got)\n%s", diff)
+				}
+			})
 		}
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	for name, tt := range map[string]struct {
-		header http.Header
-		want   time.Duration
-	}{
-		"none":         {nil, 0},
-		"seconds":      {http.Header{"Retry-After": {"7"}}, 7 * time.Second},
-		"milliseconds": {http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"1500"}}, 1500 * time.Millisecond},
-		"past":         {http.Header{"Retry-After": {"Wed, 21 Oct 2015 07:28:00 GMT"}}, 0},
-		"negative":     {http.Header{"Retry-After": {"-7"}}, 0},
-		"no number":    {http.Header{"Retry-After": {"NaN"}}, 0},
-		"forever":      {http.Header{"Retry-After": {"1e300"}}, 365 * 24 * time.Hour},
-	} {
-		if got := retryAfter(tt.header); got != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
+// TestWireCancel ends an answer that has begun and does not go on.
+func TestWireCancel(t *testing.T) {
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "cut")
+			s.hang = true
+			cause := errors.New("the user pressed stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var last error
+			for ev, err := range s.model().Stream(ctx, hello()) {
+				if ev.Text != "" {
+					cancel(cause)
+				}
+				last = err
+			}
+			if last != cause {
+				t.Errorf("error %v, want %v", last, cause)
+			}
+			<-s.gone // the server was told
+		})
+	}
+}
+
+func TestWireUsage(t *testing.T) {
+	for name, d := range dialects {
+		var last *Usage
+		for ev, err := range newWireServer(t, name, d, "text").model().Stream(t.Context(), hello()) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if ev.Usage != nil {
+				last = ev.Usage
+			}
+		}
+		if diff := cmp.Diff(&d.usage, last); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
+}
+
+// TestWireThoughtsGoBack goes on after an answer with thoughts. What belongs to
+// them goes back to the model that had them, as it came, and to no other.
+func TestWireThoughtsGoBack(t *testing.T) {
+	for name, d := range dialects {
+		if d.back == "" {
+			continue
+		}
+		s := newWireServer(t, name, d, "thoughts", "text")
+		got, err := collect(s.model(), t.Context(), hello())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		history := []Message{said("hello"), {Role: Assistant, Blocks: blocksOf(got)}, said("again")}
+		raw, err := json.Marshal(history) // as the store keeps it
+		if err == nil {
+			history = nil
+			err = json.Unmarshal(raw, &history)
+		}
+		if err == nil {
+			_, err = collect(s.model(), t.Context(), Request{Messages: history})
+		}
+		if err != nil || !strings.Contains(s.bodies[1], d.back) {
+			t.Errorf("%s: %v; no %s in\n%s", name, err, d.back, s.bodies[1])
+		}
+		for _, m := range history {
+			for _, b := range m.Blocks {
+				if b.Opaque != nil {
+					b.Opaque.Provider = "other:model"
+				}
+			}
+		}
+		if _, err = collect(s.model(), t.Context(), Request{Messages: history}); err != nil || strings.Contains(s.bodies[2], d.back) {
+			t.Errorf("%s: %v; %s of another model in\n%s", name, err, d.back, s.bodies[2])
+		}
+	}
+}
+
+// TestWirePrefix lets a conversation grow. What was sent before is sent again
+// byte by byte, since that is what the provider's cache goes by.
+func TestWirePrefix(t *testing.T) {
+	for name, d := range dialects {
+		s := newWireServer(t, name, d, "call", "parallel", "text", "text")
+		req := hello()
+		req.System = "Be brief."
+		for _, tool := range []string{"read", "write", "list"} {
+			req.Tools = append(req.Tools, Tool{Name: tool, Description: "Does " + tool + ".", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)})
+		}
+		for range 4 {
+			got, err := collect(s.model(), t.Context(), req)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			blocks := blocksOf(got)
+			req.Messages = append(req.Messages, Message{Role: Assistant, Blocks: blocks})
+			next := Message{Role: User}
+			for _, b := range blocks {
+				if b.Call != nil {
+					next.Blocks = append(next.Blocks, Block{Result: &ToolResult{ID: b.Call.ID, Text: "found"}})
+				}
+			}
+			if len(next.Blocks) == 0 {
+				next.Blocks = []Block{{Text: "and now?"}}
+			}
+			req.Messages = append(req.Messages, next)
+		}
+		for i, body := range s.bodies[1:] {
+			before, after := prefix(t, s.bodies[i]), prefix(t, body)
+			if !strings.HasPrefix(after, before) {
+				t.Errorf("%s: request %d does not begin as the one before\n%s\n%s", name, i+2, before, after)
+			}
+		}
+	}
+}
+
+// prefix is what a provider's cache goes by: the tools, the system prompt and the
+// messages, up to the end of the last message, without the marks of the cache.
+func prefix(t *testing.T, body string) string {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(body), &members); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, key := range []string{"tools", "system", "instructions", "messages", "input"} {
+		out.Write(bytes.TrimSuffix(members[key], []byte("]")))
+	}
+	return strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `"cache_control":{"type":"ephemeral"},`, "").Replace(out.String())
+}
+
+// TestWireBytes cuts each stream after every byte: how the network cuts it must
+// not change an event.
+func TestWireBytes(t *testing.T) {
+	for name, d := range dialects {
+		for _, b := range behaviours {
+			if b.fails != nil || !exists(name, b.answers[0]) {
+				continue
+			}
+			whole, err := d.events(fixture(t, name, b.answers[0]), func(r io.Reader) io.Reader { return r })
+			if err != nil {
+				t.Errorf("%s/%s: %v", name, b.answers[0], err)
+			}
+			pieces, err := d.events(fixture(t, name, b.answers[0]), iotest.OneByteReader)
+			if diff := cmp.Diff(whole, pieces); err != nil || diff != "" {
+				t.Errorf("%s/%s: %v (-whole +pieces)\n%s", name, b.answers[0], err, diff)
+			}
+		}
+	}
+}
+
+// FuzzWire reads a stream that ends anywhere, and in two pieces before. It ends
+// with a stop or with an error, and what came before is what the whole has.
+func FuzzWire(f *testing.F) {
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range dialects {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	for i, name := range names {
+		files, _ := filepath.Glob(filepath.Join("testdata", "wire", name, "*.txt"))
+		for _, file := range files {
+			body := fixtureBody(f, fixture(f, name, strings.TrimSuffix(filepath.Base(file), ".txt")))
+			f.Add(i, []byte(body), len(body)/2)
+			f.Add(i, []byte(body[:len(body)*2/3]), 7)
+		}
+	}
+	f.Fuzz(func(t *testing.T, i int, body []byte, cut int) {
+		d := dialects[names[uint(i)%uint(len(names))]]
+		res := func() *http.Response {
+			return &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body))}
+		}
+		whole, err := d.events(res(), func(r io.Reader) io.Reader { return r })
+		stops := 0
+		for i, ev := range whole {
+			if ev == (Event{}) {
+				t.Error("an empty event")
+			}
+			if ev.Call != nil && !json.Valid(ev.Call.Input) {
+				t.Errorf("input %s", ev.Call.Input)
+			}
+			if ev.Stop != "" {
+				if stops++; i != len(whole)-1 {
+					t.Errorf("%+v after the stop", whole[i+1])
+				}
+			}
+		}
+		if (stops == 1) == (err != nil) {
+			t.Errorf("%d stops and error %v", stops, err)
+		}
+		cut = max(min(cut, len(body)), 0)
+		two, err2 := d.events(res(), func(r io.Reader) io.Reader {
+			return io.MultiReader(io.LimitReader(r, int64(cut)), r)
+		})
+		if diff := cmp.Diff(whole, two); diff != "" || (err == nil) != (err2 == nil) {
+			t.Errorf("cut at %d: %v, %v (-whole +cut)\n%s", cut, err, err2, diff)
+		}
+	})
+}
+
+// TestWireEnds ends streams after each byte: the events are the beginning of
+// those of the whole stream, and a stop or an error ends them.
+func TestWireEnds(t *testing.T) {
+	for name, d := range dialects {
+		for _, file := range []string{"text", "parallel"} {
+			whole, err := d.events(fixture(t, name, file), func(r io.Reader) io.Reader { return r })
+			if err != nil {
+				t.Fatalf("%s/%s: %v", name, file, err)
+			}
+			body := fixtureBody(t, fixture(t, name, file))
+			for n := range len(body) {
+				got, err := d.events(fixture(t, name, file), func(r io.Reader) io.Reader { return io.LimitReader(r, int64(n)) })
+				stopped := len(got) > 0 && got[len(got)-1].Stop != ""
+				if stopped == (err != nil) || !stopped && len(got) > 0 && (len(got) > len(whole) || cmp.Diff(whole[:len(got)], got) != "") {
+					t.Fatalf("%s/%s: after %d bytes %v, %+v", name, file, n, err, got)
+				}
+			}
+		}
+	}
+}
+
+// events decodes a response whose body is read through cut.
+func (d dialect) events(res *http.Response, cut func(io.Reader) io.Reader) (events []Event, err error) {
+	emit := func(ev Event) bool { events = append(events, ev); return true }
+	res.Body = io.NopCloser(cut(res.Body))
+	chunks, a := d.decode()
+	for chunk, err := range chunks(res) {
+		if err != nil {
+			return events, err
+		}
+		if done, err := a.take(chunk, emit); done || err != nil {
+			return events, err
+		}
+	}
+	return events, a.end(emit)
+}
+
+// wireServer speaks a dialect.
+type wireServer struct {
+	*httptest.Server
+	t       testing.TB
+	dialect dialect
+	hang    bool          // after the first answer's body, nothing comes
+	gone    chan struct{} // closed when the client left a hanging answer
+
+	mu     sync.Mutex
+	bodies []string
+}
+
+// newWireServer answers with the fixtures in turn, with the last one from then on.
+func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wireServer {
+	s := &wireServer{t: t, dialect: d, gone: make(chan struct{})}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		header, value, _ := strings.Cut(d.auth, ": ")
+		if err != nil || !json.Valid(body) || r.Method != http.MethodPost || r.URL.Path != d.path || r.Header.Get(header) != value {
+			t.Errorf("%s %s with %v: %v\n%s", r.Method, r.URL.Path, r.Header, err, body)
+		}
+		s.mu.Lock()
+		s.bodies = append(s.bodies, string(body))
+		res := fixture(t, name, answers[min(len(s.bodies), len(answers))-1])
+		s.mu.Unlock()
+		for key, values := range res.Header {
+			w.Header()[key] = values
+		}
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+		if s.hang {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			close(s.gone)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// model is what Select makes for the server.
+func (s *wireServer) model() Model {
+	p := s.dialect.provider
+	p.BaseURL = s.URL
+	m, err := Select(Config{Providers: []Provider{p}}, func(name string) string {
+		if name == s.dialect.keyEnv {
+			return wireKey
+		}
+		return ""
+	}, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+// fixture is a response as it was sent.
+func fixture(t testing.TB, dialect, name string) *http.Response {
+	raw, err := os.ReadFile(filepath.Join("testdata", "wire", dialect, name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)
+	if err != nil {
+		t.Fatalf("%s/%s: %v", dialect, name, err)
+	}
+	return res
+}
+
+func fixtureBody(t testing.TB, res *http.Response) string {
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func exists(dialect, name string) bool {
+	_, err := os.Stat(filepath.Join("testdata", "wire", dialect, name+".txt"))
+	return err == nil
+}
+
+// plain gives the events without what differs from provider to provider.
+func plain(t *testing.T, events []Event) (out []Event) {
+	ids := map[string]bool{}
+	for _, ev := range events {
+		switch {
+		case ev.Usage != nil, ev.Opaque != nil:
+			continue
+		case ev.Call != nil:
+			if ev.Call.ID == "" || ids[ev.Call.ID] {
+				t.Errorf("the ID of %+v is not its own", ev.Call)
+			}
+			ids[ev.Call.ID] = true
+			var input any
+			if err := json.Unmarshal(ev.Call.Input, &input); err != nil {
+				t.Errorf("input %s: %v", ev.Call.Input, err)
+			}
+			raw, _ := json.Marshal(input)
+			ev = wireCall(ev.Call.Name, string(raw))
+		}
+		if n := len(out); n > 0 && ev.Text != "" && out[n-1].Text != "" {
+			out[n-1].Text += ev.Text
+			continue
+		}
+		out = append(out, ev)
+	}
+	return out
+}
+
+// blocksOf is an answer as the history keeps it.
+func blocksOf(events []Event) (blocks []Block) {
+	for _, ev := range events {
+		switch n := len(blocks); {
+		case ev.Text != "":
+			blocks = append(blocks, Block{Text: ev.Text})
+		case ev.Thought != "":
+			blocks = append(blocks, Block{Thought: ev.Thought})
+		case ev.Opaque != nil && n > 0 && blocks[n-1].Thought != "" && blocks[n-1].Opaque == nil:
+			blocks[n-1].Opaque = ev.Opaque
+		case ev.Opaque != nil:
+			blocks = append(blocks, Block{Opaque: ev.Opaque})
+		case ev.Call != nil:
+			blocks = append(blocks, Block{Call: ev.Call})
+		}
+	}
+	return blocks
 }
