@@ -28,14 +28,19 @@ import (
 type Agent struct {
 	Config  Config
 	Session string // ACP session id
-	System  string // system prompt
-	Chain   executors.Executor
-	Send    func(context.Context, acp.SessionUpdate) error
-	NewID   func() string // UUIDs, for tool calls and messages
+	// System gives the system prompt, the same until the conversation is cleared;
+	// nil means none. It is first asked when a model needs it.
+	System func() string
+	Chain  executors.Executor
+	Send   func(context.Context, acp.SessionUpdate) error
+	NewID  func() string // UUIDs, for tool calls and messages
 	// Model and Thought are asked before each call of the model: they may change
 	// during a turn.
 	Model   func() llm.Model
 	Thought func() string // a level of llm.Levels; empty means the model's default
+	// Mode gives the line that tells the model of the session's mode; nil or empty
+	// tells nothing.
+	Mode func() string
 	// Record keeps events. When it returns, a frame may tell of what they
 	// complete.
 	Record func(...Event)
@@ -98,6 +103,11 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 		t.model, t.direct, t.origin = llm.Direct{}, true, executors.User
 		prompt.Instead, prompt.Alone = typed, true
 	}
+	if a.Mode != nil && !prompt.Alone {
+		if line := a.Mode(); line != toldMode(history) {
+			prompt.Mode = line
+		}
+	}
 	if err := t.fits(prompt.blocks(nil)); err != nil {
 		return history, "", err
 	}
@@ -127,6 +137,14 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 	id := a.NewID()
 	a.Record(Note{MessageID: id, Text: text})
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
+}
+
+// system is the system prompt for a model: what is built in needs none.
+func (a *Agent) system(m llm.Model) string {
+	if a.System == nil || isDirect(m) {
+		return ""
+	}
+	return a.System()
 }
 
 func isDirect(m llm.Model) bool {
@@ -238,7 +256,7 @@ func (t *turn) overBudget() (full, size int) {
 	// What the provider counted is exact; only what came after is estimated.
 	n := t.used
 	if t.counted == 0 {
-		n = llm.Tokens(llm.Request{System: t.System, Tools: t.offered})
+		n = llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
 	}
 	n += llm.Tokens(llm.Request{Messages: t.history[t.counted:]})
 	if n*100 > size*budgetPercent {

@@ -27,7 +27,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Messa
 	ask := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.TrimSpace(compactPrompt)}}}
 	// With the same tools, although it may call none: providers want them beside
 	// calls in the history, and cache the prefix.
-	req := llm.Request{System: a.System, Messages: append(history[:len(history):len(history)], ask), Tools: a.Tools(), NoCalls: true, Thought: a.Thought()}
+	req := llm.Request{System: a.system(model), Messages: append(history[:len(history):len(history)], ask), Tools: a.Tools(), NoCalls: true, Thought: a.Thought()}
 	var summary strings.Builder
 	done := Answer{Model: model.Name()}
 	var stop llm.StopReason
@@ -55,7 +55,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Messa
 		cost = a.Spend(model, *done.Usage)
 	}
 	if window := model.Window(); window > 0 {
-		used := llm.Tokens(llm.Request{System: a.System, Tools: req.Tools, Messages: history})
+		used := llm.Tokens(llm.Request{System: req.System, Tools: req.Tools, Messages: history})
 		done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(used, window), Size: window, Cost: cost}
 	}
 	a.Record(Compaction{Summary: text}, done)

@@ -20,11 +20,19 @@ type Config struct {
 	// Mode is the mode in which a session begins: ask, architect, code or
 	// auto. Default code.
 	Mode string `toml:"mode"`
+	// MaxRulesBytes is how much of the project's own rules (AGENTS.md, CLAUDE.md,
+	// .zeph/rules/*.md) the system prompt has at most, in bytes. Default 32768; 0:
+	// none of them are read.
+	MaxRulesBytes int `toml:"max_rules_bytes"`
 }
+
+// maxRulesBytes bounds what every request carries of files that are not the
+// user's words.
+const maxRulesBytes = 1 << 20
 
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
-	return Config{MaxToolIterations: 10, Mode: "code"}
+	return Config{MaxToolIterations: 10, Mode: "code", MaxRulesBytes: 32 << 10}
 }
 
 // Validate tells what is wrong, by key.
@@ -35,6 +43,9 @@ func (c Config) Validate() map[string]string {
 	}
 	if c.ContextBudgetTokens < 0 {
 		wrong["context_budget_tokens"] = fmt.Sprintf("%d is less than 0", c.ContextBudgetTokens)
+	}
+	if c.MaxRulesBytes < 0 || c.MaxRulesBytes > maxRulesBytes {
+		wrong["max_rules_bytes"] = fmt.Sprintf("%d is not from 0 to %d", c.MaxRulesBytes, maxRulesBytes)
 	}
 	if !slices.Contains(modes, c.Mode) {
 		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(modes, ", "))
@@ -61,6 +72,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 		repo.ContextBudgetTokens == c.ContextBudgetTokens ||
 			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),
 		func() { c.ContextBudgetTokens = repo.ContextBudgetTokens })
+	take("max_rules_bytes", repo.MaxRulesBytes <= c.MaxRulesBytes, func() { c.MaxRulesBytes = repo.MaxRulesBytes })
 	take("mode", slices.Index(modes, repo.Mode) <= slices.Index(modes, c.Mode),
 		func() { c.Mode = repo.Mode })
 	return c, ignored

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,9 @@ const maxEmbedded = 200 << 10
 // dropped in silence.
 func (p Prompt) blocks(instead map[int]string) []llm.Block {
 	var blocks []llm.Block
+	if p.Mode != "" {
+		blocks = append(blocks, llm.Block{Text: p.Mode})
+	}
 	if p.Instead != "" {
 		blocks = append(blocks, llm.Block{Text: p.Instead})
 	}
@@ -38,6 +42,19 @@ func (p Prompt) blocks(instead map[int]string) []llm.Block {
 		}
 	}
 	return blocks
+}
+
+// modeMark begins what the model is told of the mode.
+const modeMark = "[mode: "
+
+// toldMode is what a history last told the model of the mode.
+func toldMode(history []llm.Message) string {
+	for _, m := range slices.Backward(history) {
+		if m.Role == llm.User && len(m.Blocks) > 0 && strings.HasPrefix(m.Blocks[0].Text, modeMark) {
+			return m.Blocks[0].Text
+		}
+	}
+	return ""
 }
 
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {

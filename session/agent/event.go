@@ -23,6 +23,9 @@ type Event interface {
 type Prompt struct {
 	MessageID string             `json:"messageId"`
 	Content   []acp.ContentBlock `json:"content"`
+	// Mode is what the model is told of the mode before it reads the prompt; empty
+	// where that has not changed.
+	Mode string `json:"mode,omitempty"`
 	// Instead is what the model gets in place of the text of Content.
 	Instead string `json:"instead,omitempty"`
 	// Alone says that the model gets nothing of Content but Instead.

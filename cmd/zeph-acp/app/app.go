@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -238,6 +237,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	caps := s.Client.Capabilities()
 	judges := a.shellPolicy(s, roots, home, cfg, rules)
 	tools, kept := a.chain(cfg, s, places{roots, files, home}, judges)
+	kept.system = a.systemPrompt(cfg, s, roots, files)
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
@@ -245,11 +245,16 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		a.Log.Warn(w, "session", s.ID)
 	}
 	return session.Opening{
-		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings, Look: judges.Renew,
+		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
+		Look: func() {
+			judges.Renew()
+			kept.system.ready(s.Model())
+		},
 		Agent: &agent.Agent{
 			Config:  cfg.Agent,
 			Session: s.ID,
-			System:  prompt.System(prompt.Facts{Dirs: roots.Dirs(), OS: runtime.GOOS, Shell: "bash"}),
+			System:  kept.system.text,
+			Mode:    func() string { return prompt.Mode(s.Mode()) },
 			Chain:   tools,
 			Send: func(ctx context.Context, u acp.SessionUpdate) error {
 				return s.Client.Update(ctx, s.ID, u)

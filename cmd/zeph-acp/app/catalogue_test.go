@@ -2,7 +2,11 @@ package app
 
 import (
 	"encoding/json"
+	"log/slog"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session"
 )
 
 // maxCatalogue is what the tools that work on the project may take of every
@@ -13,6 +17,42 @@ const maxCatalogue = 6 << 10
 // against what they may take of every request.
 func TestCatalogueSize(t *testing.T) {
 	total := 0
+	for _, b := range offered(t) {
+		t.Logf("%-17s %4d bytes", b.name, len(b.text))
+		if b.name != "update_plan" { // which works on the session alone
+			total += len(b.text)
+		}
+	}
+	if t.Logf("%d bytes in all", total); total > maxCatalogue {
+		t.Errorf("the catalogue has %d bytes, %d are the most", total, maxCatalogue)
+	}
+}
+
+// maxPrompt is what tools and system prompt may take of every request in an empty
+// workspace, in bytes.
+const maxPrompt = 10 << 10
+
+func TestPromptSize(t *testing.T) {
+	total := 0
+	for _, b := range offered(t) {
+		total += len(b.text)
+	}
+	roots, err := workspace.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
+	system := a.systemPrompt(Defaults(), session.Setup{}, roots, roots).text()
+	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
+		t.Errorf("system prompt and tools have %d bytes, %d are the most", total+len(system), maxPrompt)
+	}
+}
+
+// offer is a tool as a provider gets it.
+type offer struct{ name, text string }
+
+func offered(t *testing.T) []offer {
+	var all []offer
 	for _, tool := range Catalogue() {
 		b, err := json.Marshal(struct {
 			Name        string          `json:"name"`
@@ -22,12 +62,7 @@ func TestCatalogueSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%-17s %4d bytes", tool.Name, len(b))
-		if tool.Name != "update_plan" { // which works on the session alone
-			total += len(b)
-		}
+		all = append(all, offer{tool.Name, string(b)})
 	}
-	if t.Logf("%d bytes in all", total); total > maxCatalogue {
-		t.Errorf("the catalogue has %d bytes, %d are the most", total, maxCatalogue)
-	}
+	return all
 }

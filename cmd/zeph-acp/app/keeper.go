@@ -21,12 +21,14 @@ type keeper struct {
 	quota  *quota.Quota
 	filter *filter.Link
 	long   *overflow.Overflow
+	system *systemPrompt
 }
 
-// Reset forgets results and begins to count anew; what runs in the background
+// Reset forgets results and the system prompt, and begins to count anew; what runs in the background
 // goes on.
 func (k *keeper) Reset() {
 	k.cache.Clear()
+	k.system.forget()
 	k.quota.Reset()
 }
 

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// listener notes what it is asked and says "ok".
+type listener struct{ asked []llm.Request }
+
+func (*listener) Name() string { return "test:listener" }
+func (*listener) Window() int  { return 100_000 }
+func (l *listener) Stream(_ context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	l.asked = append(l.asked, req)
+	return func(yield func(llm.Event, error) bool) {
+		_ = yield(llm.Event{Text: "ok"}, nil) && yield(llm.Event{Stop: llm.StopEnd}, nil)
+	}
+}
+
+// The model is told of the mode with the first prompt and with each that comes
+// after a change; the system prompt and what was said stay as they are.
+func TestModeIsTold(t *testing.T) {
+	c, m, mode := &client{}, &listener{}, "code"
+	a := newAgent(t, "", c)
+	a.Model = func() llm.Model { return m }
+	a.System = func() string { return "system" }
+	a.Mode = func() string { return "[mode: " + mode + "]" }
+	var history []llm.Message
+	ask := func(in Input) {
+		t.Helper()
+		var err error
+		if history, _, err = c.turn(t.Context(), t, a, history, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(text("one"))
+	ask(text("two"))
+	mode = "ask"
+	ask(text("/say {\"text\":\"no model sees this\"}"))
+	ask(text("three"))
+	mode = "code"
+	ask(Input{Content: []acp.ContentBlock{acp.TextBlock("/review")}, Instead: "four"})
+	ask(text("five"))
+
+	want := []string{"[mode: code] one", "two", "[mode: ask] three", "[mode: code] four", "five"}
+	for i, req := range m.asked {
+		var texts []string
+		for _, b := range req.Messages[len(req.Messages)-1].Blocks {
+			texts = append(texts, b.Text)
+		}
+		if got := strings.Join(texts, " "); got != want[i] || req.System != "system" {
+			t.Errorf("request %d: %q, want %q; system %q", i, got, want[i], req.System)
+		}
+		if i > 0 {
+			before := m.asked[i-1].Messages
+			for j := range before {
+				if req.Messages[j].Blocks[0].Text != before[j].Blocks[0].Text {
+					t.Errorf("request %d changed message %d", i, j)
+				}
+			}
+		}
+	}
+}

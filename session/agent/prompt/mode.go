@@ -1,0 +1,23 @@
+package prompt
+
+// modeTexts say what the model may do in a mode.
+var modeTexts = map[string]string{
+	"ask":       "look and answer; nothing may be changed. For a change the user has to pick the mode code.",
+	"architect": "look and make plans (update_plan); nothing may be changed. For a change the user has to pick the mode code.",
+	"code":      "change files and run commands; the user is asked for permission.",
+	"auto":      "change files inside the session's directories without asking; the user is asked about commands.",
+}
+
+// Mode is the line that tells the model of a session's mode, empty for a mode
+// that is not known.
+//
+// Why in front of a prompt, and not in the system prompt? A mode may change at any
+// time, and the system prompt is the beginning of what the provider has cached:
+// with each change the whole conversation would be paid for anew.
+func Mode(id string) string {
+	about, ok := modeTexts[id]
+	if !ok {
+		return ""
+	}
+	return "[mode: " + id + "] You may " + about
+}

@@ -1,0 +1,201 @@
+package prompt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Files is how the files of the project are read. Paths are absolute. What is not
+// there gives an error that is fs.ErrNotExist; what may not be read, or is no
+// regular file, any other.
+type Files interface {
+	// Open opens a regular file; real is where it is, without links. The caller
+	// closes it.
+	Open(path string) (f io.ReadCloser, real string, size int64, err error)
+	// List gives the names in a directory, in any order, at most some thousand.
+	List(dir string) ([]string, error)
+	// Has gives those of the names that are there in a directory.
+	Has(dir string, names []string) []string
+}
+
+// Limits bound what is taken from the project.
+type Limits struct {
+	Total int // bytes of all files; 0 reads none
+}
+
+// maxRule is how many bytes of one file are taken at most, so that a long one
+// leaves room for others.
+const maxRule = 16 << 10
+
+// maxRuleFiles bounds the files that are opened in one directory.
+const maxRuleFiles = 50
+
+// Rule is a file of the project that says how to work on it.
+type Rule struct {
+	Path string // as the read tool takes it
+	Text string
+	Rest string // what is missing, for the model; empty if nothing is
+}
+
+// Project is what the system prompt tells of the directories.
+type Project struct {
+	Dirs     []Dir
+	Rules    []Rule
+	Warnings []string // for the user: what was left out
+}
+
+// ErrDenied is in an error of Files about what the user has forbidden to read:
+// nobody need be told.
+var ErrDenied = errors.New("may not be read")
+
+// Read looks at the directories of a session: dirs are absolute, the first is the
+// working directory. Mask is what every text goes through that the model gets.
+func Read(files Files, dirs []string, limits Limits, mask func(string) string) Project {
+	r := reader{files: files, cwd: dirs[0], left: limits.Total, mask: mask}
+	for _, dir := range dirs {
+		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Seen: seen(files, dir)})
+	}
+	if limits.Total > 0 {
+		for _, dir := range dirs {
+			r.dir(dir)
+		}
+	}
+	return r.project
+}
+
+// marksOf are the files by which one knows what a directory is. The names are
+// ours, so nothing foreign is told.
+var marksOf = []string{
+	".git", "go.mod", "go.work", "Cargo.toml", "package.json", "tsconfig.json", "deno.json", "pyproject.toml", "setup.py", "requirements.txt",
+	"pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "meson.build", "Gemfile", "composer.json", "mix.exs", "Package.swift",
+	"build.zig", "flake.nix", "Makefile", "justfile", "Taskfile.yml", "Dockerfile",
+}
+
+func seen(files Files, dir string) []string {
+	names := files.Has(dir, marksOf)
+	if len(names) > 0 && names[0] == ".git" {
+		names[0] = "a git repository"
+	}
+	return names
+}
+
+// reader collects the rules of all directories.
+type reader struct {
+	files   Files
+	cwd     string
+	left    int // bytes
+	mask    func(string) string
+	reals   []string // the files that are in already
+	project Project
+}
+
+func (r *reader) dir(dir string) {
+	r.file(filepath.Join(dir, "AGENTS.md"))
+	r.file(filepath.Join(dir, "CLAUDE.md"))
+	rules := filepath.Join(dir, ".zeph", "rules")
+	names, err := r.files.List(rules)
+	if err != nil {
+		r.leftOut(rules, err)
+		return
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != ".md" })
+	slices.Sort(names)
+	if more := len(names) - maxRuleFiles; more > 0 {
+		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%d files of %s are left out of the system prompt: %d are the most.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles))
+		names = names[:maxRuleFiles]
+	}
+	for _, name := range names {
+		r.file(filepath.Join(rules, name))
+	}
+}
+
+// file takes a file, unless its text is there already.
+func (r *reader) file(path string) {
+	data, real, size, err := r.read(path)
+	if err != nil {
+		r.leftOut(path, err)
+		return
+	}
+	text := string(data)
+	switch {
+	case slices.Contains(r.reals, real):
+		return
+	case strings.TrimSpace(text) == "", strings.TrimSpace(text) == "@AGENTS.md": // as some agents include it
+		return
+	}
+	r.reals = append(r.reals, real)
+	rule := Rule{Path: r.rel(path)}
+	if most := min(maxRule, r.left); size > int64(most) || len(text) > most {
+		text = cut(text, most)
+		lines := strings.Count(text, "\n")
+		rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), max(size, int64(len(data))), lines)
+		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), max(size, int64(len(data)))))
+	}
+	r.left -= len(text)
+	if rule.Text = clean(r.mask(text)); !slices.ContainsFunc(r.project.Rules, func(other Rule) bool {
+		return strings.TrimSpace(other.Text) == strings.TrimSpace(rule.Text) && rule.Text != ""
+	}) {
+		r.project.Rules = append(r.project.Rules, rule)
+	}
+}
+
+// errNoRules says why a link is not followed: a repository must not get at a text
+// by a name that people know as harmless.
+var errNoRules = errors.New("it is a link to something else than a .md file")
+
+// read gives a file as far as it may be of use, where it really is, and its size.
+func (r *reader) read(path string) (data []byte, real string, size int64, err error) {
+	f, real, size, err := r.files.Open(path)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	defer f.Close()
+	if !strings.EqualFold(filepath.Ext(real), ".md") {
+		return nil, "", 0, errNoRules
+	}
+	data, err = io.ReadAll(io.LimitReader(f, maxRule+1))
+	if err == nil && bytes.IndexByte(data, 0) >= 0 {
+		err = errors.New("it is no text")
+	}
+	return data, real, size, err
+}
+
+func (r *reader) leftOut(path string, err error) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDenied) {
+		return
+	}
+	r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%s is left out of the system prompt: %s", oneLine(r.rel(path), maxPath), oneLine(err.Error(), maxPath)))
+}
+
+// rel is a path as the read tool takes it, short where it can be.
+func (r *reader) rel(path string) string {
+	if rel, err := filepath.Rel(r.cwd, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// cut gives at most max bytes of a text, in whole lines if there are any.
+func cut(text string, max int) string {
+	text = text[:min(len(text), max)]
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		return text[:i+1]
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// write marks the text of a rule as the project's.
+func (r Rule) write(b *strings.Builder) {
+	b.WriteString("\n<" + element + ` path="` + oneLine(r.Path, maxPath) + "\">\n")
+	b.WriteString(strings.Trim(r.Text, "\n"))
+	b.WriteString("\n</" + element + ">\n")
+	if r.Rest != "" {
+		b.WriteString(r.Rest + "\n")
+	}
+}
