@@ -58,7 +58,9 @@ type Agent struct {
 	// StreamTerminals says that the client has no terminals but shows those
 	// that an agent streams to it (_meta.terminal_output).
 	StreamTerminals bool
-	Log             *slog.Logger
+	// Notices says that the client takes notices.
+	Notices bool
+	Log     *slog.Logger
 }
 
 // Input is what a turn begins with.
@@ -230,7 +232,7 @@ func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, a
 func (t *turn) promptAt() int {
 	for i := len(t.history) - 1; i >= 0; i-- {
 		m := t.history[i]
-		if m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) {
+		if m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) && !llm.IsGoOn(m) {
 			return i
 		}
 	}

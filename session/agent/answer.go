@@ -16,8 +16,7 @@ type answer struct {
 }
 
 // ask streams one answer of the model to the client and into the history. An
-// answer that breaks off leaves what was said before; see llm.Repair for its
-// calls.
+// answer that breaks off leaves what was said before, and none of its calls.
 func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.message.end()
@@ -37,6 +36,13 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 			break
 		}
 		switch {
+		case ev.Cut:
+			t.history = llm.GoOn(t.history, spoken.cut())
+			t.Record(Cut{})
+			t.spend(usage)
+			a.calls, usage = nil, nil
+		case ev.Instead != nil:
+			t.model = ev.Instead.Model
 		case ev.Call != nil:
 			a.calls = append(a.calls, *ev.Call)
 		case ev.Usage != nil:
@@ -55,7 +61,9 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault != nil {
 		blocks = said(blocks)
 	}
-	if len(blocks) > 0 {
+	if len(blocks) == 0 {
+		t.history = llm.NoGoOn(t.history)
+	} else {
 		t.history = append(t.history, llm.Message{Role: llm.Assistant, Blocks: blocks})
 	}
 	if fault != nil {
@@ -72,8 +80,37 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 		return t.say(ctx, acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
 		return t.say(ctx, acp.UpdateAgentThought, ev.Thought)
+	case ev.Wait != nil, ev.Instead != nil:
+		t.message.end()
+		return t.tellFailure(ctx, ev)
 	}
 	return nil
+}
+
+// tellFailure tells the user that a provider failed and what is done about it: by
+// a notice where the client takes them, else as a message of ours.
+func (a *Agent) tellFailure(ctx context.Context, ev llm.Event) error {
+	text := ""
+	switch {
+	case ev.Wait != nil:
+		text = ev.Wait.String()
+	case ev.Instead != nil:
+		text = ev.Instead.String()
+	}
+	switch {
+	case text == "":
+		return nil
+	case a.Notices:
+		return a.Send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "warning", Title: text})
+	}
+	return a.Say(ctx, text+"\n\n")
+}
+
+// spend counts what an answer took of which there is no end.
+func (t *turn) spend(u *llm.Usage) {
+	if u != nil {
+		t.Spend(t.model, *u)
+	}
 }
 
 // count completes the answer and tells the client how full the context is.
@@ -157,6 +194,13 @@ func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	s.kind = ""
 	s.pieces.Reset()
 	return s.blocks
+}
+
+// cut gives the blocks of an answer that broke off, for the next to begin.
+func (s *spoken) cut() []llm.Block {
+	blocks := s.end(nil)
+	s.blocks = nil
+	return blocks
 }
 
 func (s *spoken) add1(b llm.Block) {

@@ -29,12 +29,19 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Messa
 	// calls in the history, and cache the prefix.
 	req := llm.Request{System: a.system(model), Messages: append(history[:len(history):len(history)], ask), Tools: a.Tools(), NoCalls: true, Thought: a.Thought()}
 	var summary strings.Builder
-	done := Answer{Model: model.Name()}
+	var done Answer
 	var stop llm.StopReason
 	for ev, err := range model.Stream(ctx, req) {
 		switch {
 		case err != nil:
 			return history, err
+		case ev.Wait != nil, ev.Instead != nil:
+			if err := a.tellFailure(ctx, ev); err != nil {
+				return history, err
+			}
+			if ev.Instead != nil {
+				model = ev.Instead.Model
+			}
 		case ev.Usage != nil:
 			done.Usage = ev.Usage
 		case ev.Stop != "":
@@ -49,7 +56,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Messa
 	if text == "" || stop == llm.StopMaxTokens || stop == llm.StopRefusal {
 		return history, &llm.Error{Provider: model.Name(), Message: fmt.Sprintf("gave no summary (it stopped with %q)", stop), Hint: "try again"}
 	}
-	history = summarised(text)
+	history, done.Model = summarised(text), model.Name()
 	var cost *acp.Cost
 	if done.Usage != nil {
 		cost = a.Spend(model, *done.Usage)

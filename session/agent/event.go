@@ -42,7 +42,7 @@ type Attachment struct {
 }
 
 // Block is a complete piece of the model's answer. Texts and thoughts were shown
-// to the client as a message; a call that is in no Answer was never made.
+// to the client as a message; a call before a Cut or in no Answer was never made.
 type Block struct {
 	MessageID string    `json:"messageId,omitempty"`
 	Block     llm.Block `json:"block"`
@@ -54,6 +54,10 @@ type Answer struct {
 	Usage *llm.Usage       `json:"usage,omitempty"`
 	Shown *acp.UsageUpdate `json:"shown,omitempty"` // to the client
 }
+
+// Cut tells that the answer broke off after the blocks before it, and that the
+// model was asked to go on; see llm.GoOn.
+type Cut struct{}
 
 // Note is a word of ours to the user, which the model doesn't see.
 type Note struct {
@@ -118,6 +122,7 @@ func (Prompt) Kind() string     { return "prompt" }
 func (Attachment) Kind() string { return "attachment" }
 func (Block) Kind() string      { return "block" }
 func (Answer) Kind() string     { return "answer" }
+func (Cut) Kind() string        { return "cut" }
 func (Note) Kind() string       { return "note" }
 func (Call) Kind() string       { return "tool_call" }
 func (Correction) Kind() string { return "tool_correction" }
@@ -134,6 +139,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Prompt{}.Kind():     decode[Prompt],
 	Block{}.Kind():      decode[Block],
 	Answer{}.Kind():     decode[Answer],
+	Cut{}.Kind():        decode[Cut],
 	Note{}.Kind():       decode[Note],
 	Call{}.Kind():       decode[Call],
 	Attachment{}.Kind(): decode[Attachment],

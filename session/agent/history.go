@@ -40,7 +40,13 @@ func (h *historian) add(e Event) {
 	case Block:
 		h.answer = append(h.answer, e.Block)
 	case Answer:
+		if len(h.answer) == 0 {
+			h.messages = llm.NoGoOn(h.messages)
+		}
 		h.say(llm.Assistant, h.answer)
+		h.answer = nil
+	case Cut:
+		h.messages = llm.GoOn(h.messages, h.answer)
 		h.answer = nil
 	case Result:
 		if e.Link > 0 {
@@ -84,7 +90,11 @@ func (h *historian) take(index int, text string) {
 
 // broken takes over what is left of an answer that broke off.
 func (h *historian) broken() {
-	h.say(llm.Assistant, said(h.answer))
+	if blocks := said(h.answer); len(blocks) == 0 {
+		h.messages = llm.NoGoOn(h.messages)
+	} else {
+		h.say(llm.Assistant, blocks)
+	}
 	h.answer = nil
 }
 

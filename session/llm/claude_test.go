@@ -151,7 +151,7 @@ func TestClaudeFailure(t *testing.T) {
 		"429": {status(429, apiError("rate_limit_error", "too many")),
 			Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again", Again: true}, 1},
 		"429 for long": {status(429, apiError("rate_limit_error", "too many"), "Retry-After", "3600"),
-			Error{Status: 429, Message: "too many", Hint: "wait 1h0m0s, then try again", Again: true, RetryAfter: time.Hour}, 1},
+			Error{Status: 429, Message: "too many", Hint: "wait 60 min, then try again", Again: true, RetryAfter: time.Hour}, 1},
 		"529": {status(529, apiError("overloaded_error", "Overloaded")),
 			Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
 		"a page of HTML": {status(502, "<html>\n<h1>Bad Gateway"+strings.Repeat("ä", 1000)),

@@ -24,6 +24,12 @@ type Config struct {
 	// Providers are the language models to choose from; none means that the
 	// environment decides, see Select.
 	Providers []Provider `toml:"providers"`
+	// Fallback are the models that answer in turn, as "provider" or
+	// "provider:model", when the one that was picked has failed for good: the
+	// first that has its key and whose window is large enough. None by default.
+	Fallback []string `toml:"fallback"`
+	// Retry is what is done before that.
+	Retry Retry `toml:"retry"`
 }
 
 // Provider is one [[llm.providers]].
@@ -73,15 +79,20 @@ const (
 )
 
 // Defaults has no providers.
-func Defaults() Config { return Config{} }
+func Defaults() Config {
+	return Config{Retry: Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}}
+}
 
 // Tighten takes nothing over: a repository that could name a provider could
 // send the conversation anywhere.
 func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
-	if has("providers") {
-		return c, []string{"providers"}
+	var ignored []string
+	for _, key := range []string{"providers", "fallback"} {
+		if has(key) {
+			ignored = append(ignored, key)
+		}
 	}
-	return c, nil
+	return c, ignored
 }
 
 var (
@@ -108,6 +119,22 @@ func (c Config) Validate() map[string]string {
 		if p.Default && defaults > 1 {
 			wrong[fmt.Sprintf("providers[%d].default", i)] = "an earlier provider is the default already; only one can be"
 		}
+	}
+	for i, name := range c.Fallback {
+		key := fmt.Sprintf("fallback[%d]", i)
+		if name == "" {
+			wrong[key] = "must be PROVIDER or PROVIDER:MODEL, is empty"
+			continue
+		}
+		switch p, err := choose(c.Providers, name); {
+		case err != nil:
+			wrong[key] = err.Error()
+		case p.Type == TypeDirect:
+			wrong[key] = fmt.Sprintf("%q is no model: it answers to spelt out tool calls only", name)
+		}
+	}
+	for key, what := range c.Retry.validate() {
+		wrong["retry."+key] = what
 	}
 	return wrong
 }

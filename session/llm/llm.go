@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -115,6 +116,14 @@ type Event struct {
 	Call    *ToolCall // complete
 	Usage   *Usage    // so far; a later one replaces it
 	Stop    StopReason
+
+	// These are of the models that Select makes, which go on after failures.
+	Wait    *Wait    // nothing comes for a while
+	Instead *Instead // another model answers
+	// Cut tells that the answer broke off here, and that the model was asked to go
+	// on, as GoOn does: thoughts and calls so far are void, what comes next goes
+	// on where the text ended.
+	Cut bool
 }
 
 // Usage counts tokens of one answer.
@@ -162,4 +171,11 @@ func (e *Error) Error() string {
 		s += " (" + e.Hint + ")"
 	}
 	return s
+}
+
+// sentence leaves out what to do, and the full stop.
+func (e *Error) sentence() string {
+	bare := *e
+	bare.Hint = ""
+	return strings.TrimRight(bare.Error(), ". ")
 }

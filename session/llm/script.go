@@ -23,6 +23,7 @@ import (
 //	{"delay_ms": 50}                             nothing for that long
 //	{"wait": "cancel"}                           nothing until the turn is cancelled
 //	{"error": "overloaded", "status": 529}       the provider fails; status is 0 by default
+//	{"error": "busy", "again": true}             and may work later; "retry_after_ms": 50 asks to wait that long
 //	{"stop": "max_tokens"}                       or end, tools, refusal
 //
 // {"tool": {"name": …, "input": …, "id": …}} and {"error": {"message": …, "status": …}}
@@ -132,6 +133,8 @@ type line struct {
 	Wait    string     `json:"wait"`
 	Error   string     `json:"error"`
 	Status  int        `json:"status"`
+	Again   bool       `json:"again"`
+	AfterMS int        `json:"retry_after_ms"`
 	Stop    StopReason `json:"stop"`
 }
 
@@ -175,7 +178,10 @@ func parseStep(text []byte, tools *int) (step, error) {
 	case l.DelayMS != nil:
 		st.delay = time.Duration(*l.DelayMS) * time.Millisecond
 	case l.Error != "":
-		st.fail = &Error{Status: l.Status, Message: l.Error, Auth: authStatus(l.Status), TooLong: tooLong(l.Status, "", l.Error)}
+		st.fail = &Error{
+			Status: l.Status, Message: l.Error, Auth: authStatus(l.Status), TooLong: tooLong(l.Status, "", l.Error),
+			Again: l.Again, RetryAfter: time.Duration(l.AfterMS) * time.Millisecond,
+		}
 	}
 	return st, nil
 }
@@ -217,8 +223,10 @@ func (l line) check() error {
 		return errors.New("want exactly one of text, thought, tool, usage, delay_ms, wait, error and stop, not empty")
 	case l.Tool == "" && (l.Input != nil || l.ID != ""):
 		return errors.New("input and id belong to a tool")
-	case l.Error == "" && l.Status != 0:
-		return errors.New("status belongs to an error")
+	case l.Error == "" && (l.Status != 0 || l.Again || l.AfterMS != 0):
+		return errors.New("status, again and retry_after_ms belong to an error")
+	case l.AfterMS < 0, l.AfterMS > 0 && !l.Again:
+		return errors.New("retry_after_ms must not be negative, and needs again")
 	case l.DelayMS != nil && *l.DelayMS < 0:
 		return errors.New("delay_ms must not be negative")
 	case l.Wait != "" && l.Wait != "cancel":

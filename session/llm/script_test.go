@@ -74,7 +74,7 @@ func TestScriptMistakes(t *testing.T) {
 		`{"text": "a", "thought": "b"}`:                  "m.jsonl:1: want exactly one of text, thought, tool, usage, delay_ms, wait, error and stop, not empty",
 		`{"text": "a"}}`:                                 "m.jsonl:1: want one JSON object on a line",
 		`{"text": "a", "id": "b"}`:                       "m.jsonl:1: input and id belong to a tool",
-		`{"text": "a", "status": 1}`:                     "m.jsonl:1: status belongs to an error",
+		`{"text": "a", "status": 1}`:                     "m.jsonl:1: status, again and retry_after_ms belong to an error",
 		`{"delay_ms": -1}`:                               "m.jsonl:1: delay_ms must not be negative",
 		`{"wait": "5s"}`:                                 `m.jsonl:1: wait must be "cancel", not "5s"`,
 		`{"stop": "soon"}`:                               `m.jsonl:1: stop must be end, tools, max_tokens or refusal, not "soon"`,

@@ -19,11 +19,47 @@ const (
 // Nothing is connected. A key that is missing is no error here: [Ready] tells,
 // and so does the model's Stream. Getenv is asked again at each of them, so that
 // a key which comes later is seen.
+//
+// The model goes on after failures as cfg.Retry and cfg.Fallback say, and tells
+// of it by events; see Event.
 func Select(cfg Config, getenv func(string) string, want string) (Model, error) {
-	p, err := choose(available(cfg, getenv), want)
+	return selectWith(cfg, getenv, want, systemClock())
+}
+
+func selectWith(cfg Config, getenv func(string) string, want string, c clock) (Model, error) {
+	ps := available(cfg, getenv)
+	p, err := choose(ps, want)
 	if err != nil {
 		return nil, err
 	}
+	m, err := p.open(getenv)
+	if err != nil || p.Type == TypeDirect { // which never fails
+		return m, err
+	}
+	m = &retrier{m, cfg.Retry, c}
+	var others []Model
+	for _, name := range cfg.Fallback {
+		other, err := choose(ps, name)
+		if err != nil {
+			return nil, fmt.Errorf("llm.fallback: %w", err)
+		}
+		if other.id() == p.id() || slices.ContainsFunc(others, func(m Model) bool { return m.Name() == other.id() }) {
+			continue
+		}
+		o, err := other.open(getenv)
+		if err != nil {
+			return nil, fmt.Errorf("llm.fallback: %w", err)
+		}
+		others = append(others, &retrier{o, cfg.Retry, c})
+	}
+	if len(others) > 0 {
+		m = &fallback{Model: m, others: others, clock: c}
+	}
+	return &resumer{m}, nil
+}
+
+// open makes the provider's own model, which asks once.
+func (p Provider) open(getenv func(string) string) (Model, error) {
 	switch p.Type {
 	case TypeClaude:
 		return p.withTools(newClaude(p, getenv)), nil

@@ -70,11 +70,25 @@ var behaviours = map[string]behaviour{
 	"refusal":    {answers: []string{"refusal"}, want: []Event{{Text: "I can"}, {Stop: StopRefusal}}},
 	"max tokens": {answers: []string{"max_tokens"}, want: []Event{{Text: "I was about"}, {Stop: StopMaxTokens}}},
 	"401":        {answers: []string{"401"}, fails: &Error{Status: 401, Hint: "check the key in KEY, or that of zeph-acp login", Auth: true}},
-	"429 with Retry-After": {answers: []string{"429"},
-		fails: &Error{Status: 429, Hint: "wait 1s, then try again", Again: true, RetryAfter: time.Second}},
-	// A model makes one attempt; the retries are around it.
-	"500 twice then good": {answers: []string{"500", "500", "text"}, fails: &Error{Status: 500, Hint: "try again later", Again: true}},
-	"cut stream":          {answers: []string{"cut"}, want: []Event{{Text: "I was ab"}}, fails: &Error{Hint: "try again", Again: true}},
+	"429 with Retry-After": {answers: []string{"429", "text"},
+		want: []Event{wireWait(2, time.Second), {Text: "Hello! 日本語 🙂"}, {Stop: StopEnd}}},
+	"500 twice then good": {answers: []string{"500", "500", "text"},
+		want: []Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond), {Text: "Hello! 日本語 🙂"}, {Stop: StopEnd}}},
+	"500 for good": {answers: []string{"500"},
+		want:  []Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond)},
+		fails: &Error{Status: 500, Hint: "tried 3 times; try again later", Again: true}},
+	"cut stream": {answers: []string{"cut", "text"}, want: []Event{{Text: "I was ab"}, {Cut: true}, {Text: "Hello! 日本語 🙂"}, {Stop: StopEnd}}},
+	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if nobody had asked it to go on
+		want: []Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: StopMaxTokens}}},
+	"cut twice": {answers: []string{"cut"}, want: []Event{{Text: "I was ab"}, {Cut: true}},
+		fails: &Error{Hint: "what came of the answer is kept: send another prompt to go on; try again", Again: true}},
+}
+
+// wireRetry is how often and how soon the models of wireServer are asked again.
+var wireRetry = Retry{MaxAttempts: 2, BaseMS: 10, MaxMS: 20, BudgetSecs: 5}
+
+func wireWait(try int, d time.Duration) Event {
+	return Event{Wait: &Wait{For: d, Try: try, Of: 3}}
 }
 
 func wireCall(name, input string) Event {
@@ -140,6 +154,21 @@ func TestWireCancel(t *testing.T) {
 			}
 			<-s.gone // the server was told
 		})
+	}
+}
+
+// TestWireGoesOn looks at the request after a stream that was cut: it begins as
+// the first one, and has what was said as the model's own words.
+func TestWireGoesOn(t *testing.T) {
+	for name, d := range dialects {
+		s := newWireServer(t, name, d, "cut", "text")
+		if _, err := collect(s.model(), t.Context(), hello()); err != nil || len(s.bodies) != 2 {
+			t.Fatalf("%s: %d requests, %v", name, len(s.bodies), err)
+		}
+		if before, after := prefix(t, s.bodies[0]), prefix(t, s.bodies[1]); !strings.HasPrefix(after, before) ||
+			!strings.Contains(after, "I was ab") || !strings.Contains(after, goOn) {
+			t.Errorf("%s: not gone on with what was said\n%s\n%s", name, before, after)
+		}
 	}
 }
 
@@ -253,7 +282,7 @@ func prefix(t *testing.T, body string) string {
 func TestWireBytes(t *testing.T) {
 	for name, d := range dialects {
 		for _, b := range behaviours {
-			if b.fails != nil || !exists(name, b.answers[0]) {
+			if b.fails != nil || len(b.answers) > 1 || !exists(name, b.answers[0]) {
 				continue
 			}
 			whole, err := d.events(fixture(t, name, b.answers[0]), func(r io.Reader) io.Reader { return r })
@@ -400,12 +429,12 @@ func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wir
 func (s *wireServer) model() Model {
 	p := s.dialect.provider
 	p.BaseURL = s.URL
-	m, err := Select(Config{Providers: []Provider{p}}, func(name string) string {
+	m, err := selectWith(Config{Providers: []Provider{p}, Retry: wireRetry}, func(name string) string {
 		if name == s.dialect.keyEnv {
 			return wireKey
 		}
 		return ""
-	}, "")
+	}, "", new(idle).clock())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -445,6 +474,8 @@ func plain(t *testing.T, events []Event) (out []Event) {
 		switch {
 		case ev.Usage != nil, ev.Opaque != nil:
 			continue
+		case ev.Wait != nil:
+			ev.Wait = &Wait{For: ev.Wait.For, Try: ev.Wait.Try, Of: ev.Wait.Of}
 		case ev.Call != nil:
 			if ev.Call.ID == "" || ids[ev.Call.ID] {
 				t.Errorf("the ID of %+v is not its own", ev.Call)

@@ -178,7 +178,7 @@ func (e *endpoint) hint(f *Error) string {
 	case f.TooLong:
 		return "the conversation is too large: type /compact, or begin a new session"
 	case status == http.StatusTooManyRequests && f.RetryAfter >= time.Second:
-		return fmt.Sprintf("wait %s, then try again", f.RetryAfter.Round(time.Second))
+		return fmt.Sprintf("wait %s, then try again", span(f.RetryAfter))
 	case status == http.StatusTooManyRequests:
 		return "wait a minute, then try again"
 	case status >= 500, status == 0:

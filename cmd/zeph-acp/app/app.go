@@ -165,7 +165,11 @@ func (a *App) models() []llm.Choice {
 // can ask for it before the first prompt; that it may be in a file which cannot
 // be used is said too.
 func (a *App) model(name string) (llm.Model, error) {
-	m, err := llm.Select(a.Config.LLM, a.Getenv, name)
+	return a.modelOf(a.Config.LLM, name)
+}
+
+func (a *App) modelOf(cfg llm.Config, name string) (llm.Model, error) {
+	m, err := llm.Select(cfg, a.Getenv, name)
 	if err != nil {
 		return nil, a.placed(name, err)
 	}
@@ -266,6 +270,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			Shorten:  func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
 			// A client that has terminals shows those.
 			StreamTerminals: caps.TerminalOutput && !caps.Terminal,
+			Notices:         caps.Notices,
 			Log:             a.Log,
 		},
 	}, nil
@@ -278,7 +283,9 @@ func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
 	if name == "" {
 		return nil, nil
 	}
-	m, err := a.model(name)
+	alone := cfg.LLM
+	alone.Fallback = nil // it was named for the purpose
+	m, err := a.modelOf(alone, name)
 	if err != nil {
 		const key = "tools.retry.parameter_reformat_provider"
 		if a.whence != nil {

@@ -1,0 +1,145 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// resting is how long a model that failed is not asked again, if others can
+// answer: a turn of many calls would else wait through its tries at each of them.
+const resting = 5 * time.Minute
+
+// Instead tells that another model answers from here on.
+type Instead struct {
+	Model  Model  // answers, and is what usage is counted for
+	Reason string // sentences, each with its full stop; empty if the user knows
+}
+
+// String is one line for the user; empty if there is nothing to tell.
+func (i Instead) String() string {
+	if i.Reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s answers instead.", i.Reason, i.Model.Name())
+}
+
+// fallback asks the next model when one has failed for good, before anything of
+// an answer came.
+type fallback struct {
+	Model  // the one that was picked
+	others []Model
+	clock
+
+	mu    sync.Mutex
+	until map[Model]time.Time // not to be asked before that
+}
+
+// Unwrap gives the model that was picked.
+func (f *fallback) Unwrap() Model { return f.Model }
+
+// Window is that of the model which is asked next.
+func (f *fallback) Window() int { return f.candidates()[0].Window() }
+
+// Stream asks the models one after the other.
+func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var failed []*Error
+		var told []string // since another model was announced: what became of those before
+		for i, m := range f.candidates() {
+			if m != f.Model {
+				if e := unfit(m, req); e != nil {
+					failed, told = append(failed, e), append(told, e.Error()+".")
+					continue
+				}
+			}
+			if i > 0 || m != f.Model {
+				if !yield(Event{Instead: &Instead{m, strings.Join(told, " ")}}, nil) {
+					return
+				}
+				told = nil
+			}
+			e := relay(ctx, m, req, yield, outlives)
+			if e == nil {
+				return
+			}
+			f.rest(m, e.RetryAfter)
+			failed, told = append(failed, e), append(told, e.news()+".")
+		}
+		yield(Event{}, together(failed))
+	}
+}
+
+// candidates are the models in the order in which they are asked: those that
+// failed a short while ago are the last.
+func (f *fallback) candidates() []Model {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	var fresh, tired []Model
+	for _, m := range append([]Model{f.Model}, f.others...) {
+		if now.Before(f.until[m]) {
+			tired = append(tired, m)
+		} else {
+			fresh = append(fresh, m)
+		}
+	}
+	return append(fresh, tired...)
+}
+
+func (f *fallback) rest(m Model, asked time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.until == nil {
+		f.until = map[Model]time.Time{}
+	}
+	f.until[m] = f.now().Add(max(resting, asked))
+}
+
+// outlives reports whether a failure is the provider's and not the request's, so
+// that another provider may answer. A key that is missing is no failure: the user
+// can give it.
+func outlives(e *Error) bool {
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+		return true
+	}
+	return e.Again || e.Status < 400 && !e.Auth
+}
+
+// unfit tells why a model cannot answer instead of another; nil if it can.
+func unfit(m Model, req Request) *Error {
+	if err := Ready(m); err != nil {
+		if e, ok := errors.AsType[*Error](err); ok {
+			return e
+		}
+		return &Error{Provider: m.Name(), Message: err.Error()}
+	}
+	if window, n := m.Window(), Tokens(req); window > 0 && n > window {
+		return &Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %d tokens, and its window has %d", n, window)}
+	}
+	return nil
+}
+
+// together is the first failure, with the others in its hint.
+func together(failed []*Error) *Error {
+	first := *failed[0]
+	for _, e := range failed[1:] {
+		first.Hint = joinHints(first.Hint, e.Error())
+	}
+	return &first
+}
+
+// news is what the user is told of a failure after which another model answers:
+// what to do, if it will not pass.
+func (e *Error) news() string {
+	if e.Again {
+		return e.sentence()
+	}
+	return e.Error()
+}

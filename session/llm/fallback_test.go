@@ -1,0 +1,118 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFallback(t *testing.T) {
+	some := Retry{MaxAttempts: 1, BaseMS: 1000, MaxMS: 1000, BudgetSecs: 9}
+	good := `{"text": "hi"}`
+	for name, tt := range map[string]struct {
+		scripts []string
+		want    string
+	}{
+		"not needed": {[]string{good, good}, "hi .end"},
+		"after all tries": {
+			[]string{strings.Repeat(overloaded, 2), good},
+			"[a answered 529: Overloaded. Trying again in 1 s (2 of 2).] [a answered 529: Overloaded. b:] hi .end",
+		},
+		"key refused": {
+			[]string{`{"error": "bad key", "status": 401}`, good}, "[a answered 401: bad key. b:] hi .end",
+		},
+		"no such model":       {[]string{`{"error": "no such model", "status": 404}`, good}, "[a answered 404: no such model. b:] hi .end"},
+		"no credit":           {[]string{`{"error": "pay", "status": 402}`, good}, "[a answered 402: pay. b:] hi .end"},
+		"the request's fault": {[]string{`{"error": "no", "status": 400}`, good}, "! a answered 400: no"},
+		"too large":           {[]string{`{"error": "no", "status": 413}`, good}, "! a answered 413: no"},
+		"refusal":             {[]string{`{"stop": "refusal"}`, good}, ".refusal"},
+		"shown":               {[]string{`{"text": "a"}` + "\n" + `{"error": "no", "status": 401}`, good}, "a ! a answered 401: no"},
+		"key missing":         {[]string{"no key", good}, "! a: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"},
+		"one without its key": {
+			[]string{`{"error": "x"}`, "no key", good},
+			"[a: x. b: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent). c:] hi .end",
+		},
+		"the next fails too": {
+			[]string{`{"error": "x"}`, `{"error": "y", "status": 403}`, good}, "[a: x. b:] [b answered 403: y. c:] hi .end",
+		},
+		"all fail": {
+			[]string{`{"error": "x"}`, `{"error": "y", "status": 403}`}, "[a: x. b:] ! a: x (b answered 403: y)",
+		},
+		"the next waits": {
+			[]string{`{"error": "x"}`, overloaded + good}, "[a: x. b:] [b answered 529: Overloaded. Trying again in 1 s (2 of 2).] hi .end",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c idle
+			if diff := cmp.Diff(tt.want, told(scripts(t, c.clock(), some, tt.scripts...), t.Context())); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A model that failed is left alone for a while, of which the user was told; then
+// it is the first again.
+func TestFallbackRests(t *testing.T) {
+	c := idle{at: time.Unix(0, 0)}
+	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
+	m := scripts(t, c.clock(), Retry{}, bad+good+bad+good, good+good+good+bad)
+	for i, want := range []struct {
+		after time.Duration
+		tale  string
+	}{
+		{0, "[a: x. b:] hi .end"},
+		{time.Minute, "[ b:] hi .end"},
+		{4 * time.Minute, "hi .end"},
+		{0, "[a: x. b:] hi .end"},
+		{0, "[ b:] [b: x. a:] hi .end"},
+	} {
+		c.at = c.at.Add(want.after)
+		if diff := cmp.Diff(want.tale, told(m, t.Context())); diff != "" {
+			t.Errorf("call %d (-want +got)\n%s", i, diff)
+		}
+	}
+}
+
+// What does not fit into a window is not sent, and the window is that of the
+// model which answers.
+func TestFallbackWindow(t *testing.T) {
+	var c idle
+	model := func(name, script string, window int) *retrier {
+		s := parse(t, script)
+		s.Provider, s.ContextWindow = name, window
+		return &retrier{s, Retry{}, c.clock()}
+	}
+	a, b := model("a", `{"error": "x"}`, 9000), model("b", `{"text": "hi"}`, 5)
+	f := &fallback{Model: a, others: []Model{b, model("c", `{"text": "hi"}`+"\n\n"+`{"text": "ho"}`, 8000)}, clock: c.clock()}
+	req := hello()
+	req.System = strings.Repeat("x", 70)
+	events, err := collect(f, t.Context(), req)
+	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", tale(events, err)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if f.Window() != 5 { // it is asked, and left out if it must be
+		t.Errorf("window %d", f.Window())
+	}
+}
+
+func TestValidateFailures(t *testing.T) {
+	cfg := Config{
+		Providers: []Provider{{Name: "work", Type: TypeClaude}, {Type: TypeDirect}},
+		Fallback:  []string{"work", "work:x", "claude:y", "", "nobody", "work:", "direct"},
+		Retry:     Retry{MaxAttempts: 11, BaseMS: 2, MaxMS: 1, BudgetSecs: -1},
+	}
+	want := map[string]string{
+		"fallback[3]":        "must be PROVIDER or PROVIDER:MODEL, is empty",
+		"fallback[4]":        `no provider "nobody" for model "nobody"; want PROVIDER:MODEL, such as work:` + DefaultClaude + ", direct",
+		"fallback[5]":        `model "work:" lacks the part after "work"; want PROVIDER:MODEL`,
+		"fallback[6]":        `"direct" is no model: it answers to spelt out tool calls only`,
+		"retry.max_attempts": "must be from 0 to 10, is 11",
+		"retry.budget_secs":  "must be from 0 to 3600, is -1",
+	}
+	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,198 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// idle is a clock whose time passes in waits alone.
+type idle struct {
+	at    time.Time
+	waits []time.Duration
+	wait  func(ctx context.Context) // called before each, if not nil
+}
+
+func (c *idle) clock() clock {
+	return clock{
+		now: func() time.Time { return c.at },
+		sleep: func(ctx context.Context, d time.Duration) error {
+			if c.wait != nil {
+				c.wait(ctx)
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			c.at = c.at.Add(d)
+			c.waits = append(c.waits, d)
+			return nil
+		},
+		random: func() float64 { return 0 },
+	}
+}
+
+// scripts makes a model of each script, "a", "b" and so on; the first is picked,
+// the others are its fallbacks. A script of "no key" is a Claude without one.
+func scripts(t testing.TB, c clock, retry Retry, texts ...string) Model {
+	t.Helper()
+	cfg := Config{Retry: retry}
+	for i, text := range texts {
+		name := string(rune('a' + i))
+		p := Provider{Name: name, Type: TypeScript, Model: filepath.Join(t.TempDir(), "m")}
+		if text == "no key" {
+			p = Provider{Name: name, Type: TypeClaude, Model: "m", APIKeyEnv: "KEY"}
+		} else if err := os.WriteFile(p.Model, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Providers = append(cfg.Providers, p)
+		if i > 0 {
+			cfg.Fallback = append(cfg.Fallback, name)
+		}
+	}
+	if wrong := cfg.Validate(); len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	m, err := selectWith(cfg, func(string) string { return "" }, "", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// told is an answer as the user is told of it.
+func told(m Model, ctx context.Context) string {
+	events, err := collect(m, ctx, hello())
+	return tale(events, err)
+}
+
+// tale writes events down, each in a few words.
+func tale(events []Event, err error) string {
+	var words []string
+	for _, ev := range events {
+		switch {
+		case ev.Text != "":
+			words = append(words, ev.Text)
+		case ev.Thought != "":
+			words = append(words, "<"+ev.Thought+">")
+		case ev.Call != nil:
+			words = append(words, ev.Call.Name+"()")
+		case ev.Wait != nil:
+			words = append(words, "["+ev.Wait.String()+"]")
+		case ev.Instead != nil:
+			provider, _, _ := strings.Cut(ev.Instead.Model.Name(), ":")
+			words = append(words, fmt.Sprintf("[%s %s:]", ev.Instead.Reason, provider))
+		case ev.Cut:
+			words = append(words, "[cut]")
+		case ev.Stop != "":
+			words = append(words, "."+string(ev.Stop))
+		}
+	}
+	if err != nil {
+		words = append(words, "! "+err.Error())
+	}
+	return strings.Join(words, " ")
+}
+
+const overloaded = `{"error": "Overloaded.", "status": 529, "again": true}` + "\n\n"
+
+func TestRetry(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script string
+		retry  Retry
+		want   string
+		waits  []time.Duration
+	}{
+		"good at once": {`{"text": "hi"}`, Defaults().Retry, "hi .end", nil},
+		"good the third time": {
+			overloaded + overloaded + `{"text": "hi"}`, Defaults().Retry,
+			"[a answered 529: Overloaded. Trying again in 1 s (2 of 5).] [a answered 529: Overloaded. Trying again in 2 s (3 of 5).] hi .end",
+			[]time.Duration{time.Second, 2 * time.Second},
+		},
+		"never good": {
+			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
+			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded. (tried 3 times)",
+			[]time.Duration{300 * time.Millisecond, 400 * time.Millisecond},
+		},
+		"no budget left": {
+			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 9, BaseMS: 600, MaxMS: 9000, BudgetSecs: 1},
+			"[a answered 529: Overloaded. Trying again in 600 ms (2 of 10).] ! a answered 529: Overloaded. (tried 2 times)",
+			[]time.Duration{600 * time.Millisecond},
+		},
+		"asks to wait": {
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, Defaults().Retry,
+			"[a answered 429: slow down. Trying again in 8 s (2 of 5).] hi .end", []time.Duration{7500 * time.Millisecond},
+		},
+		"asks to wait for too long": {
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, Defaults().Retry,
+			"! a answered 429: slow down (wait 10 min, then try again)", nil,
+		},
+		"no budget, but patience": {
+			strings.Repeat(`{"error": "x", "again": true, "retry_after_ms": 240000}`+"\n\n", 2) + `{"error": "x", "again": true, "retry_after_ms": 301000}`,
+			Retry{MaxAttempts: 9},
+			"[a: x. Trying again in 4 min (2 of 10).] [a: x. Trying again in 4 min (3 of 10).] ! a: x (tried 3 times; wait 6 min, then try again)",
+			[]time.Duration{4 * time.Minute, 4 * time.Minute},
+		},
+		"not to be tried again": {`{"error": "no", "status": 400}`, Defaults().Retry, "! a answered 400: no", nil},
+		"switched off":          {overloaded, Retry{}, "! a answered 529: Overloaded.", nil},
+		"counts that come first are nothing of the answer": {
+			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, Retry{MaxAttempts: 1},
+			"[a answered 529: Overloaded. Trying again in 0 ms (2 of 2).] hi .end", []time.Duration{0},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c idle
+			got := told(scripts(t, c.clock(), tt.retry, tt.script), t.Context())
+			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.waits, c.waits); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Up to half of a wait is left to chance, never what the provider asks for.
+func TestRetryJitter(t *testing.T) {
+	var c idle
+	clock := c.clock()
+	clock.random = func() float64 { return 1 }
+	m := scripts(t, clock, Defaults().Retry, overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
+	told(m, t.Context())
+	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 5 * time.Second}, c.waits); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A cancel in a wait ends the stream with its cause; nothing is asked any more,
+// not the fallback either.
+func TestRetryCancel(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stopped")
+	c := idle{wait: func(context.Context) { cancel(stop) }}
+	events, err := collect(scripts(t, c.clock(), Defaults().Retry, overloaded, `{"text": "b"}`), ctx, hello())
+	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
+		t.Errorf("%s", tale(events, err))
+	}
+}
+
+// What a model can, it can with all that goes on after failures around it.
+func TestCapabilitiesShow(t *testing.T) {
+	cfg := Config{Retry: Defaults().Retry, Fallback: []string{"direct2", "claude"}, Providers: []Provider{
+		{Name: "a", Type: TypeClaude, Model: "claude-opus-5-5", APIKeyEnv: "KEY", ToolUse: toolsText, Price: Price{Input: 1}},
+		{Name: "direct2", Type: TypeClaude, Model: "x"},
+	}}
+	m, err := Select(cfg, func(string) string { return "" }, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, priced := Cost(m, Usage{Input: 1})
+	e, ok := errors.AsType[*Error](Ready(m))
+	if !ok || e.Provider != "a" || len(Levels(m)) == 0 || !Sees(m) || !priced || !CallsInText(m) || m.Name() != "a:claude-opus-5-5" || m.Window() == 0 {
+		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", Ready(m), Levels(m), Sees(m), priced, CallsInText(m), m.Name(), m.Window())
+	}
+}
