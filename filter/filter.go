@@ -51,8 +51,9 @@ type Strategy interface {
 
 // Pass takes the lines of one output.
 type Pass interface {
-	// Line takes the next line, sanitised, masked and without its end. The line
-	// is the caller's after Line returned. Blank ones are empty.
+	// Line takes the next line, sanitised, masked and without its end. It must
+	// not change it, and the line is the caller's after Line returned. Blank ones
+	// are empty.
 	Line(l []byte)
 	// End writes what is left. With Fallback all that was written is thrown
 	// away, and the input goes on as it is.
@@ -100,19 +101,32 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // matches, which are the same where it stays as it is. They must not be used
 // after tell returned.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *Lines)) (*Outcome, error) {
-	o, err := f.sanitise(raw)
+	run := Run{Exit: exit}
+	run.Command, run.Mixed = segment(script)
+	rules := f.matching(run.Command)
+	full := NewLines()
+	var first passage
+	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
+		first = rules[0].begin(run)
+		full.also = first.Line
+	}
+	o, err := f.sanitise(raw, full)
+	full.also = nil
 	if err != nil {
+		if len(rules) > 0 {
+			_, _, _ = first.end(full, err)
+		}
+		full.Close()
 		return nil, err
 	}
-	run := Run{Exit: exit}
-	if run.Command, run.Mixed = segment(script); run.Command == "" {
-		return o, nil
-	}
-	for _, r := range f.rules {
-		if !r.match.matches(run.Command) {
-			continue
+	for i, r := range rules {
+		var out *Lines
+		var confidence Confidence
+		if i == 0 {
+			out, confidence, err = first.end(full, nil)
+		} else {
+			out, confidence, err = r.apply(run, o.Text)
 		}
-		out, confidence, err := r.apply(run, o.Text)
 		if err != nil {
 			o.Close()
 			return nil, err
@@ -131,12 +145,24 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	return o, nil
 }
 
+// matching gives the rules for a command.
+func (f *Filter) matching(command string) (rules []rule) {
+	if command == "" {
+		return nil
+	}
+	for _, r := range f.rules {
+		if r.match.matches(command) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
 // buffers are for reading outputs, most of which are much smaller.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
-// sanitise makes lines of an output, with credentials masked.
-func (f *Filter) sanitise(raw io.Reader) (*Outcome, error) {
-	full := NewLines()
+// sanitise makes lines of an output, with credentials masked, and adds them to full.
+func (f *Filter) sanitise(raw io.Reader, full *Lines) (*Outcome, error) {
 	mask := f.scan.begin(full.Write)
 	s := Sanitizer{Emit: mask.line}
 	buf := buffers.Get().(*[]byte)
@@ -148,25 +174,38 @@ func (f *Filter) sanitise(raw io.Reader) (*Outcome, error) {
 		err = full.Err()
 	}
 	if err != nil {
-		full.Close()
 		return nil, err
 	}
 	return &Outcome{Text: full, Full: full, Found: found, Raw: n}, nil
 }
 
-// apply sends a text through the rule. It gives the text itself where that stays
-// as it is.
-func (r rule) apply(run Run, text *Lines) (*Lines, Confidence, error) {
+// passage is a text on its way through a rule.
+type passage struct {
+	Pass
+	out *Lines
+}
+
+func (r rule) begin(run Run) passage {
 	out := NewLines()
-	pass := r.strategy.Begin(run, out)
-	err := text.Each(pass.Line)
-	confidence := pass.End()
+	return passage{r.strategy.Begin(run, out), out}
+}
+
+// apply sends a text through the rule.
+func (r rule) apply(run Run, text *Lines) (*Lines, Confidence, error) {
+	p := r.begin(run)
+	return p.end(text, text.Each(p.Line))
+}
+
+// end gives what became of a text, which is the text itself where that stays as
+// it is. The error that is given is that of reading it.
+func (p passage) end(text *Lines, err error) (*Lines, Confidence, error) {
+	confidence := p.End()
 	if err == nil {
-		err = out.Err()
+		err = p.out.Err()
 	}
-	if err != nil || confidence == Fallback || out.Size() >= text.Size() {
-		out.Close()
-		out = text
+	if err != nil || confidence == Fallback || p.out.Size() >= text.Size() {
+		p.out.Close()
+		return text, confidence, err
 	}
-	return out, confidence, err
+	return p.out, confidence, nil
 }

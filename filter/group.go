@@ -89,7 +89,7 @@ func newGroupByRule(p params) (Strategy, error) {
 
 func (s *groupByRule) Begin(run Run, out *Lines) Pass {
 	g := &grouping{groupByRule: s, run: run, out: out}
-	g.body.open()
+	g.body.lines = out
 	g.again = s.except.match([]byte(run.Command))
 	if s.location != nil {
 		return &customGrouping{grouping: g}
@@ -137,8 +137,6 @@ type bodyText struct {
 
 // maxAfter bounds what waits to be behind the groups, in bytes.
 const maxAfter = 256 << 10
-
-func (s *bodyText) open() { s.lines = NewLines() }
 
 func (s *bodyText) text(l []byte) {
 	if len(s.after)+len(l) > maxAfter {
@@ -307,7 +305,9 @@ func (g *grouping) flushHeld() {
 	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // of a linker
 		g.tell()
 	}
-	if important(t.held) {
+	// The look at all words costs the most here, so it is not done for nothing.
+	kept := g.run.Exit != 0 && len(g.echoed[0])+len(g.echoed[1]) > 0
+	if (kept || !g.failed) && important(t.held) {
 		g.failed = true
 		if g.run.Exit != 0 && t.held[0] != '>' && (!bytes.HasPrefix(t.held, []byte("make")) || bytes.Contains(t.held, []byte("*** "))) {
 			g.tell()
@@ -374,7 +374,6 @@ func (g *grouping) endTable() {
 }
 
 func (g *grouping) End() Confidence {
-	defer g.body.lines.Close()
 	defer g.store.close()
 	if g.again {
 		return Fallback
@@ -397,9 +396,6 @@ func (g *grouping) End() Confidence {
 		g.failed = true
 	}
 	if g.dropped == 0 && s.total() == 0 || g.run.Exit != 0 && !g.failed {
-		return Fallback
-	}
-	if g.body.lines.Each(g.out.Write) != nil {
 		return Fallback
 	}
 	if s.total() > 0 {

@@ -18,6 +18,7 @@ type Lines struct {
 	size  int64  // bytes
 	blank bool   // a blank line waits for what follows it
 	err   error
+	also  func(line []byte) // gets each line too, as Each gives it; nil for none
 }
 
 // flushAt is how much is collected before it is written.
@@ -34,21 +35,23 @@ func (l *Lines) Write(line []byte) {
 	}
 	if l.blank {
 		l.blank = false
-		l.buf = append(l.buf, '\n')
-		l.added(0)
+		l.add(nil)
 	}
-	l.buf = append(append(l.buf, line...), '\n')
-	l.added(len(line))
+	l.add(line)
 }
 
 // WriteString is Write.
 func (l *Lines) WriteString(line string) { l.Write([]byte(line)) }
 
-func (l *Lines) added(n int) {
+func (l *Lines) add(line []byte) {
+	l.buf = append(append(l.buf, line...), '\n')
 	l.n++
-	l.size += int64(n) + 1
+	l.size += int64(len(line)) + 1
 	if len(l.buf) >= flushAt {
 		l.flush()
+	}
+	if l.also != nil {
+		l.also(line)
 	}
 }
 
