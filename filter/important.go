@@ -20,16 +20,16 @@ type words struct {
 	table func() *wordTable
 }
 
-// wordTable is what words looks by: the first two bytes, five bits of each, which
+// wordTable is what words looks by: the first three bytes, five bits of each, which
 // are the same for small letters and capitals.
 type wordTable struct {
-	begin [1 << 10]bool
-	words [1 << 10][][]byte // in lower case
+	third [1 << 10]uint32   // bits of the third, by the first two
+	words [1 << 10][][]byte // in lower case, by the same
 }
 
 func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// newWords makes words of at least two bytes each. The table is made when it is
+// newWords makes words of at least three bytes each. The table is made when it is
 // first needed: most are never, in a process.
 func newWords(list ...string) *words {
 	return &words{table: sync.OnceValue(func() *wordTable {
@@ -37,7 +37,7 @@ func newWords(list ...string) *words {
 		for _, text := range list {
 			lower := bytes.ToLower([]byte(text))
 			at := pair(lower[0], lower[1])
-			t.begin[at] = true
+			t.third[at] |= 1 << (lower[2] & 31)
 			t.words[at] = append(t.words[at], lower)
 		}
 		return t
@@ -45,21 +45,26 @@ func newWords(list ...string) *words {
 }
 
 func (w *words) find(line []byte) bool {
-	t := w.table()
-	if len(line) == 0 {
+	if len(line) < 3 {
 		return false
 	}
-	before := line[0]
-	for i, b := range line[1:] {
-		at := pair(before, b)
-		before = b
-		if !t.begin[at] {
-			continue
+	t := w.table()
+	a, b := line[0], line[1]
+	for i, c := range line[2:] {
+		at := pair(a, b)
+		if t.third[at]>>(c&31)&1 != 0 && t.begins(line[i:], at) {
+			return true
 		}
-		for _, word := range t.words[at] {
-			if hasFold(line[i:], word) {
-				return true
-			}
+		a, b = b, c
+	}
+	return false
+}
+
+// begins reports whether a line begins with any of the words that begin so.
+func (t *wordTable) begins(line []byte, at int) bool {
+	for _, word := range t.words[at] {
+		if hasFold(line, word) {
+			return true
 		}
 	}
 	return false
