@@ -25,28 +25,33 @@ type automaton struct {
 	cache    atomic.Pointer[cache]
 }
 
-// cache are the states that were made.
+// cache are the states that were made. A state is known by where in the table
+// the states begin that the classes of runes lead to from it, and the end of the
+// line, which is one more class.
 type cache struct {
-	a     *automaton
-	mu    sync.Mutex
-	made  map[string]*state
-	insts int // in all of them
-	start *state
+	a      *automaton
+	table  atomic.Pointer[[]atomic.Uint32] // grows by being copied
+	stride int                             // classes
+
+	mu     sync.Mutex
+	made   map[string]uint32
+	states []state
+	insts  int // in all of them
 }
 
 // state is where all the expressions are after some runes.
 type state struct {
-	cache  *cache
 	insts  []uint32
 	before rune // a rune of the kind of the last one, as syntax.EmptyOpContext takes it
-	end    atomic.Int32
-	next   []atomic.Pointer[state] // by class
 }
 
-// The states that end a match; they lead nowhere.
-var (
-	matched = &state{}
-	dead    = &state{}
+// What stands in the table where no state is told, and the first state, where a
+// line begins.
+const (
+	unknown uint32 = iota // nobody was there yet
+	matched
+	dead // nothing can match any more
+	first
 )
 
 // maxStates bounds what a cache holds, in bytes, about; then it begins anew.
@@ -131,15 +136,17 @@ func consumes(in *syntax.Inst) bool {
 }
 
 func (a *automaton) empty() *cache {
-	c := &cache{a: a, made: map[string]*state{}}
-	c.start = c.state([]uint32{uint32(a.prog.Start)}, -1)
+	c := &cache{a: a, stride: len(a.bounds) + 1, made: map[string]uint32{}}
+	c.table.Store(&[]atomic.Uint32{})
+	c.state([]uint32{uint32(a.prog.Start)}, -1)
 	return c
 }
 
 // match reports whether there is a match in a line. It does not know, which is
 // rare, where the states grew too many.
 func (a *automaton) match(line []byte) (found, known bool) {
-	s := a.cache.Load().start
+	c := a.cache.Load()
+	table, s := *c.table.Load(), first
 	for i := 0; i < len(line); {
 		var class int
 		if b := line[i]; b < utf8.RuneSelf {
@@ -150,46 +157,38 @@ func (a *automaton) match(line []byte) (found, known bool) {
 			class = a.class(r)
 			i += n
 		}
-		next := s.next[class].Load()
-		if next == nil {
-			if next = s.cache.step(s, class); next == nil {
+		next := table[int(s)+class].Load()
+		switch {
+		case next == s: // most often; and the processor need not wait for what was loaded
+			continue
+		case next == unknown:
+			if next = c.step(s, class); next == unknown {
 				return false, false
 			}
+			table = *c.table.Load()
 		}
-		switch next {
-		case matched:
-			return true, true
-		case dead:
-			return false, true
+		if next <= dead {
+			return next == matched, true
 		}
 		s = next
 	}
-	const yes, no = 1, 2
-	switch s.end.Load() {
-	case yes:
-		return true, true
-	case no:
-		return false, true
+	end := table[int(s)+c.stride-1].Load()
+	if end == unknown {
+		end = c.end(s)
 	}
-	var t threads
-	t.reset(a.prog)
-	if t.all(a, s, syntax.EmptyOpContext(s.before, -1)) {
-		s.end.Store(yes)
-		return true, true
-	}
-	s.end.Store(no)
-	return false, true
+	return end == matched, true
 }
 
-// step makes the state that a class of runes leads to; nil if there is no room.
-func (c *cache) step(s *state, class int) *state {
+// step makes the state that a class of runes leads to; unknown if there is no
+// room.
+func (c *cache) step(from uint32, class int) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, r := c.a, c.a.bounds[class]
-	const perState, perClass, perInst = 200, 8, 8
-	if len(c.made)*(perState+perClass*len(a.bounds))+c.insts*perInst > maxStates {
+	a, r, s := c.a, c.a.bounds[class], c.states[(from-first)/uint32(c.stride)]
+	const perState, perClass, perInst = 200, 4, 8
+	if len(c.made)*(perState+perClass*c.stride)+c.insts*perInst > maxStates {
 		a.cache.CompareAndSwap(c, a.empty())
-		return nil
+		return unknown
 	}
 	var t threads
 	t.reset(a.prog)
@@ -210,7 +209,23 @@ func (c *cache) step(s *state, class int) *state {
 			next = c.state(insts, before)
 		}
 	}
-	s.next[class].Store(next)
+	(*c.table.Load())[int(from)+class].Store(next)
+	return next
+}
+
+// end finds out what the end of the line makes of a state: it matches, or is
+// dead.
+func (c *cache) end(from uint32) uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.states[(from-first)/uint32(c.stride)]
+	var t threads
+	t.reset(c.a.prog)
+	next := dead
+	if t.all(c.a, s, syntax.EmptyOpContext(s.before, -1)) {
+		next = matched
+	}
+	(*c.table.Load())[int(from)+c.stride-1].Store(next)
 	return next
 }
 
@@ -226,19 +241,35 @@ func (a *automaton) kind(r rune) rune {
 }
 
 // state gives the one state that is so.
-func (c *cache) state(insts []uint32, before rune) *state {
+func (c *cache) state(insts []uint32, before rune) uint32 {
 	key := make([]byte, 0, 4*len(insts)+1)
 	key = append(key, byte(before))
 	for _, pc := range insts {
 		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16))
 	}
-	s := c.made[string(key)]
-	if s == nil {
-		s = &state{cache: c, insts: insts, before: before, next: make([]atomic.Pointer[state], len(c.a.bounds))}
-		c.made[string(key)] = s
+	at, ok := c.made[string(key)]
+	if !ok {
+		at = first + uint32(len(c.states)*c.stride)
+		c.made[string(key)] = at
+		c.states = append(c.states, state{insts, before})
 		c.insts += len(insts)
+		c.grow(int(at) + c.stride)
 	}
-	return s
+	return at
+}
+
+// grow makes room in the table. Whoever still looks into the one before finds less
+// there, and asks.
+func (c *cache) grow(size int) {
+	old := *c.table.Load()
+	if size <= len(old) {
+		return
+	}
+	table := make([]atomic.Uint32, max(size, 2*len(old)))
+	for i := range old {
+		table[i].Store(old[i].Load())
+	}
+	c.table.Store(&table)
 }
 
 // threads are the instructions that are reached without a rune.
@@ -251,7 +282,7 @@ func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst
 
 // all follows all instructions of a state, and the begin of a match here. It
 // reports whether one is complete.
-func (t *threads) all(a *automaton, s *state, holds syntax.EmptyOp) bool {
+func (t *threads) all(a *automaton, s state, holds syntax.EmptyOp) bool {
 	for _, pc := range s.insts {
 		t.follow(a.prog, pc, holds)
 	}
