@@ -38,21 +38,24 @@ func claimsJVM(l []byte) bool {
 
 // gradleResult: "FooTest > bar() FAILED".
 func gradleResult(l []byte) byte {
-	if l[0] <= ' ' || !contains(l, " > ") {
+	var result byte
+	switch { // from what is cheap to see
+	case ends(l, " PASSED"):
+		result = 'P'
+	case ends(l, " FAILED"):
+		result = 'F'
+	case ends(l, " SKIPPED"):
+		result = 'S'
+	case ends(l, " STANDARD_OUT"), ends(l, " STANDARD_ERROR"):
+		result = 'O'
+	}
+	if result == 0 || l[0] <= ' ' || !contains(l, " > ") {
 		return 0
 	}
-	switch {
-	case ends(l, " PASSED"):
-		return 'P'
-	case ends(l, " FAILED"):
-		return 'F'
-	case ends(l, " SKIPPED"):
-		return 'S'
-	case ends(l, " STANDARD_OUT"), ends(l, " STANDARD_ERROR"):
-		return 'O'
-	}
-	return 0
+	return result
 }
+
+var mavenDownloads = newPrefixes("Downloading from ", "Downloaded from ", "Progress (", "Downloading: ", "Downloaded: ", "Download http")
 
 func (j *jvmTests) shape(l []byte) bool {
 	switch {
@@ -66,7 +69,7 @@ func (j *jvmTests) shape(l []byte) bool {
 		return j.warning(l)
 	case begins(l, "[ERROR]"):
 		return j.failure(l)
-	case beginsAny(l, "Downloading from ", "Downloaded from ", "Progress (", "Downloading: ", "Downloaded: ", "Download http"):
+	case mavenDownloads.match(l):
 		return true
 	}
 	if l[0] == ' ' || l[0] == '\t' {
@@ -170,6 +173,11 @@ func (j *jvmTests) failure(l []byte) bool {
 	return true
 }
 
+var gradleHints = newPrefixes(
+	"Starting a Gradle Daemon", "Deprecated Gradle features", "You can use '--warning-mode", "For more on this, please refer to", "To honour the JVM settings", "Daemon will be stopped", "Welcome to Gradle", "Here are the highlights",
+	"For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry", "Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions",
+)
+
 // gradle takes what Gradle tells, and all else.
 func (j *jvmTests) gradle(l []byte) bool {
 	switch gradleResult(l) {
@@ -215,11 +223,11 @@ func (j *jvmTests) gradle(l []byte) bool {
 		return true
 	case j.in == jvmTry && (l[0] == '>' || begins(l, "Run with ") || begins(l, "Get more help")):
 		return true
-	case beginsAny(l, "Starting a Gradle Daemon", "Deprecated Gradle features", "You can use '--warning-mode", "For more on this, please refer to", "To honour the JVM settings", "Daemon will be stopped", "Welcome to Gradle", "Here are the highlights", "For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry", "Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions"):
+	case gradleHints.match(l):
 		return true
-	case contains(l, " actionable task") && l[0] >= '0' && l[0] <= '9':
+	case l[0] >= '0' && l[0] <= '9' && contains(l, " actionable task"):
 		return true
-	case contains(l, " tests completed") || contains(l, " test completed"):
+	case contains(l, " completed") && (contains(l, " tests completed") || contains(l, " test completed")):
 		j.leave()
 		j.keep(l)
 		return true

@@ -318,10 +318,16 @@ func (p *pytest) note(name, word, l []byte) {
 	}
 }
 
+// pytestHeads begin what pytest says of itself before the tests.
+var pytestHeads = newPrefixes(
+	"platform ", "cachedir: ", "rootdir: ", "configfile: ", "plugins: ", "testpaths: ", "asyncio: ", "hypothesis profile ", "benchmark: ", "scheduling tests via ", "created: ", "bringing up nodes", "django: ", "Using --cov", "libraries: ",
+	"metadata: ", "timeout: ", "timeout method: ", "timeout func_only: ", "anyio: ",
+)
+
 // top takes what stands around the tests.
 func (p *pytest) top(l []byte) bool {
 	switch {
-	case beginsAny(l, "platform ", "cachedir: ", "rootdir: ", "configfile: ", "plugins: ", "testpaths: ", "asyncio: ", "hypothesis profile ", "benchmark: ", "scheduling tests via ", "created: ", "bringing up nodes", "django: ", "Using --cov", "libraries: ", "metadata: ", "timeout: ", "timeout method: ", "timeout func_only: ", "anyio: "):
+	case pytestHeads.match(l):
 		return p.begun && p.in == pytestTop
 	case begins(l, "collecting"), begins(l, "collected "):
 		return p.collected(l)
@@ -331,7 +337,7 @@ func (p *pytest) top(l []byte) bool {
 		return true
 	case ends(l, " workers [") || begins(l, "workers ["):
 		return true
-	case contains(l, " workers [") && ends(l, "items]"):
+	case ends(l, "items]") && contains(l, " workers ["):
 		return true
 	case begins(l, "INTERNALERROR>"):
 		if !p.open {

@@ -16,6 +16,9 @@ func ruled(l []byte, sign byte) (title []byte, ok bool) {
 
 // pytestSum: "1 failed, 2 passed in 0.12s".
 func pytestSum(l []byte) bool {
+	if len(l) == 0 || l[0] != 'n' && (l[0] < '0' || l[0] > '9') {
+		return false
+	}
 	at := bytes.LastIndex(l, []byte(" in "))
 	if at < 0 || at+5 >= len(l) || l[at+4] < '0' || l[at+4] > '9' {
 		return false
