@@ -59,6 +59,11 @@ func (p Provider) choice() Choice {
 		c.Title, c.Description = "Direct", "No model: runs the tool calls that you spell out"
 	case TypeScript:
 		c.Title, c.Description = filepath.Base(p.Model), "Replays the answers in "+p.Model
+	case TypeOllama:
+		c.Title, c.Description, c.Open = strings.TrimSuffix(p.Model, ":latest"), "Model of provider "+p.name(), true
+		if p.Model == "" {
+			c.Title, c.Description = "Ollama", "The newest model that the Ollama server has"
+		}
 	default:
 		c.Title, c.Description, c.Open = p.model(), "Model of provider "+p.name(), true
 		if i := slices.IndexFunc(currentClaude, func(l claudeLine) bool { return l.model == p.model() }); i >= 0 {
@@ -90,7 +95,7 @@ func Keys(cfg Config) []Key {
 	ps := available(cfg, func(string) string { return "" })
 	var keys []Key
 	for _, p := range ps {
-		if p.Type == TypeClaude {
+		if (p.Type == TypeClaude || p.Type == TypeOllama) && p.keyEnv() != "" {
 			keys = append(keys, Key{p.name(), p.keyEnv()})
 		}
 	}

@@ -13,11 +13,12 @@ import (
 const (
 	TypeClaude = "claude" // Anthropic's Messages API, here or at a compatible address
 	TypeDirect = "direct" // see Direct
+	TypeOllama = "ollama" // Ollama's own API
 	TypeScript = "script" // see Script
 )
 
 // types lists the types as an error names them.
-var types = []string{TypeClaude, TypeDirect, TypeScript}
+var types = []string{TypeClaude, TypeOllama, TypeDirect, TypeScript}
 
 // Config is the table [llm].
 type Config struct {
@@ -37,24 +38,31 @@ type Provider struct {
 	// Name is what the user picks it by, as "name" or "name:model"; unique, without
 	// colon and space. Empty means the type.
 	Name string `toml:"name"`
-	// Type is claude, direct or script.
+	// Type is claude, ollama, direct or script.
 	Type string `toml:"type"`
 	// Model is the provider's name of the model, or the file of a script. Empty
-	// means DefaultClaude for claude; a script must have one.
+	// means DefaultClaude for claude, and the first of the server's list for
+	// ollama; a script must have one.
 	Model string `toml:"model"`
 	// BaseURL is the address of the API, with or without "/v1". Empty means
-	// ANTHROPIC_BASE_URL, else the public one.
+	// ANTHROPIC_BASE_URL, else the public one; for ollama OLLAMA_HOST, else
+	// http://127.0.0.1:11434.
 	BaseURL string `toml:"base_url"`
 	// APIKeyEnv is the environment variable that holds the key. Empty means
-	// ANTHROPIC_API_KEY.
+	// ANTHROPIC_API_KEY; for ollama that there is no key, save at ollama.com, where
+	// it is OLLAMA_API_KEY.
 	APIKeyEnv string `toml:"api_key_env"`
 	// MaxTokens bounds one answer, in tokens, thoughts included; 0 means 32,000,
 	// 64,000 at the thought levels xhigh and max, or less where the model allows
-	// less.
+	// less. For ollama 0 means no limit but the window.
 	MaxTokens int `toml:"max_tokens"`
 	// ContextWindow is the size of the context window, in tokens; 0 means what is
-	// known of the model, else 200,000.
+	// known of the model, else 200,000. An ollama is told to use that many; 0 means
+	// what the model was made with, else at most 32,768.
 	ContextWindow int `toml:"context_window"`
+	// EmbeddingModel is the provider's name of the model that turns texts into
+	// vectors. Empty means that there is none; claude, direct and script have none.
+	EmbeddingModel string `toml:"embedding_model"`
 	// ToolUse is how its models call tools: native, text (see Text) or auto, which
 	// is the default: native, and text once a model refuses tools. It is nothing to
 	// direct.
@@ -148,7 +156,7 @@ func (p Provider) validate() map[string]string {
 	}
 	check(p.Name == "" || providerName().MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
 	switch p.Type {
-	case TypeClaude, TypeDirect:
+	case TypeClaude, TypeOllama, TypeDirect:
 	case TypeScript:
 		check(p.Model != "", "model", "must name the script's file")
 	case "":
@@ -169,6 +177,7 @@ func (p Provider) validate() map[string]string {
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(slices.Contains([]string{"", "auto", toolsNative, toolsText}, p.ToolUse), "tool_use", "must be auto, native or text, got %q", p.ToolUse)
 	check(slices.Contains([]string{"", "auto", imagesYes, imagesNo}, p.Images), "images", "must be auto, yes or no, got %q", p.Images)
+	check(p.EmbeddingModel == "" || p.Type == TypeOllama, "embedding_model", "type %q has no embeddings", p.Type)
 	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
 	check(p.Type != TypeDirect || p.Price == Price{}, "price", "direct costs nothing")
 	for key, what := range p.Price.validate() {
@@ -192,17 +201,22 @@ func (p Provider) model() string {
 	return p.Model
 }
 
-// keyEnv is the variable that holds the key.
+// keyEnv is the variable that holds the key; empty means that there is none.
 func (p Provider) keyEnv() string {
-	if p.APIKeyEnv == "" {
+	switch {
+	case p.APIKeyEnv != "":
+		return p.APIKeyEnv
+	case p.Type == TypeClaude:
 		return anthropicKey
+	case p.Type == TypeOllama && p.BaseURL != "" && isOllamaCom(ollamaAddress(p.BaseURL)):
+		return ollamaKey
 	}
-	return p.APIKeyEnv
+	return ""
 }
 
 // id is the Name of the provider's Model.
 func (p Provider) id() string {
-	if p.Type == TypeDirect {
+	if p.Type == TypeDirect || p.Type == TypeOllama && p.Model == "" {
 		return p.name()
 	}
 	return p.name() + ":" + p.model()

@@ -14,7 +14,7 @@ const (
 // Select makes the model that the user wants. Want is "provider:model" or
 // "provider", where provider is a configured name, or one of the types; empty
 // means the default provider, else the first. With no provider configured it is
-// Claude if ANTHROPIC_API_KEY is set, else Direct.
+// Claude if ANTHROPIC_API_KEY is set, Ollama if OLLAMA_HOST is, else Direct.
 //
 // Nothing is connected. A key that is missing is no error here: [Ready] tells,
 // and so does the model's Stream. Getenv is asked again at each of them, so that
@@ -63,6 +63,8 @@ func (p Provider) open(getenv func(string) string) (Model, error) {
 	switch p.Type {
 	case TypeClaude:
 		return p.withTools(newClaude(p, getenv)), nil
+	case TypeOllama:
+		return p.withTools(newOllama(p, getenv)), nil
 	case TypeScript:
 		s, err := LoadScript(p.model())
 		if err != nil {
@@ -113,6 +115,9 @@ func available(cfg Config, getenv func(string) string) []Provider {
 	}
 	if getenv(anthropicKey) != "" {
 		return []Provider{{Type: TypeClaude}}
+	}
+	if getenv(ollamaHost) != "" {
+		return []Provider{{Type: TypeOllama}}
 	}
 	return []Provider{{Type: TypeDirect}}
 }

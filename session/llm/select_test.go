@@ -44,7 +44,7 @@ func TestSelect(t *testing.T) {
 		"no model":               {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
 		"no file":                {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
 		"direct has none":        {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
-		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, direct, script`},
+		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, ollama, direct, script`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
@@ -107,7 +107,7 @@ func TestValidate(t *testing.T) {
 	want := map[string]string{
 		"providers[1].name":           `"ok" is the name of an earlier provider; names must differ`,
 		"providers[2].name":           `must have no colon and no space, got "a:b"`,
-		"providers[2].type":           `"openai" is not known; the types are claude, direct, script`,
+		"providers[2].type":           `"openai" is not known; the types are claude, ollama, direct, script`,
 		"providers[2].base_url":       "must be an address such as https://api.anthropic.com",
 		"providers[2].api_key_env":    "must be the name of an environment variable, not the key itself",
 		"providers[2].max_tokens":     "must be 0 or more tokens, got -1",
@@ -117,7 +117,7 @@ func TestValidate(t *testing.T) {
 		"providers[2].price.input":    "must be 0 to 1,000,000 for a million tokens, got -1",
 		"providers[2].default":        "an earlier provider is the default already; only one can be",
 		"providers[3].model":          "must name the script's file",
-		"providers[4].type":           "is missing; the types are claude, direct, script",
+		"providers[4].type":           "is missing; the types are claude, ollama, direct, script",
 		"providers[4].max_tokens":     "must be less than context_window",
 		"providers[5].images":         "direct takes none",
 		"providers[5].price":          "direct costs nothing",

@@ -21,6 +21,7 @@ var (
 		"exceeds the maximum number of tokens", // Gemini
 		"exceeds the available context size",   // llama.cpp
 		"greater than the context length",      // LM Studio
+		"exceeds the context length",           // Ollama
 	}
 )
 

@@ -26,6 +26,9 @@ type endpoint struct {
 	keyEnv   string         // the variable that the user should set, for messages; empty means that none is needed
 	kinds    map[string]int // HTTP status that the kinds of error in a stream would have had
 	silence  time.Duration  // see maxSilence
+
+	// advise puts in what a provider knows better of a failure; nil means nothing.
+	advise func(f *Error, err error)
 }
 
 // Name is "provider:model".

@@ -142,6 +142,9 @@ func (e *endpoint) failure(err error) error {
 	if f.Hint == "" {
 		f.Hint = e.hint(f)
 	}
+	if e.advise != nil {
+		e.advise(f, err)
+	}
 	f.Message = oneLine(f.Message)
 	if key := e.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
 		f.Message = strings.ReplaceAll(f.Message, key, "[key]")

@@ -1,0 +1,168 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ollamaLine is a line of the stream, as far as it is used.
+// https://docs.ollama.com/api/streaming
+type ollamaLine struct {
+	Message struct {
+		Content   string `json:"content"`
+		Thinking  string `json:"thinking"`
+		ToolCalls []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done       bool            `json:"done"`
+	DoneReason string          `json:"done_reason"`
+	Input      int             `json:"prompt_eval_count"` // cached ones included, since 0.2
+	Cached     int             `json:"prompt_eval_cached_count"`
+	Output     int             `json:"eval_count"`
+	Error      json.RawMessage `json:"error"`
+}
+
+// ollamaThought is the Data of an Opaque: the thoughts before a call.
+type ollamaThought struct {
+	Thinking string `json:"thinking"`
+}
+
+// ollamaAnswer turns the lines of one stream into Events.
+type ollamaAnswer struct {
+	provider string
+	estimate func() int // how many tokens the request was
+
+	thought strings.Builder
+	calls   int
+	ids     map[string]bool // of the calls
+	spoken  bool
+}
+
+// errNothing is an answer to a request that the server takes for no more than to
+// load the model, or to unload it.
+var errNothing = errors.New("it gave no answer, but loaded or unloaded the model")
+
+// take reads one line.
+func (a *ollamaAnswer) take(line []byte, emit func(Event) bool) (done bool, err error) {
+	var l ollamaLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return true, fmt.Errorf("reading its stream: %w", err)
+	}
+	if len(l.Error) > 0 && !bytes.Equal(l.Error, []byte("null")) {
+		kind, message := refusal(line)
+		return true, streamError{kind: kind, message: cmp.Or(message, "an error without a message")}
+	}
+	m := &l.Message
+	if m.Thinking != "" {
+		a.thought.WriteString(m.Thinking)
+		if !emit(Event{Thought: m.Thinking}) {
+			return true, nil
+		}
+	}
+	if (m.Content != "" || len(m.ToolCalls) > 0) && !a.endThought(emit) {
+		return true, nil
+	}
+	if m.Content != "" && !emit(Event{Text: m.Content}) {
+		return true, nil
+	}
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		call := ToolCall{ID: a.id(c.ID), Name: c.Function.Name, Input: ollamaInput(c.Function.Arguments)}
+		if !emit(Event{Call: &call}) {
+			return true, nil
+		}
+	}
+	a.spoken = a.spoken || m.Content != "" || m.Thinking != "" || len(m.ToolCalls) > 0
+	if !l.Done {
+		return false, nil
+	}
+	return true, a.finish(&l, emit)
+}
+
+// end is for a stream that ends without a last line.
+func (a *ollamaAnswer) end(func(Event) bool) error { return errBrokenOff }
+
+// endThought emits what the model wants back of its thoughts.
+func (a *ollamaAnswer) endThought(emit func(Event) bool) bool {
+	if a.thought.Len() == 0 {
+		return true
+	}
+	data, err := json.Marshal(ollamaThought{a.thought.String()})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	a.thought.Reset()
+	return emit(Event{Opaque: &Opaque{Provider: a.provider, Data: data}})
+}
+
+// id gives a call an ID that no other call of the answer has: older servers give
+// none.
+func (a *ollamaAnswer) id(id string) string {
+	a.calls++
+	if a.ids == nil {
+		a.ids = map[string]bool{}
+	}
+	base := cmp.Or(id, "call")
+	if id == "" || a.ids[id] {
+		id = fmt.Sprintf("%s_%d", base, a.calls)
+	}
+	for n := a.calls + 1; a.ids[id]; n++ {
+		id = fmt.Sprintf("%s_%d", base, n)
+	}
+	a.ids[id] = true
+	return id
+}
+
+// ollamaInput is the input of a call: an object, which some servers write as a
+// string. Anything else becomes a string, so that no tool takes it.
+func ollamaInput(args json.RawMessage) json.RawMessage {
+	args = bytes.TrimSpace(args)
+	var text string
+	switch {
+	case len(args) == 0, bytes.Equal(args, []byte("null")):
+		return json.RawMessage("{}")
+	case isObject(args):
+		return bytes.Clone(args)
+	case json.Unmarshal(args, &text) != nil:
+		text = string(args)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return json.RawMessage("{}")
+	}
+	if json.Valid([]byte(text)) && isObject(json.RawMessage(text)) {
+		return json.RawMessage(text)
+	}
+	return json.RawMessage(quoted(text))
+}
+
+// finish reads what only the last line has.
+func (a *ollamaAnswer) finish(l *ollamaLine, emit func(Event) bool) error {
+	if !a.spoken && (l.DoneReason == "load" || l.DoneReason == "unload") {
+		return errNothing
+	}
+	u := Usage{Input: l.Input, Output: l.Output, CacheRead: min(l.Cached, l.Input)}
+	if u.Input == 0 { // older servers leave it out where all of it was cached
+		u.Input = a.estimate()
+	}
+	if !emit(Event{Usage: &u}) {
+		return nil
+	}
+	stop := StopEnd
+	switch {
+	case l.DoneReason == "length":
+		stop = StopMaxTokens
+	case a.calls > 0: // they want results
+		stop = StopTools
+	}
+	emit(Event{Stop: stop})
+	return nil
+}

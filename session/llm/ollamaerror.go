@@ -1,0 +1,35 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// errNoModels is a server that has nothing to answer with.
+var errNoModels = errors.New("it has no model to chat with")
+
+// hintFor says what the user can do about a failure that is Ollama's own.
+// https://docs.ollama.com/api/errors
+func (o *Ollama) hintFor(f *Error, err error) {
+	model := o.picked()
+	_, network := errors.AsType[*url.Error](err)
+	message := strings.ToLower(f.Message)
+	switch {
+	case errors.Is(err, errNoModels):
+		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
+	case network && !isOllamaCom(o.base):
+		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
+	case network:
+	case f.TooLong:
+		f.Hint, f.Again = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
+	case strings.Contains(message, "requires more system memory"), strings.Contains(message, "out of memory"):
+		f.Hint, f.Again = "pick a smaller model, or set a smaller context_window", false
+	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") && strings.Contains(message, "model") && !isOllamaCom(o.base):
+		f.Hint = "run: ollama pull " + model
+	case authStatus(f.Status) && o.keyEnv == "":
+		f.Hint = "run: ollama signin, or name the variable of a key with api_key_env"
+	}
+}
