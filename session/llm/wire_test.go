@@ -25,13 +25,14 @@ import (
 // dialect is how a kind of provider speaks. Its streams, as the real service
 // sends them, are testdata/wire/NAME/BEHAVIOUR.txt: a whole HTTP response each.
 type dialect struct {
-	provider Provider // what the user configures, without the address
-	path     string   // that requests go to, after the address
-	auth     string   // the header that has the key, with the key
-	keyEnv   string   // empty if none is needed
-	usage    Usage    // of the behaviour text
-	back     string   // of the thoughts, what the next request has in it; empty if nothing
-	lacks    []string // behaviours that it doesn't have
+	provider Provider          // what the user configures, without the address
+	path     string            // that requests go to, after the address
+	auth     string            // the header that has the key, with the key
+	keyEnv   string            // empty if none is needed
+	usage    Usage             // of the behaviour text
+	back     string            // of the thoughts, what the next request has in it; empty if nothing
+	lacks    []string          // behaviours that it doesn't have
+	aside    map[string]string // paths that are asked besides, and the fixtures that answer
 
 	// decode is how the model reads a response.
 	decode func() (func(*http.Response) iter.Seq2[[]byte, error], answer)
@@ -47,6 +48,16 @@ var dialects = map[string]dialect{
 		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
 			return sseChunks, &claudeAnswer{provider: "claude:m"}
+		},
+	},
+	"ollama": {
+		provider: Provider{Type: TypeOllama, Model: "qwen3:8b", APIKeyEnv: "LAB_KEY"}, path: "/api/chat",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: "LAB_KEY",
+		usage: Usage{Input: 312, Output: 9},
+		lacks: []string{"refusal"},
+		aside: map[string]string{"/api/show": "show"},
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
+			return ndjsonChunks, &ollamaAnswer{provider: "ollama:m", estimate: func() int { return 1 }}
 		},
 	},
 }
@@ -403,19 +414,23 @@ func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wir
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		header, value, _ := strings.Cut(d.auth, ": ")
-		if err != nil || !json.Valid(body) || r.Method != http.MethodPost || r.URL.Path != d.path || r.Header.Get(header) != value {
+		if err != nil || !json.Valid(body) || r.Method != http.MethodPost || r.URL.Path != d.path && d.aside[r.URL.Path] == "" || r.Header.Get(header) != value {
 			t.Errorf("%s %s with %v: %v\n%s", r.Method, r.URL.Path, r.Header, err, body)
 		}
 		s.mu.Lock()
-		s.bodies = append(s.bodies, string(body))
-		res := fixture(t, name, answers[min(len(s.bodies), len(answers))-1])
+		file := d.aside[r.URL.Path]
+		if file == "" {
+			s.bodies = append(s.bodies, string(body))
+			file = answers[min(len(s.bodies), len(answers))-1]
+		}
 		s.mu.Unlock()
+		res := fixture(t, name, file)
 		for key, values := range res.Header {
 			w.Header()[key] = values
 		}
 		w.WriteHeader(res.StatusCode)
 		_, _ = io.Copy(w, res.Body)
-		if s.hang {
+		if s.hang && r.URL.Path == d.path {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 			close(s.gone)
