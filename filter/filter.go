@@ -19,6 +19,7 @@ package filter
 
 import (
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -142,6 +143,10 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		o.Rules = append(o.Rules, by)
 		o.Confidence = max(o.Confidence, confidence)
 	}
+	if err := f.remask(o); err != nil {
+		o.Close()
+		return nil, err
+	}
 	return o, nil
 }
 
@@ -156,6 +161,41 @@ func (f *Filter) matching(command string) (rules []rule) {
 		}
 	}
 	return rules
+}
+
+// remask masks what only shows in what the rules made of an output: one that
+// decodes texts may put together what was in parts.
+func (f *Filter) remask(o *Outcome) error {
+	if f.scan == nil || o.Text == o.Full {
+		return nil
+	}
+	text := NewLines()
+	mask := f.scan.begin(text.Write)
+	err := o.Text.Each(mask.line)
+	found := mask.end()
+	if err == nil {
+		err = text.Err()
+	}
+	if err != nil || len(found) == 0 {
+		text.Close()
+		return err
+	}
+	o.Text.Close()
+	o.Text, o.Found = text, addFindings(o.Found, found)
+	return nil
+}
+
+// addFindings gives the sums of two lists.
+func addFindings(all, more []Finding) []Finding {
+	for _, f := range more {
+		i := slices.IndexFunc(all, func(o Finding) bool { return o.Kind == f.Kind })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[i].Count += f.Count
+	}
+	return all
 }
 
 // buffers are for reading outputs, most of which are much smaller.

@@ -168,6 +168,7 @@ type masking struct {
 	known   int // values that this output taught
 	clean   []byte
 	spare   []byte
+	plain   unescaped
 	block   keyBlock // of a private key
 	held    heldLines
 	judged  int    // up to here, the line is of a value that is none
@@ -194,7 +195,7 @@ func (s *Scanner) begin(next func([]byte)) *masking {
 }
 
 func (m *masking) reset(s *Scanner) {
-	*m = masking{next: m.next, hits: m.hits[:0], clean: m.clean, spare: m.spare, held: heldLines{text: m.held.text[:0], ends: m.held.ends[:0]}}
+	*m = masking{next: m.next, hits: m.hits[:0], clean: m.clean, spare: m.spare, plain: m.plain, held: heldLines{text: m.held.text[:0], ends: m.held.ends[:0]}}
 	if s == nil {
 		return
 	}

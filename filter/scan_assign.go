@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/base64"
+)
 
 // nameBefore gives the name in front of a place, past blanks and what closes a
 // quoted or indexed one. A key that another word tells the kind of has it in its
@@ -283,9 +286,40 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 		}
 	case separator == '=' && m.ofCookies(l):
 		m.cookie(l, from, to, at)
+	case separator == ':' && m.encodedURL(l, at):
 	case separator == ':' && equalFold(name, "private-lines"):
 		m.block = keyBlock{open: true}
 	}
+}
+
+// encodedURL looks at a value in Base64, as the secrets of a cluster are, of a URL
+// with a password.
+func (m *masking) encodedURL(l []byte, at int) bool {
+	const least, most = 24, 1 << 10
+	if len(l)-at < least {
+		return false
+	}
+	v := valueFrom(l, at, false)
+	value := l[v.from:v.to]
+	if n := len(value); n < least || n > most || n%4 != 0 || !base64Set.all(value) {
+		return false
+	}
+	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each place
+		return false
+	}
+	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
+	n, err := base64.StdEncoding.Decode(text, value)
+	host := bytes.Index(text[:n], []byte("://"))
+	if err != nil || host < 0 {
+		return false
+	}
+	inside := masking{}
+	inside.url(text[:n], host+len("://"))
+	if len(inside.hits) == 0 {
+		return false
+	}
+	m.hit(v.from, v.to, urlPassword)
+	return true
 }
 
 func equalFold(name []byte, low string) bool {
@@ -351,16 +385,30 @@ func (m *masking) element(l []byte, i int) {
 }
 
 // argument looks at a call with a text, of a function that has the name of a
-// credential.
+// credential, or whose text is such a name and which has the value behind it:
+// os.Setenv("API_TOKEN", "...").
 func (m *masking) argument(l []byte, i int) {
 	if i+1 == len(l) || !isQuote(l[i+1]) {
 		return
 	}
+	at := i + 1
 	n := classify(l[nameFrom(l, i):i])
 	if n == otherName {
-		return
+		end := nameSet.run(l, at+1)
+		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
+			return
+		}
+		if n = classify(l[at+1 : end]); n == otherName {
+			return
+		}
+		if at = end + len(`",`); at < len(l) && l[at] == ' ' {
+			at++
+		}
+		if at == len(l) || !isQuote(l[at]) {
+			return
+		}
 	}
-	v := valueFrom(l, i+1, false)
+	v := valueFrom(l, at, false)
 	if value := l[v.from:v.to]; believable(value, n, true, false) && randomText(value) {
 		m.hit(v.from, v.to, namedSecret)
 	}

@@ -59,7 +59,7 @@ var Credentials = [secretKinds]Credential{
 	serviceKey:    {"services", "service key", "SendGrid, Mailgun, Mailchimp, Brevo, Twilio, Sentry, Grafana, New Relic, Linear, Notion, Figma, Postman, HubSpot, Airtable"},
 	sessionToken:  {"sessions", "session token", "JSON web tokens, cookies with the name of a session"},
 	authorization: {"sessions", "authorization", "Authorization: Bearer, Basic and others"},
-	urlPassword:   {"passwords", "url password", "scheme://user:password@host"},
+	urlPassword:   {"passwords", "url password", "scheme://user:password@host, also encoded in Base64"},
 	namedSecret:   {"passwords", "secret", "what is assigned to a name of a password, secret, token or key: password=, \"apiKey\": \"...\", --token ..., X-Api-Key:, <password>, Password=...; of connection strings, .netrc, .pgpass, curl -u"},
 	extra:         {"of the user's own", "extra pattern", "extra_patterns"},
 }

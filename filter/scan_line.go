@@ -103,6 +103,12 @@ func wholeSpot(value []byte, k credKind) spot {
 
 // scan notes the hits in a line.
 func (m *masking) scan(l []byte) {
+	m.look(l)
+	m.scanEscaped(l)
+}
+
+// look notes the hits in a line as it is.
+func (m *masking) look(l []byte) {
 	m.judged, m.begins, m.cookies = 0, 0, 0
 	spots := m.spots
 	for i := 0; i < len(l); i++ {

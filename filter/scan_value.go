@@ -24,6 +24,9 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 	case passwordName:
 		return believablePassword(v, sure, shout)
 	case secretName:
+		if len(v) == len("0x")+64 && hasAny(v, "0x") { // the key of a wallet; with fewer digits it is an address
+			v = v[len("0x"):]
+		}
 		return len(v) >= 8 && !refersTo(v) && !aPath(v) && randomText(v)
 	case tokenName:
 		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !aPath(v) && randomText(v)

@@ -1,0 +1,67 @@
+package filter
+
+import "bytes"
+
+// unescaped is a line without the escapes of JSON that hide a credential from who
+// looks for it: \u0026 in the password of a URL, \u003d behind a name, \/ before a
+// host.
+type unescaped struct {
+	text []byte
+	at   []int // where each byte of text, and its end, is in the line
+}
+
+// read takes the escapes out of a line. It reports false if there are none.
+func (u *unescaped) read(l []byte) bool {
+	if !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
+		return false
+	}
+	u.text, u.at = u.text[:0], u.at[:0]
+	for i := 0; i < len(l); {
+		b, n := l[i], 1
+		if b == '\\' && i+1 < len(l) {
+			switch code, ok := escaped(l[i:]); {
+			case l[i+1] == '/':
+				b, n = '/', 2
+			case ok:
+				b, n = code, len(`\u0000`)
+			case l[i+1] == '\\': // the next one is no escape
+				u.text, u.at = append(u.text, b), append(u.at, i)
+				i++
+			}
+		}
+		u.text, u.at = append(u.text, b), append(u.at, i)
+		i += n
+	}
+	u.at = append(u.at, len(l))
+	return true
+}
+
+// escaped reads an escape of a printable byte of ASCII.
+func escaped(l []byte) (b byte, ok bool) {
+	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !hexDigit(l[4]) || !hexDigit(l[5]) {
+		return 0, false
+	}
+	b = nibble(l[4])<<4 | nibble(l[5])
+	return b, b >= ' ' && b < 0x7f
+}
+
+// nibble is the value of a hexadecimal digit.
+func nibble(b byte) byte {
+	if b <= '9' {
+		return b - '0'
+	}
+	return b&0xf + 9
+}
+
+// scanEscaped notes the hits in a line that its escapes hide.
+func (m *masking) scanEscaped(l []byte) {
+	if !m.plain.read(l) {
+		return
+	}
+	n := len(m.hits)
+	m.look(m.plain.text)
+	for i := n; i < len(m.hits); i++ {
+		h := &m.hits[i]
+		h.from, h.to = m.plain.at[h.from], m.plain.at[h.to]
+	}
+}
