@@ -33,6 +33,7 @@ type Fixture struct {
 	Config   []byte            // config.toml; nil if there is none
 	Model    []byte            // model.jsonl; nil if there is none
 	Files    map[string][]byte // of the workspace, by slash-separated path in it
+	Skills   map[string][]byte // of the user's skills, likewise
 
 	steps   []step
 	archive *txtar.Archive
@@ -60,7 +61,7 @@ func Parse(file string, data []byte) (*Fixture, error) {
 	ar := txtar.Parse(data)
 	f := &Fixture{
 		Name: strings.TrimSuffix(filepath.Base(file), ".txtar"), Preamble: strings.TrimSpace(string(ar.Comment)),
-		Files: map[string][]byte{}, archive: ar,
+		Files: map[string][]byte{}, Skills: map[string][]byte{}, archive: ar,
 	}
 	if f.Preamble == "" {
 		return nil, fmt.Errorf("%s: no preamble: say what is checked, and why", file)
@@ -75,6 +76,8 @@ func Parse(file string, data []byte) (*Fixture, error) {
 		switch name, inside := strings.CutPrefix(part.Name, "w/"); {
 		case inside && path.Clean(name) == name && filepath.IsLocal(name):
 			f.Files[name] = part.Data
+		case strings.HasPrefix(part.Name, "skills/") && path.Clean(part.Name) == part.Name && filepath.IsLocal(part.Name):
+			f.Skills[strings.TrimPrefix(part.Name, "skills/")] = part.Data
 		case part.Name == "config.toml":
 			f.Config = part.Data
 		case part.Name == "model.jsonl":
@@ -82,7 +85,7 @@ func Parse(file string, data []byte) (*Fixture, error) {
 		case part.Name == "frames.jsonl":
 			f.steps, err = parseSteps(part.Data)
 		default:
-			err = errors.New("unknown name: want config.toml, model.jsonl, frames.jsonl or a file below w/")
+			err = errors.New("unknown name: want config.toml, model.jsonl, frames.jsonl or a file below w/ or skills/")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", file, part.Name, err)

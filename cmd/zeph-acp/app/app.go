@@ -27,6 +27,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -48,6 +49,7 @@ type App struct {
 	Logout   func() error   // removes the saved keys
 	Locked   func() error   // why the saved keys cannot be used; nil means that they can
 	Own      *workspace.Own // the files that no tool touches; nil means none
+	Skills   string         // the directory of the user's skills; empty means none
 	NewID    func() string  // UUIDs
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
@@ -78,6 +80,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 	a.Getenv = a.filters.learning(keys)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
+		a.Skills = filepath.Join(l.Paths.Data, "skills")
 		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{
 			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
 		})
@@ -234,14 +237,16 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if locked := a.locked(); locked != nil { // else direct would answer without a word
 		warnings = append(warnings, locked.Error())
 	}
+	known, left := skills.Load(a.Skills)
+	warnings = append(warnings, left...)
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing is then taken for the home directory
 	}
 	caps := s.Client.Capabilities()
 	judges := a.shellPolicy(s, roots, home, cfg, rules)
-	tools, kept := a.chain(cfg, s, places{roots, files, home}, judges)
-	kept.system = a.systemPrompt(cfg, s, roots, files)
+	tools, kept := a.chain(cfg, s, places{roots, files, home, known}, judges)
+	kept.system = a.systemPrompt(cfg, s, roots, files, known)
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}

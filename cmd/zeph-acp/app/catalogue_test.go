@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
 // maxCatalogue is what the tools that work on the project may take of every
@@ -42,7 +43,7 @@ func TestPromptSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	system := a.systemPrompt(Defaults(), session.Setup{}, roots, roots).text()
+	system := a.systemPrompt(Defaults(), session.Setup{}, roots, roots, &skills.Set{}).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d are the most", total+len(system), maxPrompt)
 	}

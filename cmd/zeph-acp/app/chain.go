@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
 // places are the directories of one session.
@@ -28,6 +29,8 @@ type places struct {
 	roots *workspace.Roots // the client's, where commands run
 	files *workspace.Roots // the same, and what the file tools may use besides
 	home  string           // absolute; empty means unknown
+
+	skills *skills.Set
 }
 
 // chain puts the links of one session around the composite that fits its
@@ -52,6 +55,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	return executors.Chain(
 		executors.NewDynExecutor(
+			in.skills.Tools(),
 			boxed{bash, box},
 			fileTools(cfg, s, in.files, caps),
 			web.New(cfg.Tools.Scrape),

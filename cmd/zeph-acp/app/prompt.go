@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -49,15 +50,19 @@ func (p *systemPrompt) forget() {
 }
 
 // systemPrompt makes the system prompt of a session: of its directories, read as
-// the file tools read.
-func (a *App) systemPrompt(cfg Config, s session.Setup, roots, files *workspace.Roots) *systemPrompt {
+// the file tools read, and of the user's skills.
+func (a *App) systemPrompt(cfg Config, s session.Setup, roots, files *workspace.Roots, known *skills.Set) *systemPrompt {
 	return &systemPrompt{write: func() string {
 		p := prompt.Read(projectFiles{files}, roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
 		for _, w := range p.Warnings {
 			a.Log.Warn(w, "session", s.ID)
 			s.Warn(w)
 		}
-		return prompt.System(prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules})
+		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules}
+		for _, s := range known.Skills {
+			f.Skills = append(f.Skills, prompt.Skill{Name: s.Name, Description: s.Description})
+		}
+		return prompt.System(f)
 	}}
 }
 

@@ -66,6 +66,9 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, err
 	for name, data := range f.Files {
 		files["w/"+name] = data
 	}
+	for name, data := range f.Skills {
+		files["skills/"+name] = data
+	}
 	if err := os.Mkdir(string(w), 0o700); err != nil {
 		return nil, err
 	}
