@@ -30,13 +30,13 @@ func TestResume(t *testing.T) {
 			[]string{`{"thought": "One."}` + "\n" + cut + `{"thought": "Two."}` + "\n" + cut}, "<One.> [cut] <Two.> ! a: broke off",
 		},
 		"tries before it goes on": {
-			[]string{`{"text": "One."}` + "\n" + cut + overloaded + `{"text": "Two."}`}, "One. [cut] [a answered 529: Overloaded. Trying again in 0 ms (2 of 2).] Two. .end",
+			[]string{`{"text": "One."}` + "\n" + cut + overloaded + `{"text": "Two."}`}, "One. [cut] [a answered 529: Overloaded. Trying again (2 of 2).] Two. .end",
 		},
 		"another goes on": {
 			[]string{`{"text": "One."}` + "\n" + cut + `{"error": "gone", "status": 404}`, `{"text": "Two."}`}, "One. [cut] [a answered 404: gone. b:] Two. .end",
 		},
 		"not to be asked again": {[]string{`{"text": "One."}` + "\n" + `{"error": "bad", "status": 400}`}, "One. ! a answered 400: bad"},
-		"nothing said":          {[]string{cut + cut}, "[a: broke off. Trying again in 0 ms (2 of 2).] ! a: broke off (tried 2 times)"},
+		"nothing said":          {[]string{cut + cut}, "[a: broke off. Trying again (2 of 2).] ! a: broke off (tried 2 times)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c idle

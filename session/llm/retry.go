@@ -86,7 +86,11 @@ type Wait struct {
 
 // String is one line for the user.
 func (w Wait) String() string {
-	return fmt.Sprintf("%s. Trying again in %s (%d of %d).", w.Failure, span(w.For), w.Try, w.Of)
+	when := ""
+	if w.For > 0 {
+		when = " in " + span(w.For)
+	}
+	return fmt.Sprintf("%s. Trying again%s (%d of %d).", w.Failure, when, w.Try, w.Of)
 }
 
 // clock is time and chance, so that tests can have their own.
