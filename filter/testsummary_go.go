@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
 
 // goTests knows what go test writes: as text, verbose or not, and as JSON. What
 // a package's tests wrote waits until it is known which of them failed.
@@ -361,8 +365,8 @@ func (g *goTests) noTests(l []byte) {
 }
 
 func (g *goTests) end() {
-	for _, p := range g.others {
-		g.pkg = p
+	for _, name := range slices.Sorted(maps.Keys(g.others)) { // an output always becomes the same
+		g.pkg = g.others[name]
 		g.flushPart()
 		g.endPackage(goRuns)
 	}
