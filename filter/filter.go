@@ -109,10 +109,11 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	var first passage
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
 		first = rules[0].begin(run)
-		full.also = first.Line
+		full.also = &feed{line: first.Line}
+		defer full.also.stop()
 	}
 	o, err := f.sanitise(raw, full)
-	full.also = nil
+	full.endFeed()
 	if err != nil {
 		if len(rules) > 0 {
 			_, _, _ = first.end(full, err)

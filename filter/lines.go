@@ -18,7 +18,7 @@ type Lines struct {
 	size  int64  // bytes
 	blank bool   // a blank line waits for what follows it
 	err   error
-	also  func(line []byte) // gets each line too, as Each gives it; nil for none
+	also  *feed // gets the lines too; nil for none
 }
 
 // flushAt is how much is collected before it is written.
@@ -50,16 +50,26 @@ func (l *Lines) add(line []byte) {
 	if len(l.buf) >= flushAt {
 		l.flush()
 	}
-	if l.also != nil {
-		l.also(line)
-	}
 }
 
 func (l *Lines) flush() {
 	if l.err == nil && len(l.buf) > 0 {
 		_, l.err = l.spool.Write(l.buf)
 	}
+	if l.also != nil && len(l.buf) > 0 {
+		l.buf = l.also.take(l.buf)
+	}
 	l.buf = l.buf[:0]
+}
+
+// endFeed gives what is left to also, which gets no more.
+func (l *Lines) endFeed() {
+	f := l.also
+	l.also = nil
+	if f != nil {
+		f.end(l.buf)
+		l.flush()
+	}
 }
 
 // Count is the number of lines.
@@ -88,16 +98,7 @@ func (l *Lines) Each(do func(line []byte)) error {
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		rest := buf
-		for {
-			end := bytes.IndexByte(rest, '\n')
-			if end < 0 {
-				break
-			}
-			do(rest[:end])
-			rest = rest[end+1:]
-		}
-		buf = append(buf[:0], rest...)
+		buf = append(buf[:0], eachLine(buf, do)...)
 		switch {
 		case err == io.EOF:
 			return nil

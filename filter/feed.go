@@ -1,0 +1,89 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+)
+
+// feed gives a pass its lines while they are made: of a long text on a goroutine
+// of its own, since a pass takes about as long as all that is done before it. A
+// text that fits into one buffer is not worth that.
+type feed struct {
+	line   func([]byte)
+	chunks chan []byte // whole lines; nil until there are some
+	spare  chan []byte // buffers for more
+	done   chan struct{}
+	failed error // a panic of the pass
+}
+
+// feedAhead is how many buffers a pass may be behind.
+const feedAhead = 3
+
+// take takes whole lines, with their ends, and gives an empty buffer for more.
+func (f *feed) take(text []byte) []byte {
+	if f.chunks == nil {
+		f.chunks, f.spare, f.done = make(chan []byte, feedAhead), make(chan []byte, feedAhead), make(chan struct{})
+		go f.run()
+	}
+	f.chunks <- text
+	select {
+	case buf := <-f.spare:
+		return buf[:0]
+	default:
+		return make([]byte, 0, cap(text))
+	}
+}
+
+func (f *feed) run() {
+	defer close(f.done)
+	defer func() {
+		if r := recover(); r != nil {
+			f.failed = fmt.Errorf("%v\n%s", r, debug.Stack())
+			for range f.chunks { // whoever gives them must not wait for ever
+			}
+		}
+	}()
+	for text := range f.chunks {
+		eachLine(text, f.line)
+		select {
+		case f.spare <- text:
+		default:
+		}
+	}
+}
+
+// end takes the last lines, and waits until the pass had all. A panic of the pass
+// goes on here.
+func (f *feed) end(text []byte) {
+	if f.chunks == nil {
+		eachLine(text, f.line)
+		return
+	}
+	f.chunks <- text
+	f.stop()
+	if f.failed != nil {
+		panic(f.failed)
+	}
+}
+
+// stop waits for the pass. It may be called again.
+func (f *feed) stop() {
+	if f.chunks != nil {
+		close(f.chunks)
+		<-f.done
+		f.chunks = nil
+	}
+}
+
+// eachLine calls do with each whole line, and gives what is behind them.
+func eachLine(text []byte, do func(line []byte)) (rest []byte) {
+	for {
+		end := bytes.IndexByte(text, '\n')
+		if end < 0 {
+			return text
+		}
+		do(text[:end])
+		text = text[end+1:]
+	}
+}

@@ -1,0 +1,90 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// listening is a strategy that notes what it gets.
+type listening struct {
+	got    bytes.Buffer
+	panics int // line at which it does; 0 never
+	lines  int
+	ended  bool
+}
+
+func (p *listening) Begin(Run, *Lines) Pass { return p }
+
+func (p *listening) Line(l []byte) {
+	p.got.Write(l)
+	p.got.WriteByte('\n')
+	if p.lines++; p.lines == p.panics {
+		panic("a bug")
+	}
+}
+
+func (p *listening) End() Confidence {
+	p.ended = true
+	return Fallback
+}
+
+func (p *listening) filter() *Filter {
+	return &Filter{rules: []rule{{name: "listening", match: match{exact: "listen"}, strategy: p}}}
+}
+
+func manyLines(lines int) string {
+	var b strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&b, "line %d %s\n", i, strings.Repeat("x", i%200))
+	}
+	return b.String()
+}
+
+// A pass gets all lines of the full text, of short texts and of long ones.
+func TestFeed(t *testing.T) {
+	for _, lines := range []int{0, 1, 100, 1000, 50_000} {
+		text := strings.ReplaceAll(manyLines(lines), "line 7", "\n\n \nline 7")
+		p := &listening{}
+		o, err := p.filter().Apply("listen", 0, strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if full := textOf(t, o.Full); full != p.got.String() || !p.ended {
+			t.Errorf("%d lines: the pass got %d bytes of %d, ended: %v", lines, p.got.Len(), len(full), p.ended)
+		}
+		o.Close()
+	}
+}
+
+// A panic of a pass is one of whoever filters, who may recover from it.
+func TestFeedPanic(t *testing.T) {
+	for _, at := range []int{1, 5000, 50_000} {
+		p := &listening{panics: at}
+		func() {
+			defer func() {
+				if r := recover(); !strings.Contains(fmt.Sprint(r), "a bug") {
+					t.Errorf("recovered %v, want a bug", r)
+				}
+			}()
+			_, _ = p.filter().Apply("listen", 0, strings.NewReader(manyLines(50_000)))
+			t.Error("no panic")
+		}()
+	}
+}
+
+// An output that cannot be read ends the pass too, which may hold files.
+func TestFeedError(t *testing.T) {
+	broken := errors.New("broken")
+	for _, lines := range []int{10, 50_000} {
+		p := &listening{}
+		_, err := p.filter().Apply("listen", 0, io.MultiReader(strings.NewReader(manyLines(lines)), iotest.ErrReader(broken)))
+		if !errors.Is(err, broken) || !p.ended {
+			t.Errorf("%d lines: %v, ended: %v, want %v", lines, err, p.ended, broken)
+		}
+	}
+}
