@@ -12,6 +12,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,8 @@ type Agent struct {
 	// Reformat puts right inputs that do not fit their tool; nil means that the
 	// model has to do so itself.
 	Reformat *Reformatter
+	// Toolset decides which tools the model is offered; nil offers all.
+	Toolset Toolset
 	// Shorten keeps a text that is too long for the model, and gives what it gets
 	// instead; nil cuts it.
 	Shorten func(ctx context.Context, text string) string
@@ -61,6 +64,21 @@ type Agent struct {
 	// Notices says that the client takes notices.
 	Notices bool
 	Log     *slog.Logger
+}
+
+// Toolset decides which tools the model is offered, and in which form. One turn at
+// a time uses it.
+type Toolset interface {
+	// Begin chooses from all tools, by what the user typed and what the
+	// conversation was so far.
+	Begin(ctx context.Context, m llm.Model, prompt string, history []llm.Message, tools []llm.Tool)
+	// Offer gives the tools for the next call of the model: those of the call
+	// before in this turn, byte for byte, and what has become available behind
+	// them. It is nil before the first turn.
+	Offer(m llm.Model) []llm.Tool
+	// Take gives a call of the model without what is for nobody to see. Bare
+	// tells that the call had nothing else.
+	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
 }
 
 // Input is what a turn begins with.
@@ -87,6 +105,8 @@ type turn struct {
 	used    int // tokens that the provider counted up to history[:counted]
 	counted int
 	spoke   bool // the last answer had text
+	// bare are the calls of the last answer that had nothing but thoughts in them.
+	bare map[string]bool
 	// reflected is that the model was asked to think about a call of its own.
 	reflected atomic.Bool
 }
@@ -133,6 +153,16 @@ func (a *Agent) Tools() []llm.Tool {
 	return out
 }
 
+// offers lists what the model is offered with the next call.
+func (a *Agent) offers(m llm.Model) []llm.Tool {
+	if a.Toolset != nil {
+		if tools := a.Toolset.Offer(m); tools != nil {
+			return tools
+		}
+	}
+	return a.Tools()
+}
+
 // Say tells the user something that is not the model's word: the model doesn't
 // see it.
 func (a *Agent) Say(ctx context.Context, text string) error {
@@ -162,6 +192,9 @@ func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error)
 	if err := t.leftOut(ctx, prompt); err != nil {
 		return "", err
 	}
+	if a := t.Toolset; a != nil && !t.direct {
+		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, Typed(prompt.Content)), t.history[:at], t.offered)
+	}
 	if !prompt.Alone {
 		instead := t.shorten(ctx, prompt.Content)
 		linked, err := t.follow(ctx, prompt.Content)
@@ -179,6 +212,9 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 	for iteration := 0; ; iteration++ {
 		if !t.direct {
 			t.model = t.Model()
+			if t.Toolset != nil {
+				t.offered = t.offers(t.model)
+			}
 		}
 		switch full, size := t.overBudget(); {
 		case full > 0:

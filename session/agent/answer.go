@@ -19,6 +19,7 @@ type answer struct {
 // answer that breaks off leaves what was said before, and none of its calls.
 func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.spoke = false
+	t.bare = nil
 	t.message.end()
 	var (
 		spoken = spoken{keep: func(b llm.Block) { t.Record(Block{MessageID: t.message.id, Block: b}) }}
@@ -31,6 +32,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		if fault = err; fault != nil {
 			break
 		}
+		ev.Call = t.take(ev.Call)
 		spoken.add(ev) // before the client sees by the next message that this one is complete
 		if fault = t.show(ctx, ev); fault != nil {
 			break
@@ -70,6 +72,21 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		return a, fault
 	}
 	return a, t.count(ctx, usage)
+}
+
+// take takes what is for nobody to see out of a call, before anybody sees it.
+func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
+	if call == nil || t.Toolset == nil || t.direct {
+		return call
+	}
+	taken, bare := t.Toolset.Take(*call)
+	if bare {
+		if t.bare == nil {
+			t.bare = map[string]bool{}
+		}
+		t.bare[call.ID] = true
+	}
+	return &taken
 }
 
 // show sends an event to the client.

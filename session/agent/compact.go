@@ -27,7 +27,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Messa
 	ask := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.TrimSpace(compactPrompt)}}}
 	// With the same tools, although it may call none: providers want them beside
 	// calls in the history, and cache the prefix.
-	req := llm.Request{System: a.system(model), Messages: append(history[:len(history):len(history)], ask), Tools: a.Tools(), NoCalls: true, Thought: a.Thought()}
+	req := llm.Request{System: a.system(model), Messages: append(history[:len(history):len(history)], ask), Tools: a.offers(model), NoCalls: true, Thought: a.Thought()}
 	var summary strings.Builder
 	var done Answer
 	var stop llm.StopReason

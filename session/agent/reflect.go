@@ -13,7 +13,12 @@ import (
 // in how it called: once is a help, each time would be noise. It is empty for any
 // other failure.
 func (r *running) reflection(res executors.Result) string {
-	if !res.Failed || !res.Category.Quality() || r.call.Origin != executors.Model || !r.reflected.CompareAndSwap(false, true) {
+	switch {
+	case !res.Failed || !res.Category.Quality() || r.call.Origin != executors.Model:
+		return ""
+	case r.bare[r.id]:
+		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Make it again with them."
+	case !r.reflected.CompareAndSwap(false, true):
 		return ""
 	}
 	const ask = "\n\n[reflect] Before you call a tool again, find out what was wrong with this call."

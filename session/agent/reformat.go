@@ -119,6 +119,8 @@ func (r *running) reformattable(res executors.Result) bool {
 		return false
 	case !res.Failed, r.call.Unfit == nil, r.begun():
 		return false
+	case r.bare[r.id]: // nothing in it tells what was meant
+		return false
 	case res.Category != executors.InvalidParameters && res.Category != executors.TypeMismatch:
 		return false
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -60,6 +61,7 @@ type App struct {
 	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
 	filters *filters            // of what tools give
 	served  []*session.Sessions // by the servers
+	vectors toolset.Vectors     // of tools, for all sessions
 }
 
 // settle is long enough for an editor's loop to take a response in.
@@ -250,6 +252,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
+	warnings = append(warnings, kept.set.Warnings(tools.Tools())...)
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
@@ -260,7 +263,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			kept.system.ready(s.Model())
 		},
 		Agent: &agent.Agent{
-			Config:  cfg.Agent,
+			Config:  cfg.Agent.Config,
 			Session: s.ID,
 			System:  kept.system.text,
 			Mode:    func() string { return prompt.Mode(s.Mode()) },
@@ -271,6 +274,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			NewID: a.NewID,
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
 			Inside:   func(path string) bool { _, err := files.Resolve(path); return err == nil },
+			Toolset:  kept.set,
 			Reformat: reformat,
 			Shorten:  func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
 			// A client that has terminals shows those.

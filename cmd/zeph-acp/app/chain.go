@@ -22,6 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
 // places are the directories of one session.
@@ -51,6 +52,9 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	k := &keeper{
 		shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache),
 		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
+		set: toolset.New(toolset.Config{
+			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
+		}, &a.vectors, a.Log),
 	}
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	return executors.Chain(
@@ -65,6 +69,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 		),
 		audit.Middleware(a.Audit),
 		k.quota.Middleware,
+		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
 		permission.Middleware,

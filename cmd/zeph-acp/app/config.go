@@ -19,13 +19,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // Config is all configuration. Each package owns its part; here they are put
 // together, and nothing else is.
 type Config struct {
-	Agent agent.Config `toml:"agent"`
+	Agent Agent        `toml:"agent"`
 	LLM   llm.Config   `toml:"llm"`
 	Tools Tools        `toml:"tools"`
 	ACP   acp.Config   `toml:"acp"`
@@ -33,19 +34,27 @@ type Config struct {
 	Log   LogConfig    `toml:"log"`
 }
 
+// Agent is the table [agent].
+type Agent struct {
+	agent.Config
+	ToolFilter toolset.Filter `toml:"tool_filter"`
+}
+
 // Tools is the table [tools].
 type Tools struct {
-	Shell         Shell              `toml:"shell"`
-	File          files.Config       `toml:"file"`
-	Scrape        web.Config         `toml:"scrape"`
-	Diagnostics   diagnostics.Config `toml:"diagnostics"`
-	Sandbox       sandbox.Config     `toml:"sandbox"`
-	Filters       filter.Config      `toml:"filters"`
-	Overflow      overflow.Config    `toml:"overflow"`
-	ResultCache   cache.Config       `toml:"result_cache"`
-	Retry         retry.Config       `toml:"retry"`
-	quota.Limits                     // max_tool_calls_per_session
-	policy.Config                    // [[tools.permissions.TOOL]]
+	Shell         Shell                `toml:"shell"`
+	File          files.Config         `toml:"file"`
+	Scrape        web.Config           `toml:"scrape"`
+	Diagnostics   diagnostics.Config   `toml:"diagnostics"`
+	Sandbox       sandbox.Config       `toml:"sandbox"`
+	Filters       filter.Config        `toml:"filters"`
+	Overflow      overflow.Config      `toml:"overflow"`
+	ResultCache   cache.Config         `toml:"result_cache"`
+	Retry         retry.Config         `toml:"retry"`
+	TAFC          toolset.TAFC         `toml:"tafc"`
+	Dependencies  toolset.Dependencies `toml:"dependencies"`
+	quota.Limits                       // max_tool_calls_per_session
+	policy.Config                      // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which may.
@@ -57,20 +66,22 @@ type Shell struct {
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
 	return Config{
-		Agent: agent.Defaults(),
+		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
 		LLM:   llm.Defaults(),
 		Tools: Tools{
-			File:        files.Defaults(),
-			Scrape:      web.Defaults(),
-			Diagnostics: diagnostics.Defaults(),
-			Sandbox:     sandbox.Defaults(),
-			Filters:     filter.Defaults(),
-			Overflow:    overflow.Defaults(),
-			ResultCache: cache.Defaults(),
-			Retry:       retry.Defaults(),
-			Limits:      quota.Defaults(),
-			Config:      policy.Defaults(),
-			Shell:       Shell{shell.Defaults(), policy.ShellDefaults()},
+			File:         files.Defaults(),
+			Scrape:       web.Defaults(),
+			Diagnostics:  diagnostics.Defaults(),
+			Sandbox:      sandbox.Defaults(),
+			Filters:      filter.Defaults(),
+			Overflow:     overflow.Defaults(),
+			ResultCache:  cache.Defaults(),
+			Retry:        retry.Defaults(),
+			TAFC:         toolset.TAFCDefaults(),
+			Dependencies: toolset.DependenciesDefaults(),
+			Limits:       quota.Defaults(),
+			Config:       policy.Defaults(),
+			Shell:        Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
 		ACP:   acp.Defaults(),
 		Audit: audit.Defaults(),
@@ -89,7 +100,8 @@ type section struct {
 // tighten doesn't ask for is not taken from a workspace.
 func sections() []section {
 	return []section{
-		part("agent", func(c *Config) *agent.Config { return &c.Agent }),
+		part("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
+		part("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
 		part("llm", func(c *Config) *llm.Config { return &c.LLM }),
 		part("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
 		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
@@ -103,6 +115,8 @@ func sections() []section {
 		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
 		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
 		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
+		part("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
+		part("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
 		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		part("audit", func(c *Config) *audit.Config { return &c.Audit }),
 		part("log", func(c *Config) *LogConfig { return &c.Log }),

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
 // keeper is what the chain of one session keeps from turn to turn.
@@ -22,6 +23,7 @@ type keeper struct {
 	filter *filter.Link
 	long   *overflow.Overflow
 	system *systemPrompt
+	set    *toolset.Set
 }
 
 // Reset forgets results and the system prompt, and begins to count anew; what runs in the background
@@ -30,6 +32,7 @@ func (k *keeper) Reset() {
 	k.cache.Clear()
 	k.system.forget()
 	k.quota.Reset()
+	k.set.Reset()
 }
 
 // Status tells what /status shows of the tools.
@@ -45,6 +48,7 @@ func (k *keeper) Status() []string {
 	if k.box != nil {
 		lines = append(lines, k.box.State())
 	}
+	lines = append(lines, k.set.Status()...)
 	if jobs := k.shell.Background(); len(jobs) > 0 {
 		lines = append(lines, "Background: "+strings.Join(jobs, "; "))
 	}

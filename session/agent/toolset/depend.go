@@ -1,0 +1,214 @@
+package toolset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// graph is which tool waits for which, without cycles.
+type graph struct {
+	requires, prefers map[string][]string
+}
+
+// newGraph takes the rules. The tools of a cycle would wait for each other for
+// ever: they wait for nothing, and a note names them. What waits for one of them
+// still does.
+func newGraph(rules map[string]Rule) (graph, []string) {
+	g := graph{map[string][]string{}, map[string][]string{}}
+	for name, r := range rules {
+		if len(r.Requires) > 0 {
+			g.requires[name] = r.Requires
+		}
+		if len(r.Prefers) > 0 {
+			g.prefers[name] = r.Prefers
+		}
+	}
+	var notes []string
+	for _, cycle := range g.cycles() {
+		for _, name := range cycle {
+			delete(g.requires, name)
+		}
+		notes = append(notes, fmt.Sprintf("tools.dependencies.rules: %s require each other in a circle: what they require is ignored.", strings.Join(cycle, ", ")))
+	}
+	return g, notes
+}
+
+// cycles gives the groups of tools that require each other, by Tarjan's
+// algorithm; all sorted.
+func (g graph) cycles() [][]string {
+	var (
+		found      [][]string
+		stack      []string
+		index, low = map[string]int{}, map[string]int{}
+		on         = map[string]bool{}
+		visit      func(name string)
+	)
+	visit = func(name string) {
+		index[name] = len(index) + 1
+		low[name] = index[name]
+		stack = append(stack, name)
+		on[name] = true
+		for _, next := range g.requires[name] {
+			if index[next] == 0 {
+				visit(next)
+				low[name] = min(low[name], low[next])
+			} else if on[next] {
+				low[name] = min(low[name], index[next])
+			}
+		}
+		if low[name] != index[name] {
+			return
+		}
+		at := slices.Index(stack, name)
+		group := slices.Clone(stack[at:])
+		stack = stack[:at]
+		for _, member := range group {
+			on[member] = false
+		}
+		if len(group) > 1 || slices.Contains(g.requires[name], name) {
+			slices.Sort(group)
+			found = append(found, group)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.requires)) {
+		if index[name] == 0 {
+			visit(name)
+		}
+	}
+	slices.SortFunc(found, slices.Compare)
+	return found
+}
+
+// boost is what completed tools add to the score of one that prefers them; mu is
+// held.
+func (s *Set) boost(name string) float64 {
+	n := 0
+	for _, other := range s.graph.prefers[name] {
+		if s.done[other] {
+			n++
+		}
+	}
+	return min(float64(n)*s.cfg.Dependencies.BoostPerDep, s.cfg.Dependencies.MaxTotalBoost)
+}
+
+// unmet lists what has yet to complete before the tool; mu is held.
+func (s *Set) unmet(name string) []string {
+	var out []string
+	for _, other := range s.graph.requires[name] {
+		if !s.done[other] && !slices.Contains(out, other) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// bypasses reports whether the tool waits for nothing in this turn, whatever it
+// requires.
+func (s *Set) bypasses(t *turn, name string) bool { return s.alwaysOn[name] || t.mentioned[name] }
+
+// waits reports whether the tool is hidden; mu is held.
+func (s *Set) waits(t *turn, name string) bool {
+	return !t.open && !s.bypasses(t, name) && len(s.unmet(name)) > 0
+}
+
+// deadlocked reports whether waiting would leave the model nothing: every tool
+// that is not always on waits, or every one that the filter picked. mu is held.
+func (s *Set) deadlocked(t *turn) bool {
+	if len(s.graph.requires) == 0 {
+		return false
+	}
+	waiting, free, offered := 0, 0, 0
+	for _, tool := range t.all {
+		waits := s.waits(t, tool.Name)
+		if _, picked := t.picked[tool.Name]; picked && !waits {
+			offered++
+		}
+		switch {
+		case s.alwaysOn[tool.Name]:
+		case waits:
+			waiting++
+		default:
+			free++
+		}
+	}
+	return waiting > 0 && (free == 0 || offered == 0)
+}
+
+// Exclusion is a tool that is hidden, and why.
+type Exclusion struct {
+	Tool  string
+	Unmet []string // tools that have yet to complete
+}
+
+// String tells of it in a few words.
+func (e Exclusion) String() string {
+	return e.Tool + " (requires " + strings.Join(e.Unmet, ", ") + ")"
+}
+
+// exclusions lists the tools that would wait if the turn were not open; mu is
+// held.
+func (s *Set) exclusions(t *turn) []Exclusion {
+	var out []Exclusion
+	for _, tool := range t.all {
+		if unmet := s.unmet(tool.Name); len(unmet) > 0 && !s.bypasses(t, tool.Name) {
+			out = append(out, Exclusion{tool.Name, unmet})
+		}
+	}
+	return out
+}
+
+// Middleware refuses the calls of a model whose tool is hidden, and notes which
+// tools completed. It belongs where a call that cannot run is refused before
+// anything judges it.
+func (s *Set) Middleware(next executors.Executor) executors.Executor {
+	if len(s.graph.requires)+len(s.graph.prefers) == 0 {
+		return next
+	}
+	return gate{next, s}
+}
+
+type gate struct {
+	executors.Executor
+	set *Set
+}
+
+func (g gate) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	if err := g.set.refuses(call); err != nil {
+		return executors.Card{}, err
+	}
+	return g.Executor.Prepare(ctx, call)
+}
+
+func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if err := g.set.refuses(call); err != nil {
+		return executors.FailWith(err), nil
+	}
+	res, err := g.Executor.Execute(ctx, call)
+	if err == nil && !res.Failed {
+		g.set.mu.Lock()
+		g.set.done[call.Tool] = true
+		g.set.mu.Unlock()
+	}
+	return res, err
+}
+
+// refuses gives the failure of a call whose tool is hidden. What the user spells
+// out is the user's own decision.
+func (s *Set) refuses(call *executors.Call) error {
+	if call.Origin != executors.Model {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.waits(&s.turn, call.Tool) {
+		return nil
+	}
+	first := strings.Join(s.unmet(call.Tool), ", ")
+	return executors.Failuref(executors.ToolNotFound, "%s is not available yet: these tools must complete first: %s", call.Tool, first).
+		Hint("Call %s, and %s once that succeeded.", first, call.Tool)
+}

@@ -1,0 +1,281 @@
+package toolset
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// lexicon ranks tools by words, where there are no embeddings: after BM25 (Robertson
+// and Zaragoza, "The Probabilistic Relevance Framework", 2009) without its
+// correction for length, since a tool that says more is not less to the point. A
+// word counts as itself, without its ending, and as what it means by words.txt,
+// so that "remove", "löschen" and "supprime" find what deletes; a word that no
+// tool has counts as the one that is spelt most like it.
+type lexicon struct {
+	tools   []llm.Tool // whose index it is
+	weights []map[string]float64
+	idf     map[string]float64
+	terms   []string         // of all tools, sorted
+	grams   map[string][]int // three characters -> indexes of terms
+}
+
+// What a word counts where it stands.
+const (
+	nameWeight        = 3
+	descriptionWeight = 1
+	parameterWeight   = 1
+)
+
+// minAlike is how much a word that no tool has must be like one that some have.
+const minAlike = 0.5
+
+// rank scores the tools of those indexes, the best of all with 1. False means that
+// the prompt has no word that tells tools apart.
+func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bool) {
+	if !sameTools(l.tools, all) {
+		l.index(all)
+	}
+	query := map[string]float64{}
+	words := wordsOf(excerpt(prompt))
+	for _, w := range words {
+		known := false
+		for _, term := range termsOf(w) {
+			if l.idf[term] > 0 {
+				query[term], known = 1, true
+			}
+		}
+		if !known && len(w) > 3 {
+			if term, alike := l.nearest(stem(w)); alike >= minAlike {
+				query[term] = max(query[term], alike/2)
+			}
+		}
+	}
+	scores, best := make([]float64, len(rest)), 0.0
+	terms := slices.Sorted(maps.Keys(query)) // sums must not depend on a map's order
+	for i, tool := range rest {
+		for _, term := range terms {
+			if w := l.weights[tool][term]; w > 0 {
+				scores[i] += query[term] * l.idf[term] * w / (w + 1)
+			}
+		}
+		best = max(best, scores[i])
+	}
+	if best == 0 {
+		return nil, false
+	}
+	for i := range scores {
+		scores[i] /= best
+	}
+	return scores, true
+}
+
+// index reads the tools.
+func (l *lexicon) index(all []llm.Tool) {
+	*l = lexicon{tools: slices.Clone(all), weights: make([]map[string]float64, len(all)), idf: map[string]float64{}, grams: map[string][]int{}}
+	for i, t := range all {
+		l.weights[i] = map[string]float64{}
+		l.add(l.weights[i], t.Name, nameWeight)
+		l.add(l.weights[i], t.Description, descriptionWeight)
+		for _, p := range parameters(t) {
+			l.add(l.weights[i], p, parameterWeight)
+		}
+		for term := range l.weights[i] {
+			l.idf[term]++
+		}
+	}
+	l.terms = slices.Sorted(maps.Keys(l.idf))
+	for i, term := range l.terms {
+		n := l.idf[term]
+		l.idf[term] = math.Log(1 + (float64(len(all))-n+0.5)/(n+0.5))
+		if term[0] != '=' {
+			for _, g := range trigrams(term) {
+				l.grams[g] = append(l.grams[g], i)
+			}
+		}
+	}
+}
+
+func (l *lexicon) add(weights map[string]float64, text string, weight float64) {
+	for _, w := range wordsOf(text) {
+		for _, term := range termsOf(w) {
+			weights[term] += weight
+		}
+	}
+}
+
+// nearest gives the term that shares most trigrams with a word, and how many of
+// both they are.
+func (l *lexicon) nearest(word string) (term string, alike float64) {
+	own := trigrams(word)
+	shared := map[int]int{}
+	for _, g := range own {
+		for _, i := range l.grams[g] {
+			shared[i]++
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(shared)) {
+		if a := 2 * float64(shared[i]) / float64(len(own)+len(trigrams(l.terms[i]))); a > alike {
+			term, alike = l.terms[i], a
+		}
+	}
+	return term, alike
+}
+
+// trigrams gives the different sequences of three characters of a word with a
+// space at each end.
+func trigrams(word string) []string {
+	runes := []rune(" " + word + " ")
+	var out []string
+	for i := 0; i+3 <= len(runes); i++ {
+		if g := string(runes[i : i+3]); !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// maxRanked bounds the words of a prompt that count, in bytes: those of its
+// beginning and its end, where people say what they want.
+const maxRanked = 4 << 10
+
+func excerpt(prompt string) string {
+	if len(prompt) <= maxRanked {
+		return prompt
+	}
+	return prompt[:maxRanked/2] + " " + prompt[len(prompt)-maxRanked/2:]
+}
+
+// parameters are the names of a tool's parameters, sorted.
+func parameters(t llm.Tool) []string {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(t.Schema, &s) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
+}
+
+// wordsOf gives the words of a text in lower case, without accents, without those
+// that say nothing. createIssue and create_issue are two words.
+func wordsOf(text string) []string {
+	var out []string
+	var word []rune
+	end := func() {
+		if w := string(word); len(word) > 1 && !table().empty[w] {
+			out = append(out, w)
+		}
+		word = word[:0]
+	}
+	lower := false
+	for _, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			end()
+			lower = false
+			continue
+		}
+		if lower && unicode.IsUpper(r) {
+			end()
+		}
+		lower = unicode.IsLower(r)
+		r = unicode.ToLower(r)
+		if r < utf8.RuneSelf {
+			word = append(word, r)
+		} else {
+			word = append(word, []rune(plain(r))...)
+		}
+	}
+	end()
+	return out
+}
+
+// plain writes a letter without its accent.
+func plain(r rune) string {
+	for _, of := range []struct{ letters, plain string }{
+		{"àáâãäå", "a"}, {"ç", "c"}, {"èéêë", "e"}, {"ìíîï", "i"}, {"ñ", "n"}, {"òóôõöø", "o"}, {"ùúûü", "u"}, {"ýÿ", "y"},
+		{"ß", "ss"}, {"æ", "ae"}, {"œ", "oe"},
+	} {
+		if strings.ContainsRune(of.letters, r) {
+			return of.plain
+		}
+	}
+	return string(r)
+}
+
+// termsOf is what a word counts as: itself without its ending, and "=" and a name
+// for each meaning.
+func termsOf(word string) []string {
+	terms := []string{stem(word)}
+	t := table()
+	for _, meaning := range t.whole[word] {
+		terms = append(terms, "="+meaning)
+	}
+	for n := 3; n <= len(word); n++ {
+		for _, meaning := range t.begins[word[:n]] {
+			terms = append(terms, "="+meaning)
+		}
+	}
+	return terms
+}
+
+// stem takes the ending off an English word, as far as it is plain.
+func stem(w string) string {
+	for _, ending := range []string{"ing", "ed", "ies", "s"} {
+		if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
+			if ending == "ies" {
+				return rest + "y"
+			}
+			w = rest
+			if n := len(w); n > 3 && w[n-1] == w[n-2] && ending != "s" { // running
+				w = w[:n-1]
+			}
+			break
+		}
+	}
+	if rest, ok := strings.CutSuffix(w, "e"); ok && len(rest) >= 3 {
+		return rest
+	}
+	return w
+}
+
+// words.txt holds words by meaning.
+//
+//go:embed words.txt
+var wordsText string
+
+// meanings is words.txt.
+type meanings struct {
+	empty         map[string]bool     // words that say nothing
+	whole, begins map[string][]string // words, and beginnings of words, to their meanings
+}
+
+var table = sync.OnceValue(func() meanings {
+	m := meanings{map[string]bool{}, map[string][]string{}, map[string][]string{}}
+	for line := range strings.Lines(wordsText) {
+		meaning, words, ok := strings.Cut(line, ":")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, w := range strings.Fields(words) {
+			begin, isBegin := strings.CutSuffix(w, "*")
+			switch {
+			case meaning == "-":
+				m.empty[w] = true
+			case isBegin:
+				m.begins[begin] = append(m.begins[begin], meaning)
+			default:
+				m.whole[w] = append(m.whole[w], meaning)
+			}
+		}
+	}
+	return m
+})

@@ -1,0 +1,71 @@
+package toolset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// order is the order in which /status tells of reasons.
+var order = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
+
+// Status tells what /status shows: how the tools are chosen, which the last prompt
+// got and why, and which are hidden. It is empty where all of it is off.
+func (s *Set) Status() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &s.turn
+	var lines []string
+	if f := s.cfg.Filter; f.Enabled {
+		lines = append(lines, fmt.Sprintf("Filter: top_k=%d, always_on=%d, embeddings=%d", f.TopK, len(f.AlwaysOn), t.embedded))
+	}
+	if t.picked != nil && len(t.offered) > 0 {
+		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.why()))
+	}
+	if s.cfg.TAFC.Enabled {
+		n := 0
+		for _, tool := range t.all {
+			if Complexity(tool.Schema) >= s.thinking.threshold {
+				n++
+			}
+		}
+		lines = append(lines, fmt.Sprintf("TAFC: from a complexity of %v on, %d tools of the last prompt's %d", s.thinking.threshold, n, len(t.all)))
+	}
+	if hidden := s.exclusions(t); len(hidden) > 0 {
+		if t.open {
+			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")
+		} else {
+			lines = append(lines, "DependencyExclusion: "+joined(hidden))
+		}
+	}
+	return lines
+}
+
+// why groups the offered tools by reason.
+func (t *turn) why() string {
+	var parts []string
+	for _, reason := range order {
+		var names []string
+		for _, tool := range t.offered {
+			if t.reasons[tool.Name] == reason {
+				names = append(names, tool.Name)
+			}
+		}
+		switch {
+		case len(names) == 0:
+		case reason == Unfiltered:
+			parts = append(parts, fmt.Sprintf("%s: %d", reason, len(names)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s: %s", reason, strings.Join(names, ", ")))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func joined(hidden []Exclusion) string {
+	texts := make([]string, 0, len(hidden))
+	for _, e := range hidden {
+		texts = append(texts, e.String())
+	}
+	return strings.Join(slices.Clip(texts), ", ")
+}

@@ -1,0 +1,194 @@
+package toolset
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Prefix begins the names of the parameters in which a model thinks. No tool has
+// one of its own that begins so.
+const Prefix = "_tafc_think"
+
+// Strip takes the members out of a call's input whose names begin with [Prefix],
+// at any depth, since models put them beside the parameters that they think of.
+// All other bytes stay as they are. Bare tells that nothing else was in it.
+//
+// An input that is a string holds what the model wrote instead of an object. What
+// it thought there is cut out as well; if that leaves an object, that is the
+// input.
+func Strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
+	if !bytes.Contains(input, []byte(Prefix)) && !bytes.Contains(input, []byte(`\u`)) {
+		return input, false
+	}
+	if !json.Valid(input) {
+		return input, false // none of the inputs that there are
+	}
+	if text := ""; json.Unmarshal(input, &text) == nil && bytes.HasPrefix(bytes.TrimSpace(input), []byte(`"`)) {
+		return stripText(input, text)
+	}
+	rest = stripJSON(input)
+	return rest, len(rest) < len(input) && empty(rest)
+}
+
+func empty(object json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(object, &members) == nil && len(members) == 0
+}
+
+// stripJSON strips valid JSON.
+func stripJSON(in []byte) []byte {
+	s := stripper{in: in}
+	s.value()
+	if len(s.cuts) == 0 {
+		return in
+	}
+	out, at := make([]byte, 0, len(in)), 0
+	for _, c := range s.cuts {
+		out = append(out, in[at:c.from]...)
+		at = c.to
+	}
+	return append(out, in[at:]...)
+}
+
+// stripper walks through valid JSON and notes what to cut.
+type stripper struct {
+	in   []byte
+	i    int
+	cuts []cut
+}
+
+// cut is a range of bytes.
+type cut struct{ from, to int }
+
+func (s *stripper) space() {
+	for s.i < len(s.in) && (s.in[s.i] == ' ' || s.in[s.i] == '\t' || s.in[s.i] == '\n' || s.in[s.i] == '\r') {
+		s.i++
+	}
+}
+
+// value passes a value and the space around it.
+func (s *stripper) value() {
+	s.space()
+	switch s.in[s.i] {
+	case '{':
+		s.object()
+	case '[':
+		s.array()
+	case '"':
+		s.text()
+	default:
+		for s.i < len(s.in) && !strings.ContainsRune(",]} \t\r\n", rune(s.in[s.i])) {
+			s.i++
+		}
+	}
+	s.space()
+}
+
+func (s *stripper) array() {
+	s.i++
+	for s.space(); s.in[s.i] != ']'; {
+		if s.in[s.i] == ',' {
+			s.i++
+		}
+		s.value()
+	}
+	s.i++
+}
+
+// text passes a string and gives it with its quotes.
+func (s *stripper) text() []byte {
+	from := s.i
+	for s.i++; s.in[s.i] != '"'; s.i++ {
+		if s.in[s.i] == '\\' {
+			s.i++
+		}
+	}
+	s.i++
+	return s.in[from:s.i]
+}
+
+func (s *stripper) object() {
+	s.i++
+	s.space()
+	kept, comma := false, 0 // comma is where the one before the member is
+	for s.in[s.i] != '}' {
+		from, cuts := s.i, len(s.cuts)
+		name := s.text()
+		s.space()
+		s.i++ // the colon
+		s.value()
+		end := s.i
+		more := s.in[s.i] == ','
+		next := end
+		if more {
+			next++
+		}
+		switch {
+		case !thought(name):
+			kept = true
+		case kept: // with the comma before it
+			s.cuts = append(s.cuts[:cuts], cut{comma, end})
+		default:
+			s.cuts = append(s.cuts[:cuts], cut{from, next})
+		}
+		comma, s.i = end, next
+		s.space()
+	}
+	s.i++
+}
+
+// thought reports whether a name in quotes begins with Prefix.
+func thought(name []byte) bool {
+	if !bytes.ContainsRune(name, '\\') {
+		return bytes.HasPrefix(name[1:], []byte(Prefix))
+	}
+	var plain string
+	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, Prefix)
+}
+
+// maxEnds bounds how many ends of a thought are tried, in a text that is no JSON.
+const maxEnds = 64
+
+// stripText cuts what the model thought out of a text that was to be an object:
+// up to where the rest is one, else up to the end, since nothing tells where the
+// thought ends.
+func stripText(input json.RawMessage, text string) (json.RawMessage, bool) {
+	from := strings.Index(text, Prefix)
+	if from < 0 {
+		return input, false
+	}
+	from = len(strings.TrimRight(text[:from], `"`))
+	head, tail := text[:from], text[from:]
+	at := 0
+	for range maxEnds {
+		i := strings.IndexByte(tail[at:], '"')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		rest := strings.TrimLeft(tail[at:], " \t\r\n")
+		front := strings.TrimRight(head, " \t\r\n")
+		switch {
+		case strings.HasPrefix(rest, ","):
+			rest = rest[1:]
+		case strings.HasPrefix(rest, "}"):
+			front = strings.TrimSuffix(front, ",")
+		default:
+			continue
+		}
+		if whole := []byte(front + rest); bytes.HasPrefix(bytes.TrimSpace(whole), []byte("{")) && json.Valid(whole) {
+			out := stripJSON(whole)
+			return out, empty(out)
+		}
+	}
+	if strings.Trim(head, "{ \t\r\n") == "" {
+		return json.RawMessage("{}"), true
+	}
+	out, err := json.Marshal(head)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return slices.Clip(out), false
+}

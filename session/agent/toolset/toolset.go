@@ -1,0 +1,272 @@
+// Package toolset decides which tools a session's model is offered, and in which
+// form: it chooses by the prompt ([Filter]), hides what must wait for other tools
+// ([Dependencies]), and lets the model think inside of a call ([TAFC]).
+//
+// Start with [New]. It promises that the tools of a turn only ever grow at their
+// end, so that the provider's cache of the prefix holds; that a tool the model has
+// used stays; that nothing which begins with [Prefix] leaves it; and that a model
+// which calls its tools in the text gets all that are not hidden. With everything
+// off it gives what it was given.
+//
+// Why does a tool that was not chosen run all the same when the model calls it?
+// Because the filter saves tokens and is no gate: a model that knows the tool from
+// a result or a file is right. A tool that waits for another one does not run:
+// there the user's own rule says so.
+package toolset
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Config is what a Set goes by.
+type Config struct {
+	TAFC         TAFC
+	Filter       Filter
+	Dependencies Dependencies
+}
+
+// Set chooses for one session. One turn at a time uses it; its Middleware and
+// Status may run beside that.
+type Set struct {
+	cfg      Config
+	graph    graph
+	vectors  *Vectors
+	log      *slog.Logger
+	notes    []string // what is wrong with the configuration
+	alwaysOn map[string]bool
+
+	thinking thinking
+	words    lexicon
+	failures map[string]int // of embedders in a row, by model
+
+	mu   sync.Mutex
+	done map[string]bool // tools that completed in this session
+	turn turn
+}
+
+// turn is what was chosen for one prompt.
+type turn struct {
+	all       []llm.Tool
+	picked    map[string]Reason // by the filter; some may have to wait
+	filtered  bool              // not all were picked
+	mentioned map[string]bool
+	called    map[string]bool // by the model
+	open      bool            // no tool has to wait, since all would
+	embedded  int             // tools that have a vector
+
+	offered []llm.Tool        // as the model gets them; only ever appended to
+	reasons map[string]Reason // of those
+}
+
+// New makes a Set. Vectors keeps what was embedded; sessions may share it.
+func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
+	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}}
+	s.thinking.threshold, s.notes = cfg.TAFC.threshold()
+	if cfg.Filter.Enabled {
+		for _, name := range cfg.Filter.AlwaysOn {
+			s.alwaysOn[name] = true
+		}
+	}
+	if cfg.Dependencies.Enabled {
+		var notes []string
+		s.graph, notes = newGraph(cfg.Dependencies.Rules)
+		s.notes = append(s.notes, notes...)
+	}
+	return s
+}
+
+// Warnings tells the user what of the configuration has no effect, given the
+// tools that there are.
+func (s *Set) Warnings(tools []executors.Tool) []string {
+	notes := slices.Clone(s.notes)
+	known := func(name string) bool { _, ok := executors.Find(tools, name); return ok }
+	if s.cfg.Filter.Enabled {
+		for _, name := range s.cfg.Filter.AlwaysOn {
+			if !known(name) && !slices.Contains(FilterDefaults().AlwaysOn, name) {
+				notes = append(notes, "agent.tool_filter.always_on names "+name+", and there is no such tool.")
+			}
+		}
+	}
+	if s.cfg.Dependencies.Enabled {
+		notes = append(notes, s.cfg.Dependencies.unknown(known)...)
+		for _, name := range slices.Sorted(maps.Keys(s.graph.requires)) {
+			if s.alwaysOn[name] {
+				notes = append(notes, "tools.dependencies.rules."+name+" hides nothing: agent.tool_filter.always_on names "+name+".")
+			}
+		}
+	}
+	return notes
+}
+
+// Reset forgets which tools completed: a new conversation begins.
+func (s *Set) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.done)
+	s.turn = turn{}
+}
+
+// Begin chooses for a prompt: what the user typed, empty if that is nothing. The
+// tools are in the order in which they are offered. It may ask the model's
+// provider for embeddings, for a short time.
+//
+// Which tools have completed is taken from the history too: a session that was
+// opened again is the same session.
+func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []llm.Message, tools []llm.Tool) {
+	s.mu.Lock()
+	before := s.turn
+	s.turn = turn{all: tools}
+	if !s.cfg.Filter.Enabled && !s.cfg.Dependencies.Enabled {
+		s.mu.Unlock()
+		return
+	}
+	used := s.recall(history)
+	s.mu.Unlock()
+
+	t := turn{all: tools, mentioned: map[string]bool{}, called: map[string]bool{}, reasons: map[string]Reason{}}
+	lower := strings.ToLower(prompt[:min(len(prompt), maxPrompt)])
+	for _, tool := range tools {
+		if mentions(lower, strings.ToLower(tool.Name)) {
+			t.mentioned[tool.Name] = true
+		}
+	}
+	s.pick(ctx, &t, m, prompt, used)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.open = s.deadlocked(&t)
+	if t.open {
+		s.log.Warn("tools.dependencies is off for this turn: all tools would have to wait", "waiting", s.exclusions(&t))
+	}
+	s.turn = t
+	if len(history) > 0 && s.keeps(&before, &t) {
+		s.keep(&before)
+	}
+}
+
+// recall takes over which tools completed in the history, and gives those that
+// the model has used in it; mu is held.
+func (s *Set) recall(history []llm.Message) (used map[string]bool) {
+	used = map[string]bool{}
+	names := map[string]string{} // of the last answer, by id
+	for _, m := range history {
+		if m.Role == llm.Assistant {
+			clear(names)
+		}
+		for _, b := range m.Blocks {
+			switch {
+			case b.Call != nil:
+				names[b.Call.ID] = b.Call.Name
+				used[b.Call.Name] = true
+			case b.Result != nil && !b.Result.Failed && names[b.Result.ID] != "":
+				s.done[names[b.Result.ID]] = true
+			}
+		}
+	}
+	return used
+}
+
+// keeps reports whether the tools of the turn before will do for this one: then
+// they stay as they are, and the provider's cache of the conversation holds.
+func (s *Set) keeps(before, t *turn) bool {
+	if !before.filtered || !t.filtered || !sameTools(before.all, t.all) {
+		return false
+	}
+	for _, tool := range t.all {
+		_, wanted := t.picked[tool.Name]
+		_, offered := before.reasons[tool.Name]
+		waits := s.waits(t, tool.Name)
+		if wanted && !waits && !offered || offered && waits {
+			return false
+		}
+	}
+	return true
+}
+
+// keep offers what the turn before did; mu is held.
+func (s *Set) keep(before *turn) {
+	s.turn.offered = slices.Clip(before.offered)
+	for name := range before.reasons {
+		reason, picked := s.turn.picked[name]
+		if !picked {
+			reason = Kept
+		}
+		s.turn.reasons[name] = reason
+	}
+}
+
+// Offer gives the tools for the next call of the model: those of the call before
+// in this turn, byte for byte, then what has become available. It is nil before
+// the first turn.
+func (s *Set) Offer(m llm.Model) []llm.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &s.turn
+	if t.all == nil {
+		return nil
+	}
+	inText := llm.CallsInText(m)
+	if t.picked == nil { // neither filter nor dependencies
+		if !s.cfg.TAFC.Enabled || inText {
+			return t.all
+		}
+		if t.offered == nil {
+			t.offered = s.thinking.all(t.all)
+		}
+		return t.offered
+	}
+	if inText { // its calls are found in the text by the tools that it was told of
+		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.waits(t, tool.Name) })
+	}
+	s.extend(t)
+	return slices.Clip(t.offered)
+}
+
+// extend appends what has become available.
+func (s *Set) extend(t *turn) {
+	first := len(t.offered) == 0
+	for _, tool := range t.all {
+		reason, picked := t.picked[tool.Name]
+		if _, offered := t.reasons[tool.Name]; offered || !picked && !t.called[tool.Name] || s.waits(t, tool.Name) {
+			continue
+		}
+		switch {
+		case !picked:
+			reason = AlreadyUsed
+		case !first || s.graph.requires[tool.Name] != nil && !s.bypasses(t, tool.Name) && !t.open:
+			reason = DependencyMet
+		}
+		t.reasons[tool.Name] = reason
+		if s.cfg.TAFC.Enabled {
+			tool = s.thinking.tool(tool)
+		}
+		t.offered = append(t.offered, tool)
+	}
+}
+
+// Take takes a call as the model made it, and gives it without what begins with
+// [Prefix]. Bare tells that nothing else was in it.
+func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
+	call.Input, bare = Strip(call.Input)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn.called != nil {
+		s.turn.called[call.Name] = true
+	}
+	return call, bare
+}
+
+// sameTools reports whether two catalogues are the same.
+func sameTools(a, b []llm.Tool) bool {
+	return slices.EqualFunc(a, b, func(a, b llm.Tool) bool {
+		return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)
+	})
+}
