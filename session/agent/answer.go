@@ -80,12 +80,10 @@ func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
 		return call
 	}
 	taken, bare := t.Toolset.Take(*call)
-	if bare {
-		if t.bare == nil {
-			t.bare = map[string]bool{}
-		}
-		t.bare[call.ID] = true
+	if t.bare == nil {
+		t.bare = map[string]bool{}
 	}
+	t.bare[call.ID] = bare // of an answer that was cut the ID may come again
 	return &taken
 }
 
