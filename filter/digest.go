@@ -13,6 +13,7 @@ type digest struct {
 	noise, keep *patterns
 	last        *patterns // of a run of these only the last stays
 	lead        *patterns // stays before what tells of errors
+	heads       *patterns // stay before another line that stays
 	folds       []fold
 	foldable    *patterns // any of folds
 	blocks      []block
@@ -34,13 +35,15 @@ type block struct {
 // newDigest makes the strategy "digest". Lines that match one of patterns go,
 // and of a run of lines that match one of last only the last stays. Of lines that
 // match one of lead one stays before the next line that tells of an error, since
-// that does not name what it is of. A block goes
+// that does not name what it is of; one that matches one of heads stays before any
+// other line that stays, up to the next head. A block goes
 // from a line that matches its begin to before one that matches its end. What
 // matches one of keep stays all the same, in a block that does not go as a whole
 // also what tells of errors. Of
 // lines that match the pattern of a fold the first ones stay, and of the others
 // the names, which are its first group, stand together in one line; the last of the
-// states, which are its second group, counts for each name. With diffstat, lines
+// states, which are its second group, counts for each name, and its third group
+// stands behind the name. With diffstat, lines
 // such as git's of changed files get short. Of what is left more than max_lines,
 // the first head and last tail lines stay, and what tells of errors.
 func newDigest(p params) (Strategy, error) {
@@ -57,6 +60,7 @@ type digestParams struct {
 	Keep     []string `toml:"keep"`
 	Last     []string `toml:"last"`
 	Lead     []string `toml:"lead"`
+	Heads    []string `toml:"heads"`
 	Fold     []struct {
 		Pattern string `toml:"pattern"`
 		As      string `toml:"as"`
@@ -86,8 +90,8 @@ func readDigest(p params) (*digest, error) {
 }
 
 func (c digestParams) compile() (*digest, error) {
-	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
-		return nil, errors.New("patterns, last, lead, fold and blocks are empty")
+	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Heads)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
+		return nil, errors.New("patterns, last, lead, heads, fold and blocks are empty")
 	}
 	if c.MaxLines < 0 || c.Head < 0 || c.Tail < 0 || c.MaxLines > 0 && c.Head+c.Tail > c.MaxLines {
 		return nil, errors.New("want 0 <= head + tail <= max_lines")
@@ -98,24 +102,24 @@ func (c digestParams) compile() (*digest, error) {
 		name  string
 		exprs []string
 		into  **patterns
-	}{{"patterns", c.Patterns, &d.noise}, {"keep", c.Keep, &d.keep}, {"last", c.Last, &d.last}, {"lead", c.Lead, &d.lead}} {
+	}{{"patterns", c.Patterns, &d.noise}, {"keep", c.Keep, &d.keep}, {"last", c.Last, &d.last}, {"lead", c.Lead, &d.lead}, {"heads", c.Heads, &d.heads}} {
 		if *set.into, err = compileAll(set.exprs); err != nil {
 			return nil, fmt.Errorf("%s: %w", set.name, err)
 		}
 	}
 	d.foldable, d.blockBegins = &patterns{}, &patterns{}
-	others := slices.Concat(c.Last, c.Lead)
+	others := slices.Concat(c.Last, c.Lead, c.Heads)
 	for _, f := range c.Fold {
 		pat, err := compile(f.Pattern)
 		switch groups := 0; {
 		case err != nil:
 			return nil, fmt.Errorf("fold: %w", err)
 		default:
-			if groups = pat.re.NumSubexp(); groups < 1 || groups > 2 {
-				return nil, fmt.Errorf("fold: want one group or two in %q", f.Pattern)
+			if groups = pat.re.NumSubexp(); groups < 1 || groups > 3 {
+				return nil, fmt.Errorf("fold: want one to three groups in %q", f.Pattern)
 			}
 			if (groups == 1) != (f.As != "") {
-				return nil, fmt.Errorf("fold: want as or a second group with %q", f.Pattern)
+				return nil, fmt.Errorf("fold: want as, or a second group, with %q", f.Pattern)
 			}
 		}
 		if f.First < 0 {
@@ -170,6 +174,8 @@ type digesting struct {
 	holds   bool
 	leader  []byte // what the next error may be of
 	leads   bool
+	head    []byte // what the next line that stays is below
+	headed  bool   // head waits for one
 	folded  []folding
 	again   [][]byte // what an earlier pass wrote of folds
 	changed bool
@@ -216,8 +222,12 @@ func (g *digesting) other(l []byte) bool {
 		g.changed = g.changed || g.holds
 		g.held, g.holds = append(g.held[:0], l...), true
 	case g.lead.match(l):
-		g.changed = g.changed || g.leads
+		g.changed = g.changed || g.leads || g.headed
 		g.leader, g.leads = append(g.leader[:0], l...), true
+	case g.heads.match(l):
+		g.release()
+		g.changed = g.changed || g.headed
+		g.head, g.headed = append(g.head[:0], l...), true
 	case g.foldable.match(l) && g.fold(l):
 		g.changed = true
 	default:
@@ -240,6 +250,10 @@ func (g *digesting) write(l []byte) {
 }
 
 func (g *digesting) keepLine(l []byte) {
+	if g.headed {
+		g.headed = false
+		g.rest.Write(g.head)
+	}
 	if g.leads || g.run.Exit != 0 && !g.told {
 		matters := important(l)
 		g.told = g.told || matters || g.keep.match(l)
@@ -280,7 +294,7 @@ func (g *digesting) inBlock(l []byte) bool {
 		return false
 	}
 	if !g.in.whole && (important(l) || g.keep.match(l)) {
-		if g.noise.match(l) || g.blockBegins.match(l) || g.last.match(l) || g.lead.match(l) || g.foldable.match(l) || isFolded(l) { // as outside
+		if g.noise.match(l) || g.blockBegins.match(l) || g.last.match(l) || g.lead.match(l) || g.heads.match(l) || g.foldable.match(l) || isFolded(l) { // as outside
 			return false
 		}
 		g.write(l)
@@ -291,7 +305,7 @@ func (g *digesting) inBlock(l []byte) bool {
 func (g *digesting) End() Confidence {
 	defer g.rest.Close()
 	g.release()
-	g.changed = g.changed || g.leads
+	g.changed = g.changed || g.leads || g.headed
 	folded := g.unfold()
 	long := g.max > 0 && g.rest.Count() > g.max
 	switch {

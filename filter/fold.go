@@ -8,7 +8,7 @@ import (
 // fold tells which lines say alike of many things what they are.
 type fold struct {
 	pattern *pattern
-	as      string // what the things are; empty if the pattern's second group says it
+	as      string // what the things are; empty if the pattern's second group says it, and the third one more of each
 	first   int    // lines that stay
 }
 
@@ -24,7 +24,8 @@ type folding struct {
 	seen   int
 	order  []string
 	states map[string]string
-	beyond int // names that were too many
+	more   map[string]string // of a name, what stands behind it
+	beyond int               // names that were too many
 }
 
 // fold takes a line into the fold that it is of. It reports false for a line
@@ -61,6 +62,12 @@ func (s *folding) add(groups [][]byte, as string) {
 	default:
 		s.insert(string(groups[1]), state)
 	}
+	if len(groups) > 3 && len(groups[3]) > 0 && len(s.order) < maxNames {
+		if s.more == nil {
+			s.more = map[string]string{}
+		}
+		s.more[string(groups[1])] = string(groups[3])
+	}
 }
 
 func (s *folding) insert(name, state string) {
@@ -89,6 +96,9 @@ func (s *folding) lines() (lines [][]byte) {
 		state := s.states[n]
 		if names[state] == nil {
 			kinds = append(kinds, state)
+		}
+		if more := s.more[n]; more != "" {
+			n += " " + more
 		}
 		names[state] = append(names[state], n)
 	}

@@ -54,7 +54,7 @@ type clustering struct {
 }
 
 // clusterKeys are parts of descriptions and manifests that only the cluster needs.
-var clusterKeys = compiledOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Tolerations:`, `^\s*Node-Selectors:`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
+var clusterKeys = compiledOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
 
 func (c *clustering) Line(l []byte) {
 	if c.skips {
@@ -122,7 +122,14 @@ func isTableHeader(l []byte) bool {
 	if !bytes.Contains(l, []byte("  ")) || l[0] < 'A' || l[0] > 'Z' || len(l) < 8 {
 		return false
 	}
+	unit := false // CPU(cores), MEMORY(bytes)
 	for _, b := range l {
+		if b == '(' || b == ')' {
+			unit = b == '('
+		}
+		if unit && b >= 'a' && b <= 'z' {
+			continue
+		}
 		if !(b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || bytes.IndexByte([]byte(" -_/().%"), b) >= 0) {
 			return false
 		}

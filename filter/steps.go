@@ -52,6 +52,7 @@ type step struct {
 	output   *Lines
 	cut      *cutter
 	warnings [][]byte
+	leader   []byte // what its next error may be of
 }
 
 func newStep(id, name []byte) *step {
@@ -141,9 +142,18 @@ func (b *building) find(id []byte) *step {
 
 // output takes what the command of a step wrote.
 func (b *building) output(s *step, text []byte) {
-	if len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) && !b.keep.match(text) {
+	switch {
+	case len(bytes.TrimSpace(text)) == 0, b.noise.match(text) && !b.keep.match(text):
 		b.changed = true
 		return
+	case b.lead.match(text):
+		b.changed = true
+		s.leader = append(s.leader[:0], text...)
+		return
+	}
+	if len(s.leader) > 0 && important(text) {
+		s.cut.line(s.leader)
+		s.leader = s.leader[:0]
 	}
 	if len(s.warnings) < maxStepWarnings && stepWarnings.find(text) {
 		s.warnings = append(s.warnings, bytes.Clone(text))
@@ -269,7 +279,7 @@ func (b *building) excerpted(l []byte) bool {
 		b.excerpt = false
 	case b.excerpt:
 		text := l[timing(l):]
-		return len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
+		return len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) || len(b.failed) > 0 && b.lead.match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
 	}
 	return false
 }

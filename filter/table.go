@@ -209,15 +209,17 @@ func (t *tablePass) du() string {
 	return fmt.Sprintf("%d smaller entries", gone)
 }
 
+// top keeps the first processes, and those with much memory.
 func (t *tablePass) top() string {
-	gone, rows := 0, -1
+	gone, rows, mem := 0, -1, -1
 	ok := t.each(func(l []byte) {
 		fields := bytes.Fields(l)
 		switch {
 		case len(fields) > 6 && string(fields[0]) == "PID":
 			rows = 0
+			mem = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "%MEM" })
 		case rows >= 0 && len(fields) > 6 && run(fields[0], 0) == len(fields[0]):
-			if rows++; rows > t.rows/2 {
+			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && much(fields[mem])) {
 				gone++
 				return
 			}
@@ -230,6 +232,12 @@ func (t *tablePass) top() string {
 		return ""
 	}
 	return fmt.Sprintf("%d processes", gone)
+}
+
+// much reports whether a share of memory, in percent, is worth a row.
+func much(share []byte) bool {
+	n, ok := amount(share)
+	return ok && n >= 2
 }
 
 func (t *tablePass) lsof() string {

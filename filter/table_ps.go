@@ -38,7 +38,7 @@ func (t *tablePass) ps() string {
 		if at < 0 {
 			at = 0
 		}
-		if text := l[at:]; at > 0 && text[0] == '[' && text[len(text)-1] == ']' {
+		if text := treeless(l[at:]); at > 0 && len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
 			kernel++
 			return
 		}
@@ -144,8 +144,14 @@ func (t *tablePass) choose(rows []process) string {
 	return fmt.Sprintf("%d more processes: %s", gone, strings.Join(list, ", "))
 }
 
+// treeless is a command line without the tree that ps draws before it.
+func treeless(command []byte) []byte {
+	return bytes.TrimLeft(command, ` |\_`)
+}
+
 // programOf is the name of the program in a command line.
 func programOf(command []byte) string {
+	command = treeless(command)
 	word, rest, _ := strings.Cut(string(command), " ")
 	if strings.HasSuffix(word, ":") { // a title: sshd: user
 		return word + " " + strings.TrimSpace(rest)[:min(20, len(strings.TrimSpace(rest)))]
