@@ -402,6 +402,8 @@ type wireServer struct {
 	t       testing.TB
 	dialect dialect
 	hang    bool          // after the first answer's body, nothing comes
+	mute    bool          // nothing comes at all, not even a status
+	asked   chan struct{} // if not nil, closed when a request hangs
 	gone    chan struct{} // closed when the client left a hanging answer
 
 	mu     sync.Mutex
@@ -428,10 +430,17 @@ func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wir
 		for key, values := range res.Header {
 			w.Header()[key] = values
 		}
-		w.WriteHeader(res.StatusCode)
-		_, _ = io.Copy(w, res.Body)
-		if s.hang && r.URL.Path == d.path {
-			_ = http.NewResponseController(w).Flush()
+		if !s.mute || r.URL.Path != d.path {
+			w.WriteHeader(res.StatusCode)
+			_, _ = io.Copy(w, res.Body)
+		}
+		if (s.hang || s.mute) && r.URL.Path == d.path {
+			if s.hang {
+				_ = http.NewResponseController(w).Flush()
+			}
+			if s.asked != nil {
+				close(s.asked)
+			}
 			<-r.Context().Done()
 			close(s.gone)
 		}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (e *endpoint) failure(err error) error {
 		f.Status, f.Hint = http.StatusOK, "check base_url"
 	} else if u, ok := errors.AsType[*url.Error](err); ok {
 		f.Message = u.Err.Error() // the address may hold a password
-		f.Hint, f.Again = "check the network and base_url", true
+		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
 	} else {
 		f.Hint, f.Again = "try again", true
 	}
@@ -150,6 +151,13 @@ func (e *endpoint) failure(err error) error {
 		f.Message = strings.ReplaceAll(f.Message, key, "[key]")
 	}
 	return f
+}
+
+// mistaken tells of an address that will not work later either: with a certificate
+// that nobody trusts, or behind another protocol.
+func mistaken(u *url.Error) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
+	return untrusted || errors.Is(u, http.ErrSchemeMismatch)
 }
 
 // again tells whether a request of that status may work later.

@@ -1,0 +1,154 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestWireCancelEarly ends a request to which nothing has come.
+func TestWireCancelEarly(t *testing.T) {
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "text")
+			s.mute, s.asked = true, make(chan struct{})
+			cause := errors.New("the user pressed stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			go func() {
+				<-s.asked
+				cancel(cause)
+			}()
+			if events, err := collect(s.model(), ctx, hello()); err != cause || len(events) > 0 {
+				t.Errorf("%+v, error %v, want %v", events, err, cause)
+			}
+			<-s.gone // the server was told
+		})
+	}
+}
+
+// TestWireCancelWait ends the wait for another try.
+func TestWireCancelWait(t *testing.T) {
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "429")
+			p := d.provider
+			p.BaseURL = s.URL
+			m, err := Select(Config{Providers: []Provider{p}, Retry: Retry{MaxAttempts: 1, BaseMS: maxWaitMS, MaxMS: maxWaitMS}},
+				func(string) string { return wireKey }, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cause := errors.New("the user pressed stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var last error
+			var asked time.Time
+			for ev, err := range m.Stream(ctx, hello()) {
+				if ev.Wait != nil {
+					asked = time.Now()
+					cancel(cause)
+				}
+				last = err
+			}
+			if took := time.Since(asked); last != cause || took > 5*time.Second || len(s.bodies) != 1 {
+				t.Errorf("error %v after %s, want %v", last, took, cause)
+			}
+		})
+	}
+}
+
+// TestWireMalformed gets a call whose arguments are no JSON: the tool gets what the
+// model wrote as a string, which no tool takes, so that it is put right or told
+// of. The call goes back as an object, since most refuse anything else.
+func TestWireMalformed(t *testing.T) {
+	for name, d := range dialects {
+		if !exists(name, "malformed") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "malformed", "text")
+			got, err := collect(s.model(), t.Context(), hello())
+			want := []Event{{Text: "I look."}, wireCall("read", `"{\"path\": a.go"`), {Stop: StopTools}}
+			if diff := cmp.Diff(want, plain(t, got)); err != nil || diff != "" {
+				t.Fatalf("%v (-want +got)\n%s", err, diff)
+			}
+			blocks := blocksOf(got)
+			result := Block{Result: &ToolResult{ID: blocks[len(blocks)-1].Call.ID, Text: "no", Failed: true}}
+			_, err = collect(s.model(), t.Context(), Request{Messages: append(hello().Messages,
+				Message{Role: Assistant, Blocks: blocks}, Message{Role: User, Blocks: []Block{result}})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs := inputsIn(t, s.bodies[1])
+			if len(inputs) != 1 || !isObject(inputs[0]) || !strings.Contains(string(inputs[0]), "a.go") {
+				t.Errorf("went back as %s", inputs)
+			}
+		})
+	}
+}
+
+// inputsIn are the inputs of the calls in a request, whatever its dialect.
+func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				look(e)
+			}
+		case map[string]any:
+			for key, e := range v {
+				arguments := key == "arguments" || key == "input" && v["type"] == "tool_use"
+				if text, ok := e.(string); ok && arguments {
+					inputs = append(inputs, json.RawMessage(text))
+				} else if arguments {
+					raw, _ := json.Marshal(e)
+					inputs = append(inputs, raw)
+				} else {
+					look(e)
+				}
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatal(err)
+	}
+	look(v)
+	return inputs
+}
+
+// An address that is wrong stays so: it is not tried again.
+func TestWireMistaken(t *testing.T) {
+	answer := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("was asked") })
+	plain, secret := httptest.NewServer(answer), httptest.NewUnstartedServer(answer)
+	secret.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	secret.StartTLS()
+	defer plain.Close()
+	defer secret.Close()
+	for name, address := range map[string]string{
+		"untrusted":        secret.URL,
+		"another protocol": strings.Replace(plain.URL, "http:", "https:", 1),
+	} {
+		cfg := Config{Providers: []Provider{{Type: TypeClaude, BaseURL: address}}, Retry: wireRetry}
+		m, err := selectWith(cfg, func(string) string { return wireKey }, "", new(idle).clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := collect(m, t.Context(), hello())
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Again || e.Hint != "check the network and base_url" || len(events) > 0 {
+			t.Errorf("%s: %s", name, tale(events, err))
+		}
+	}
+}
