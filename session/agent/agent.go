@@ -238,12 +238,12 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		if len(answer.calls) == 0 {
 			return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
 		}
-		output, err := t.runCalls(ctx, answer.calls)
+		outcomes, err := t.runCalls(ctx, answer.calls)
 		if err != nil {
 			return "", err
 		}
-		if t.doom.repeats(output) && t.origin == executors.Model {
-			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped: the last %d rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently.", doomLimit)
+		if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model {
+			return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 
 // runCalls runs the calls of one answer and puts their results, in the model's
 // order, into the history as one message. Neighbours that only read run side by
-// side, anything else alone. It returns the outcome of the round, for the doom
+// side, anything else alone. It returns what the calls came to, for the doom
 // loop. On an error the results so far are in the history.
-func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcome string, err error) {
+func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []outcome, err error) {
 	t.message.end()
-	results := make([]*llm.ToolResult, len(calls))
+	results, came := make([]*llm.ToolResult, len(calls)), make([]outcome, len(calls))
 	for i := 0; i < len(calls) && err == nil; {
 		n := 1
 		if t.readOnly(calls[i]) {
@@ -27,21 +27,20 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcome stri
 				n++
 			}
 		}
-		err = t.runGroup(ctx, calls[i:i+n], results[i:i+n])
+		err = t.runGroup(ctx, calls[i:i+n], results[i:i+n], came[i:i+n])
 		i += n
 	}
 	var blocks []llm.Block
-	var b strings.Builder
 	for i, r := range results {
 		if r != nil {
 			blocks = append(blocks, llm.Block{Result: r})
-			b.WriteString(outcomeOf(calls[i], r.Text))
+			outcomes = append(outcomes, came[i])
 		}
 	}
 	if len(blocks) > 0 {
 		t.history = append(t.history, llm.Message{Role: llm.User, Blocks: blocks})
 	}
-	return b.String(), err
+	return outcomes, err
 }
 
 func (t *turn) readOnly(c llm.ToolCall) bool {
@@ -50,7 +49,7 @@ func (t *turn) readOnly(c llm.ToolCall) bool {
 }
 
 // runGroup announces the calls in order and runs them side by side.
-func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult) error {
+func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult, came []outcome) error {
 	running := make([]*running, len(calls))
 	for i, c := range calls {
 		r, err := t.announce(ctx, c)
@@ -65,7 +64,10 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	errs := make([]error, len(calls))
 	var group sync.WaitGroup
 	for i, r := range running {
-		group.Go(func() { results[i], errs[i] = r.run(ctx) })
+		group.Go(func() {
+			results[i], errs[i] = r.run(ctx)
+			came[i] = r.came
+		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
@@ -77,6 +79,9 @@ type running struct {
 	call *executors.Call // as it is made now; see reformatted
 	id   string          // the provider's
 	link int             // see Result
+
+	asked llm.ToolCall // as the model made it
+	came  outcome      // once it ran
 
 	mu       sync.Mutex
 	terminal string // to embed: of the client, or streamed to it
@@ -91,7 +96,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: executors.PhaseExecutor, Attempt: 1,
 		Record: &executors.Record{},
 	}
-	r := &running{turn: t, call: call, id: c.ID}
+	r := &running{turn: t, call: call, id: c.ID, asked: c}
 	call.Notify = r.notify
 	if err := t.prepare(ctx, call); err != nil {
 		return nil, err
@@ -134,7 +139,12 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 		res, err = r.reformatted(ctx, res)
 	}
 	if err == nil {
+		tool, _ := executors.Find(r.tools, r.asked.Name)
+		r.came = outcomeOf(r.asked, tool, res)
 		res.Text += r.reflection(res)
+		if r.call.Origin == executors.Model {
+			res.Text += r.doom.nudge(r.came)
+		}
 	}
 	return r.finish(ctx, res, err)
 }

@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// made is a call and what it came to, for the tests of doom: "tool input: output",
+// where a tool in capitals failed, and one with a + still runs.
+func made(s string) outcome {
+	head, output, _ := strings.Cut(s, ": ")
+	name, input, _ := strings.Cut(head, " ")
+	res := executors.Result{Text: output}
+	tools := map[string]executors.Tool{
+		"read": {Effect: executors.Reads, Kind: executors.KindRead},
+		"edit": {Effect: executors.Mutates, Kind: executors.KindEdit},
+		"bash": {Effect: executors.Mutates, Kind: executors.KindExecute},
+	}
+	if name, res.Failed = strings.ToLower(name), name != strings.ToLower(name); strings.HasSuffix(name, "+") {
+		name, res.Output = strings.TrimSuffix(name, "+"), &executors.Output{Partial: true}
+	}
+	if !strings.HasPrefix(input, "{") {
+		input = fmt.Sprintf(`{"a":%q}`, input)
+	}
+	return outcomeOf(llm.ToolCall{Name: name, Input: json.RawMessage(input)}, tools[name], res)
+}
+
+func TestDoom(t *testing.T) {
+	const fails = ": FAIL TestX, want 1, got 2"
+	for name, tt := range map[string]struct {
+		rounds  string // of a round the calls are separated by " | "
+		stopped int    // the round that it stops after, from 1; 0: none
+		nudged  string // the rounds in which the model is told so
+	}{
+		"same outcome":               {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH make test: error: no rule to make", 3, "2"},
+		"only times differ":          {"BASH go test: FAIL pkg 0.31s at 12:00:01\nBASH go test: FAIL pkg 0.4s at 12:00:09\nBASH go test: FAIL pkg 12s at 12:00:17", 3, "2 3"},
+		"progress between":           {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH ls: error: another one here\nBASH make: error: no rule to make", 0, "2"},
+		"quiet, different":           {"bash a: (no output)\nbash b: (no output)\nbash c: (no output)", 0, ""},
+		"quiet, same":                {"bash a: (no output)\nbash a: (no output)\nbash a: (no output)", 3, "2 3"},
+		"counters":                   {"bash next: this is attempt 1\nbash next: this is attempt 2\nbash next: this is attempt 3\nbash next: this is attempt 4\nbash next: this is attempt 5", 5, "4 5"},
+		"spelled otherwise":          {`read {"a":1,"b":2}: a rather long text` + "\n" + `read {"b":2, "a":1}: a rather long text` + "\n" + `read { "a":1, "b":2 }: a rather long text`, 3, "2 3"},
+		"thoughts differ":            {`read {"a":1,"_tafc_think":"x"}: some text 1` + "\n" + `read {"a":1,"_tafc_think":"y"}: some text 1` + "\n" + `read {"a":1}: some text 1`, 3, "2 3"},
+		"in turn":                    {strings.Repeat("read a: the text of a file\nread b: the text of another\n", 4), 6, "4 5 6"},
+		"three in turn":              {strings.Repeat("read a: the text of a file\nread b: the text of another\nread c: the text of a third\n", 4), 9, "6 7 8 9"},
+		"side by side":               {strings.Repeat("read a: the text of a file | read b: the text of another\n", 3), 3, "2 3"},
+		"the same side by side":      {"read a: the text of a file | read a: the text of a file | read a: the text of a file", 0, ""},
+		"one of them is new":         {"read a: the text of a file\nread a: the text of a file | read b: the text of another\nread a: the text of a file | read c: the text of a third", 0, "2 3"},
+		"read after edit":            {"read a: the text of a file\nedit 1: edited a\nread a: the text of a file\nedit 2: edited a\nread a: the text of a file\nedit 3: edited a\nread a: the text of a file", 0, ""},
+		"test after edit":            {"BASH go test" + fails + "\nedit 1: Edited a.go, 1 place\nBASH go test" + fails + "\nedit 2: Edited a.go, 1 place\nBASH go test" + fails + "\nedit 3: Edited a.go, 1 place\nBASH go test" + fails, 0, ""},
+		"test after another command": {"BASH go test" + fails + "\nbash sed 1: ok\nBASH go test" + fails + "\nbash sed 2: ok\nBASH go test" + fails + "\nbash sed 3: ok\nBASH go test" + fails, 0, ""},
+		"edits with one outcome":     {"edit 1: Edited a.go, 1 place\nedit 2: Edited a.go, 1 place\nedit 3: Edited a.go, 1 place\nedit 4: Edited a.go, 1 place", 0, ""},
+		"there and back":             {strings.Repeat("edit 1: Edited a.go, 1 place\nBASH go test"+fails+"\nedit 2: Edited a.go, 1 place\n", 4), 9, "6 7 8 9"},
+		"a failed edit is none":      {strings.Repeat("EDIT 1: the text to replace is not there\nread a: the text of a file\n", 4), 6, "4 5 6"},
+		"a look at what runs":        {strings.Repeat("bash+ 1: (no new output)\n", 9), 0, ""},
+		"waiting for what runs":      {strings.Repeat("bash sleep: (no output)\nbash+ 1: (no new output)\n", 9), 0, ""},
+		"look for the fourth time":   {"read a: the text of a file\nread b: x\nread a: the text of a file\nread c: y\nread a: the text of a file\nread d: z\nread a: the text of a file", 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d doom
+			stopped, nudged := 0, []string{}
+			for i, round := range strings.Split(strings.TrimSpace(tt.rounds), "\n") {
+				var outcomes []outcome
+				told := false
+				for _, s := range strings.Split(round, " | ") {
+					o := made(s)
+					outcomes = append(outcomes, o)
+					told = told || d.nudge(o) != ""
+				}
+				if told {
+					nudged = append(nudged, fmt.Sprint(i+1))
+				}
+				if d.observe(outcomes) != "" {
+					stopped = i + 1
+					break
+				}
+			}
+			if got := strings.Join(nudged, " "); stopped != tt.stopped || got != tt.nudged {
+				t.Errorf("stopped after %d, want %d; told in %q, want %q", stopped, tt.stopped, got, tt.nudged)
+			}
+		})
+	}
+}
+
+// flaky answers at the second attempt, as links that try again do by themselves.
+type flaky struct {
+	tools
+	attempts *int
+}
+
+func (f flaky) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	for range 5 {
+		*f.attempts++
+	}
+	return f.tools.Execute(ctx, call)
+}
+
+// Both limits end the turn as the protocol says, with a word on what to do. What a
+// link tries again counts once, and a new turn counts anew.
+func TestLimitsOfATurn(t *testing.T) {
+	say := `{"tool":"say","input":{"text":"always the same words"}}` + "\n\n"
+	for name, tt := range map[string]struct {
+		script string
+		limit  int
+		reason acp.StopReason
+		last   string // of what the user reads
+		tries  int
+	}{
+		"circle": {script: strings.Repeat(say, 4), limit: 10, reason: acp.StopMaxTurnRequests, last: "going in circles. Tell it what to do differently.", tries: 15},
+		"rounds": {script: `{"tool":"say","input":{"text":"one"}}` + "\n\n" + `{"tool":"say","input":{"text":"two"}}` + "\n\n" + `{"text":"?"}`, limit: 2, reason: acp.StopMaxTurnRequests,
+			last: "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", tries: 10},
+		"twice is none": {script: say + say + `{"text":"done"}`, limit: 10, reason: acp.StopEndTurn, last: "done", tries: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			a := newAgent(t, tt.script, c)
+			attempts := 0
+			a.Config.MaxToolIterations, a.Chain = tt.limit, flaky{tools{}, &attempts}
+			history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
+			if last := c.lines[len(c.lines)-1]; err != nil || reason != tt.reason || !strings.Contains(last, tt.last) || attempts != tt.tries {
+				t.Errorf("%v, %v, %s, %d attempts", reason, err, last, attempts)
+			}
+			told := 0
+			for _, m := range history {
+				for _, b := range m.Blocks {
+					if b.Result != nil && strings.Contains(b.Result.Text, "[repeat] You made this call") {
+						told++
+					}
+				}
+			}
+			if want := max(0, tt.tries/5-1); told != want && name != "rounds" {
+				t.Errorf("the model was told %d times, want %d", told, want)
+			}
+		})
+	}
+}
