@@ -288,6 +288,9 @@ func (s *Session) status(context.Context, string) (string, error) {
 	line("Directory", "%s", strings.Join(append([]string{s.cwd}, s.dirs...), ", "))
 	line("Mode", "%s", s.settings.mode)
 	line("Model", "%s", s.settings.model)
+	if other := llm.Answering(s.settings.llm).Name(); other != s.settings.llm.Name() {
+		line("Answering", "%s, since the model failed a short while ago", other)
+	}
 	if s.settings.thought != "" {
 		line("Thinking", "%s", s.settings.thought)
 	}

@@ -46,6 +46,17 @@ func (f *fallback) Unwrap() Model { return f.Model }
 // Window is that of the model which is asked next.
 func (f *fallback) Window() int { return f.candidates()[0].Window() }
 
+// Answering gives the model that is asked next: another one as long as the model
+// is left alone after a failure; see Config.Fallback.
+func Answering(m Model) Model {
+	if f, ok := capability[*fallback](m); ok {
+		if next := f.candidates()[0]; next != f.Model {
+			return next
+		}
+	}
+	return m
+}
+
 // Stream asks the models one after the other.
 func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

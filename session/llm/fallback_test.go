@@ -61,15 +61,19 @@ func TestFallbackRests(t *testing.T) {
 	m := scripts(t, c.clock(), Retry{}, bad+good+bad+good, good+good+good+bad)
 	for i, want := range []struct {
 		after time.Duration
+		next  string // is asked
 		tale  string
 	}{
-		{0, "[a: x. b:] hi .end"},
-		{time.Minute, "[ b:] hi .end"},
-		{4 * time.Minute, "hi .end"},
-		{0, "[a: x. b:] hi .end"},
-		{0, "[ b:] [b: x. a:] hi .end"},
+		{0, "a", "[a: x. b:] hi .end"},
+		{time.Minute, "b", "[ b:] hi .end"},
+		{4 * time.Minute, "a", "hi .end"},
+		{0, "a", "[a: x. b:] hi .end"},
+		{0, "b", "[ b:] [b: x. a:] hi .end"},
 	} {
 		c.at = c.at.Add(want.after)
+		if next, _, _ := strings.Cut(Answering(m).Name(), ":"); next != want.next {
+			t.Errorf("call %d: %s is asked, want %s", i, next, want.next)
+		}
 		if diff := cmp.Diff(want.tale, told(m, t.Context())); diff != "" {
 			t.Errorf("call %d (-want +got)\n%s", i, diff)
 		}

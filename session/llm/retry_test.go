@@ -196,3 +196,23 @@ func TestCapabilitiesShow(t *testing.T) {
 		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", Ready(m), Levels(m), Sees(m), priced, CallsInText(m), m.Name(), m.Window())
 	}
 }
+
+// BenchmarkRelay passes chunks on through all that goes on after failures.
+func BenchmarkRelay(b *testing.B) {
+	const chunks = 10_000
+	script := strings.Repeat(`{"text": "some words"}`+"\n", chunks)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		m := scripts(b, systemClock(), Defaults().Retry, script, script)
+		b.StartTimer()
+		n := 0
+		for range m.Stream(b.Context(), hello()) {
+			n++
+		}
+		if n != chunks+1 {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(float64(chunks*b.N)/b.Elapsed().Seconds(), "chunks/s")
+}
