@@ -122,6 +122,9 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		return nil, err
 	}
 	for i, r := range rules {
+		if o.recognised(r.unless) {
+			continue
+		}
 		var out *Lines
 		var confidence Confidence
 		if i == 0 {
@@ -149,6 +152,11 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		return nil, err
 	}
 	return o, nil
+}
+
+// recognised reports whether a rule of a name is among those that knew the output.
+func (o *Outcome) recognised(name string) bool {
+	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != Fallback })
 }
 
 // matching gives the rules for a command.

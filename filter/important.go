@@ -10,7 +10,7 @@ import (
 func important(line []byte) bool { return importantWords.find(line) }
 
 var importantWords = newWords(
-	"error", "fail", "fatal", "panic", "exception", "traceback", "warning", "denied", "refused", "cannot", "can't", "could not", "unable to", "not found", "no such", "undefined", "unresolved",
+	"error", "fail", "fatal", "panic", "exception", "traceback", "warn", "denied", "refused", "cannot", "can't", "could not", "unable to", "not found", "no such", "undefined", "unresolved",
 	"segmentation fault", "core dumped", "assert", "abort", "killed", "timed out", "timeout", "conflict", "unauthorized", "forbidden", "out of memory", "oom", "invalid", "unexpected", "mismatch", "deprecated", "vulnerab",
 )
 

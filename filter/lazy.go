@@ -18,7 +18,7 @@ func (w written) later() (rule, error) {
 			return unusable{} // which a test would tell of
 		}
 		return r.strategy
-	})}, kind}, err
+	})}, kind, w.Unless}, err
 }
 
 // unusable recognises nothing.

@@ -26,6 +26,7 @@ type rule struct {
 	match    match
 	strategy Strategy
 	kind     string // type of the strategy
+	unless   string // a rule before this one: where it recognised the output, there is nothing left for this one
 }
 
 // match says which commands a rule is for: exactly one of its fields is set.
@@ -80,6 +81,7 @@ type written struct {
 	Match    map[string]any `toml:"match"`
 	Strategy map[string]any `toml:"strategy"`
 	Enabled  *bool          `toml:"enabled"`
+	Unless   string         `toml:"unless"`
 }
 
 // load gives the built-in rules with those of the user's file over them, and
@@ -135,6 +137,9 @@ func merge(base, over written) written {
 	}
 	if over.Enabled != nil {
 		base.Enabled = over.Enabled
+	}
+	if over.Unless != "" {
+		base.Unless = over.Unless
 	}
 	return base
 }
@@ -242,7 +247,7 @@ func (w written) compile() (rule, error) {
 	if err != nil {
 		return rule{}, fmt.Errorf("strategy %s: %w", kind, err)
 	}
-	return rule{w.Name, m, s, kind}, nil
+	return rule{w.Name, m, s, kind, w.Unless}, nil
 }
 
 func compileMatch(table map[string]any) (match, error) {
