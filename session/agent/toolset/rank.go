@@ -36,7 +36,7 @@ const (
 )
 
 // minAlike is how much a word that no tool has must be like one that some have.
-const minAlike = 0.5
+const minAlike = 0.55
 
 // rank scores the tools of those indexes, the best of all with 1. False means that
 // the prompt has no word that tells tools apart.
@@ -45,10 +45,10 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 		l.index(all)
 	}
 	query := map[string]float64{}
-	words := wordsOf(excerpt(prompt))
-	for _, w := range words {
-		known := false
-		for _, term := range termsOf(w) {
+	for _, w := range wordsOf(excerpt(prompt)) {
+		terms := termsOf(w)
+		known := len(terms) > 1 // it means something, if not here
+		for _, term := range terms {
 			if l.idf[term] > 0 {
 				query[term], known = 1, true
 			}

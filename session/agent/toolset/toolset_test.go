@@ -1,0 +1,370 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// model is a model that nobody asks; it embeds if it can.
+type model struct{ embedder llm.Embedder }
+
+func (model) Name() string { return "fake:model" }
+func (model) Window() int  { return 0 }
+func (model) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	panic("the model was asked")
+}
+func (m model) Embedder() llm.Embedder { return m.embedder }
+
+// set makes a Set of which nothing is logged.
+func set(change func(*Config)) *Set {
+	cfg := Config{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()}
+	change(&cfg)
+	return New(cfg, &Vectors{}, slog.New(slog.DiscardHandler))
+}
+
+func filtering(c *Config) {
+	c.Filter = Filter{Enabled: true, TopK: 2, MinDescriptionWords: 3, AlwaysOn: []string{"bash", "read", "nothing"}}
+}
+
+func names(tools []llm.Tool) string {
+	var out []string
+	for _, t := range tools {
+		out = append(out, t.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+// calls is a history in which the tools ran; a name with "!" failed.
+func calls(tools ...string) []llm.Message {
+	var h []llm.Message
+	for i, name := range tools {
+		name, failed := strings.CutSuffix(name, "!")
+		id := fmt.Sprint(i % 2) // unique in one answer alone
+		h = append(h,
+			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: id, Name: name, Input: json.RawMessage(`{}`)}}}},
+			llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: id, Failed: failed}}}})
+	}
+	return h
+}
+
+func TestOff(t *testing.T) {
+	s, tools := set(func(*Config) {}), catalogue(t)
+	if s.Offer(model{}) != nil {
+		t.Error("there are tools before the first turn")
+	}
+	s.Begin(t.Context(), model{}, "delete the folder", nil, tools)
+	if got := s.Offer(model{}); !sameTools(got, tools) {
+		t.Errorf("%s", names(got))
+	}
+	if lines := s.Status(); lines != nil {
+		t.Errorf("%q", lines)
+	}
+	if notes := s.Warnings(nil); notes != nil {
+		t.Errorf("%q", notes)
+	}
+	allocs := testing.AllocsPerRun(100, func() {
+		s.Begin(t.Context(), model{}, "delete the folder", nil, tools)
+		s.Offer(model{})
+	})
+	if allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestFilter(t *testing.T) {
+	tools := append(catalogue(t), llm.Tool{Name: "odd", Description: "Odd."})
+	inText := llm.Text(model{})
+	for name, tt := range map[string]struct {
+		prompt  string
+		history []llm.Message
+		model   llm.Model
+		want    string
+		status  string
+	}{
+		"by words": {"lösche den Ordner build", nil, model{}, "bash read list_directory delete_path odd",
+			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
+		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, model{}, "bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
+		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), model{}, "bash read list_directory delete_path stripe__list_invoices odd",
+			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
+		"no prompt":         {" \n", nil, model{}, names(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
+		"nothing to go by":  {"yes please", nil, model{}, names(tools), ""},
+		"calls in the text": {"delete the folder build", nil, inText, names(tools), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(filtering)
+			s.Begin(t.Context(), tt.model, tt.prompt, tt.history, tools)
+			got := names(s.Offer(tt.model))
+			wanted, given := strings.Fields(tt.want), strings.Fields(got)
+			slices.Sort(wanted)
+			slices.Sort(given)
+			if diff := cmp.Diff(wanted, given); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if !inOrder(given, tools, got) {
+				t.Errorf("not in the catalogue's order: %s", got)
+			}
+			status := s.Status()
+			if status[0] != "Filter: top_k=2, always_on=3, embeddings=0" || tt.status != "" && !slices.Contains(status, tt.status) {
+				t.Errorf("%q", status)
+			}
+		})
+	}
+}
+
+// inOrder reports whether the names stand as in the catalogue.
+func inOrder(_ []string, tools []llm.Tool, got string) bool {
+	last := -1
+	for name := range strings.FieldsSeq(got) {
+		i := slices.IndexFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+		if i <= last {
+			return false
+		}
+		last = i
+	}
+	return true
+}
+
+// What the model calls is offered from then on, behind the others, whose bytes
+// stay.
+func TestGrows(t *testing.T) {
+	s, tools := set(filtering), catalogue(t)
+	s.cfg.TAFC.Enabled, s.thinking.threshold = true, 0
+	s.Begin(t.Context(), model{}, "delete the folder build", nil, tools)
+	first, _ := json.Marshal(s.Offer(model{}))
+	for _, name := range []string{"delete_path", "maps__directions", "no_such_tool", "maps__directions", "bash_stop"} {
+		s.Take(llm.ToolCall{ID: "1", Name: name, Input: json.RawMessage(`{}`)})
+		s.Offer(model{})
+	}
+	got := s.Offer(model{})
+	if names(got) != "bash read list_directory delete_path maps__directions bash_stop" {
+		t.Errorf("%s", names(got))
+	}
+	if again, _ := json.Marshal(got[:4]); string(again) != string(first) {
+		t.Errorf("%s\nwas\n%s", again, first)
+	}
+	// A model that calls in the text gets all, and no room to think.
+	if text := s.Offer(llm.Text(model{})); !sameTools(text, tools) {
+		t.Errorf("%s", names(text))
+	}
+	if back := s.Offer(model{}); names(back) != names(got) || !strings.Contains(string(back[0].Schema), Prefix) {
+		t.Errorf("%s", names(back))
+	}
+}
+
+// The tools of the turn before stay where they will do, so that the provider's
+// cache of the conversation holds.
+func TestKept(t *testing.T) {
+	s, tools := set(filtering), catalogue(t)
+	offered := func(prompt string, history []llm.Message) string {
+		s.Begin(t.Context(), model{}, prompt, history, tools)
+		return names(s.Offer(model{}))
+	}
+	spoken := calls("bash")
+	first := offered("delete the folder build", spoken)
+	if got := offered("remove the directory build", spoken); got != first {
+		t.Errorf("%q became %q", first, got)
+	}
+	if got := offered("delete_path", spoken); !strings.HasPrefix(got, "bash read ") {
+		t.Errorf("%q", got)
+	}
+	other := offered("will it rain? check the weather forecast", spoken)
+	if !strings.Contains(other, "weather__forecast") || strings.Contains(other, "delete_path") {
+		t.Errorf("%q", other)
+	}
+	if got := offered("yes", spoken); got != names(tools) {
+		t.Errorf("%q", got)
+	}
+	if got := offered("delete the folder build", spoken); got != first {
+		t.Errorf("what was offered to a prompt that tells nothing stays: %q", got)
+	}
+	if got := offered("delete the folder build", nil); got != first {
+		t.Errorf("%q", got)
+	}
+}
+
+// embedder embeds by what texts are about.
+type embedder struct {
+	asked [][]string
+	err   error
+	wrong bool
+}
+
+func (e *embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	e.asked = append(e.asked, texts)
+	if e.err != nil {
+		return nil, e.err
+	}
+	out := make([][]float32, 0, len(texts))
+	for _, text := range texts {
+		v := make([]float32, 3)
+		for i, about := range []string{"weather", "payment", "container"} {
+			v[i] = float32(strings.Count(strings.ToLower(text), about)) + 0.01
+		}
+		out = append(out, v)
+	}
+	if e.wrong {
+		out = out[1:]
+	}
+	return out, nil
+}
+
+func TestEmbeddings(t *testing.T) {
+	tools := catalogue(t)
+	s, e := set(filtering), &embedder{}
+	offered := func(prompt string) string {
+		s.Begin(t.Context(), model{e}, prompt, nil, tools)
+		return names(s.Offer(model{e}))
+	}
+	if got := offered("weather"); !strings.Contains(got, "weather__forecast") || !strings.HasPrefix(got, "bash ") {
+		t.Errorf("%s", got)
+	}
+	if n := len(e.asked); n != 1+2 || len(e.asked[1]) != embedBatch {
+		t.Errorf("%d requests", n)
+	}
+	if got := offered("container"); !strings.Contains(got, "docker__") || len(e.asked) != 4 {
+		t.Errorf("%s after %d requests: tools are embedded once", got, len(e.asked))
+	}
+	if status := s.Status()[0]; status != "Filter: top_k=2, always_on=3, embeddings=64" {
+		t.Errorf("%q", status)
+	}
+
+	// Without an answer it goes by words, and soon asks no more.
+	for _, broken := range []*embedder{{err: errors.New("not here")}, {wrong: true}} {
+		s, e = set(filtering), broken
+		for range maxFailures + 2 {
+			if got := offered("delete the folder build"); got != "bash read list_directory delete_path" {
+				t.Errorf("%s", got)
+			}
+		}
+		if len(e.asked) != maxFailures {
+			t.Errorf("asked %d times", len(e.asked))
+		}
+	}
+}
+
+// half embeds the prompt and the first batch, then fails.
+type half struct{ embedder }
+
+func (h *half) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(h.asked) == 2 {
+		return nil, errors.New("enough")
+	}
+	return h.embedder.Embed(ctx, texts)
+}
+
+func TestNoEmbedding(t *testing.T) {
+	s, e := set(filtering), &half{}
+	s.Begin(t.Context(), model{e}, "container", nil, catalogue(t))
+	got := s.Offer(model{e})
+	if len(got) != 2+2+64-embedBatch {
+		t.Errorf("%d: %s", len(got), names(got))
+	}
+	if why := s.turn.reasons["maps__directions"]; why != NoEmbedding {
+		t.Errorf("%q", why)
+	}
+}
+
+func TestCosine(t *testing.T) {
+	for _, tt := range []struct {
+		a, b []float32
+		want float64
+	}{{[]float32{1, 0}, []float32{2, 0}, 1}, {[]float32{1, 0}, []float32{0, 1}, 0}, {[]float32{1}, []float32{1, 2}, 0}, {nil, nil, 0}, {[]float32{0}, []float32{0}, 0}} {
+		if got := cosine(tt.a, tt.b); got != tt.want {
+			t.Errorf("%v, %v: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestMentions(t *testing.T) {
+	for _, tt := range []struct {
+		text, name string
+		want       bool
+	}{
+		{"use edit.", "edit", true}, {"reedit it", "edit", false}, {"edit_all", "edit", false}, {"edits, edit", "edit", true},
+		{"", "edit", false}, {"edit", "", false}, {"éedit", "edit", false}, {"'edit'", "edit", true},
+		{"create_issue", "github__create_issue", true}, {"github__create_issue", "github__create_issue", true}, {"issue", "github__create_issue", false},
+	} {
+		if got := mentions(tt.text, tt.name); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.name, tt.text, got)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []interface{ Validate() map[string]string }{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()} {
+		if wrong := c.Validate(); len(wrong) > 0 {
+			t.Errorf("%v", wrong)
+		}
+	}
+	wrong := Filter{TopK: -1, MinDescriptionWords: -1, AlwaysOn: []string{""}}.Validate()
+	more := Dependencies{BoostPerDep: -1, MaxTotalBoost: 2, Rules: map[string]Rule{"a": {Requires: []string{""}, Prefers: []string{""}}}}.Validate()
+	if len(wrong) != 3 || len(more) != 4 {
+		t.Errorf("%v, %v", wrong, more)
+	}
+	_, ignored := DependenciesDefaults().Tighten(Dependencies{}, func(key string) bool { return key == "rules" })
+	if diff := cmp.Diff([]string{"rules"}, ignored); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	s := set(func(c *Config) {
+		filtering(c)
+		c.Dependencies.Enabled = true
+		c.Dependencies.Rules = map[string]Rule{
+			"read": {Requires: []string{"bash"}}, "typo": {Requires: []string{"bash"}},
+			"edit": {Requires: []string{"reed"}, Prefers: []string{"grap"}},
+			"a":    {Requires: []string{"b"}}, "b": {Requires: []string{"a"}},
+		}
+	})
+	var tools []executors.Tool
+	for _, name := range []string{"bash", "read", "edit", "a", "b"} {
+		tools = append(tools, executors.Tool{Name: name})
+	}
+	want := []string{
+		"tools.dependencies.rules: a, b require each other in a circle: what they require is ignored.",
+		"agent.tool_filter.always_on names nothing, and there is no such tool.",
+		"tools.dependencies.rules.edit requires reed, and there is no such tool: edit stays hidden.",
+		"tools.dependencies.rules.edit prefers grap, and there is no such tool.",
+		"tools.dependencies.rules.typo has no effect: there is no tool typo.",
+		"tools.dependencies.rules.read hides nothing: agent.tool_filter.always_on names read.",
+	}
+	if diff := cmp.Diff(want, s.Warnings(tools)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func BenchmarkChoose(b *testing.B) {
+	const prompt = "rename utils.go to strings.go, then open an issue about the crash on startup and tell the team in Slack"
+	for name, cfg := range map[string]func(*Config){
+		"off":    func(*Config) {},
+		"filter": func(c *Config) { c.Filter.Enabled = true },
+		"all": func(c *Config) {
+			c.Filter.Enabled, c.TAFC.Enabled, c.Dependencies.Enabled = true, true, true
+			c.Dependencies.Rules = map[string]Rule{"edit": {Requires: []string{"read"}}, "github__create_issue": {Prefers: []string{"grep"}}}
+		},
+	} {
+		for _, n := range []int{20, 300} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				s, tools := set(cfg), many(b, n)
+				b.ReportAllocs()
+				for b.Loop() {
+					s.Begin(b.Context(), model{}, prompt, nil, tools)
+					s.Offer(model{})
+				}
+			})
+		}
+	}
+}
