@@ -13,7 +13,11 @@ import (
 
 // resting is how long a model that failed is not asked again, if others can
 // answer: a turn of many calls would else wait through its tries at each of them.
-const resting = 5 * time.Minute
+// One that asks for longer is left alone for as long, but not for ever.
+const (
+	resting        = 5 * time.Minute
+	longestResting = time.Hour
+)
 
 // Instead tells that another model answers from here on.
 type Instead struct {
@@ -109,7 +113,7 @@ func (f *fallback) rest(m Model, asked time.Duration) {
 	if f.until == nil {
 		f.until = map[Model]time.Time{}
 	}
-	f.until[m] = f.now().Add(max(resting, asked))
+	f.until[m] = f.now().Add(max(resting, min(asked, longestResting)))
 }
 
 // outlives reports whether a failure is the provider's and not the request's, so
@@ -120,7 +124,7 @@ func outlives(e *Error) bool {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
 		return true
 	}
-	return e.Again || e.Status < 400 && !e.Auth
+	return e.Again || e.Status < 400 && !e.Auth && !e.TooLong
 }
 
 // unfit tells why a model cannot answer instead of another; nil if it can.

@@ -27,6 +27,7 @@ func TestFallback(t *testing.T) {
 		"no credit":           {[]string{`{"error": "pay", "status": 402}`, good}, "[a answered 402: pay. b:] hi .end"},
 		"the request's fault": {[]string{`{"error": "no", "status": 400}`, good}, "! a answered 400: no"},
 		"too large":           {[]string{`{"error": "no", "status": 413}`, good}, "! a answered 413: no"},
+		"too long":            {[]string{`{"error": "prompt is too long"}`, good}, "! a: prompt is too long"},
 		"refusal":             {[]string{`{"stop": "refusal"}`, good}, ".refusal"},
 		"shown":               {[]string{`{"text": "a"}` + "\n" + `{"error": "no", "status": 401}`, good}, "a ! a answered 401: no"},
 		"key missing":         {[]string{"no key", good}, "! a: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"},

@@ -140,6 +140,7 @@ func (e *endpoint) failure(err error) error {
 		f.Hint, f.Again = "check the credit of the account", false
 	}
 	f.Auth, f.TooLong = authStatus(f.Status), tooLong(f.Status, kind, f.Message)
+	f.Again = f.Again && !f.TooLong // whatever its status
 	if f.Hint == "" {
 		f.Hint = e.hint(f)
 	}
