@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,10 @@ type start struct {
 	unchecked bool // frames are not held against the schema: there are very many
 }
 
+// alone keeps the binary from asking anybody but those that a test is about: an
+// Ollama that runs on this machine, and providers for the list of their models.
+var alone = []string{"ZEPH_LLM_FIND_OLLAMA=false", "ZEPH_LLM_LIST_MODELS=false"}
+
 // launch starts the binary. It is stopped when the test ends, which must go
 // well.
 func launch(t testing.TB, s start) *agent {
@@ -82,12 +87,12 @@ func launch(t testing.TB, s start) *agent {
 	}
 	a.cmd = exec.Command(binary, s.args...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
-	a.cmd.Env = []string{}
+	a.cmd.Env = slices.Clone(alone)
 	if !s.bare {
-		a.cmd.Env = append([]string{
+		a.cmd.Env = append(a.cmd.Env, append([]string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home, "TMPDIR=" + filepath.Join(root, "tmp"),
 			"GORACE=atexit_sleep_ms=0", // else a binary built with -race takes a second to exit
-		}, s.env...)
+		}, s.env...)...)
 	}
 	a.cmd.Stderr = &a.stderr
 	ownGroup(a.cmd)

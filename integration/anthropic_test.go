@@ -67,7 +67,7 @@ func newProvider(t testing.TB, script ...reply) *provider {
 
 // env makes the binary ask this server.
 func (p *provider) env() []string {
-	return []string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=" + p.URL}
+	return append([]string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=" + p.URL}, alone...)
 }
 
 // then adds to the script.

@@ -93,6 +93,7 @@ func (s *Session) announce(ctx context.Context) {
 	s.mu.Unlock()
 	if first {
 		s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: s.commands()})
+		s.showOptions(ctx)
 		s.noticeWarnings(ctx)
 	}
 }
@@ -193,8 +194,7 @@ func (s *Session) pickMode(ctx context.Context, id string) (string, error) {
 // pick sets an option to what the user typed. If that is nothing the user is
 // asked, by a form where the client has one, else by a list.
 func (s *Session) pick(ctx context.Context, id, value string, set func(string) error, now func() string) (string, error) {
-	options := s.State().ConfigOptions
-	o := options[slices.IndexFunc(options, func(o acp.ConfigOption) bool { return o.ID == id })]
+	o, _ := s.option(id) // those of commands are always there
 	if value == "" {
 		var err error
 		if value, err = s.ask(ctx, o); err != nil {

@@ -50,6 +50,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	if err != nil {
 		return err
 	}
+	s.all.took(model)
 	s.closeTools() // of an earlier client, or of other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,6 +101,7 @@ func (s *Session) adopt(ctx context.Context, want settings) {
 			m = other
 		}
 	}
+	s.all.took(m)
 	s.mu.Lock()
 	was := s.settings
 	s.settings = settings{mode: was.mode, model: m.Name(), llm: m}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -42,13 +43,58 @@ func (s *Session) thought() string {
 	return s.settings.thought
 }
 
-// State is what the client shows of the settings.
+// State is what the client is to show of the settings.
 func (s *Session) State() acp.SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.shown = s.options()
 	return acp.SessionState{
 		Modes:         acp.SessionModeState{CurrentModeID: s.settings.mode, AvailableModes: s.all.Modes},
-		ConfigOptions: s.options(),
+		ConfigOptions: s.shown,
+	}
+}
+
+// option gives a config option as it is now.
+func (s *Session) option(id string) (acp.ConfigOption, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	options := s.options()
+	i := slices.IndexFunc(options, func(o acp.ConfigOption) bool { return o.ID == id })
+	if i < 0 {
+		return acp.ConfigOption{}, false
+	}
+	return options[i], true
+}
+
+// OptionsChanged tells the clients of the open sessions what is to be picked from
+// now, where that is not what they have.
+func (s *Sessions) OptionsChanged() {
+	for _, sess := range s.opened() {
+		sess.showOptions(context.Background())
+	}
+}
+
+// showOptions sends the config options if they are not as the client has them. One
+// that was told nothing of the session yet is told when it is.
+func (s *Session) showOptions(ctx context.Context) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.mu.Lock()
+	now := s.options()
+	same := !s.opened || reflect.DeepEqual(s.shown, now)
+	if !same {
+		s.shown = now
+	}
+	s.mu.Unlock()
+	if !same {
+		s.send(ctx, acp.OptionsUpdate{Update: acp.UpdateOptions, ConfigOptions: now})
+	}
+}
+
+// took tells of a model that a session takes.
+func (s *Sessions) took(m llm.Model) {
+	if s.Taken != nil {
+		s.Taken(m)
 	}
 }
 
@@ -112,15 +158,15 @@ func (s *Session) SetMode(id string) error {
 
 // SetOption changes an option; the next call of the model sees it.
 func (s *Session) SetOption(id string, value acp.OptionValue) error {
-	known := slices.IndexFunc(s.State().ConfigOptions, func(o acp.ConfigOption) bool { return o.ID == id })
-	if known < 0 {
+	option, known := s.option(id)
+	if !known {
 		return &acp.ParamsError{Field: "configId", Reason: fmt.Sprintf("unknown option %q", id)}
 	}
 	if value.Bool {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s takes the id of a value, not a boolean", id)}
 	}
-	offered := s.State().ConfigOptions[known].Options
-	if !slices.ContainsFunc(offered, func(c acp.ConfigChoice) bool { return c.Value == value.Text }) {
+	offered := slices.ContainsFunc(option.Options, func(c acp.ConfigChoice) bool { return c.Value == value.Text })
+	if !offered && !(id == optionModel && s.all.offers(value.Text)) {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s has no value %q", id, value.Text)}
 	}
 	switch id {
@@ -148,6 +194,7 @@ func (s *Session) setModel(name string) error {
 	if err != nil {
 		return &acp.ParamsError{Field: "value", Reason: err.Error()}
 	}
+	s.all.took(m)
 	s.change(optionModel, m.Name(), func() {
 		level := s.settings.thought
 		s.settings.model, s.settings.llm, s.settings.thought = m.Name(), m, ""

@@ -83,10 +83,13 @@ type Sessions struct {
 	// key.
 	Model  func(name string) (llm.Model, error)
 	Models func() []llm.Choice // what there is to pick from
-	Modes  []acp.SessionMode
-	Store  *store.DB // nil keeps nothing
-	NewID  func() string
-	Now    func() time.Time
+	// Taken is told of each model that a session takes. It must not wait for
+	// anything; nil means nobody.
+	Taken func(llm.Model)
+	Modes []acp.SessionMode
+	Store *store.DB // nil keeps nothing
+	NewID func() string
+	Now   func() time.Time
 	// Settle is how long after the response that names a session its first
 	// updates are sent, unless there is a prompt before: some clients drop what
 	// comes before they have taken the response in.
@@ -184,6 +187,7 @@ type Session struct {
 	agent    Agent
 	keeper   Tools // nil if its tools keep nothing
 	settings settings
+	shown    []acp.ConfigOption // as the client last had them
 	usage    acp.UsageUpdate    // the last one
 	costs    map[string]float64 // by currency
 	warnings []string           // that the user was not told yet

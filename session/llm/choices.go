@@ -15,40 +15,89 @@ type Choice struct {
 	Open        bool   // the provider takes other names than those listed
 }
 
+// maxOffered is how many models are offered that nobody configured: lists of some
+// providers have hundreds, which no menu shows. Those left out can be picked by
+// their names.
+const maxOffered = 100
+
 // Models lists all models of all providers that Select knows of: first what is
 // configured, the default first, then the current generation of those Claude
-// providers that speak to Anthropic itself. What others have is not known.
+// providers that speak to Anthropic itself. What others have a Catalogue knows.
 func Models(cfg Config, getenv func(string) string) []Choice {
+	return models(cfg, getenv, func(Provider) []Choice { return nil })
+}
+
+func models(cfg Config, getenv func(string) string, listed func(Provider) []Choice) []Choice {
 	ps := available(cfg, getenv)
 	var choices []Choice
-	titles := map[string]int{}
-	add := func(p Provider) {
-		if slices.ContainsFunc(choices, func(c Choice) bool { return c.Name == p.id() }) {
-			return
+	add := func(c Choice) bool {
+		if slices.ContainsFunc(choices, func(other Choice) bool { return other.Name == c.Name }) {
+			return false
 		}
-		c := p.choice()
-		titles[c.Title]++
 		choices = append(choices, c)
+		return true
 	}
 	for _, p := range ps {
-		add(p)
+		c := p.choice()
+		for _, known := range listed(p) {
+			if known.Name == c.Name {
+				c = known
+			}
+		}
+		add(c)
 	}
 	for _, p := range ps {
-		if p.Type != TypeClaude || !isAnthropic(p, getenv) {
-			continue
+		list := listed(p)
+		if len(list) == 0 {
+			list = builtIn(p, getenv)
 		}
-		for _, line := range currentClaude {
-			p.Model = line.model
-			add(p)
-		}
-	}
-	for i, c := range choices {
-		if titles[c.Title] > 1 {
-			provider, _, _ := strings.Cut(c.Name, ":")
-			choices[i].Title += " (" + provider + ")"
+		left := max(maxOffered/len(ps), 1)
+		for _, c := range list {
+			if left > 0 && add(c) {
+				left--
+			}
 		}
 	}
+	tellApart(choices)
 	return choices
+}
+
+// builtIn are the models that a provider is known to have without asking.
+func builtIn(p Provider, getenv func(string) string) []Choice {
+	if p.Type != TypeClaude || !isAnthropic(p, getenv) {
+		return nil
+	}
+	var list []Choice
+	for _, line := range currentClaude {
+		p.Model = line.model
+		list = append(list, p.choice())
+	}
+	return list
+}
+
+// tellApart makes titles that are the same differ: by the provider or, where that
+// is the same too, by the name.
+func tellApart(choices []Choice) {
+	count := func(title func(Choice) string) map[string]int {
+		n := map[string]int{}
+		for _, c := range choices {
+			n[title(c)]++
+		}
+		return n
+	}
+	provided := func(c Choice) string {
+		provider, _, _ := strings.Cut(c.Name, ":")
+		return c.Title + " (" + provider + ")"
+	}
+	alone, both := count(func(c Choice) string { return c.Title }), count(provided)
+	for i, c := range choices {
+		switch {
+		case both[provided(c)] > 1:
+			choices[i].Title = c.Name
+		case alone[c.Title] > 1:
+			choices[i].Title = provided(c)
+		}
+	}
 }
 
 // choice describes the provider's own model.

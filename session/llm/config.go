@@ -25,6 +25,12 @@ type Config struct {
 	// Providers are the language models to choose from; none means that the
 	// environment decides, see Select.
 	Providers []Provider `toml:"providers"`
+	// FindOllama is whether an Ollama at its default address on this machine is
+	// used where nothing else is configured. Default true.
+	FindOllama bool `toml:"find_ollama"`
+	// ListModels is whether providers are asked which models they have, at most
+	// once a day. Default true.
+	ListModels bool `toml:"list_models"`
 	// Fallback are the models that answer in turn, as "provider" or
 	// "provider:model", when the one that was picked has failed for good: the
 	// first that has its key and whose window is large enough. None by default.
@@ -88,7 +94,7 @@ const (
 
 // Defaults has no providers.
 func Defaults() Config {
-	return Config{Retry: Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}}
+	return Config{FindOllama: true, ListModels: true, Retry: Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}}
 }
 
 // Tighten takes nothing over: a repository that could name a provider could

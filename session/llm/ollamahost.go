@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// OllamaDefault is where an Ollama is looked for unless it is told otherwise.
+const OllamaDefault = "127.0.0.1:" + ollamaPort
+
 // ollamaPort is where an Ollama listens unless it is told otherwise.
 const ollamaPort = "11434"
 

@@ -31,6 +31,13 @@ func (o *Ollama) List(ctx context.Context) ([]Choice, error) {
 	return choices, nil
 }
 
+// FindOllama tells whether an Ollama with a model that can chat answers at
+// OllamaDefault before ctx is done.
+func FindOllama(ctx context.Context) bool {
+	models, err := NewOllama(OllamaConfig{Address: OllamaDefault}).tags(ctx)
+	return err == nil && len(models) > 0
+}
+
 // tags asks for the models that can chat.
 func (o *Ollama) tags(ctx context.Context) ([]api.ListModelResponse, error) {
 	var list api.ListResponse

@@ -15,7 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,8 +60,12 @@ type App struct {
 	whence  func(string) string // where a key was set; nil if nobody knows
 	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
 	filters *filters            // of what tools give
-	served  []*session.Sessions // by the servers
 	vectors toolset.Vectors     // of tools, for all sessions
+
+	catalogue *llm.Catalogue // of what the providers list; nil asks nobody
+
+	mu     sync.Mutex
+	served []*session.Sessions // by the servers
 }
 
 // settle is long enough for an editor's loop to take a response in.
@@ -79,7 +83,8 @@ func New(l *Loaded, log *slog.Logger) *App {
 	a.byEnv, a.whence = a.Model, l.whence
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
-	a.Getenv = a.filters.learning(keys)
+	a.Getenv = a.environment(l, keys)
+	a.catalogue = a.newCatalogue(l)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Skills = filepath.Join(l.Paths.Data, "skills")
@@ -100,14 +105,22 @@ const storeFile = "zeph.db"
 // CloseTools ends what still runs in the background of the sessions. It takes
 // less than two seconds.
 func (a *App) CloseTools() {
-	for _, s := range a.served {
+	for _, s := range a.serving() {
 		s.CloseTools()
 	}
 }
 
+// serving are the sessions of the servers so far.
+func (a *App) serving() []*session.Sessions {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.served)
+}
+
 // Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
-	for _, s := range a.served {
+	a.catalogue.Close()
+	for _, s := range a.serving() {
 		s.Finish()
 	}
 	err := a.Audit.Close()
@@ -120,7 +133,9 @@ func (a *App) Close() error {
 // Server makes a server with no sessions; it serves one connection.
 func (a *App) Server() *acp.Server {
 	sessions := a.Sessions()
+	a.mu.Lock()
 	a.served = append(a.served, sessions)
+	a.mu.Unlock()
 	program, err := os.Executable()
 	if err != nil {
 		program = "" // no login is then offered to clients that want a whole command line
@@ -152,18 +167,9 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: a.models,
-		Modes:  modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Models: a.models, Taken: a.taken,
+		Modes: modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
-}
-
-// models lists what there is to pick from, with the one that was picked by name.
-func (a *App) models() []llm.Choice {
-	list := llm.Models(a.Config.LLM, a.Getenv)
-	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
-		list = append(list, llm.Choice{Name: a.Model, Title: a.Model})
-	}
-	return list
 }
 
 // model makes a model. What misses its key is refused here, so that the client

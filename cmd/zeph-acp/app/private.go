@@ -11,7 +11,7 @@ import (
 // and closes a second time loses its locks.
 func own(p Paths) *workspace.Own {
 	config := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keysFile, keysFile + ".lock", temporary("*")}
-	data := []string{storeFile, storeFile + "-wal", storeFile + "-shm", storeFile + "-journal", storeFile + "*"}
+	data := []string{storeFile, storeFile + "-wal", storeFile + "-shm", storeFile + "-journal", storeFile + "*", listsFile, temporary(listsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
 	// One directory for all is ZEPH_HOME, which may be somebody's project.
 	mixed := p.Config == p.Data && p.Data == p.State

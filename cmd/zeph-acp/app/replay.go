@@ -85,6 +85,7 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, err
 	if err != nil {
 		return nil, err
 	}
+	l.Config.LLM.FindOllama, l.Config.LLM.ListModels = false, false
 	model := filepath.Join(dir, "model.jsonl")
 	for i, p := range l.Config.LLM.Providers {
 		if p.Type == llm.TypeScript && p.Model == "model.jsonl" {
