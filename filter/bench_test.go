@@ -165,38 +165,78 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// manyOf filters endless repeats of an output, up to a size, and gives how much
+// the heap grew meanwhile.
+func manyOf(t testing.TB, f *Filter, s sample, size int) (grown uint64) {
+	t.Helper()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before, peak := m.HeapInuse, uint64(0)
+	o, err := f.Apply(s.cmd, s.exit, &endless{text: repeated([][]byte{s.output}, len(s.output)), left: size, peak: &peak})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	runtime.ReadMemStats(&m)
+	peak = max(peak, m.HeapInuse)
+	return peak - min(peak, before)
+}
+
+// firstOfRules gives a sample of each rule, of some lines.
+func firstOfRules(t testing.TB) (first []sample) {
+	for _, s := range samples(t, "testdata/samples") {
+		if len(s.output) >= 256 && (len(first) == 0 || first[len(first)-1].rule != s.rule) {
+			first = append(first, s)
+		}
+	}
+	return first
+}
+
 // TestFilterMemory filters 100 MiB of samples of some rules, of all where
-// FILTER_SAMPLES_DIR is set: the heap stays small.
+// FILTER_SAMPLES_DIR is set: the heap stays small. BenchmarkMemory does it for all.
 func TestFilterMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 MiB for each rule")
 	}
-	const size, most = 100 << 20, 32 << 20
+	size := 100 << 20
+	if racing {
+		size = 8 << 20
+	}
+	const most = 32 << 20
 	f, _ := New("")
-	seen := map[string]bool{}
-	for _, s := range samples(t, "testdata/samples") {
-		if seen[s.rule] || len(s.output) < 256 || os.Getenv("FILTER_SAMPLES_DIR") == "" && !slices.Contains([]string{"go-test", "log-dedup", "make"}, s.rule) {
+	for _, s := range firstOfRules(t) {
+		if os.Getenv("FILTER_SAMPLES_DIR") == "" && !slices.Contains([]string{"go-test", "log-dedup", "make"}, s.rule) {
 			continue
 		}
-		seen[s.rule] = true
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		before, peak := m.HeapInuse, uint64(0)
 		start := time.Now()
-		in := &endless{text: repeated([][]byte{s.output}, len(s.output)), left: size, peak: &peak}
-		o, err := f.Apply(s.cmd, s.exit, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&m)
-		peak = max(peak, m.HeapInuse)
-		o.Close()
-		t.Logf("%-20s peak heap %5.1f MiB, %s", s.rule, float64(peak-min(peak, before))/(1<<20), time.Since(start).Round(time.Millisecond))
-		if peak > before+most {
-			t.Errorf("%s: the heap grew from %d to %d bytes", s.rule, before, peak)
+		grown := manyOf(t, f, s, size)
+		t.Logf("%-20s peak heap %5.1f MiB, %s", s.rule, float64(grown)/(1<<20), time.Since(start).Round(time.Millisecond))
+		if grown > most {
+			t.Errorf("%s: the heap grew by %d bytes", s.rule, grown)
 		}
 	}
+}
+
+// BenchmarkMemory filters 100 MiB of a sample of each rule, and tells how much
+// the heap grew at most.
+func BenchmarkMemory(b *testing.B) {
+	f, _ := New("")
+	worst, of := uint64(0), ""
+	for _, s := range firstOfRules(b) {
+		b.Run(s.rule, func(b *testing.B) {
+			grown := uint64(0)
+			for b.Loop() {
+				grown = max(grown, manyOf(b, f, s, 100<<20))
+			}
+			b.SetBytes(100 << 20)
+			b.ReportMetric(float64(grown)/(1<<20), "heap-MiB")
+			if grown > worst {
+				worst, of = grown, s.rule
+			}
+		})
+	}
+	b.Logf("most: %.1f MiB (%s)", float64(worst)/(1<<20), of)
 }
 
 // No sample but those of credentials has any.

@@ -58,12 +58,15 @@ func FuzzMask(f *testing.F) {
 
 // Values that are drawn from an alphabet are found behind a name, all but few.
 func TestScanFindsChance(t *testing.T) {
+	n := 400
+	if racing {
+		n = 100
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	s := &Scanner{}
 	for _, letters := range []string{"0123456789abcdef", "abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"} {
 		for _, size := range []int{16, 20, 32, 40} {
 			for _, a := range append(assignments, "  secret: %", "client_secret = '%'", "X-Api-Key: %") {
-				const n = 400
 				shown := 0
 				for range n {
 					value := make([]byte, size)
