@@ -107,12 +107,16 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	rules := f.matching(run.Command)
 	full := NewLines()
 	var first passage
+	var seen *familiar // lines of full
+	if len(rules) > 0 && f.scan != nil {
+		seen = newFamiliar()
+	}
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
 		first = rules[0].begin(run)
 		full.also = &feed{line: first.Line}
 		defer full.also.stop()
 	}
-	o, err := f.sanitise(raw, full)
+	o, err := f.sanitise(raw, full, seen)
 	full.endFeed()
 	if err != nil {
 		if len(rules) > 0 {
@@ -147,7 +151,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		o.Rules = append(o.Rules, by)
 		o.Confidence = max(o.Confidence, confidence)
 	}
-	if err := f.remask(o); err != nil {
+	if err := f.remask(o, seen); err != nil {
 		o.Close()
 		return nil, err
 	}
@@ -173,19 +177,33 @@ func (f *Filter) matching(command string) (rules []rule) {
 }
 
 // remask masks what only shows in what the rules made of an output: one that
-// decodes texts may put together what was in parts.
-func (f *Filter) remask(o *Outcome) error {
-	if f.scan == nil || o.Text == o.Full {
+// decodes texts may put together what was in parts. Lines that were in the output
+// as they are were looked at.
+func (f *Filter) remask(o *Outcome, seen *familiar) error {
+	if seen == nil || o.Text == o.Full {
 		return nil
 	}
-	text := NewLines()
-	mask := f.scan.begin(text.Write)
-	err := o.Text.Each(mask.line)
-	found := mask.end()
+	look := func(next func([]byte)) ([]Finding, error) {
+		mask := f.scan.begin(next)
+		err := o.Text.Each(func(l []byte) {
+			if seen.has(l) {
+				mask.familiar(l)
+			} else {
+				mask.line(l)
+			}
+		})
+		return mask.end(), err
+	}
+	found, err := look(func([]byte) {})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	text := NewLines() // which is hardly ever needed
+	_, err = look(text.Write)
 	if err == nil {
 		err = text.Err()
 	}
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		text.Close()
 		return err
 	}
@@ -210,9 +228,17 @@ func addFindings(all, more []Finding) []Finding {
 // buffers are for reading outputs, most of which are much smaller.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
-// sanitise makes lines of an output, with credentials masked, and adds them to full.
-func (f *Filter) sanitise(raw io.Reader, full *Lines) (*Outcome, error) {
-	mask := f.scan.begin(full.Write)
+// sanitise makes lines of an output, with credentials masked, and adds them to full
+// and to seen, if that is not nil.
+func (f *Filter) sanitise(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
+	write := full.Write
+	if seen != nil {
+		write = func(l []byte) {
+			full.Write(l)
+			seen.add(l)
+		}
+	}
+	mask := f.scan.begin(write)
 	s := Sanitizer{Emit: mask.line}
 	buf := buffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)

@@ -221,6 +221,17 @@ func (m *masking) line(l []byte) {
 	m.hold(l)
 }
 
+// familiar takes a line that was masked before, of which there is nothing to find
+// unless it goes on with what is under way.
+func (m *masking) familiar(l []byte) {
+	if m.block.open || len(m.held.ends) > 0 || m.spots == nil || m.n < max(m.valueAt, m.awsAt, m.loginAt) {
+		m.line(l)
+		return
+	}
+	m.n++
+	m.next(l)
+}
+
 // end passes on what was held back, and gives what was found.
 func (m *masking) end() []Finding {
 	m.release()
