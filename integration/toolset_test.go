@@ -1,0 +1,179 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toolBytes gives the tools of the nth request as they were sent, without what
+// marks the end of the cached prefix.
+func (p *provider) toolBytes(n int) []string {
+	p.t.Helper()
+	var r struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal([]byte(p.requests()[n]), &r); err != nil {
+		p.t.Fatal(err)
+	}
+	var out []string
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	for _, tool := range r.Tools {
+		out = append(out, strings.NewReplacer(mark+",", "", ","+mark, "").Replace(string(tool)))
+	}
+	return out
+}
+
+// TestToolsOfATurn lets the model think inside of its calls, with few tools
+// offered. Over ten calls of the model the tools are the same bytes, and what it
+// thought is nowhere: in no frame, no request, no file of ours.
+func TestToolsOfATurn(t *testing.T) {
+	const thought = "ONLY-A-THOUGHT"
+	var script []reply
+	for i := range 9 {
+		input := map[string]any{"_tafc_think": thought, "path": fmt.Sprintf("f%d.txt", i), "_tafc_think_more": []any{thought}}
+		script = append(script, answer(call(fmt.Sprintf("toolu_%d", i), "read", input)))
+	}
+	p := newProvider(t, append(script, answer(say("Read.")))...)
+	e := (&ide{caps: canAll()}).begin(t, start{env: p.env(), config: `
+[log]
+level = "debug"
+file = "debug.log"
+[agent.tool_filter]
+enabled = true
+top_k = 2
+[tools.tafc]
+enabled = true
+complexity_threshold = 0
+`})
+	e.allowed = true // debug lines on stderr
+	for i := range 9 {
+		e.file(fmt.Sprintf("f%d.txt", i), fmt.Sprintf("line %d\n", i))
+	}
+	s := e.session()
+	e.prompt(s, "please delete the directory build")
+	first := p.toolBytes(0)
+	if all := strings.Join(first, "\n"); !strings.Contains(all, `"delete_path"`) || strings.Contains(all, `"web_scrape"`) || strings.Count(all, `"_tafc_think":`) != len(first) {
+		t.Errorf("the model is offered %s", all)
+	}
+	for i := range p.requests() {
+		if got := p.toolBytes(i); !slices.Equal(got, first) {
+			t.Errorf("request %d has other tools:\n%s", i, got)
+		}
+	}
+	if n := len(p.requests()); n != 10 {
+		t.Errorf("%d requests", n)
+	}
+	if last := p.requests()[9]; !strings.Contains(last, "line 8") {
+		t.Errorf("the calls did not run:\n%s", last)
+	}
+
+	// What lacks but its thoughts is told so; a tool that was not offered runs, and
+	// is offered from then on behind the others.
+	p.then(
+		answer(call("toolu_a", "read", map[string]any{"_tafc_think": thought}), call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought}),
+			call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
+		answer(call("toolu_d", "diagnostics", map[string]any{"path": "f1.txt", "_tafc_think": thought})),
+		answer(say("Done.")))
+	e.prompt(s, "please remove the folder build too")
+	second := p.requests()[11]
+	for _, want := range []string{"Only thoughts came with this call", "[file] f1.txt", "line 1"} {
+		if !strings.Contains(second, want) {
+			t.Errorf("the model is not told %q:\n%s", want, second)
+		}
+	}
+	if got := p.toolBytes(10); !slices.Equal(got, first) {
+		t.Errorf("a prompt that needs the same tools has others:\n%s", got)
+	}
+	grown := p.toolBytes(12)
+	if !slices.Equal(grown[:len(first)], first) || len(grown) != len(first)+1 || !strings.Contains(grown[len(first)], `"diagnostics"`) {
+		t.Errorf("after the call of diagnostics:\n%s", grown)
+	}
+
+	for _, body := range p.requests() {
+		if strings.Contains(body, thought) {
+			t.Errorf("the model gets its thought back:\n%s", body)
+		}
+	}
+	for _, f := range e.sent() {
+		if strings.Contains(f.line, thought) {
+			t.Errorf("a frame shows the thought: %s", f.line)
+		}
+	}
+	e.prompt(s, "/status")
+	if text := e.text(s); !strings.Contains(text, "Filter: top_k=2, always_on=12, embeddings=0") || !strings.Contains(text, "AlreadyUsed: diagnostics") {
+		t.Errorf("/status says %s", text)
+	}
+	files := 0
+	err := filepath.WalkDir(e.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if bytes.Contains(text, []byte(thought)) {
+			t.Errorf("%s has the thought", path)
+		}
+		return err
+	})
+	if err != nil || files < 12 {
+		t.Errorf("%d files, %v", files, err)
+	}
+	if strings.Contains(e.stderr.String(), thought) {
+		t.Error("stderr has the thought")
+	}
+}
+
+// TestDependencies makes a tool wait for another: hidden, refused without an
+// effect, offered once the other has completed, and hidden again after /clear.
+func TestDependencies(t *testing.T) {
+	p := newProvider(t,
+		answer(call("toolu_1", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
+		answer(call("toolu_2", "read", map[string]any{"path": "a.txt"})),
+		answer(call("toolu_3", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
+		answer(say("Written.")))
+	config := `
+[tools.dependencies]
+enabled = true
+[tools.dependencies.rules.write]
+requires = ["read"]
+[tools.dependencies.rules.copy_path]
+requires = ["move_path"]
+[tools.dependencies.rules.move_path]
+requires = ["copy_path"]
+`
+	root := home(t)
+	e := (&ide{caps: canAll()}).begin(t, start{env: p.env(), config: config, root: root})
+	e.file("a.txt", "a\n")
+	s := e.session()
+	e.prompt(s, "go on")
+	has := func(n int, tool string) bool {
+		return slices.ContainsFunc(p.toolBytes(n), func(s string) bool { return strings.Contains(s, `"name":"`+tool+`"`) })
+	}
+	if has(0, "write") || has(1, "write") || !has(2, "write") || !has(0, "copy_path") {
+		t.Errorf("write is offered in request 0: %v, 1: %v, 2: %v; copy_path: %v", has(0, "write"), has(1, "write"), has(2, "write"), has(0, "copy_path"))
+	}
+	if before, after := p.toolBytes(1), p.toolBytes(2); !slices.Equal(after[:len(before)], before) || len(after) != len(before)+1 {
+		t.Errorf("write does not come behind the others:\n%s", after)
+	}
+	if body := p.requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
+		t.Errorf("the model is told %s", body)
+	}
+	if text := e.text(s); !strings.Contains(text, "copy_path, move_path require each other in a circle") {
+		t.Errorf("no warning of the circle: %s", text)
+	}
+	p.then(answer(say("Yes.")), answer(say("No.")))
+	e.prompt(s, "and again")
+	if !has(4, "write") {
+		t.Error("write is hidden again in the next turn")
+	}
+	e.prompt(s, "/clear")
+	e.prompt(s, "and now")
+	if has(5, "write") {
+		t.Error("write is offered after /clear")
+	}
+}
