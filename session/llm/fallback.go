@@ -120,11 +120,13 @@ func (f *fallback) rest(m Model, asked time.Duration) {
 // that another provider may answer. A key that is missing is no failure: the user
 // can give it.
 func outlives(e *Error) bool {
-	switch e.Status {
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+	switch {
+	case e.TooLong, e.Auth && e.Status == 0:
+		return false
+	case e.Status == http.StatusPaymentRequired, e.Status == http.StatusNotFound:
 		return true
 	}
-	return e.Again || e.Status < 400 && !e.Auth && !e.TooLong
+	return e.Auth || e.Again || e.Status < http.StatusBadRequest
 }
 
 // unfit tells why a model cannot answer instead of another; nil if it can.

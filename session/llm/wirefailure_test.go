@@ -72,11 +72,11 @@ func TestWireCancelWait(t *testing.T) {
 // of. The call goes back as an object, since most refuse anything else.
 func TestWireMalformed(t *testing.T) {
 	for name, d := range dialects {
-		if !exists(name, "malformed") {
+		if !exists(name, "unreadable") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			s := newWireServer(t, name, d, "malformed", "text")
+			s := newWireServer(t, name, d, "unreadable", "text")
 			got, err := collect(s.model(), t.Context(), hello())
 			want := []Event{{Text: "I look."}, wireCall("read", `"{\"path\": a.go"`), {Stop: StopTools}}
 			if diff := cmp.Diff(want, plain(t, got)); err != nil || diff != "" {
