@@ -12,8 +12,8 @@ type fetch struct {
 }
 
 // newFetch makes the strategy "fetch": of curl and wget the progress goes, and
-// headers that tell nothing; of a body in JSON items that resemble others; of
-// another one with more than max_lines lines, or max_bytes bytes, the middle.
+// headers that tell nothing; of a body in JSON items that resemble others, and of a
+// page styles and scripts; of another one with more than max_lines lines, or max_bytes bytes, the middle.
 func newFetch(p params) (Strategy, error) {
 	c := struct {
 		Lines int `toml:"max_lines"`
@@ -298,6 +298,9 @@ func (f *fetching) flush() {
 	body := bytes.TrimSuffix(f.body, []byte{'\n'})
 	if short, ok := foldJSON(body); ok {
 		f.lossy = f.lossy || len(short) < len(body)
+		body = short
+	} else if short, ok := foldHTML(body, f.bytes/4+200); ok {
+		f.lossy = true
 		body = short
 	}
 	lines := bytes.Split(body, []byte{'\n'})

@@ -63,6 +63,7 @@ func TestFetch(t *testing.T) {
 		want, gone []string
 	}{
 		"verbose":            {verbose, 0, []string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`}, []string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
+		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}", 2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>", 900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;", 3000) + "</script></body></html>\n", 0, []string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"}, []string{"b{c:d}", "var a"}},
 		"headers and a page": {html.String(), 0, []string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
 		"items":              {string(one) + "\n", 0, []string{`"total":50`, `"id":0`, `"state":"merged"`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20`}},
 		"wget":               {wget, 0, []string{"--2026", "200 OK", "Length: 300000", "saved [300000/300000]"}, []string{"Resolving", "17%"}},

@@ -1,0 +1,75 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// quietElements are those of a page whose contents nobody reads.
+var quietElements = [...]string{"style", "script", "svg"}
+
+// minQuiet is how much of such contents must be there, in bytes, to be left out.
+const minQuiet = 80
+
+// foldHTML takes styles, scripts and drawings out of a page, and makes lines of
+// one that has none, so that what its text tells can be found. ok is false for
+// what is no page, or has nothing of these.
+func foldHTML(body []byte, width int) (short []byte, ok bool) {
+	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) || !hasFold(start, []byte("<!doctype html")) && !hasFold(start, []byte("<html")) {
+		return body, false
+	}
+	at := 0
+	var endless [len(quietElements)]bool
+	for at < len(body) {
+		open := bytes.IndexByte(body[at:], '<')
+		if open < 0 {
+			break
+		}
+		open += at
+		from, to := quietContents(body, open, &endless)
+		if to-from < minQuiet {
+			short = append(short, body[at:open+1]...)
+			at = open + 1
+			continue
+		}
+		short = append(short, body[at:from]...)
+		short = strconv.AppendInt(append(short, "... ("...), int64(to-from), 10)
+		short = append(short, " bytes) ..."...)
+		at = to
+	}
+	short = append(short, body[at:]...)
+	for l := range bytes.SplitSeq(short, []byte{'\n'}) {
+		if len(l) > width {
+			short = bytes.ReplaceAll(short, []byte("><"), []byte(">\n<"))
+			break
+		}
+	}
+	return short, len(short) != len(body)
+}
+
+// quietContents gives the contents of the element that begins at a place; none if
+// they matter, or it does not end, as endless then says of all of its name.
+func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (from, to int) {
+	rest := body[open+1:]
+	for i, name := range quietElements {
+		if endless[i] || !hasFold(rest, []byte(name)) || len(rest) == len(name) || alnumSet[rest[len(name)]] {
+			continue
+		}
+		tag := bytes.IndexByte(rest, '>')
+		if tag < 0 || rest[tag-1] == '/' {
+			return 0, 0
+		}
+		for at := tag + 1; ; {
+			end := bytes.Index(rest[at:], []byte("</"))
+			if end < 0 {
+				endless[i] = true
+				return 0, 0
+			}
+			if at += end; hasFold(rest[at+2:], []byte(name)) {
+				return open + 1 + tag + 1, open + 1 + at
+			}
+			at += 2
+		}
+	}
+	return 0, 0
+}
