@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/tools/txtar"
 
@@ -54,7 +55,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // equalConfigs compares configurations by what they say.
-var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{})}
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}), cmpopts.EquateNaNs()}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.
 var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {

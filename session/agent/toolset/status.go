@@ -23,13 +23,17 @@ func (s *Set) Status() []string {
 		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.why()))
 	}
 	if s.cfg.TAFC.Enabled {
-		n := 0
-		for _, tool := range t.all {
-			if Complexity(tool.Schema) >= s.thinking.threshold {
-				n++
+		line := fmt.Sprintf("TAFC: from a complexity of %v on", s.thinking.threshold)
+		if len(t.all) > 0 {
+			n := 0
+			for _, tool := range t.all {
+				if Complexity(tool.Schema) >= s.thinking.threshold {
+					n++
+				}
 			}
+			line += fmt.Sprintf(", which %d of %d tools have", n, len(t.all))
 		}
-		lines = append(lines, fmt.Sprintf("TAFC: from a complexity of %v on, %d tools of the last prompt's %d", s.thinking.threshold, n, len(t.all)))
+		lines = append(lines, line)
 	}
 	if hidden := s.exclusions(t); len(hidden) > 0 {
 		if t.open {

@@ -112,7 +112,7 @@ func TestFilter(t *testing.T) {
 			if diff := cmp.Diff(wanted, given); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if !inOrder(given, tools, got) {
+			if !inOrder(tools, got) {
 				t.Errorf("not in the catalogue's order: %s", got)
 			}
 			status := s.Status()
@@ -124,7 +124,7 @@ func TestFilter(t *testing.T) {
 }
 
 // inOrder reports whether the names stand as in the catalogue.
-func inOrder(_ []string, tools []llm.Tool, got string) bool {
+func inOrder(tools []llm.Tool, got string) bool {
 	last := -1
 	for name := range strings.FieldsSeq(got) {
 		i := slices.IndexFunc(tools, func(t llm.Tool) bool { return t.Name == name })
@@ -153,6 +153,9 @@ func TestGrows(t *testing.T) {
 	}
 	if again, _ := json.Marshal(got[:4]); string(again) != string(first) {
 		t.Errorf("%s\nwas\n%s", again, first)
+	}
+	if want := "TAFC: from a complexity of 0 on, which 66 of 66 tools have"; !slices.Contains(s.Status(), want) {
+		t.Errorf("%q", s.Status())
 	}
 	// A model that calls in the text gets all, and no room to think.
 	if text := s.Offer(llm.Text(model{})); !sameTools(text, tools) {
