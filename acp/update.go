@@ -8,15 +8,16 @@ import (
 // SessionUpdate is the variable part of session/update: one of the types below.
 type SessionUpdate interface{ sessionUpdate() }
 
-func (MessageChunk) sessionUpdate()   {}
-func (ToolCall) sessionUpdate()       {}
-func (PlanUpdate) sessionUpdate()     {}
-func (UsageUpdate) sessionUpdate()    {}
-func (CommandsUpdate) sessionUpdate() {}
-func (ModeUpdate) sessionUpdate()     {}
-func (OptionsUpdate) sessionUpdate()  {}
-func (InfoUpdate) sessionUpdate()     {}
-func (Notice) sessionUpdate()         {}
+func (MessageChunk) sessionUpdate()     {}
+func (ToolCall) sessionUpdate()         {}
+func (PlanUpdate) sessionUpdate()       {}
+func (UsageUpdate) sessionUpdate()      {}
+func (CommandsUpdate) sessionUpdate()   {}
+func (ModeUpdate) sessionUpdate()       {}
+func (OptionsUpdate) sessionUpdate()    {}
+func (InfoUpdate) sessionUpdate()       {}
+func (Notice) sessionUpdate()           {}
+func (CompactionUpdate) sessionUpdate() {}
 
 // Kinds of session updates.
 const (
@@ -32,6 +33,7 @@ const (
 	UpdateOptions       = "config_option_update"
 	UpdateInfo          = "session_info_update"
 	UpdateNotice        = "notice"
+	UpdateCompaction    = "compaction_update"
 )
 
 // MessageChunk is a piece of a message. Chunks of one message share its id.
@@ -187,3 +189,25 @@ type Notice struct {
 	Title       string `json:"title"`         // not empty
 	Description string `json:"description,omitempty"`
 }
+
+// CompactionUpdate tells of a compaction of the context. Updates of one id are
+// one compaction: what is empty stays as it is. Only clients with
+// [ClientCapabilities].Compaction may be sent one.
+type CompactionUpdate struct {
+	Update       string           `json:"sessionUpdate"` // UpdateCompaction
+	CompactionID string           `json:"compactionId"`
+	Status       CompactionStatus `json:"status"`
+	Summary      []ContentBlock   `json:"summary,omitempty"` // what took the place of the messages
+	Error        string           `json:"error,omitempty"`   // why it failed
+}
+
+// CompactionStatus is how far a compaction is.
+type CompactionStatus string
+
+// The states of a compaction.
+const (
+	CompactionInProgress CompactionStatus = "in_progress"
+	CompactionCompleted  CompactionStatus = "completed"
+	CompactionFailed     CompactionStatus = "failed"
+	CompactionCancelled  CompactionStatus = "cancelled"
+)

@@ -53,6 +53,7 @@ type Tool struct {
 	Effect      Effect
 	Kind        Kind // of its calls, for a call whose card cannot tell
 	Invocation  Invocation
+	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
 }
 
 // Effect says what running a tool can do outside of it. Modes, the cache, the
@@ -138,6 +139,10 @@ type Call struct {
 	// through the chain, and may be called from any goroutine until Execute
 	// returns.
 	Notify func(Event)
+	// Compress puts a summary in the place of the conversation before this call,
+	// and tells what came of it. An error means that all is as it was. It is nil
+	// where there is no conversation.
+	Compress func(ctx context.Context, focus string) (string, error)
 }
 
 // Kind is the category of a call that the client shows, in the protocol's words:

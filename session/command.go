@@ -42,7 +42,7 @@ func commands() []command {
 	return []command{
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
-		{name: "compact", description: "Put a summary in the place of the conversation so far", run: (*Session).compact},
+		{name: "compact", description: "Put a summary in the place of the conversation so far", hint: "[what to keep]", run: (*Session).compact},
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
@@ -169,12 +169,15 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	return "The conversation so far is forgotten; the session goes on.", nil
 }
 
-func (s *Session) compact(ctx context.Context, _ string) (string, error) {
+func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	if len(s.history) == 0 {
 		return "There is no conversation to compact yet.", nil
 	}
 	before := llm.Tokens(llm.Request{Messages: s.history})
-	history, err := s.runner().Compact(ctx, s.history)
+	history, err := s.runner().Compact(ctx, s.history, focus)
+	if errors.Is(err, agent.ErrNothing) {
+		return "There is nothing to compact: the conversation is a summary already.", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("compact: %w", err)
 	}

@@ -29,8 +29,9 @@ import (
 type Agent interface {
 	// Turn runs one prompt: history in, history out, also beside an error.
 	Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error)
-	// Compact gives a history that is a summary of the one that it gets.
-	Compact(ctx context.Context, history []llm.Message) ([]llm.Message, error)
+	// Compact gives a history that is a summary of the one that it gets; focus
+	// says what matters most of it.
+	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Say tells the user something that the model doesn't see.
 	Say(ctx context.Context, text string) error
 	// Tools lists what the model is offered.

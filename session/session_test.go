@@ -37,7 +37,7 @@ func (a steered) Turn(ctx context.Context, history []llm.Message, in agent.Input
 	}
 }
 
-func (steered) Compact(_ context.Context, history []llm.Message) ([]llm.Message, error) {
+func (steered) Compact(_ context.Context, history []llm.Message, _ string) ([]llm.Message, error) {
 	return history, agent.ErrNoModel
 }
 func (steered) Say(context.Context, string) error { return nil }

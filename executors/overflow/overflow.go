@@ -109,6 +109,16 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	return below(cut(text, o.Config.Threshold), o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 
+// Keep stores a text of any length, and gives the line that refers to it; false
+// if not all of it could be kept.
+func (o *Overflow) Keep(ctx context.Context, session, text string) (line string, ok bool) {
+	if most := o.Config.MaxOverflowBytes; most > 0 && int64(len(text)) > most {
+		return "", false
+	}
+	line = o.keep(ctx, session, strings.NewReader(text), int64(len(text)))
+	return line, strings.Contains(line, prefix)
+}
+
 func (o *Overflow) long(text string) bool {
 	return len(text) > o.Config.Threshold && utf8.RuneCountInString(text) > o.Config.Threshold
 }

@@ -56,6 +56,14 @@ type Agent struct {
 	// Shorten keeps a text that is too long for the model, and gives what it gets
 	// instead; nil cuts it.
 	Shorten func(ctx context.Context, text string) string
+	// Keep keeps a text, and gives the line by which the model can read all of it;
+	// false if it could not be kept whole. Nil: nothing can.
+	Keep func(ctx context.Context, text string) (line string, ok bool)
+	// Summariser sums up what is compacted; nil means the session's model.
+	Summariser llm.Model
+	// ShowCompactions says that the client takes updates of kind
+	// compaction_update.
+	ShowCompactions bool
 	// Inside tells whether an absolute path lies in the session's roots.
 	Inside func(path string) bool
 	// StreamTerminals says that the client has no terminals but shows those
@@ -102,9 +110,12 @@ type turn struct {
 	history []llm.Message
 	message message // the message that chunks belong to
 	doom    doom
-	used    int // tokens that the provider counted up to history[:counted]
-	counted int
-	spoke   bool // the last answer had text
+	meter   meter // of history
+	spoke   bool  // the last answer had text
+
+	summaries, compactions int  // so far
+	gaveUp                 bool // a summary failed
+	wasRefused             bool // the provider refused a request as too long
 	// bare are the calls of the last answer that had nothing but thoughts in them.
 	bare map[string]bool
 	// reflected is that the model was asked to think about a call of its own.
@@ -216,6 +227,9 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 				t.offered = t.offers(t.model)
 			}
 		}
+		if err := t.makeRoom(ctx); err != nil {
+			return "", err
+		}
 		switch full, size := t.overBudget(); {
 		case full > 0:
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.", full, size)
@@ -224,7 +238,13 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		}
 		answer, err := t.ask(ctx)
 		if err != nil {
-			return "", err
+			again, err := t.refused(ctx, err)
+			if again {
+				answer, err = t.ask(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
 		}
 		switch answer.stop {
 		case llm.StopMaxTokens:
@@ -267,8 +287,7 @@ func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, a
 // promptAt is the index of the message that began this turn.
 func (t *turn) promptAt() int {
 	for i := len(t.history) - 1; i >= 0; i-- {
-		m := t.history[i]
-		if m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) && !llm.IsGoOn(m) {
+		if isPrompt(t.history[i]) {
 			return i
 		}
 	}
@@ -291,13 +310,7 @@ func (t *turn) overBudget() (full, size int) {
 	if size == 0 {
 		return 0, 0
 	}
-	// What the provider counted is exact; only what came after is estimated.
-	n := t.used
-	if t.counted == 0 {
-		n = llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
-	}
-	n += llm.Tokens(llm.Request{Messages: t.history[t.counted:]})
-	if n*100 > size*budgetPercent {
+	if n := t.tokens(); n*100 > size*budgetPercent {
 		return n, size
 	}
 	return 0, size

@@ -71,7 +71,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault != nil {
 		return a, fault
 	}
-	return a, t.count(ctx, usage)
+	return a, t.count(ctx, usage, blocks)
 }
 
 // take takes what is for nobody to see out of a call, before anybody sees it.
@@ -129,13 +129,16 @@ func (t *turn) spend(u *llm.Usage) {
 }
 
 // count completes the answer and tells the client how full the context is.
-func (t *turn) count(ctx context.Context, u *llm.Usage) error {
+func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) error {
 	done := Answer{Model: t.model.Name(), Usage: u}
 	if u != nil {
-		t.used, t.counted = u.Input+u.Output, len(t.history)
+		if len(blocks) > 0 {
+			estimate := t.meter.sum(done.Model, t.history)
+			t.history[len(t.history)-1].Count = counted(done.Model, *u, blocks, estimate)
+		}
 		cost := t.Spend(t.model, *u)
 		if window := t.model.Window(); window > 0 { // the update needs a size
-			done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(t.used, window), Size: window, Cost: cost}
+			done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(u.Input+u.Output, window), Size: window, Cost: cost}
 		}
 	}
 	t.Record(done)

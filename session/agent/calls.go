@@ -91,13 +91,17 @@ type running struct {
 
 // announce tells the client of a call, with all that Prepare can tell.
 func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
+	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: executors.PhaseExecutor, Attempt: 1,
+		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: tool.Phase, Attempt: 1,
 		Record: &executors.Record{},
 	}
 	r := &running{turn: t, call: call, id: c.ID, asked: c}
 	call.Notify = r.notify
+	if t.origin == executors.Model {
+		call.Compress = t.compress
+	}
 	if err := t.prepare(ctx, call); err != nil {
 		return nil, err
 	}

@@ -2,72 +2,390 @@ package agent
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-//go:embed compact.md
-var compactPrompt string
+const (
+	// defaultCompactAt is the share that a compaction works with where the
+	// automatic one is off.
+	defaultCompactAt = 0.75
+	// maxSummaries bounds the summaries of one turn.
+	maxSummaries = 10
+	// leastRoom is what a digest gets also where the system prompt fills the
+	// window, in tokens.
+	leastRoom = 2000
+)
 
-// ErrNoModel means that there is no model for work that needs one.
-var ErrNoModel = errors.New("there is no model to do that: connect one first")
+// room is what there is for messages.
+type room struct {
+	full int // tokens of a request that make a compaction necessary
+	aim  int // tokens of a request after it: less, since each one costs the provider's cache
+	all  int // tokens for the messages
+}
 
-// Compact lets the model sum up the history and gives the history that takes its
-// place. Beside an error that is the old one.
-func (a *Agent) Compact(ctx context.Context, history []llm.Message) ([]llm.Message, error) {
-	model := a.Model()
-	if isDirect(model) {
-		return history, ErrNoModel
+// roomOf divides a window, or the part of it that is to be used.
+func (t *turn) roomOf(size int) room {
+	at := t.Config.CompactAt
+	if at == 0 {
+		at = defaultCompactAt
 	}
-	ask := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.TrimSpace(compactPrompt)}}}
-	// With the same tools, although it may call none: providers want them beside
-	// calls in the history, and cache the prefix.
-	req := llm.Request{System: a.system(model), Messages: append(history[:len(history):len(history)], ask), Tools: a.offers(model), NoCalls: true, Thought: a.Thought()}
-	var summary strings.Builder
-	var done Answer
-	var stop llm.StopReason
-	for ev, err := range model.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return history, err
-		case ev.Wait != nil, ev.Instead != nil:
-			if err := a.tellFailure(ctx, ev); err != nil {
-				return history, err
-			}
-			if ev.Instead != nil {
-				model = ev.Instead.Model
-			}
-		case ev.Usage != nil:
-			done.Usage = ev.Usage
-		case ev.Stop != "":
-			stop = ev.Stop
+	full := int(at * float64(size))
+	return room{full: full, aim: full * 2 / 3, all: max(full-t.base(), leastRoom)}
+}
+
+// makeRoom compacts the history if the next request would fill the context
+// beyond the share of compact_at.
+func (t *turn) makeRoom(ctx context.Context) error {
+	size := t.size()
+	if t.Config.CompactAt == 0 || size == 0 || isDirect(t.model) {
+		return nil
+	}
+	if r := t.roomOf(size); t.tokens() > r.full {
+		return t.compact(ctx, work{strategy: Triggered, room: r})
+	}
+	return nil
+}
+
+// refused tells whether a request that the provider refused as too long can be
+// made again, since the history is shorter now. It is tried once in a turn.
+func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
+	failed, ok := errors.AsType[*llm.Error](err)
+	if !ok || !failed.TooLong || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
+		return false, err
+	}
+	t.wasRefused = true
+	size := t.tokens() // it is less than the window, by what we know, and still too much
+	if s := t.size(); s > 0 {
+		size = min(size, s)
+	}
+	before := t.compactions
+	if err := t.compact(ctx, work{strategy: Triggered, room: t.roomOf(size), force: true}); err != nil {
+		return false, err
+	}
+	if t.compactions == before {
+		return false, err
+	}
+	return true, nil
+}
+
+// Compact sums up the history, all but the last turn if there are others, and
+// gives what takes its place. Focus, if not empty, says what matters most. Beside
+// an error the history is the old one.
+func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
+	t := &turn{Agent: a, model: a.Model(), offered: a.offers(a.Model()), history: history}
+	size := t.size()
+	if size == 0 {
+		size = max(t.tokens(), unknownWindow)
+	}
+	err := t.compact(ctx, work{strategy: Manual, room: t.roomOf(size), force: true, focus: focus})
+	return t.history, err
+}
+
+// compress lets the model itself make room: all before its present answer becomes
+// an entry of knowledge, which stays word for word. It gives what the model is
+// told.
+func (t *turn) compress(ctx context.Context, focus string) (string, error) {
+	if n := len(t.history); n == 0 || t.history[n-1].Role != llm.Assistant { // it runs in the round of the last answer
+		return "", ErrNothing
+	}
+	size := t.size()
+	if size == 0 {
+		size = max(t.tokens(), unknownWindow)
+	}
+	before := t.tokens()
+	if err := t.compact(ctx, work{strategy: Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The conversation before this call is an entry of your knowledge now: about %d tokens are %d.", before, t.tokens()), nil
+}
+
+// work is one compaction.
+type work struct {
+	*turn
+	strategy Strategy
+	room     room
+	force    bool // a summary is made whatever there is
+	focus    string
+	id       string
+	shown    bool // the client knows that it runs
+}
+
+// ErrNothing means that there is nothing that could be summed up.
+var ErrNothing = errors.New("there is nothing to compact yet")
+
+// compact makes room: first by references in the place of old results, then by a
+// summary of older messages, then by cutting new results. What it does is in the
+// history and in the log when it returns, or nothing is. A summary that fails is
+// an error only for who asked for one.
+func (t *turn) compact(ctx context.Context, w work) error {
+	w.turn = t
+	c := Compaction{Strategy: w.strategy, Before: t.tokens()}
+	if w.strategy == Triggered {
+		c.Shortened = t.shortenOld(ctx)
+	}
+	if w.force || w.after(c) > w.room.aim {
+		summed, err := w.sum(ctx, c)
+		if err == nil {
+			c = summed
+		} else if err := w.failed(ctx, err); err != nil {
+			return err
 		}
-		summary.WriteString(ev.Text)
+	}
+	if w.strategy == Triggered && w.after(c) > w.room.full {
+		c.Shortened = append(c.Shortened, w.last(ctx, c)...)
 	}
 	if ctx.Err() != nil {
-		return history, context.Cause(ctx)
+		return w.failed(ctx, context.Cause(ctx))
 	}
-	text := strings.TrimSpace(summary.String())
-	if text == "" || stop == llm.StopMaxTokens || stop == llm.StopRefusal {
-		return history, &llm.Error{Provider: model.Name(), Message: fmt.Sprintf("gave no summary (it stopped with %q)", stop), Hint: "try again"}
+	if c.Head == nil && len(c.Shortened) == 0 {
+		return nil
 	}
-	history, done.Model = summarised(text), model.Name()
-	var cost *acp.Cost
-	if done.Usage != nil {
-		cost = a.Spend(model, *done.Usage)
+	return w.done(ctx, c)
+}
+
+// after is how many tokens the next request takes after the compaction.
+func (w *work) after(c Compaction) int {
+	if c.Head == nil && len(c.Shortened) == 0 {
+		return c.Before
 	}
-	if window := model.Window(); window > 0 {
-		used := llm.Tokens(llm.Request{System: req.System, Tools: req.Tools, Messages: history})
-		done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(used, window), Size: window, Cost: cost}
+	history, _ := c.apply(w.history, 0)
+	return w.measured(newest(history, w.model.Name()), new(meter).sum(w.model.Name(), history))
+}
+
+// last cuts results of the last rounds, as far as it must be.
+func (w *work) last(ctx context.Context, c Compaction) []Shortened {
+	results := 0
+	for _, m := range w.history[c.Replaced:] {
+		for _, b := range m.Blocks {
+			if b.Result != nil && len(b.Result.Text) > leastShown && !c.shortens(b.Result.ID) {
+				results++
+			}
+		}
 	}
-	a.Record(Compaction{Summary: text}, done)
-	if done.Shown == nil {
-		return history, nil
+	if results == 0 {
+		return nil
 	}
-	return history, a.Send(ctx, *done.Shown)
+	most := w.bytes(w.room.all/3) / results
+	rest := w.shortenNew(ctx, w.history, most)
+	return slices.DeleteFunc(rest, func(s Shortened) bool { return s.Message < c.Replaced || c.shortens(s.ID) })
+}
+
+// shortens tells whether a result is a reference already.
+func (c Compaction) shortens(id string) bool {
+	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.ID == id })
+}
+
+// sum adds a summary of older messages to the compaction. It is ErrNothing if
+// there are none that are worth one.
+func (w *work) sum(ctx context.Context, c Compaction) (Compaction, error) {
+	d, digested := readDigest(w.history)
+	first := 0
+	if digested {
+		first = 1
+	}
+	prompt := w.promptAt()
+	cut := w.cut(c, first, prompt)
+	old := w.history[first:cut]
+	switch worth := new(meter).sum(w.model.Name(), old); {
+	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != Manual:
+		return c, ErrNothing
+	case !w.force && (worth < w.room.all/10 || w.summaries == maxSummaries || w.gaveUp):
+		return c, ErrNothing
+	case w.strategy == Autonomous && tokensOf(d.knowledge) > w.room.all/12:
+		return c, fmt.Errorf("there is no more room for knowledge: it takes %d tokens already; go on without", tokensOf(d.knowledge))
+	}
+	if err := w.begin(ctx); err != nil {
+		return c, err
+	}
+	w.summaries++
+	var text string
+	var err error
+	if w.strategy == Autonomous { // what there is already stays as it is
+		text, err = w.summarise(ctx, "", old, w.focus)
+		text = shortened(text, w.bytes(w.room.all/12))
+		d.knowledge = append(slices.Clone(d.knowledge), text)
+	} else {
+		text, err = w.summarise(ctx, d.summary, old, w.focus)
+		text = shortened(text, w.bytes(w.room.all/8))
+		d.summary = text
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Summary, c.Replaced = text, cut
+	if prompt >= first && prompt < cut && w.strategy != Manual {
+		c.Prompt = prompt + 1
+	}
+	for i, m := range old {
+		if isPrompt(m) && first+i != c.Prompt-1 {
+			if words := wordsOf(m); words != "" {
+				d.said = append(d.said, words)
+			}
+		}
+	}
+	if len(d.said) > 0 {
+		d.said = bounded(d.said, w.bytes(w.room.all/5))
+	}
+	d.mode = toldMode(w.history[:cut])
+	d.plan = openPlan(w.history[first:], cut-first, d.plan)
+	head := d.message()
+	head.Count = newest(w.history, w.model.Name())
+	c.Head = &head
+	c.Shortened = slices.DeleteFunc(c.Shortened, func(s Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
+	return c, nil
+}
+
+// bytes is how long a text of that many tokens is.
+func (w *work) bytes(tokens int) int {
+	return tokens * 7 / 2 * 1000 / w.perThousand()
+}
+
+// perThousand is how many of the model's tokens a thousand of ours are.
+func (t *turn) perThousand() int { return scale(newest(t.history, t.model.Name()), t.base(), 1000) }
+
+func tokensOf(texts []string) int {
+	return llm.Tokens(llm.Request{System: strings.Join(texts, "\n")})
+}
+
+// cut is where the messages begin that stay as they are: with a prompt, or with
+// an answer of this turn, so that no call loses its result.
+func (w *work) cut(c Compaction, first, prompt int) int {
+	end := len(w.history)
+	switch {
+	case w.strategy == Autonomous: // the answer that makes the call
+		return max(end-1, first)
+	case w.strategy == Manual && prompt <= first:
+		return end
+	}
+	short, _ := Compaction{Shortened: c.Shortened}.apply(w.history, 0)
+	if len(c.Shortened) == 0 {
+		short = w.history
+	}
+	unit := w.perThousand()
+	best, tail := end, 0
+	for i := end - 1; i >= first; i-- {
+		tail += llm.MessageTokens(short[i], w.model.Name())
+		fits := tail*unit/1000 <= w.room.all/5
+		if !fits && (best < end || w.strategy == Manual) {
+			break
+		}
+		if isPrompt(short[i]) || i > prompt && short[i].Role == llm.Assistant && w.strategy == Triggered {
+			best = i
+			if !fits || w.strategy == Manual { // of which the last turn alone stays
+				break
+			}
+		}
+	}
+	return best
+}
+
+// openPlan is the plan that the model made last, as far as it is not done and not
+// in a message that stays: those from cut on.
+func openPlan(messages []llm.Message, cut int, before string) string {
+	for i, m := range slices.Backward(messages) {
+		for _, b := range slices.Backward(m.Blocks) {
+			if b.Call == nil || b.Call.Name != planTool {
+				continue
+			}
+			if i >= cut {
+				return ""
+			}
+			if text, ok := planText(b.Call.Input); ok {
+				return text
+			}
+		}
+	}
+	return before
+}
+
+// begin tells a client that shows compactions that one runs.
+func (w *work) begin(ctx context.Context) error {
+	w.id = w.NewID()
+	if !w.ShowCompactions {
+		return nil
+	}
+	w.shown = true
+	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
+}
+
+// failed tells that a summary failed. The error is nil if the turn goes on.
+func (w *work) failed(ctx context.Context, err error) error {
+	if errors.Is(err, ErrNothing) && w.strategy == Triggered {
+		return nil
+	}
+	cancelled := ctx.Err() != nil
+	if w.shown {
+		status := acp.CompactionFailed
+		if cancelled {
+			status = acp.CompactionCancelled
+		}
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), slowClient)
+		defer cancel()
+		u := acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: status}
+		if !cancelled {
+			u.Error = err.Error()
+		}
+		if sendErr := w.Send(late, u); sendErr != nil {
+			return sendErr
+		}
+	}
+	switch {
+	case cancelled:
+		return context.Cause(ctx)
+	case w.strategy != Triggered:
+		return err
+	}
+	w.gaveUp = true
+	w.Log.Warn("compaction", "session", w.Session, "err", err)
+	w.message.end()
+	return w.Say(ctx, fmt.Sprintf("The conversation could not be compacted (%v). It goes on as it is.", err))
+}
+
+// done makes the compaction hold, and tells the client.
+func (w *work) done(ctx context.Context, c Compaction) error {
+	t := w.turn
+	if w.id == "" {
+		w.id = t.NewID()
+	}
+	c.ID = w.id
+	t.history, _ = c.apply(t.history, 0)
+	t.meter = meter{}
+	t.compactions++
+	c.After = t.tokens()
+	if w.strategy == Triggered && !t.ShowCompactions {
+		c.MessageID = t.NewID()
+	}
+	events := []Event{c}
+	used := acp.UsageUpdate{Update: acp.UpdateUsage, Used: c.After, Size: t.model.Window(), Cost: t.Spend(t.model, llm.Usage{})}
+	if used.Size > 0 { // the update needs one
+		used.Used = min(used.Used, used.Size)
+		events = append(events, Answer{Model: t.model.Name(), Shown: &used})
+	}
+	t.Record(events...)
+	ctx = context.WithoutCancel(ctx) // it has happened
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := t.tell(ctx, c); err != nil || used.Size == 0 {
+		return err
+	}
+	return t.Send(ctx, used)
+}
+
+// tell tells the client of a compaction that is done.
+func (t *turn) tell(ctx context.Context, c Compaction) error {
+	if t.ShowCompactions {
+		return t.Send(ctx, c.update())
+	}
+	if c.MessageID == "" {
+		return nil
+	}
+	t.message.end()
+	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.note()), MessageID: c.MessageID})
 }

@@ -17,6 +17,13 @@ type Config struct {
 	// ContextBudgetTokens is the size of the context that a turn may fill, in
 	// tokens. Default 0: the model's own window.
 	ContextBudgetTokens int `toml:"context_budget_tokens"`
+	// CompactAt is the share of the context at which the conversation is
+	// compacted, before the next request. Default 0.75, from 0.1 to 0.8; 0 means
+	// never by itself.
+	CompactAt float64 `toml:"compact_at"`
+	// CompressProvider is the provider, "name" or "name:model", whose model sums
+	// up what is compacted. Default empty: the session's model.
+	CompressProvider string `toml:"compress_provider"`
 	// Mode is the mode in which a session begins: ask, architect, code or
 	// auto. Default code.
 	Mode string `toml:"mode"`
@@ -32,7 +39,7 @@ const maxRulesBytes = 1 << 20
 
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
-	return Config{MaxToolIterations: 10, Mode: "code", MaxRulesBytes: 32 << 10}
+	return Config{MaxToolIterations: 10, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10}
 }
 
 // Validate tells what is wrong, by key.
@@ -46,6 +53,9 @@ func (c Config) Validate() map[string]string {
 	}
 	if c.MaxRulesBytes < 0 || c.MaxRulesBytes > maxRulesBytes {
 		wrong["max_rules_bytes"] = fmt.Sprintf("%d is not from 0 to %d", c.MaxRulesBytes, maxRulesBytes)
+	}
+	if c.CompactAt != 0 && !(c.CompactAt >= 0.1 && c.CompactAt <= budgetPercent/100.0) { // NaN is neither
+		wrong["compact_at"] = fmt.Sprintf("%g is neither 0 nor from 0.1 to 0.8", c.CompactAt)
 	}
 	if !slices.Contains(modes, c.Mode) {
 		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(modes, ", "))

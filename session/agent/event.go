@@ -112,11 +112,6 @@ type Title struct {
 // Cleared makes the model forget all that came before.
 type Cleared struct{}
 
-// Compaction puts a summary in the place of all that the model saw before.
-type Compaction struct {
-	Summary string `json:"summary"`
-}
-
 // The kinds of events.
 func (Prompt) Kind() string     { return "prompt" }
 func (Attachment) Kind() string { return "attachment" }

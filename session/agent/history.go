@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"strings"
-
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -21,6 +19,7 @@ func History(events []Event) []llm.Message {
 // historian rebuilds a history event by event.
 type historian struct {
 	messages []llm.Message
+	meter    meter          // of them
 	answer   []llm.Block    // not complete yet
 	begin    int            // where the messages of this turn begin
 	prompt   Prompt         // of this turn
@@ -44,6 +43,10 @@ func (h *historian) add(e Event) {
 			h.messages = llm.NoGoOn(h.messages)
 		}
 		h.say(llm.Assistant, h.answer)
+		if len(h.answer) > 0 && e.Usage != nil {
+			estimate := h.meter.sum(e.Model, h.messages)
+			h.messages[len(h.messages)-1].Count = counted(e.Model, *e.Usage, h.answer, estimate)
+		}
 		h.answer = nil
 	case Cut:
 		h.messages = llm.GoOn(h.messages, h.answer)
@@ -67,15 +70,17 @@ func (h *historian) add(e Event) {
 		if e.Reason == acp.StopRefusal {
 			h.messages = h.messages[:h.begin]
 		}
-		h.messages = llm.Repair(h.messages)
+		// What came before this turn needs no repair any more.
+		h.messages = append(h.messages[:h.begin], llm.Repair(h.messages[h.begin:])...)
+		h.meter.forget(h.begin)
 		h.begin = len(h.messages) // what was dropped or replaced no refusal can drop
 	case Cleared:
 		h.broken()
-		h.messages, h.begin = nil, 0
+		h.messages, h.begin, h.meter = nil, 0, meter{}
 	case Compaction:
 		h.broken()
-		h.messages = summarised(e.Summary)
-		h.begin = len(h.messages)
+		h.messages, h.begin = e.apply(h.messages, h.begin)
+		h.meter = meter{}
 	}
 }
 
@@ -102,17 +107,4 @@ func (h *historian) say(role llm.Role, blocks []llm.Block) {
 	if len(blocks) > 0 {
 		h.messages = append(h.messages, llm.Message{Role: role, Blocks: blocks})
 	}
-}
-
-// summaryHead stands before a summary, for the model.
-const summaryHead = "[Summary of the conversation so far, in place of its messages]\n"
-
-// summarised is the history after a compaction.
-func summarised(summary string) []llm.Message {
-	return []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: summaryHead + summary}}}}
-}
-
-// SummaryOf is the summary in a history that Compact gave.
-func SummaryOf(history []llm.Message) string {
-	return strings.TrimPrefix(history[0].Blocks[0].Text, summaryHead)
 }

@@ -100,6 +100,12 @@ func (r *replayer) event(e Event) {
 		if e.Shown != nil {
 			r.update(*e.Shown)
 		}
+	case Compaction:
+		if r.caps.Compaction && e.ID != "" {
+			r.update(e.update())
+		} else if e.MessageID != "" {
+			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.note()))
+		}
 	case Setting:
 		if e.ID == acp.CategoryMode && r.begun {
 			r.update(acp.ModeUpdate{Update: acp.UpdateMode, CurrentModeID: e.Value})

@@ -62,6 +62,8 @@ func sound(e Event) error {
 				return fmt.Errorf("entries[%d]: unknown status %q or priority %q", i, p.Status, p.Priority)
 			}
 		}
+	case Compaction:
+		return e.sound()
 	case TurnEnd:
 		if !slices.Contains(stopReasons, e.Reason) {
 			return fmt.Errorf("unknown reason %q", e.Reason)

@@ -63,11 +63,11 @@ type Message struct {
 }
 
 // Count sets the tokens that a provider counted of one request and its answer
-// against what was estimated of the same.
+// against what was estimated.
 type Count struct {
 	Model    string `json:"model"`    // Name of the model that counted
 	Tokens   int    `json:"tokens"`   // as the provider counted, without what it won't get back
-	Estimate int    `json:"estimate"` // of the same: system prompt, tools and messages
+	Estimate int    `json:"estimate"` // of the messages up to the answer; see MessageTokens
 }
 
 // Block is one piece of a message: exactly one of its fields is set, except

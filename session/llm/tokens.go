@@ -41,3 +41,20 @@ func blockBytes(b Block) int {
 	}
 	return n
 }
+
+// MessageTokens estimates what one message takes of the window of the model of
+// that name: opaque blocks of others are not sent to it. The sum over messages is
+// at most one a message more than Tokens gives.
+func MessageTokens(m Message, model string) int {
+	bytes, images := 16, 0 // role and framing, as in Tokens
+	for _, b := range m.Blocks {
+		if b.Opaque != nil && b.Opaque.Provider != model {
+			continue
+		}
+		bytes += blockBytes(b)
+		if b.Image != nil {
+			images++
+		}
+	}
+	return tokens(bytes) + images*imageTokens
+}

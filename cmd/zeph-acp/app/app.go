@@ -238,6 +238,10 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	if err != nil {
 		left = append(left, err.Error())
 	}
+	summariser, err := a.helper(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
+	if err != nil { // the session's own model does it then
+		left = append(left, err.Error())
+	}
 	warnings = append(warnings, left...)
 	for _, m := range s.MCPServers {
 		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
@@ -279,10 +283,12 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			},
 			NewID: a.NewID,
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
-			Inside:   func(path string) bool { _, err := files.Resolve(path); return err == nil },
-			Toolset:  kept.set,
-			Reformat: reformat,
-			Shorten:  func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
+			Inside:     func(path string) bool { _, err := files.Resolve(path); return err == nil },
+			Toolset:    kept.set,
+			Reformat:   reformat,
+			Shorten:    func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
+			Keep:       func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
+			Summariser: summariser, ShowCompactions: caps.Compaction,
 			// A client that has terminals shows those.
 			StreamTerminals: caps.TerminalOutput && !caps.Terminal,
 			Notices:         caps.Notices,
@@ -294,19 +300,27 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 // reformatter makes what puts right inputs that do not fit their tool; nil if
 // nobody is to. The error is for the user: the main model is never taken instead.
 func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
-	name := cfg.Tools.Retry.ParameterReformatProvider
+	m, err := a.helper(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
+	if m == nil {
+		return nil, err
+	}
+	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
+}
+
+// helper makes the model that a key of the configuration names for some work
+// beside the conversation; nil if it names none. The error is for the user.
+func (a *App) helper(cfg Config, key, name string) (llm.Model, error) {
 	if name == "" {
 		return nil, nil
 	}
 	alone := cfg.LLM
 	alone.Fallback = nil // it was named for the purpose
 	m, err := a.modelOf(alone, name)
-	if err != nil {
-		const key = "tools.retry.parameter_reformat_provider"
-		if a.whence != nil {
-			return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
-		}
-		return nil, fmt.Errorf("%s is not used: %w", key, err)
+	if err == nil {
+		return m, nil
 	}
-	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
+	if a.whence != nil {
+		return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
+	}
+	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }

@@ -30,7 +30,7 @@ func (l *Loaded) Check(dir, model string) Findings {
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f)
 	l.checkScripts(&f)
-	l.checkReformatter(&f)
+	l.checkHelpers(&f)
 	l.checkIdle(&f)
 	l.checkAllowedPaths(&f)
 	f.Warnings = append(f.Warnings, l.checkFilters()...)
@@ -122,10 +122,15 @@ func (l *Loaded) checkScripts(f *Findings) {
 	}
 }
 
-// checkReformatter looks for the model that puts inputs right.
-func (l *Loaded) checkReformatter(f *Findings) {
-	const key = "tools.retry.parameter_reformat_provider"
-	if name := l.Config.Tools.Retry.ParameterReformatProvider; name != "" {
+// checkHelpers looks for the models that do work beside the conversation.
+func (l *Loaded) checkHelpers(f *Findings) {
+	for key, name := range map[string]string{
+		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
+		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
+	} {
+		if name == "" {
+			continue
+		}
 		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, name); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: l.whence(key), Key: key, Text: err.Error()})
 		}

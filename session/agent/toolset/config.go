@@ -64,7 +64,7 @@ type Filter struct {
 // FilterDefaults is the table that nobody changed.
 func FilterDefaults() Filter {
 	return Filter{TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
-		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "read_overflow", "update_plan", "load_skill",
+		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "read_overflow", "update_plan", "compress_context", "load_skill",
 	}}
 }
 

@@ -1,0 +1,588 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// fakeModel is a model that counts tokens by a rule of its own, refuses what does
+// not fit, answers each prompt after a look with a long output, and sums up.
+type fakeModel struct {
+	name     string
+	window   int
+	output   int // bytes of what each look gives
+	rounds   int // of looks in a turn; 0 means 1
+	parallel int // looks in a round; 0 means 1
+	silent   bool
+	sum      func(ctx context.Context, transcript string) (string, error) // nil: "S"
+	each     func(req llm.Request, tokens int)                            // sees the requests that are no summaries
+	compress string                                                       // a prompt upon which the model calls compress_context
+
+	largest, refused, summaries, calls int
+
+	prompt string // that is being answered
+	done   int    // rounds of it
+}
+
+func (m *fakeModel) Name() string { return "fake:" + m.name }
+func (m *fakeModel) Window() int  { return m.window }
+
+// words counts runs of letters in fours, and everything else by itself.
+func words(s string) int {
+	n, run := 0, 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			if run++; run%4 == 1 {
+				n++
+			}
+			continue
+		}
+		run = 0
+		if r != ' ' {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *fakeModel) count(req llm.Request) int {
+	n := words(req.System)
+	for _, t := range req.Tools {
+		n += words(t.Name + t.Description + string(t.Schema))
+	}
+	for _, message := range req.Messages {
+		n += 4
+		for _, b := range message.Blocks {
+			n += words(b.Text)
+			if b.Call != nil {
+				n += words(b.Call.Name + string(b.Call.Input))
+			}
+			if b.Result != nil {
+				n += words(b.Result.Text)
+			}
+		}
+	}
+	return n
+}
+
+func (m *fakeModel) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		n := m.count(req)
+		if n > m.window && m.window > 0 {
+			m.refused++
+			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
+			return
+		}
+		m.largest = max(m.largest, n)
+		last := req.Messages[len(req.Messages)-1]
+		if strings.HasPrefix(req.System, "You sum up") {
+			m.summaries++
+			text, err := "S", error(nil)
+			if m.sum != nil {
+				text, err = m.sum(ctx, last.Blocks[0].Text)
+			}
+			if err != nil {
+				yield(llm.Event{}, err)
+				return
+			}
+			_ = yield(llm.Event{Text: text}, nil) && yield(llm.Event{Usage: &llm.Usage{Input: n, Output: words(text)}}, nil) && yield(llm.Event{Stop: llm.StopEnd}, nil)
+			return
+		}
+		if m.each != nil {
+			m.each(req, n)
+		}
+		events := m.answer(req.Messages)
+		if !m.silent {
+			out := 0
+			for _, ev := range events {
+				out += words(ev.Text)
+				if ev.Call != nil {
+					out += words(ev.Call.Name + string(ev.Call.Input))
+				}
+			}
+			events = append(events[:len(events)-1:len(events)-1], llm.Event{Usage: &llm.Usage{Input: n, Output: out}}, events[len(events)-1])
+		}
+		for _, ev := range events {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *fakeModel) answer(messages []llm.Message) []llm.Event {
+	last := messages[len(messages)-1]
+	for i := len(messages) - 1; i >= 0; i-- {
+		if !isPrompt(messages[i]) {
+			continue
+		}
+		if p := messages[i].Blocks[0].Text; p != m.prompt || last.Role == llm.User && i == len(messages)-1 {
+			m.prompt, m.done = p, 0
+		}
+		break
+	}
+	call := func(name, input string) llm.Event {
+		m.calls++
+		return llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint("c", m.calls), Name: name, Input: json.RawMessage(input)}}
+	}
+	prompt := last.Blocks[len(last.Blocks)-1].Text
+	if m.compress != "" && isPrompt(last) && prompt == m.compress {
+		return []llm.Event{call("compress_context", `{"focus":"the bug"}`), call("say", `{"text":"beside"}`), {Stop: llm.StopTools}}
+	}
+	if m.done++; m.done > max(m.rounds, 1) {
+		return []llm.Event{{Text: fmt.Sprint("done ", m.calls)}, {Stop: llm.StopEnd}}
+	}
+	var events []llm.Event
+	for range max(m.parallel, 1) {
+		events = append(events, call("say", fmt.Sprintf(`{"text":"output %d ","words":%d}`, m.calls, m.output/5)))
+	}
+	return append(events, llm.Event{Stop: llm.StopTools})
+}
+
+// compacting is an agent with that model, which keeps texts.
+func compacting(t testing.TB, m *fakeModel, c *client) (*Agent, map[string]string) {
+	a := newAgent(t, "", c)
+	a.Model = func() llm.Model { return m }
+	kept := map[string]string{}
+	a.Keep = func(_ context.Context, text string) (string, bool) {
+		id := fmt.Sprintf("overflow:%d", len(kept))
+		kept[id] = text
+		return "[full output: read_overflow " + id + "]", true
+	}
+	return a, kept
+}
+
+func all(req llm.Request) string {
+	var b strings.Builder
+	for _, m := range req.Messages {
+		for _, block := range m.Blocks {
+			b.WriteString(block.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// However long a conversation is and whatever its outputs are: no request is too
+// long, and what the user said is in each.
+func TestLongConversation(t *testing.T) {
+	for name, m := range map[string]*fakeModel{
+		"short outputs":                  {window: 16_000, output: 500},
+		"long outputs":                   {window: 16_000, output: 4_000},
+		"many rounds":                    {window: 16_000, output: 4_000, rounds: 8},
+		"outputs like a window":          {window: 16_000, output: 24_000, rounds: 2},
+		"more than a window":             {window: 16_000, output: 24_000, parallel: 4},
+		"a provider that counts nothing": {window: 16_000, output: 4_000, rounds: 4, silent: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			a, _ := compacting(t, m, c)
+			var history []llm.Message
+			for i := range 40 {
+				prompt := fmt.Sprintf("prompt %d: look again", i)
+				if i == 0 {
+					prompt = "prompt 0: always answer in French"
+				}
+				m.each = func(req llm.Request, _ int) {
+					text := all(req)
+					for j := range i + 1 {
+						if !strings.Contains(text, fmt.Sprintf("prompt %d:", j)) {
+							t.Errorf("turn %d: prompt %d is gone from\n%.3000s", i, j, text)
+						}
+					}
+					if !strings.Contains(text, "always answer in French") {
+						t.Error("the instruction is gone")
+					}
+					if !reflect.DeepEqual(llm.Repair(req.Messages), req.Messages) {
+						t.Error("the request needs repair")
+					}
+				}
+				var reason acp.StopReason
+				var err error
+				if history, reason, err = a.Turn(t.Context(), history, text(prompt)); err != nil || reason != acp.StopEndTurn {
+					t.Fatalf("turn %d: %v, %v, %s", i, reason, err, c.lines[len(c.lines)-1])
+				}
+				if c.record(TurnEnd{Reason: reason}); !reflect.DeepEqual(History(c.log), history) {
+					t.Fatalf("turn %d: the log gives another history (-want +got)\n%s", i, cmp.Diff(history, History(c.log)))
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("largest request %d of %d, %d summaries, %d messages at the end", m.largest, m.window, m.summaries, len(history))
+			if m.refused > 0 {
+				t.Errorf("%d requests were too long", m.refused)
+			}
+		})
+	}
+}
+
+// What a result held before it was shortened can be read again.
+func TestNothingIsLost(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 16_000, output: 3_000, rounds: 9}
+	a, kept := compacting(t, m, c)
+	var history []llm.Message
+	for range 3 {
+		var err error
+		if history, _, err = c.turn(t.Context(), t, a, history, text("look")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range c.log {
+		comp, ok := e.(Compaction)
+		if !ok {
+			continue
+		}
+		for _, s := range comp.Shortened {
+			id := strings.TrimSuffix(s.Text[strings.Index(s.Text, "overflow:"):], "]")
+			if !strings.HasPrefix(kept[id], strings.Split(s.Text, "…")[0]) || len(kept[id]) < 2900 {
+				t.Errorf("%q: %d bytes are kept", s.Text, len(kept[id]))
+			}
+		}
+	}
+	if len(kept) == 0 {
+		t.Error("nothing was shortened")
+	}
+}
+
+// A summary that fails loses nothing and is told once; the budget stops what then
+// does not fit.
+func TestSummaryFails(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 8_000, output: 600, sum: func(context.Context, string) (string, error) { return "", errors.New("no luck") }}
+	a, _ := compacting(t, m, c)
+	a.Keep = nil
+	var history []llm.Message
+	var reason acp.StopReason
+	var err error
+	turns := 0
+	for reason != acp.StopMaxTokens && turns < 100 {
+		turns++
+		if history, reason, err = c.turn(t.Context(), t, a, history, text("a prompt")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := strings.Join(c.lines, "\n")
+	if turns == 100 || !strings.Contains(told, "could not be compacted (no luck). It goes on as it is.") || !strings.Contains(told, "Stopped: the conversation") {
+		t.Errorf("%d turns\n%s", turns, told)
+	}
+	if len(history) < turns*3 {
+		t.Errorf("%d messages of %d turns are left", len(history), turns)
+	}
+}
+
+// A provider that refuses a request as too long, whatever we count, gets a
+// shorter one, once.
+func TestRefusedAsTooLong(t *testing.T) {
+	for name, tt := range map[string]struct {
+		refusals int
+		fails    bool
+	}{"once": {1, false}, "always": {100, true}} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			m := &fakeModel{window: 100_000, output: 3000}
+			a, _ := compacting(t, m, c)
+			var history []llm.Message
+			for range 5 {
+				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+			}
+			a.Model = func() llm.Model { return &refusing{m, &tt.refusals} }
+			history, reason, err := c.turn(t.Context(), t, a, history, text("go on"))
+			if _, ok := errors.AsType[*llm.Error](err); ok != tt.fails || !tt.fails && reason != acp.StopEndTurn {
+				t.Errorf("%v, %v", reason, err)
+			}
+			if d, ok := readDigest(history); !ok || d.summary != "S" {
+				t.Errorf("no digest: %+v", history[0])
+			}
+			if m.summaries != 1 {
+				t.Errorf("%d summaries", m.summaries)
+			}
+		})
+	}
+}
+
+type refusing struct {
+	*fakeModel
+	times *int
+}
+
+func (r *refusing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	if !strings.HasPrefix(req.System, "You sum up") && *r.times > 0 {
+		*r.times--
+		return func(yield func(llm.Event, error) bool) {
+			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
+		}
+	}
+	return r.fakeModel.Stream(ctx, req)
+}
+
+// A cancel while the summary is made leaves all as it was.
+func TestCompactionCancelled(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 100_000, output: 2000}
+	a, _ := compacting(t, m, c)
+	a.ShowCompactions = true
+	var history []llm.Message
+	for range 3 {
+		history, _, _ = a.Turn(t.Context(), history, text("look"))
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	m.sum = func(ctx context.Context, _ string) (string, error) {
+		cancel(acp.ErrTurnCancelled)
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
+	before := len(c.log)
+	got, err := a.Compact(ctx, history, "")
+	if !errors.Is(err, acp.ErrTurnCancelled) {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(history, got); diff != "" || len(c.log) != before {
+		t.Errorf("%d events more; history (-want +got)\n%s", len(c.log)-before, diff)
+	}
+}
+
+// The model's own compaction: knowledge is added to, never replaced; its call
+// keeps its result, and so do the others of the same answer.
+func TestCompressContext(t *testing.T) {
+	c := &client{}
+	n := 0
+	m := &fakeModel{window: 100_000, output: 2000, compress: "compress now"}
+	m.sum = func(_ context.Context, text string) (string, error) {
+		n++
+		if !strings.HasSuffix(text, "Above all keep: the bug") {
+			t.Errorf("%.200s", text)
+		}
+		return fmt.Sprint("knowledge ", n), nil
+	}
+	a, _ := compacting(t, m, c)
+	var history []llm.Message
+	for i, prompt := range []string{"one", "two", "compress now", "three", "compress now", "four"} {
+		var reason acp.StopReason
+		var err error
+		if history, reason, err = c.turn(t.Context(), t, a, history, text(prompt)); err != nil || reason != acp.StopEndTurn {
+			t.Fatal(i, reason, err)
+		}
+	}
+	d, _ := readDigest(history)
+	if diff := cmp.Diff(digest{knowledge: []string{"knowledge 1", "knowledge 2"}, said: []string{"one", "two", "compress now", "three"}}, d, cmp.AllowUnexported(digest{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(llm.Repair(history), history); diff != "" {
+		t.Error(diff)
+	}
+	m.sum = nil
+	compacted, err := a.Compact(t.Context(), history, "")
+	if d, _ := readDigest(compacted); err != nil || len(d.knowledge) != 2 || d.summary != "S" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	strategies := ""
+	for _, e := range c.log {
+		if e, ok := e.(Compaction); ok {
+			strategies += string(e.Strategy) + " "
+		}
+	}
+	if strategies != "autonomous autonomous manual " {
+		t.Error(strategies)
+	}
+}
+
+func TestPlanStays(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 100_000, output: 100}
+	a, _ := compacting(t, m, c)
+	plan := llm.ToolCall{ID: "p", Name: planTool, Input: json.RawMessage(`{"entries":[{"content":"look","status":"completed"},{"content":"mend\nit"}]}`)}
+	history := []llm.Message{
+		{Role: llm.User, Blocks: []llm.Block{{Text: "mend it"}, {Text: "[The user attached a.go]\npackage a"}}},
+		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &plan}}},
+		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "p", Text: "ok"}}}},
+		{Role: llm.Assistant, Blocks: []llm.Block{{Text: "I will"}}},
+	}
+	for range 2 { // it also stays from one digest to the next
+		var err error
+		if history, err = a.Compact(t.Context(), history, ""); err != nil {
+			t.Fatal(err)
+		}
+		d, _ := readDigest(history)
+		want := digest{summary: "S", said: []string{"mend it\n[The user attached a.go]"}, plan: "- [completed] look\n- [pending] mend it"}
+		if diff := cmp.Diff(want, digest{summary: d.summary, said: d.said[:1], plan: d.plan}, cmp.AllowUnexported(digest{})); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: "on"}}})
+	}
+}
+
+// What the summary is made of is cut to the window of the model that makes it.
+func TestSummaryInPieces(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{name: "large", window: 200_000, output: 2000}
+	small := &fakeModel{name: "small", window: 8_000}
+	small.sum = func(_ context.Context, text string) (string, error) {
+		if small.summaries > 1 && !strings.Contains(text, fmt.Sprintf("<earlier_summary>\nS%d\n", small.summaries-1)) {
+			t.Errorf("the earlier summary is not in %.200s", text)
+		}
+		return fmt.Sprint("S", small.summaries), nil
+	}
+	a, _ := compacting(t, m, c)
+	a.Summariser = small
+	var history []llm.Message
+	for range 30 {
+		history, _, _ = a.Turn(t.Context(), history, text("look"))
+	}
+	history, err := a.Compact(t.Context(), history, "")
+	if err != nil || small.summaries < 3 || small.refused > 0 || SummaryOf(history) != fmt.Sprint("S", small.summaries) {
+		t.Errorf("%v, %d summaries, %d refused: %q", err, small.summaries, small.refused, SummaryOf(history))
+	}
+}
+
+func TestBounded(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	many := make([]string, 100)
+	for i := range many {
+		many[i] = fmt.Sprintf("%03d ", i) + long
+	}
+	for name, tt := range map[string]struct {
+		said []string
+		max  int
+	}{
+		"fits": {[]string{"a", "b"}, 100}, "one is long": {[]string{"a", long, "c"}, 6000},
+		"many are long": {many, 60_000}, "cut short": {many, 20_000}, "left out": {many, 2_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := bounded(tt.said, tt.max)
+			if n := len(strings.Join(got, saidBreak)); n > tt.max {
+				t.Errorf("%d bytes, %d are the most", n, tt.max)
+			}
+			if got[0][:1] != tt.said[0][:1] || got[len(got)-1][:1] != tt.said[len(tt.said)-1][:1] {
+				t.Errorf("the first or the last is not there: %.100q", got)
+			}
+			if again := bounded(got, tt.max); cmp.Diff(got, again) != "" {
+				t.Errorf("cut again: %s", cmp.Diff(got, again))
+			}
+		})
+	}
+}
+
+// A log that is none of ours changes nothing that is not there.
+func FuzzCompaction(f *testing.F) {
+	f.Add(`{"summary":"s"}`, 4)
+	f.Add(`{"shortened":[{"message":1,"id":"c","text":"t"}]}`, 2)
+	f.Add(`{"head":{"role":"user","blocks":[{"text":"[The plan, as it is now]\nx"}]},"replaced":9,"prompt":3}`, 4)
+	f.Fuzz(func(t *testing.T, data string, begin int) {
+		e, err := DecodeEvent(Compaction{}.Kind(), []byte(data))
+		if err != nil {
+			return
+		}
+		history := []llm.Message{
+			{Role: llm.User, Blocks: []llm.Block{{Text: "a"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c"}}}},
+			{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "c"}}}},
+		}
+		out, begin := e.(Compaction).apply(history, min(max(begin, 0), len(history)))
+		if begin < 0 || begin > len(out) {
+			t.Errorf("the turn begins at %d of %d", begin, len(out))
+		}
+		_ = llm.Repair(out)
+	})
+}
+
+// The accounting of a turn costs what is new, not what is there.
+func TestMeter(t *testing.T) {
+	var m meter
+	var history []llm.Message
+	for i := range 100 {
+		history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("x", i)}}})
+		if got, want := m.sum("a", history), new(meter).sum("a", history); got != want {
+			t.Fatalf("%d, want %d", got, want)
+		}
+	}
+	if got, want := m.sum("a", history[:50]), new(meter).sum("a", history[:50]); got != want {
+		t.Errorf("cut off: %d, want %d", got, want)
+	}
+	opaque := []llm.Message{{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "t", Opaque: &llm.Opaque{Provider: "a", Data: []byte(`"12345678901234567890"`)}}}}}
+	if a, b := new(meter).sum("a", opaque), new(meter).sum("b", opaque); a <= b {
+		t.Errorf("a thought of another model is sent: %d, %d", a, b)
+	}
+}
+
+// How many tokens the next request takes: exact where the provider counted,
+// estimated by its measure elsewhere.
+func TestTokens(t *testing.T) {
+	long := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}} // 1005
+	answer := func(model string, tokens int) llm.Message {
+		return llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "ok"}}, Count: &llm.Count{Model: model, Tokens: tokens, Estimate: 1011}}
+	}
+	for name, tt := range map[string]struct {
+		history []llm.Message
+		want    int
+	}{
+		"nothing counted":    {[]llm.Message{long}, 1005},
+		"counted":            {[]llm.Message{long, answer("fake:a", 1234)}, 1234},
+		"and more":           {[]llm.Message{long, answer("fake:a", 1516), long}, 1516 + 1005*149/100},
+		"out of all measure": {[]llm.Message{long, answer("fake:a", 9000), long}, 9000 + 2*1005},
+		"by another model":   {[]llm.Message{long, answer("fake:b", 1516)}, 1011 * 149 / 100},
+		"by one with larger": {[]llm.Message{long, answer("fake:b", 600)}, 1011},
+		"the newest of ours": {[]llm.Message{long, answer("fake:a", 1234), answer("fake:b", 3)}, 1234 + 6*122/100},
+		"after a compaction": {[]llm.Message{answer("fake:a", 1516)}, 1516 - 1005*149/100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tn := &turn{Agent: &Agent{}, model: &fakeModel{name: "a"}, history: tt.history}
+			if got := tn.tokens(); got < tt.want-2 || got > tt.want+2 {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func BenchmarkCompact(b *testing.B) {
+	for _, turns := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprint(turns), func(b *testing.B) {
+			c := &client{}
+			m := &fakeModel{window: 1 << 30, output: 1000, silent: true}
+			a, _ := compacting(b, m, c)
+			a.Record = func(...Event) {}
+			var history []llm.Message
+			for range turns {
+				history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}},
+					llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c", Name: "say"}}}},
+					llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "c", Text: strings.Repeat("word ", 200)}}}},
+					llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "done"}}})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.Compact(b.Context(), history, ""); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAccounting is what a round of the loop pays to know how full the
+// context is.
+func BenchmarkAccounting(b *testing.B) {
+	for _, messages := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(messages), func(b *testing.B) {
+			t := &turn{Agent: &Agent{}, model: &fakeModel{name: "a"}}
+			for range messages {
+				t.history = append(t.history, llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "ok"}}, Count: &llm.Count{Model: "fake:a", Tokens: 3, Estimate: 3}})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				t.meter.forget(messages - 2) // what a round added
+				t.tokens()
+			}
+		})
+	}
+}

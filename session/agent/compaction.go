@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Strategy is who wanted a compaction.
+type Strategy string
+
+// The strategies.
+const (
+	Triggered  Strategy = "triggered"  // the agent, since the window was nearly full
+	Manual     Strategy = "manual"     // the user, by /compact
+	Autonomous Strategy = "autonomous" // the model, by compress_context
+)
+
+// Compaction changes what the model sees of the messages before it. They stay in
+// the log.
+type Compaction struct {
+	ID       string   `json:"id,omitempty"` // of the client's compaction_update; a UUID
+	Strategy Strategy `json:"strategy,omitempty"`
+	// Shortened are results that are a reference from here on.
+	Shortened []Shortened `json:"shortened,omitempty"`
+	// Head takes the place of the first Replaced messages, except of the prompt
+	// that is being answered: it comes after, and Prompt is its index from 1, 0
+	// if there is none. A nil Head replaces nothing.
+	Head     *llm.Message `json:"head,omitempty"`
+	Replaced int          `json:"replaced,omitempty"`
+	Prompt   int          `json:"prompt,omitempty"`
+	// Summary is what the model wrote. In a log without Head and Shortened, which
+	// earlier versions wrote, it takes the place of all messages.
+	Summary string `json:"summary"`
+	// Before and After are the tokens of the context, roughly.
+	Before int `json:"before,omitempty"`
+	After  int `json:"after,omitempty"`
+	// MessageID is that of the note to a client that has no compaction_update;
+	// empty if it was told in another way.
+	MessageID string `json:"messageId,omitempty"`
+}
+
+// Shortened is a result whose text is another one from here on.
+type Shortened struct {
+	Message int    `json:"message"` // index from 0
+	ID      string `json:"id"`      // of the call
+	Text    string `json:"text"`
+}
+
+// apply gives the history as the model sees it from here on, and where in it
+// begin is, an index into the old one.
+func (c Compaction) apply(history []llm.Message, begin int) ([]llm.Message, int) {
+	if c.Head == nil && len(c.Shortened) == 0 {
+		history = []llm.Message{digest{summary: c.Summary}.message()}
+		return history, len(history)
+	}
+	out := slices.Clone(history)
+	for _, s := range c.Shortened {
+		if s.Message < len(out) { // else the log is none of ours
+			out[s.Message].Blocks = withText(out[s.Message].Blocks, s.ID, s.Text)
+		}
+	}
+	if c.Head == nil {
+		return out, begin
+	}
+	head, replaced, kept := []llm.Message{*c.Head}, min(c.Replaced, len(out)), c.Prompt-1
+	if kept >= 0 && kept < replaced {
+		head = append(head, out[kept])
+	}
+	history = append(head, out[replaced:]...)
+	switch {
+	case begin >= replaced:
+		begin += len(head) - replaced
+	case begin == kept:
+		begin = 1
+	default:
+		begin = len(history)
+	}
+	return history, begin
+}
+
+func withText(blocks []llm.Block, id, text string) []llm.Block {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		if b.Result != nil && b.Result.ID == id {
+			r := *b.Result
+			r.Text = text
+			blocks[i].Result = &r
+		}
+	}
+	return blocks
+}
+
+// update is what a client that has compaction_update is told in the end.
+func (c Compaction) update() acp.CompactionUpdate {
+	u := acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: c.ID, Status: acp.CompactionCompleted}
+	u.Summary = []acp.ContentBlock{acp.TextBlock(c.note())}
+	if c.Summary != "" {
+		u.Summary = append(u.Summary, acp.TextBlock(c.Summary))
+	}
+	return u
+}
+
+// note is what any other client is told.
+func (c Compaction) note() string {
+	what := "older messages are a summary"
+	if c.Head == nil {
+		what = "older outputs are references"
+	}
+	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %d tokens are now %d.", c.Strategy, what, c.Before, c.After)
+}
+
+// sound checks a compaction that may be none of ours.
+func (c Compaction) sound() error {
+	if c.Strategy != "" && c.Strategy != Triggered && c.Strategy != Manual && c.Strategy != Autonomous {
+		return fmt.Errorf("unknown strategy %q", c.Strategy)
+	}
+	if c.Replaced < 0 || c.Prompt < 0 || c.Prompt > c.Replaced {
+		return errors.New("replaced and prompt must not be negative, and prompt is one of those replaced")
+	}
+	for i, s := range c.Shortened {
+		if s.Message < 0 {
+			return fmt.Errorf("shortened[%d]: message must not be negative", i)
+		}
+	}
+	if c.Head == nil {
+		return nil
+	}
+	if _, ok := readDigest([]llm.Message{*c.Head}); !ok {
+		return errors.New("head is no digest")
+	}
+	return nil
+}

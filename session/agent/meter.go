@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// meter estimates how many tokens a history takes, and remembers it: what was
+// added since is all that the next look costs.
+type meter struct {
+	model string // the estimate is for; see llm.MessageTokens
+	sums  []int  // sums[i] is that of the first i+1 messages
+}
+
+// sum estimates the messages. They must be those of the last call, unless forget
+// was called for what differs, and what came after.
+func (m *meter) sum(model string, history []llm.Message) int {
+	if m.model != model {
+		*m = meter{model: model}
+	}
+	m.forget(len(history))
+	for _, message := range history[len(m.sums):] {
+		m.sums = append(m.sums, m.last()+llm.MessageTokens(message, model))
+	}
+	return m.last()
+}
+
+func (m *meter) last() int {
+	if len(m.sums) == 0 {
+		return 0
+	}
+	return m.sums[len(m.sums)-1]
+}
+
+// forget forgets all but the first n messages.
+func (m *meter) forget(n int) { m.sums = m.sums[:min(n, len(m.sums))] }
+
+// The ratio of a provider's count to our estimate is believed within these
+// bounds, in percent: tokenizers differ that much, and a count beyond them is one
+// of something else.
+const (
+	leastPercent = 50
+	mostPercent  = 200
+)
+
+// scale makes an estimate one in the tokens of the provider that counted; base is
+// what was estimated of what comes before the messages.
+func scale(c *llm.Count, base, estimate int) int {
+	if c == nil || c.Tokens <= 0 || base+c.Estimate <= 0 {
+		return estimate
+	}
+	percent := min(max(c.Tokens*100/(base+c.Estimate), leastPercent), mostPercent)
+	return estimate * percent / 100
+}
+
+// newest is the count that the next request is measured by: the last one of the
+// model, else the last one of any.
+func newest(history []llm.Message, model string) *llm.Count {
+	var other *llm.Count
+	for _, m := range slices.Backward(history) {
+		switch c := m.Count; {
+		case c == nil:
+		case c.Model == model:
+			return c
+		case other == nil:
+			other = c
+		}
+	}
+	return other
+}
+
+// tokens is how many tokens the next request takes: what the provider counted
+// last is exact, and what was added or taken away since is estimated, by the
+// measure that the count gives.
+func (t *turn) tokens() int {
+	name := t.model.Name()
+	return t.measured(newest(t.history, name), t.meter.sum(name, t.history))
+}
+
+// measured is how many tokens a request takes whose messages are estimated.
+func (t *turn) measured(c *llm.Count, estimate int) int {
+	base := t.base()
+	switch {
+	case c == nil:
+		return base + estimate
+	case c.Model != t.model.Name(): // its tokens are others: only that they are more is a warning
+		return max(base+estimate, scale(c, base, base+estimate))
+	}
+	return max(c.Tokens+scale(c, base, estimate-c.Estimate), 0)
+}
+
+// base estimates what comes before the messages.
+func (t *turn) base() int {
+	return llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
+}
+
+// counted is the count of an answer, the last message of a history that is
+// estimated with it. The thoughts that only we have are no part of the next
+// request, though they were of the answer.
+func counted(model string, u llm.Usage, blocks []llm.Block, estimate int) *llm.Count {
+	unsent := 0
+	for _, b := range blocks {
+		if b.Thought != "" && b.Opaque == nil {
+			unsent += llm.Tokens(llm.Request{System: b.Thought})
+		}
+	}
+	return &llm.Count{Model: model, Tokens: u.Input + max(u.Output-unsent, 0), Estimate: estimate}
+}

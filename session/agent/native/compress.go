@@ -1,0 +1,34 @@
+package native
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+type compressInput struct {
+	Focus string `json:"focus,omitempty"`
+}
+
+func prepareCompress(_ context.Context, call *executors.Call, _ compressInput) (executors.Card, error) {
+	return executors.Card{Title: "Compress the conversation", Kind: executors.KindThink}, nil
+}
+
+// compress lets the turn that the call is made in make room. Where that fails
+// nothing is lost, and the model is told to go on.
+func compress(ctx context.Context, call *executors.Call, in compressInput) (executors.Result, error) {
+	err := errors.New("only a model calls it; the command is /compact")
+	text := ""
+	if call.Compress != nil {
+		text, err = call.Compress(ctx, in.Focus)
+	}
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return executors.Failuref(executors.PermanentFailure, "compress_context: %v", err).
+			Hint("Nothing was lost: go on with the conversation as it is.").Result(), nil
+	}
+	return executors.Result{Text: text}, nil
+}

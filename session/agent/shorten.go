@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+const (
+	// minShortened is the length of a result, in bytes, from which on a reference
+	// is worth its own: an older one.
+	minShortened = 800
+	// shownOfOld is how much of an older result stays, in bytes.
+	shownOfOld = 240
+	// leastShown is how much of a new result stays at the least, in bytes.
+	leastShown = 1 << 10
+	// recentRounds are the rounds of tool calls whose results stay as they are.
+	recentRounds = 2
+)
+
+// shortenOld puts references in the place of the long results of older rounds.
+func (t *turn) shortenOld(ctx context.Context) []Shortened {
+	if t.Keep == nil {
+		return nil
+	}
+	recent := recentRounds
+	end := len(t.history)
+	for end > 0 && recent > 0 {
+		end--
+		if len(t.history[end].Blocks) > 0 && t.history[end].Blocks[0].Result != nil {
+			recent--
+		}
+	}
+	var out []Shortened
+	for i, m := range t.history[:end] {
+		out = t.shortenIn(ctx, out, i, m, minShortened, shownOfOld)
+	}
+	return out
+}
+
+// shortenIn appends the results of a message that are longer than limit bytes,
+// with shown bytes of their beginning.
+func (t *turn) shortenIn(ctx context.Context, out []Shortened, at int, m llm.Message, limit, shown int) []Shortened {
+	for _, b := range m.Blocks {
+		if b.Result == nil || len(b.Result.Text) <= limit {
+			continue
+		}
+		if line, ok := t.reference(ctx, b.Result.Text); ok {
+			out = append(out, Shortened{Message: at, ID: b.Result.ID, Text: shortened(b.Result.Text, shown) + "\n[shortened to make room] " + line})
+		}
+	}
+	return out
+}
+
+// reference is the line by which the model finds the whole of a text: the one
+// that it has already, if it has one.
+func (t *turn) reference(ctx context.Context, text string) (line string, ok bool) {
+	last := text[strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')+1:]
+	if i := strings.LastIndex(last, "[full output: "); i >= 0 && strings.Contains(last[i:], "overflow:") {
+		return strings.TrimSpace(last[i:]), true
+	}
+	return t.Keep(ctx, text)
+}
+
+// shortenNew cuts the results of the last rounds to what there is room for, most
+// bytes for each: without that the next request would not fit.
+func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) []Shortened {
+	if t.Keep == nil {
+		return nil
+	}
+	var out []Shortened
+	for i, m := range history {
+		out = t.shortenIn(ctx, out, i, m, max(most, leastShown)+shownOfOld, max(most, leastShown))
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+//go:embed compact.md
+var compactPrompt string
+
+// ErrNoModel means that there is no model for work that needs one.
+var ErrNoModel = errors.New("there is no model to do that: connect one first")
+
+// Bounds of what the summary is made of, in bytes.
+const (
+	maxTranscribed = 8 << 10 // of one text
+	maxTranscript  = 2 << 10 // of one result; what matters of it the answer after it tells
+	maxCallInput   = 500
+	unknownWindow  = 32 << 10 // tokens, of a model that does not tell
+	maxPieces      = 64
+)
+
+// summariser is the model that sums up.
+func (t *turn) summariser() llm.Model {
+	if t.Summariser != nil {
+		return t.Summariser
+	}
+	return t.model
+}
+
+// summarise lets the model sum up messages that come after those of a summary.
+// What does not fit into its window it gets in pieces, each with the summary of
+// those before.
+func (t *turn) summarise(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
+	model := t.summariser()
+	if isDirect(model) {
+		return "", ErrNoModel
+	}
+	parts := transcript(messages)
+	size := t.pieceBytes(model)
+	for n := 0; len(parts) > 0; n++ {
+		if n == maxPieces {
+			return "", fmt.Errorf("%s would need more than %d requests to sum up the conversation", model.Name(), maxPieces)
+		}
+		fit := fitting(parts, size)
+		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
+		var failed *llm.Error
+		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {
+			size /= 2 // its tokens are smaller than ours
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		summary, parts = text, parts[fit:]
+	}
+	return summary, nil
+}
+
+// pieceBytes is how much of a transcript the model takes at once: half of its
+// window, by the tokens that it counts.
+func (t *turn) pieceBytes(model llm.Model) int {
+	tokens := cmp.Or(model.Window(), unknownWindow) / 2
+	unit := t.perThousand()
+	if model.Name() != t.model.Name() { // its tokens may be smaller
+		unit = max(unit, 1300)
+	}
+	return max(tokens*7/2*1000/unit, maxTranscribed)
+}
+
+// fitting is how many of the parts fit into size bytes, at least one.
+func fitting(parts []string, size int) int {
+	n := 0
+	for i, p := range parts {
+		if n += len(p); n > size && i > 0 {
+			return i
+		}
+	}
+	return len(parts)
+}
+
+// askSummary asks for the summary of one piece.
+func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, focus string) (string, error) {
+	var b strings.Builder
+	if before != "" {
+		fmt.Fprintf(&b, "<earlier_summary>\n%s\n</earlier_summary>\n\n", before)
+	}
+	fmt.Fprintf(&b, "<conversation>\n%s</conversation>\n\nSum it up.", piece)
+	if focus != "" {
+		fmt.Fprintf(&b, " Above all keep: %s", focus)
+	}
+	req := llm.Request{
+		System:   strings.TrimSpace(compactPrompt),
+		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: b.String()}}}},
+	}
+	var text strings.Builder
+	var usage *llm.Usage
+	var stop llm.StopReason
+	var fault error
+	for ev, err := range model.Stream(ctx, req) {
+		if fault = err; fault != nil {
+			break
+		}
+		if fault = t.tellFailure(ctx, ev); fault != nil {
+			break
+		}
+		if ev.Instead != nil {
+			model = ev.Instead.Model
+		}
+		text.WriteString(ev.Text)
+		if ev.Usage != nil {
+			usage = ev.Usage
+		}
+		stop = cmp.Or(ev.Stop, stop)
+	}
+	if usage != nil {
+		t.Spend(model, *usage)
+		t.Record(Answer{Model: model.Name(), Usage: usage})
+	}
+	switch summary := strings.TrimSpace(text.String()); {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case fault != nil:
+		return "", fault
+	case summary == "" || stop == llm.StopMaxTokens || stop == llm.StopRefusal:
+		return "", &llm.Error{Provider: model.Name(), Message: fmt.Sprintf("gave no summary (it stopped with %q)", stop), Hint: "try again"}
+	default:
+		return summary, nil
+	}
+}
+
+// transcript writes messages as text, each a part. Thoughts stay out: what came
+// of them is said.
+func transcript(messages []llm.Message) []string {
+	var parts []string
+	for _, m := range messages {
+		var b strings.Builder
+		for _, block := range m.Blocks {
+			switch {
+			case block.Text != "":
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, ends(block.Text, maxTranscribed))
+			case block.Image != nil:
+				fmt.Fprintf(&b, "%s: [an image]\n", m.Role)
+			case block.Call != nil:
+				fmt.Fprintf(&b, "call of %s: %s\n", shortened(block.Call.Name, maxCallInput), shortened(string(block.Call.Input), maxCallInput))
+			case block.Result != nil:
+				failed := ""
+				if block.Result.Failed {
+					failed = " (failed)"
+				}
+				fmt.Fprintf(&b, "result%s: %s\n", failed, ends(block.Result.Text, maxTranscript))
+			}
+		}
+		if b.Len() > 0 {
+			parts = append(parts, b.String())
+		}
+	}
+	return parts
+}
+
+// ends cuts the middle out of a text that is longer than max bytes.
+func ends(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
+	return shortened(s, max-max/3) + "\n[…]\n" + tail
+}
