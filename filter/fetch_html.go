@@ -11,6 +11,9 @@ var quietElements = [...]string{"style", "script", "svg"}
 // minQuiet is how much of such contents must be there, in bytes, to be left out.
 const minQuiet = 80
 
+// maxTag is the longest tag that begins such an element, in bytes.
+const maxTag = 2 << 10
+
 // foldHTML takes styles, scripts and drawings out of a page, and makes lines of
 // one that has none, so that what its text tells can be found. ok is false for
 // what is no page, or has nothing of these.
@@ -55,7 +58,7 @@ func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (fr
 		if endless[i] || !hasFold(rest, []byte(name)) || len(rest) == len(name) || alnumSet[rest[len(name)]] {
 			continue
 		}
-		tag := bytes.IndexByte(rest, '>')
+		tag := bytes.IndexByte(rest[:min(len(rest), maxTag)], '>')
 		if tag < 0 || rest[tag-1] == '/' {
 			return 0, 0
 		}
