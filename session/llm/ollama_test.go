@@ -195,7 +195,7 @@ func TestOllamaNobodyThere(t *testing.T) {
 	for _, model := range []string{"m", ""} {
 		_, err := collect(NewOllama(OllamaConfig{Model: model, Address: address}), t.Context(), hello())
 		e, ok := errors.AsType[*Error](err)
-		if want := "is Ollama running at " + address + "? Else start it with: ollama serve"; !ok || e.Hint != want || !e.Again {
+		if want := "is Ollama running at " + address + "? Else start it with: ollama serve"; !ok || e.Hint != want || e.Again {
 			t.Errorf("Stream: %#v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,6 +22,9 @@ func (o *Ollama) hintFor(f *Error, err error) {
 	case errors.Is(err, errNoModels):
 		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
 	case network && !isOllamaCom(o.base):
+		// What is not started on this machine does not come by waiting.
+		op, dialling := errors.AsType[*net.OpError](err)
+		f.Again = f.Again && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
 		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
 	case network:
 	case f.TooLong:

@@ -73,6 +73,11 @@ func reachable(host string) string {
 	return host
 }
 
+// isLoopback tells whether a host is this machine.
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
 // isOllamaCom tells whether an address is that of the hosted models.
 func isOllamaCom(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// An Ollama is looked for only when it is asked for, and not each time.
+func TestOllamaProbe(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	asked, found := 0, false
+	p := &ollamaProbe{now: func() time.Time { return now }, ask: func(ctx context.Context) bool {
+		if until, ok := ctx.Deadline(); !ok || time.Until(until) > probeTimeout {
+			t.Error("the probe is not bounded")
+		}
+		asked++
+		return found
+	}}
+	env := map[string]string{"ANTHROPIC_API_KEY": "k"}
+	getenv := p.getenv(func(name string) string { return env[name] })
+	model := func() string {
+		m, err := llm.Select(llm.Defaults(), getenv, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Name()
+	}
+	for _, step := range []struct {
+		name  string
+		does  func()
+		want  string
+		asked int
+	}{
+		{"a key goes before", func() {}, "claude:" + llm.DefaultClaude, 0},
+		{"nobody there", func() { delete(env, "ANTHROPIC_API_KEY") }, "direct", 1},
+		{"still nobody", func() { now, found = now.Add(probeMissed-1), true }, "direct", 1},
+		{"started", func() { now = now.Add(1) }, "ollama", 2},
+		{"still there", func() { now, found = now.Add(probeFound-1), false }, "ollama", 2},
+		{"gone", func() { now = now.Add(1) }, "direct", 3},
+		{"a clock that went back", func() { now, found = now.Add(-time.Hour), true }, "ollama", 4},
+		{"a host that is set", func() { env[ollamaHost] = "192.0.2.1"; now = now.Add(time.Hour) }, "ollama", 4},
+	} {
+		step.does()
+		if got := model(); got != step.want || asked != step.asked {
+			t.Errorf("%s: %s after %d questions, want %s after %d", step.name, got, asked, step.want, step.asked)
+		}
+	}
+}
+
+// Where something is configured, or it is switched off, nothing is looked for.
+func TestNoOllamaProbe(t *testing.T) {
+	for name, config := range map[string]string{
+		"switched off": "[llm]\nfind_ollama = false\n",
+		"configured":   "[[llm.providers]]\ntype = 'direct'\n",
+	} {
+		l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", config), Environ: []string{"HOME=/"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Config.LLM.ListModels = false
+		a := New(l, slog.New(slog.DiscardHandler))
+		a.Now = func() time.Time { t.Errorf("%s: the probe looks at the clock", name); return time.Now() }
+		if got := a.Getenv(ollamaHost); got != os.Getenv(ollamaHost) {
+			t.Errorf("%s: found %q", name, got)
+		}
+		if a.catalogue != nil {
+			t.Errorf("%s: there is a catalogue", name)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The lists are kept in a file of the user's own; one that cannot be read counts
+// as none, and is written anew.
+func TestModelsFile(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "zeph")
+	l, err := Load(Options{Environ: []string{"ZEPH_HOME=" + home}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(l, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { a.Close() })
+	c := a.newCatalogue(l)
+	if data, err := c.Load(); data != nil || err != nil {
+		t.Errorf("before anything was kept: %q, %v", data, err)
+	}
+	if err := c.Save([]byte("[]")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(home, listsFile)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if data, err := c.Load(); string(data) != "[]" || err != nil {
+		t.Errorf("kept %q, %v", data, err)
+	}
+}
