@@ -3,6 +3,7 @@ package integration
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,12 +29,12 @@ func TestStatement087ProviderFailure(t *testing.T) {
 		want   []string // in the message
 	}{
 		"bad key":             {repeat(1, refuse(401, "authentication_error", "invalid x-api-key")), nil, []string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"}},
-		"rate limit":          {repeat(1, refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
-		"overloaded":          {repeat(1, refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
+		"rate limit":          {repeat(2, refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
+		"overloaded":          {repeat(2, refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
 		"bad request":         {repeat(1, refuse(400, "invalid_request_error", "max_tokens: too large")), nil, []string{"claude", "400", "max_tokens: too large"}},
 		"no such model":       {repeat(1, refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
-		"broken stream":       {repeat(1, breakOff(say("I was about"))), nil, []string{"claude", "try again"}},
-		"error in the stream": {repeat(1, overload(say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
+		"broken stream":       {repeat(2, breakOff(say("I was about"))), nil, []string{"claude", "try again"}},
+		"error in the stream": {repeat(2, overload(say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
 		"a web page": {repeat(1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<html>Log in</html>"))
@@ -50,7 +51,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			if tt.env == nil {
 				tt.env = p.env()
 			}
-			e := (&ide{caps: canAll()}).begin(t, start{env: tt.env})
+			e := (&ide{caps: canAll()}).begin(t, start{env: slices.Concat(hasty, tt.env)})
 			s := e.session()
 			got := within(t, patience, "answer", e.begun(s, "the first prompt"))
 			f := codeOf(got.err)
@@ -81,12 +82,75 @@ func TestStatement087ProviderFailure(t *testing.T) {
 	}
 }
 
-// TestRetry proves that a failure which passes is not shown.
+// hasty asks a provider that fails once more, and at once.
+var hasty = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS=0", "ZEPH_LLM_RETRY_MAX_MS=0"}
+
+// TestRetry proves that a failure which passes is waited out, and that the user is
+// told of each wait.
 func TestRetry(t *testing.T) {
-	t.Skip("a model makes one attempt; what asks it again is on its way")
 	p := newProvider(t, refuse(529, "overloaded_error", "Overloaded"), refuse(429, "rate_limit_error", "slow down"), answer(say("Here.")))
-	e := (&ide{}).begin(t, start{env: p.env()})
-	e.prompt(e.session(), "hi")
+	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.env()...)})
+	s := e.session()
+	e.prompt(s, "hi")
+	want := "claude answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
+	if got := e.text(s); got != want {
+		t.Errorf("the user reads %q, want %q", got, want)
+	}
+	if all := p.requests(); len(all) != 3 || all[0] != all[1] || all[1] != all[2] {
+		t.Errorf("%d requests, want the same three times", len(all))
+	}
+}
+
+// TestCutStream lets an answer break off: what was said is said once, and the
+// model goes on with it.
+func TestCutStream(t *testing.T) {
+	for name, rest := range map[string]string{"goes on": "to look at it.", "begins anew": "I was about to look at it."} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, breakOff(say("I was about ")), answer(say(rest)), answer(say("Yes.")))
+			e := (&ide{}).begin(t, start{env: slices.Concat(hasty, p.env())})
+			s := e.session()
+			e.prompt(s, "hi")
+			if got := e.text(s); got != "I was about to look at it." {
+				t.Errorf("the user reads %q", got)
+			}
+			e.prompt(s, "did you?")
+			if all := p.requests(); strings.Count(all[2], "I was about") != 1 || !strings.Contains(all[2], "to look at it.") {
+				t.Errorf("the model is told %s", all[2])
+			}
+		})
+	}
+}
+
+// TestFallback lets another provider answer when the first has failed for good.
+func TestFallback(t *testing.T) {
+	bad, good := newProvider(t, refuse(401, "authentication_error", "invalid x-api-key")), newProvider(t, answer(say("Here.")), answer(say("Still here.")))
+	e := (&ide{}).begin(t, start{env: good.env(), config: `
+[llm]
+fallback = ["backup"]
+
+[[llm.providers]]
+name = "main"
+type = "claude"
+model = "m"
+base_url = "` + bad.URL + `"
+
+[[llm.providers]]
+name = "backup"
+type = "claude"
+model = "n"
+base_url = "` + good.URL + `"
+`})
+	s := e.session()
+	e.prompt(s, "hi")
+	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or that of zeph-acp login). backup:n answers instead.\n\nHere."
+	if got := e.text(s); got != want {
+		t.Errorf("the user reads %q, want %q", got, want)
+	}
+	e.prompt(s, "and now?") // which asks nobody who has just failed, and says nothing of it
+	if got := e.text(s); got != want+"Still here." {
+		t.Errorf("the user reads %q", got)
+	}
 }
 
 // TestStatement088StopReasons passes on why the model stopped.
