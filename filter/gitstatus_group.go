@@ -148,7 +148,7 @@ func directory(l string, name int) string {
 		path = path[:i]
 	}
 	path = strings.TrimSuffix(path, "/")
-	return l[:name] + path[:strings.LastIndexByte(path, '/')+1]
+	return l[:name+strings.LastIndexByte(path, '/')+1]
 }
 
 // parent cuts the last directory off a key.

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -33,20 +34,34 @@ func (l *Lines) Write(line []byte) {
 		l.blank = l.n > 0
 		return
 	}
-	if l.blank {
-		l.blank = false
-		l.add(nil)
-	}
-	l.add(line)
+	l.buf = append(append(l.endBlank(), line...), '\n')
+	l.added(len(line))
 }
 
 // WriteString is Write.
-func (l *Lines) WriteString(line string) { l.Write([]byte(line)) }
+func (l *Lines) WriteString(line string) {
+	if len(line) == 0 || line[0] <= ' ' && strings.TrimSpace(line) == "" {
+		l.Write(nil)
+		return
+	}
+	l.buf = append(append(l.endBlank(), line...), '\n')
+	l.added(len(line))
+}
 
-func (l *Lines) add(line []byte) {
-	l.buf = append(append(l.buf, line...), '\n')
+// endBlank writes the blank line that waits, and gives where the next one goes.
+func (l *Lines) endBlank() []byte {
+	if l.blank {
+		l.blank = false
+		l.buf = append(l.buf, '\n')
+		l.added(0)
+	}
+	return l.buf
+}
+
+// added counts a line of n bytes.
+func (l *Lines) added(n int) {
 	l.n++
-	l.size += int64(len(line)) + 1
+	l.size += int64(n) + 1
 	if len(l.buf) >= flushAt {
 		l.flush()
 	}

@@ -12,7 +12,7 @@ type unescaped struct {
 
 // read takes the escapes out of a line. It reports false if there are none.
 func (u *unescaped) read(l []byte) bool {
-	if !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
+	if bytes.IndexByte(l, '\\') < 0 || !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
 		return false
 	}
 	u.text, u.at = u.text[:0], u.at[:0]

@@ -95,8 +95,9 @@ var pseudo = map[string]bool{"tmpfs": true, "devtmpfs": true, "udev": true, "ove
 
 func (t *tablePass) df() string {
 	gone, rows := 0, 0
+	var fields [][]byte
 	ok := t.each(func(l []byte) {
-		fields := bytes.Fields(l)
+		fields = slices.AppendSeq(fields[:0], bytes.FieldsSeq(l))
 		if len(fields) < 5 || !bytes.Contains(l, []byte("%")) || fields[0][len(fields[0])-1] == ':' {
 			t.out.Write(l)
 			return
