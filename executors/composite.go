@@ -70,6 +70,9 @@ func NotFound(tools []Tool, name string) *Failure {
 	for i, t := range tools {
 		names[i] = t.Name
 	}
+	if len(tools) == 0 {
+		return Failuref(ToolNotFound, "no tool %q", name).Hint("There are no tools in this session; answer without.")
+	}
 	return Failuref(ToolNotFound, "no tool %q", name).Hint("Use one of: %s.", strings.Join(names, ", "))
 }
 

@@ -273,6 +273,9 @@ func choices(o acp.ConfigOption) string {
 
 func (s *Session) tools(context.Context, string) (string, error) {
 	var b strings.Builder
+	if len(s.runner().Tools()) == 0 {
+		return "The model has no tools: [tools] enabled is false in the configuration.", nil
+	}
 	for _, t := range s.runner().Tools() {
 		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
 	}

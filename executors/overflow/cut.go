@@ -22,10 +22,7 @@ func cut(text string, limit int) string {
 	if n <= limit {
 		return text
 	}
-	room := max(limit-markRoom, 0)
-	head := min(max(room/2, errorBlock(text)), room*3/4)
-	h, hWhole := headEnd(text, runeOffset(text, head))
-	t, tWhole := tailStart(text, h+runeOffset(text[h:], n-utf8.RuneCountInString(text[:h])-(room-head)))
+	h, t, hWhole, tWhole := ends(text, max(limit-markRoom, 0))
 	missing := text[h:t]
 
 	var b strings.Builder
@@ -47,6 +44,15 @@ func cut(text string, limit int) string {
 	}
 	b.WriteString(text[t:])
 	return b.String()
+}
+
+// ends tells where the head of a text ends and where its tail begins, if both may
+// have so many characters together, and which of them is of whole lines.
+func ends(text string, room int) (h, t int, hWhole, tWhole bool) {
+	head := min(max(room/2, errorBlock(text)), room*3/4)
+	h, hWhole = headEnd(text, runeOffset(text, head))
+	t, tWhole = tailStart(text, h+runeOffset(text[h:], utf8.RuneCountInString(text[h:])-(room-head)))
+	return h, t, hWhole, tWhole
 }
 
 // errorBlock is how many characters of a text say how the call failed.

@@ -50,7 +50,9 @@ type Overflow struct {
 	Memory *Memory  // takes what Store does not; nil: that is gone
 	Config Config   // of the session
 	Paged  []string // names of tools that bound their own text, and say how to go on
-	Log    *slog.Logger
+	// Summarizer sums up what is too long for the model; nil: nobody does.
+	Summarizer Summarizer
+	Log        *slog.Logger
 
 	mu sync.Mutex // held while a text is stored: parallel calls may give the same one
 }
@@ -90,7 +92,9 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	if raw, ok := res.Raw.(string); ok {
 		res.Raw = cut(raw, o.Config.Threshold)
 	}
-	if long {
+	if short, ok := o.summarize(ctx, call, text, source, size); ok {
+		res.Text = short
+	} else if long {
 		res.Text = cut(text, o.Config.Threshold)
 	}
 	res.Text = below(res.Text, o.keep(ctx, call.Session, source, size))

@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -69,6 +71,8 @@ type Agent struct {
 	// StreamTerminals says that the client has no terminals but shows those
 	// that an agent streams to it (_meta.terminal_output).
 	StreamTerminals bool
+	// Off are the names of tools that the configuration switches off.
+	Off []string
 	// Notices says that the client takes notices.
 	Notices bool
 	Log     *slog.Logger
@@ -130,6 +134,11 @@ type turn struct {
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
 	prompt := Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
+	if name, _ := llm.Slash(strings.TrimSpace(Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
+		prompt.Local = true
+		a.Record(prompt)
+		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
+	}
 	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || llm.Spells(typed, t.offered)) {
 		// Only what the user typed is a call of the user's, not what is in an
 		// attached file.

@@ -258,11 +258,16 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	caps := s.Client.Capabilities()
 	judges := a.shellPolicy(s, roots, home, cfg, rules)
 	tools, kept := a.chain(cfg, s, places{roots, files, home, known}, judges)
+	if kept.long.Summarizer, err = a.summarizer(cfg, s); err != nil {
+		warnings = append(warnings, err.Error())
+	}
 	kept.system = a.systemPrompt(cfg, s, roots, files, known)
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
-	warnings = append(warnings, kept.set.Warnings(tools.Tools())...)
+	if cfg.Tools.Enabled {
+		warnings = append(warnings, kept.set.Warnings(tools.Tools())...)
+	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
@@ -285,6 +290,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
 			Inside:     func(path string) bool { _, err := files.Resolve(path); return err == nil },
 			Toolset:    kept.set,
+			Off:        kept.off,
 			Reformat:   reformat,
 			Shorten:    func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
 			Keep:       func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
@@ -323,4 +329,26 @@ func (a *App) helper(cfg Config, key, name string) (llm.Model, error) {
 		return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
 	}
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
+}
+
+// summaryTimeout is how long a summary may take: the call waits for it.
+const summaryTimeout = time.Minute
+
+// summarizer makes what sums up long outputs; nil if nobody is to.
+func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, error) {
+	if !cfg.Tools.SummarizeOutput {
+		return nil, nil
+	}
+	model := s.Model
+	if name := cfg.Tools.SummarizeProvider; name != "" {
+		m, err := a.helper(cfg, "tools.summarize_provider", name)
+		if err != nil {
+			return nil, err
+		}
+		model = func() llm.Model { return m }
+	}
+	return &agent.OutputSummarizer{Model: model, Timeout: summaryTimeout, Count: func(m llm.Model, u llm.Usage) {
+		s.Spend(m, u)
+		s.Record(agent.Answer{Model: m.Name(), Usage: &u})
+	}}, nil
 }

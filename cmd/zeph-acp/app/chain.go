@@ -57,16 +57,23 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 		}, &a.vectors, a.Log),
 	}
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
+	tools := executors.NewDynExecutor(
+		in.skills.Tools(),
+		boxed{bash, box},
+		fileTools(cfg, s, in.files, caps),
+		web.New(cfg.Tools.Scrape),
+		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
+		k.long.Tools(),
+		native.New(),
+	)
+	if !cfg.Tools.Enabled {
+		for _, tool := range tools.Tools() {
+			k.off = append(k.off, tool.Name)
+		}
+		tools.Set()
+	}
 	return executors.Chain(
-		executors.NewDynExecutor(
-			in.skills.Tools(),
-			boxed{bash, box},
-			fileTools(cfg, s, in.files, caps),
-			web.New(cfg.Tools.Scrape),
-			diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
-			k.long.Tools(),
-			native.New(),
-		),
+		tools,
 		audit.Middleware(a.Audit),
 		k.quota.Middleware,
 		k.set.Middleware,

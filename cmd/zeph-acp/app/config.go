@@ -53,6 +53,7 @@ type Tools struct {
 	Retry         retry.Config         `toml:"retry"`
 	TAFC          toolset.TAFC         `toml:"tafc"`
 	Dependencies  toolset.Dependencies `toml:"dependencies"`
+	Offer                              // enabled, summarize_output, summarize_provider
 	quota.Limits                       // max_tool_calls_per_session
 	policy.Config                      // [[tools.permissions.TOOL]]
 }
@@ -79,6 +80,7 @@ func Defaults() Config {
 			Retry:        retry.Defaults(),
 			TAFC:         toolset.TAFCDefaults(),
 			Dependencies: toolset.DependenciesDefaults(),
+			Offer:        Offer{Enabled: true},
 			Limits:       quota.Defaults(),
 			Config:       policy.Defaults(),
 			Shell:        Shell{shell.Defaults(), policy.ShellDefaults()},
@@ -108,6 +110,7 @@ func sections() []section {
 		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
 		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
 		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		part("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
 		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
 		part("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),

@@ -23,6 +23,7 @@ type keeper struct {
 	filter *filter.Link
 	long   *overflow.Overflow
 	system *systemPrompt
+	off    []string // the tools that are switched off
 	set    *toolset.Set
 }
 

@@ -58,7 +58,7 @@ func (a *App) systemPrompt(cfg Config, s session.Setup, roots, files *workspace.
 			a.Log.Warn(w, "session", s.ID)
 			s.Warn(w)
 		}
-		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules}
+		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled}
 		for _, s := range known.Skills {
 			f.Skills = append(f.Skills, prompt.Skill{Name: s.Name, Description: s.Description})
 		}

@@ -33,6 +33,8 @@ type Facts struct {
 	Shell  string // e.g. "bash"
 	Rules  []Rule
 	Skills []Skill
+	// NoTools says that the model has none.
+	NoTools bool
 }
 
 // Dir is a directory of the session.
@@ -61,6 +63,9 @@ func System(f Facts) string {
 		b.WriteString("- Also open: " + dir.show() + "\n")
 	}
 	b.WriteString("- Operating system: " + f.OS + "; commands run in " + f.Shell + ".\n- You may touch files only inside these directories.\n")
+	if f.NoTools {
+		b.WriteString("- You have no tools in this session: answer from what the user shows you, and say so where that is not enough.\n")
+	}
 	writeSkills(&b, f.Skills)
 	if len(f.Rules) > 0 {
 		b.WriteString("\n" + strings.TrimSpace(rulesText) + "\n")

@@ -1,0 +1,85 @@
+package overflow
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Summarizer sums up what is too long. It may be used concurrently.
+type Summarizer interface {
+	// Most is how many bytes of a text it can use now; 0 means none.
+	Most() int
+	// Summarize sums up what a tool gave; cut says that the middle of it is
+	// missing. An error means that there is no summary.
+	Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error)
+}
+
+// With a summary, head and tail take a quarter of the threshold, and the summary
+// at most another one.
+const summaryShare = 4
+
+const (
+	summaryBegin = "[… the middle is left out. A model's summary of all of it, which is no part of the output:]\n"
+	summaryEnd   = "\n[end of the summary …]\n"
+)
+
+// summarize gives a text with a summary between its head and its tail, in the
+// place of the middle; ok is false where there is no summary. The text is what the
+// model would get without one, source all that there is.
+func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt, size int64) (short string, ok bool) {
+	room := o.Config.Threshold / summaryShare
+	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) || utf8.RuneCountInString(text) <= 2*room {
+		return "", false
+	}
+	output, missing, err := both(source, size, o.Summarizer.Most())
+	if err != nil || output == "" {
+		return "", false
+	}
+	summary, err := o.Summarizer.Summarize(ctx, call.Tool, call.ShownInput(), output, missing)
+	if err != nil {
+		if ctx.Err() == nil {
+			o.log().Warn("an output could not be summed up", "tool", call.Tool, "err", err)
+		}
+		return "", false
+	}
+	summary = cut(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold))
+	h, t, hWhole, tWhole := ends(text, room)
+	var b strings.Builder
+	b.WriteString(text[:h])
+	if !hWhole {
+		b.WriteString(" " + inside)
+	}
+	if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
+		b.WriteByte('\n')
+	}
+	b.WriteString(summaryBegin + strings.TrimRight(summary, "\n") + summaryEnd)
+	if !tWhole {
+		b.WriteString(inside + " ")
+	}
+	b.WriteString(text[t:])
+	return b.String(), true
+}
+
+// both gives beginning and end of a text, at most that many bytes together.
+func both(source io.ReaderAt, size int64, most int) (text string, missing bool, err error) {
+	if most <= 0 {
+		return "", false, nil
+	}
+	if size <= int64(most) {
+		data, err := io.ReadAll(io.NewSectionReader(source, 0, size))
+		return string(data), false, err
+	}
+	half := int64(most / 2)
+	head, err := io.ReadAll(io.NewSectionReader(source, 0, half))
+	if err != nil {
+		return "", false, err
+	}
+	tail, err := io.ReadAll(io.NewSectionReader(source, size-half, half))
+	return strings.ToValidUTF8(string(head), "") + "\n[…]\n" + strings.ToValidUTF8(string(tail), ""), true, err
+}

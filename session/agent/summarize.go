@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+//go:embed summarize.md
+var summarizePrompt string
+
+// OutputSummarizer lets a model sum up outputs that are too long for the one that asked
+// for them. It may be used concurrently.
+type OutputSummarizer struct {
+	Model   func() llm.Model
+	Timeout time.Duration // for its answer; 0 means none
+	// Count takes what an answer has cost.
+	Count func(llm.Model, llm.Usage)
+}
+
+const (
+	// maxSummarized is how much of an output a model gets, in bytes: half of that
+	// of its beginning, half of its end.
+	maxSummarized = 400 << 10
+	// bytesPerToken is less than what a token of output usually has.
+	bytesPerToken = 2
+)
+
+// Most is how many bytes of an output Summarize can use now; 0 means that there is
+// no model for it.
+func (s *OutputSummarizer) Most() int {
+	m := s.Model()
+	if isDirect(m) {
+		return 0
+	}
+	most := maxSummarized
+	if w := m.Window(); w > 0 { // half of it: the answer needs room, and an estimate is one
+		most = min(most, w/2*bytesPerToken)
+	}
+	return most
+}
+
+// Summarize sums an output up; cut says that its middle is missing. An error, also
+// ctx's cause, means that there is no summary.
+func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error) {
+	question, err := jsonText(struct {
+		Tool   string          `json:"tool"`
+		Input  json.RawMessage `json:"input,omitempty"`
+		Cut    bool            `json:"cut"`
+		Output string          `json:"output"`
+	}{tool, input, cut, output})
+	if err != nil {
+		return "", err
+	}
+	if s.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, errSlow)
+		defer cancel()
+	}
+	m := s.Model()
+	req := llm.Request{
+		System:   strings.TrimSpace(summarizePrompt),
+		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: question}}}},
+	}
+	if levels := llm.Levels(m); len(levels) > 0 {
+		req.Thought = levels[0]
+	}
+	var answer strings.Builder
+	var stop llm.StopReason
+	var usage *llm.Usage
+	defer func() { // also beside an error
+		if usage != nil {
+			s.Count(m, *usage)
+		}
+	}()
+	for ev, err := range m.Stream(ctx, req) {
+		switch {
+		case err != nil:
+			return "", err
+		case ev.Usage != nil:
+			usage = ev.Usage
+		case ev.Stop != "":
+			stop = ev.Stop
+		}
+		if answer.WriteString(ev.Text); answer.Len() > maxReformat {
+			return "", fmt.Errorf("%s answered with more than %d bytes", m.Name(), maxReformat)
+		}
+	}
+	text := strings.TrimSpace(answer.String())
+	if stop != llm.StopEnd || text == "" {
+		return "", fmt.Errorf("%s gave no summary (it stopped with %q)", m.Name(), stop)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return text, nil
+}
+
+// jsonText puts all into one JSON object: nothing in a string can end it.
+func jsonText(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", errors.New("it cannot be put into a question")
+	}
+	return b.String(), nil
+}
