@@ -37,7 +37,7 @@ func (t *turn) roomOf(size int) room {
 		at = defaultCompactAt
 	}
 	full := int(at * float64(size))
-	return room{full: full, aim: full * 2 / 3, all: max(full-t.base(), leastRoom)}
+	return room{full: full, aim: full * 4 / 5, all: max(full-t.base(), leastRoom)}
 }
 
 // makeRoom compacts the history if the next request would fill the context
