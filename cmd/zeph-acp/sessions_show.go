@@ -91,9 +91,9 @@ func turns(events []agent.Event) (out [][]agent.Event) {
 }
 
 // replaySession gives a view what session/load sends to a client without
-// terminals: what ran in one is text then.
+// terminals: what ran in one is text then. Of a compaction it tells who wanted it.
 func replaySession(view headless.View, id string, events []agent.Event) error {
-	return agent.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+	return agent.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)

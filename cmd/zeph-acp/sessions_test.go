@@ -163,7 +163,7 @@ func FuzzShow(f *testing.F) {
 		`{"kind":"block","data":{"block":{"text":"a\u009b"}}},{"kind":"block","data":{"messageId":"2","block":{"thought":"b"}}},{"kind":"turn_end","data":{"error":"\u0007"}}`,
 		`{"kind":"prompt","data":{}},{"kind":"tool_call","data":{"shown":{"sessionUpdate":"tool_call","toolCallId":"c","title":"\u202e"}}}`,
 		`{"kind":"tool_result","data":{"shown":{"toolCallId":"c","status":"failed","content":[{"type":"diff","path":"/\r"},{"type":"terminal"},{"type":"content"}]}}}`,
-		`{"kind":"plan","data":{}},{"kind":"note","data":{"text":"n"}},{"kind":"cleared","data":{}},{"kind":"compaction","data":{"summary":"s"}}`,
+		`{"kind":"plan","data":{}},{"kind":"note","data":{"text":"n"}},{"kind":"cleared","data":{}},{"kind":"compaction","data":{"summary":"s"}},{"kind":"compaction","data":{"id":"1","strategy":"manual","summary":"s\u009b"}}`,
 	} {
 		f.Add([]byte(`{"events":[` + events + `]}`))
 	}

@@ -81,6 +81,11 @@ func (s *Screen) Update(params json.RawMessage) {
 		if json.Unmarshal(p.Update, &t) == nil {
 			s.toolCall(t)
 		}
+	case acp.UpdateCompaction: // the first text says what was done, the next is the summary
+		var c acp.CompactionUpdate
+		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
+			s.end(dim, inWords(c.Summary[0]))
+		}
 	}
 }
 
