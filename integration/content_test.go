@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,11 +154,12 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", what, diff)
 		}
 	}
-	check("first", ask("hi", "Hello."), "user: hi")
+	const mode = "user: [mode: code] You may change files and run commands; the user is asked for permission."
+	check("first", ask("hi", "Hello."), mode, "user: hi")
 	for _, local := range []string{"/help", "/status", "/tools", "/sessions", "/model", "/mode", "/mode code", "/list_directory"} {
 		prompt(local)
 	}
-	called := []string{"user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result", "assistant: list_directory: done."}
+	called := []string{mode, "user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result", "assistant: list_directory: done."}
 	check("after a tool", ask("next", "Yes."), append(called, "user: next")...)
 
 	review := ask("/review the tests", "I reviewed.")
@@ -172,10 +174,14 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 
 	ask("/compact", "They talked.")
 	compact := ask("and now?", "Now this.")
-	check("after /compact", compact, "user: [Summary of the conversation so far, in place of its messages]\nThey talked.", "user: and now?")
+	if said := compact[2]; !strings.HasPrefix(said, "user: [What the user said in it, word for word]\nhi\n") {
+		t.Errorf("after /compact the user's words are told as %q", said)
+	}
+	check("after /compact", slices.Delete(compact, 2, 3), mode, "user: [Summary of the conversation so far, in place of its messages]\nThey talked.",
+		"user: /nope x", "assistant: What is that?", "user: and now?")
 
 	prompt("/clear")
-	check("after /clear", ask("fresh", "Fresh."), "user: fresh")
+	check("after /clear", ask("fresh", "Fresh."), mode, "user: fresh")
 
 	a.request(`"close"`, "session/close", fmt.Sprintf(`{"sessionId":%q}`, s))
 	a.answer(`"close"`)
@@ -189,7 +195,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 			t.Errorf("resume sends %s", f.line)
 		}
 	}
-	check("after resume", ask("more", "More."), "user: fresh", "assistant: Fresh.", "user: more")
+	check("after resume", ask("more", "More."), mode, "user: fresh", "assistant: Fresh.", "user: more")
 }
 
 // TestPromptTextLimit sends as much text as a prompt may have, and a byte more.
