@@ -296,7 +296,12 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 // with a password.
 func (m *masking) encodedURL(l []byte, at int) bool {
 	const least, most = 24, 1 << 10
-	if len(l)-at < least {
+	from := at
+	for n := 0; n < 64 && from < len(l) && spaceSet[l[from]]; n++ {
+		from++
+	}
+	const before = 4 // at most: quotes and the like. What follows tells of most values that they are none
+	if base64Set.run(l, from+before) < from+least {
 		return false
 	}
 	v := valueFrom(l, at, false)
