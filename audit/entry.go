@@ -35,6 +35,8 @@ type Entry struct {
 	Answer      string `json:"answer,omitempty"`
 	ClaimSource string `json:"claim_source,omitempty"`
 
+	Suspect string `json:"hallucination_suspect,omitempty"` // what the model may have made up in the call
+
 	Result      Outcome             `json:"result"`
 	Category    executors.Category  `json:"error_category,omitempty"` // of every call that was no success
 	Error       string              `json:"error,omitempty"`
@@ -126,6 +128,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
+	e.Suspect = l.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached
 	e.BytesAfter = len(res.Text)
 	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)

@@ -303,6 +303,7 @@ type Record struct {
 	Truncated   bool      // the output is not all there was
 	Cached      bool      // it was not run: the result of an earlier call still holds
 	Before      int       // bytes of the output before it was filtered and cut; 0 means as many as came out
+	Suspect     string    // what a reasoning model may have made up in the call; only a warning
 	Rollback    *Rollback // a failed command was undone
 }
 

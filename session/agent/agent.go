@@ -68,6 +68,11 @@ type Agent struct {
 	ShowCompactions bool
 	// Inside tells whether an absolute path lies in the session's roots.
 	Inside func(path string) bool
+	// Exists tells whether something is at an absolute path; nil means that nobody
+	// can tell. Suspected is called for each call that names what the model may
+	// have made up.
+	Exists    func(path string) bool
+	Suspected func()
 	// StreamTerminals says that the client has no terminals but shows those
 	// that an agent streams to it (_meta.terminal_output).
 	StreamTerminals bool

@@ -105,6 +105,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	if err := t.prepare(ctx, call); err != nil {
 		return nil, err
 	}
+	t.suspects(call)
 	u := r.card(acp.UpdateToolCall)
 	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
 	if t.StreamTerminals && call.Card.Command != "" {

@@ -31,6 +31,13 @@ type Config struct {
 	// .zeph/rules/*.md) the system prompt has at most, in bytes. Default 32768; 0:
 	// none of them are read.
 	MaxRulesBytes int `toml:"max_rules_bytes"`
+	// HallucinationDetection warns, in the log, in /status and in the audit log,
+	// of calls of reasoning models that name paths and things which are not there
+	// and which nobody spoke of. Default false.
+	HallucinationDetection bool `toml:"hallucination_detection"`
+	// ReasoningModelDetection is when a model counts as one that reasons: auto, by
+	// its name or its thoughts, always or never. Default auto.
+	ReasoningModelDetection string `toml:"reasoning_model_detection"`
 }
 
 // maxRulesBytes bounds what every request carries of files that are not the
@@ -39,7 +46,7 @@ const maxRulesBytes = 1 << 20
 
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
-	return Config{MaxToolIterations: 10, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10}
+	return Config{MaxToolIterations: 10, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10, ReasoningModelDetection: reasoningAuto}
 }
 
 // Validate tells what is wrong, by key.
@@ -56,6 +63,9 @@ func (c Config) Validate() map[string]string {
 	}
 	if c.CompactAt != 0 && !(c.CompactAt >= 0.1 && c.CompactAt <= budgetPercent/100.0) { // NaN is neither
 		wrong["compact_at"] = fmt.Sprintf("%g is neither 0 nor from 0.1 to 0.8", c.CompactAt)
+	}
+	if !slices.Contains(reasoningModes, c.ReasoningModelDetection) {
+		wrong["reasoning_model_detection"] = fmt.Sprintf("%q is not one of %s", c.ReasoningModelDetection, strings.Join(reasoningModes, ", "))
 	}
 	if !slices.Contains(modes, c.Mode) {
 		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(modes, ", "))
@@ -83,6 +93,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),
 		func() { c.ContextBudgetTokens = repo.ContextBudgetTokens })
 	take("max_rules_bytes", repo.MaxRulesBytes <= c.MaxRulesBytes, func() { c.MaxRulesBytes = repo.MaxRulesBytes })
+	take("hallucination_detection", repo.HallucinationDetection || !c.HallucinationDetection,
+		func() { c.HallucinationDetection = repo.HallucinationDetection })
 	take("mode", slices.Index(modes, repo.Mode) <= slices.Index(modes, c.Mode),
 		func() { c.Mode = repo.Mode })
 	return c, ignored

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -288,7 +289,15 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 			},
 			NewID: a.NewID,
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
-			Inside:     func(path string) bool { _, err := files.Resolve(path); return err == nil },
+			Inside: func(path string) bool { _, err := files.Resolve(path); return err == nil },
+			Exists: func(path string) bool {
+				real, err := files.Resolve(path)
+				if err == nil {
+					_, err = files.Lstat(real)
+				}
+				return !errors.Is(err, fs.ErrNotExist)
+			},
+			Suspected:  func() { kept.suspects.Add(1) },
 			Toolset:    kept.set,
 			Off:        kept.off,
 			Reformat:   reformat,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
@@ -24,7 +25,9 @@ type keeper struct {
 	long   *overflow.Overflow
 	system *systemPrompt
 	off    []string // the tools that are switched off
-	set    *toolset.Set
+
+	suspects atomic.Int64 // calls in which the model may have made something up
+	set      *toolset.Set
 }
 
 // Reset forgets results and the system prompt, and begins to count anew; what runs in the background
@@ -50,6 +53,9 @@ func (k *keeper) Status() []string {
 		lines = append(lines, k.box.State())
 	}
 	lines = append(lines, k.set.Status()...)
+	if n := k.suspects.Load(); n > 0 {
+		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d of the tool calls; audit.jsonl says what they name", n))
+	}
 	if jobs := k.shell.Background(); len(jobs) > 0 {
 		lines = append(lines, "Background: "+strings.Join(jobs, "; "))
 	}

@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// When a model counts as one that reasons.
+const (
+	reasoningAuto   = "auto"   // by its name, or by thoughts in its last answer
+	reasoningAlways = "always" // whatever it is called
+	reasoningNever  = "never"
+)
+
+// reasoningModes are the values of reasoning_model_detection.
+var reasoningModes = []string{reasoningAuto, reasoningAlways, reasoningNever}
+
+// maxSuspects bounds what is told of one call.
+const maxSuspects = 5
+
+// suspects notes what a call of a reasoning model names that nobody told it of:
+// such models are prone to make up paths and names. It is a heuristic, so it only
+// warns: the call goes on as it is.
+func (t *turn) suspects(call *executors.Call) {
+	if !t.Config.HallucinationDetection || call.Origin != executors.Model || !t.reasons() {
+		return
+	}
+	told := t.told()
+	found := append(t.pathsFrom(call, told), entitiesFrom(call, told, t.tools)...)
+	slices.Sort(found)
+	if found = slices.Compact(found); len(found) == 0 {
+		return
+	}
+	found = found[:min(len(found), maxSuspects)]
+	call.Record.Suspect = strings.Join(found, ", ")
+	if t.Suspected != nil {
+		t.Suspected()
+	}
+	t.Log.Warn("HallucinationSuspect: a call names what is neither there nor was told of", "session", t.Session, "call", call.ID, "tool", call.Tool, "names", found)
+}
+
+// reasons reports whether the model that answered is taken for one that reasons.
+func (t *turn) reasons() bool {
+	switch t.Config.ReasoningModelDetection {
+	case reasoningAlways:
+		return true
+	case reasoningNever:
+		return false
+	}
+	if reasoningName(t.model.Name()) {
+		return true
+	}
+	for _, m := range slices.Backward(t.history) {
+		if m.Role == llm.Assistant {
+			return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Thought != "" || b.Opaque != nil })
+		}
+	}
+	return false
+}
+
+// reasoningName knows the reasoning models by their names, "provider:model".
+func reasoningName(name string) bool {
+	name = strings.ToLower(name)
+	if _, model, ok := strings.Cut(name, ":"); ok {
+		name = model
+	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for _, series := range []string{"o1", "o3", "o4"} {
+		if rest, ok := strings.CutPrefix(name, series); ok && (rest == "" || rest[0] == '-' || rest[0] == ':') {
+			return true
+		}
+	}
+	return strings.Contains(name, "qwq") || strings.Contains(name, "deepseek-r1") || strings.Contains(name, "deepseek_r1") ||
+		strings.HasPrefix(name, "claude") && strings.Contains(name, "think")
+}
+
+// told is all that the model was told, in lower case: what it said itself is no
+// ground for what it says now.
+func (t *turn) told() string {
+	var b strings.Builder
+	b.WriteString(t.system(t.model))
+	for _, m := range t.history {
+		if m.Role != llm.User {
+			continue
+		}
+		for _, block := range m.Blocks {
+			b.WriteByte('\n')
+			b.WriteString(block.Text)
+			if block.Result != nil {
+				b.WriteString(block.Result.Text)
+			}
+		}
+	}
+	return strings.ToLower(b.String())
+}
+
+// commandPath finds in a command what is most likely the path of a file.
+var commandPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s"'=])((?:\.{0,2}/)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,5})\b`)
+})
+
+// pathsFrom gives the paths of a call that do not exist and that nobody spoke of.
+// Of what a call makes, the directory counts.
+func (t *turn) pathsFrom(call *executors.Call, told string) []string {
+	if t.Exists == nil {
+		return nil
+	}
+	tool, _ := executors.Find(t.tools, call.Tool)
+	var found []string
+	look := func(shown, abs string) {
+		if tool.Effect.Has(executors.Mutates) && call.Card.Command == "" {
+			abs = filepath.Dir(abs)
+		}
+		if !t.Exists(abs) && !strings.Contains(told, strings.ToLower(filepath.Base(abs))) {
+			found = append(found, shown)
+		}
+	}
+	for _, path := range call.Card.Paths {
+		look(path, path)
+	}
+	for _, m := range commandPath().FindAllStringSubmatch(call.Card.Command, 20) {
+		abs := m[1]
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(call.Card.Dir, abs)
+		}
+		look(m[1], abs)
+	}
+	return found
+}
+
+// entity is what one has to have been told: an address, a UUID, a hash, a mail
+// address.
+var entity = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)https?://[^\s"'<>()]+` +
+		`|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b` +
+		`|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{10,62}\b` +
+		`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
+})
+
+// maxEntityText is the longest text of an input that is looked at: longer ones are
+// what the model writes.
+const maxEntityText = 1000
+
+// entitiesFrom gives what a call names that nobody told of.
+func entitiesFrom(call *executors.Call, told string, tools []executors.Tool) []string {
+	tool, _ := executors.Find(tools, call.Tool)
+	if tool.Effect.Has(executors.Mutates) && tool.Kind != executors.KindExecute { // what is written may be new
+		return nil
+	}
+	var members map[string]any
+	if json.Unmarshal(call.Input, &members) != nil {
+		return nil
+	}
+	var found []string
+	for _, v := range members {
+		text, ok := v.(string)
+		if !ok || len(text) > maxEntityText {
+			continue
+		}
+		for _, name := range entity().FindAllString(text, 20) {
+			if !strings.Contains(told, strings.ToLower(ground(name))) {
+				found = append(found, fmt.Sprintf("%.100s", name))
+			}
+		}
+	}
+	return found
+}
+
+// ground is the part of a name that must have been told: of an address the host,
+// since one may guess a page.
+func ground(name string) string {
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		return strings.TrimPrefix(host, "www.")
+	}
+	return name
+}
