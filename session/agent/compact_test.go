@@ -26,6 +26,7 @@ type fakeModel struct {
 	rounds   int // of looks in a turn; 0 means 1
 	parallel int // looks in a round; 0 means 1
 	silent   bool
+	refuses  bool                                                         // in the end, instead of an answer
 	sum      func(ctx context.Context, transcript string) (string, error) // nil: "S"
 	each     func(req llm.Request, tokens int)                            // sees the requests that are no summaries
 	compress string                                                       // a prompt upon which the model calls compress_context
@@ -142,6 +143,9 @@ func (m *fakeModel) answer(messages []llm.Message) []llm.Event {
 		return []llm.Event{call("compress_context", `{"focus":"the bug"}`), call("say", `{"text":"beside"}`), {Stop: llm.StopTools}}
 	}
 	if m.done++; m.done > max(m.rounds, 1) {
+		if m.refuses {
+			return []llm.Event{{Text: "no"}, {Stop: llm.StopRefusal}}
+		}
 		return []llm.Event{{Text: fmt.Sprint("done ", m.calls)}, {Stop: llm.StopEnd}}
 	}
 	var events []llm.Event
@@ -225,6 +229,53 @@ func TestLongConversation(t *testing.T) {
 				t.Errorf("%d requests were too long", m.refused)
 			}
 		})
+	}
+}
+
+// A refusal drops its turn, also where that was compacted meanwhile: all but what
+// the summary says of it.
+func TestRefusalAfterCompaction(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 16_000, output: 12_000}
+	a, _ := compacting(t, m, c)
+	history, _, err := c.turn(t.Context(), t, a, nil, text("before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Keep = nil // references alone would do
+	m.rounds, m.refuses = 8, true
+	history, reason, err := c.turn(t.Context(), t, a, history, text("do it"))
+	if d, ok := readDigest(history); err != nil || reason != acp.StopRefusal || !ok || len(history) != 1 || d.said[0] != "before" {
+		t.Errorf("%v, %v: %+v", reason, err, history)
+	}
+	m.rounds, m.refuses = 1, false
+	if _, reason, err = c.turn(t.Context(), t, a, history, text("something else")); err != nil || reason != acp.StopEndTurn {
+		t.Errorf("%v, %v", reason, err)
+	}
+}
+
+// A conversation that goes on with a model of a smaller window is made to fit.
+func TestSmallerModel(t *testing.T) {
+	c := &client{}
+	large := &fakeModel{name: "large", window: 200_000, output: 4_000, rounds: 3}
+	a, _ := compacting(t, large, c)
+	var history []llm.Message
+	var err error
+	for range 20 {
+		if history, _, err = c.turn(t.Context(), t, a, history, text("look")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	less := &fakeModel{name: "small", window: 8_000, output: 2_000, rounds: 3}
+	a.Model = func() llm.Model { return less }
+	var reason acp.StopReason
+	for range 3 {
+		if history, reason, err = c.turn(t.Context(), t, a, history, text("go on")); err != nil || reason != acp.StopEndTurn {
+			t.Fatal(reason, err, c.lines[len(c.lines)-1])
+		}
+	}
+	if large.summaries > 0 || less.refused > 0 || less.summaries == 0 {
+		t.Errorf("%d summaries by the large model, %d by the small one, which refused %d", large.summaries, less.summaries, less.refused)
 	}
 }
 

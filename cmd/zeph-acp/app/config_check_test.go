@@ -21,6 +21,7 @@ func TestCheckOfKeys(t *testing.T) {
 		"[tools.shell]\nallowed_paths = ['/']":                                                "",
 		"[[tools.permissions.shell]]\npattern = 'a'\naction = 'deny'":                         `key "tools.permissions.shell": it is now "tools.permissions.bash" (zeph-acp config migrate renames it)`,
 		"[[tools.permissions.glob]]\npattern = 'a'\naction = 'deny'":                          `key "tools.permissions.glob": it is now "tools.permissions.find_path" (zeph-acp config migrate renames it)`,
+		"[agent]\ncompress_provider = 'zz'":                                                   `:2: key "agent.compress_provider": `,
 		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                   `:2: key "tools.retry.parameter_reformat_provider": `,
 	} {
 		l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", text), Environ: []string{"HOME=/"}})

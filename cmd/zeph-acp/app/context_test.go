@@ -425,3 +425,23 @@ func TestKilledWhileItIsSummed(t *testing.T) {
 		t.Errorf("%d refused, %d summaries", s.refused, s.summed)
 	}
 }
+
+// TestCompressProvider opens a session whose provider of summaries is not there:
+// the user is told, and the session's own model does it.
+func TestCompressProvider(t *testing.T) {
+	t.Cleanup(Isolate())
+	s := &small{window: 32_000}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	k := newTalk(t, longHome(t), server.URL)
+	k.app.Config.Agent.CompressProvider = "nobody"
+	id := k.open()
+	k.prompt(id, turnText(1))
+	if said := k.said.String(); !strings.Contains(said, "agent.compress_provider") || !strings.Contains(said, "nobody") {
+		t.Errorf("not told: %s", said)
+	}
+	k.prompt(id, "/compact the names")
+	if s.summed != 1 || !strings.Contains(k.said.String(), "Compacted: ") {
+		t.Errorf("%d summaries: %s", s.summed, k.said.String())
+	}
+}

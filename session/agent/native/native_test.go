@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -183,5 +184,36 @@ func TestPlanTypedByTheUser(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: got %q, want %q", prompt, got, want)
 		}
+	}
+}
+
+// The model's call of compress_context is housekeeping, and nobody is asked. It
+// works on the conversation that it is made in; that it failed is for the model.
+func TestCompress(t *testing.T) {
+	tool, ok := executors.Find(native.New().Tools(), "compress_context")
+	if !ok || tool.Phase != executors.PhaseAutonomous || tool.Effect.ReadOnly() || tool.Effect.Has(executors.Idempotent) || !tool.Effect.InternalOnly() {
+		t.Errorf("%+v", tool) // it would be cached, repeated, asked about, or run beside others
+	}
+	for name, tt := range map[string]struct {
+		compress func(context.Context, string) (string, error)
+		want     string
+		failed   bool
+	}{
+		"works":                {func(_ context.Context, focus string) (string, error) { return "kept " + focus, nil }, "kept it", false},
+		"fails":                {func(context.Context, string) (string, error) { return "", errors.New("no luck") }, "compress_context: no luck", true},
+		"without conversation": {nil, "/compact", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := &executors.Call{
+				Tool: "compress_context", Input: json.RawMessage(`{"focus":"it"}`), Record: &executors.Record{},
+				Notify: func(executors.Event) {}, Compress: tt.compress,
+			}
+			e := chain("ask", nil)
+			call.Card, call.Unfit = e.Prepare(t.Context(), call)
+			res, err := e.Execute(t.Context(), call)
+			if err != nil || res.Failed != tt.failed || !strings.Contains(res.Text, tt.want) || tt.failed && !strings.Contains(res.Text, "Nothing was lost") {
+				t.Errorf("%v: %+v", err, res)
+			}
+		})
 	}
 }
