@@ -60,7 +60,7 @@ func (a *agent) subcommand(stdin string, args ...string) (status int, out string
 // login stores the key that the fake provider takes.
 func (a *agent) login() {
 	a.t.Helper()
-	if status, out := a.subcommand("test\n", "login"); status != 0 {
+	if status, out := a.subcommand("test\n", "login", "--provider", "claude"); status != 0 {
 		a.t.Fatalf("login: exit status %d: %s", status, out)
 	}
 }
@@ -157,7 +157,7 @@ func TestStatement050Login(t *testing.T) {
 	if err := json.Unmarshal(a.answer(`"init"`).Result, &said); err != nil || len(said.AuthMethods) != 2 || said.AuthMethods[1].Type != "terminal" {
 		t.Fatalf("the methods are %+v, %v", said.AuthMethods, err)
 	}
-	login := said.AuthMethods[1].Args
+	login := append(said.AuthMethods[1].Args, "--provider", "claude") // which a terminal would ask for
 	for name, tt := range map[string]struct {
 		key    string
 		stored bool

@@ -136,14 +136,19 @@ func TestLoginInTerminal(t *testing.T) {
 		saved  string // a line of the file; empty means that there is none
 		shows  string
 	}{
-		"one provider": {"", nil, func(p *person) {
+		"nothing configured": {"", nil, func(p *person) {
+			p.sees("  1  claude (ANTHROPIC_API_KEY)\r\n  2  openai (OPENAI_API_KEY)\r\n  3  gemini (GEMINI_API_KEY)\r\n")
+			p.sees("Number [1]: ")
+			p.types("\r")
 			p.sees("Key of claude " + question)
 			p.types(" sk-secret\r")
 		}, 0, `ANTHROPIC_API_KEY = "sk-secret"`, "Stored the key of claude"},
 		"as an editor does": {"", []string{"serve"}, func(p *person) {
+			p.sees("Number [1]: ")
+			p.types("openai\n")
 			p.sees(question)
 			p.types("sk-secret\n")
-		}, 0, `ANTHROPIC_API_KEY = "sk-secret"`, "Stored"},
+		}, 0, `OPENAI_API_KEY = "sk-secret"`, "Stored"},
 		"the first of several": {manyProviders, nil, func(p *person) {
 			p.sees("  1  home, claude (KEY_OF_HOME)\r\n  2  work (KEY_OF_WORK)\r\n")
 			p.sees("Number [1]: ")
@@ -168,19 +173,19 @@ func TestLoginInTerminal(t *testing.T) {
 		"no such number": {manyProviders, nil, func(p *person) {
 			p.sees("Number [1]: ")
 			p.types("9\r")
-		}, 1, "", `no key was stored: "9" is not a number from 1 to 2`},
-		"empty": {"", nil, func(p *person) {
+		}, 1, "", `no key was stored: "9" is not a number from 1 to 4`},
+		"empty": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			p.types("\r")
 		}, 1, "", "the key is empty"},
-		"too long": {"", nil, func(p *person) {
+		"too long": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			for range 5 {
 				p.types(strings.Repeat("k", 1024))
 			}
 			p.types("\r")
 		}, 1, "", "too long"},
-		"Ctrl-C": {"", nil, func(p *person) {
+		"Ctrl-C": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			p.types("sk-secr\x03")
 		}, 1, "", "no key was stored"},
@@ -188,11 +193,11 @@ func TestLoginInTerminal(t *testing.T) {
 			p.sees("Number [1]: ")
 			p.types("\x03")
 		}, 1, "", "no key was stored"},
-		"Ctrl-D": {"", nil, func(p *person) {
+		"Ctrl-D": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			p.types("\x04")
 		}, 1, "", "no key was stored"},
-		"SIGTERM": {"", nil, func(p *person) {
+		"SIGTERM": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			p.cmd.Process.Signal(syscall.SIGTERM)
 		}, 1, "", "no key was stored"},

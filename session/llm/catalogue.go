@@ -299,6 +299,10 @@ func (p Provider) address(getenv func(string) string) string {
 	switch p.Type {
 	case TypeClaude:
 		address = cmp.Or(address, getenv(anthropicURL), "https://api.anthropic.com")
+	case TypeOpenAI:
+		address = cmp.Or(address, getenv(openAIURL), openAIBases[p.Type])
+	case TypeGemini:
+		address = cmp.Or(address, openAIBases[p.Type])
 	case TypeOllama:
 		address = ollamaAddress(cmp.Or(address, getenv(ollamaHost))).String()
 	}

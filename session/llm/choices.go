@@ -144,13 +144,15 @@ func Keys(cfg Config) []Key {
 	ps := available(cfg, func(string) string { return "" })
 	var keys []Key
 	for _, p := range ps {
-		if (p.Type == TypeClaude || p.Type == TypeOllama) && p.keyEnv() != "" {
+		if p.keyEnv() != "" && p.Type != TypeDirect && p.Type != TypeScript {
 			keys = append(keys, Key{p.name(), p.keyEnv()})
 		}
 	}
-	named := func(k Key) bool { return k.Provider == TypeClaude }
-	if p, err := choose(ps, TypeClaude); err == nil && p.Type == TypeClaude && !slices.ContainsFunc(keys, named) {
-		keys = append(keys, Key{TypeClaude, p.keyEnv()})
+	for _, public := range publicTypes {
+		named := func(k Key) bool { return k.Provider == public.Provider }
+		if p, err := choose(ps, public.Provider); err == nil && p.Type == public.Provider && !slices.ContainsFunc(keys, named) {
+			keys = append(keys, Key{public.Provider, p.keyEnv()})
+		}
 	}
 	return keys
 }

@@ -69,17 +69,18 @@ func TestCurrentClaude(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	others := []Key{{"openai", "OPENAI_API_KEY"}, {"gemini", "GEMINI_API_KEY"}}
 	for name, tt := range map[string]struct {
 		providers []Provider
 		want      []Key
 	}{
-		"nothing": {nil, []Key{{"claude", "ANTHROPIC_API_KEY"}}},
-		"unnamed": {[]Provider{{Type: "claude"}}, []Key{{"claude", "ANTHROPIC_API_KEY"}}},
+		"nothing": {nil, append([]Key{{"claude", "ANTHROPIC_API_KEY"}}, others...)},
+		"unnamed": {[]Provider{{Type: "claude"}}, append([]Key{{"claude", "ANTHROPIC_API_KEY"}}, others...)},
 		"named, the default first": {
 			[]Provider{{Type: "direct"}, {Name: "a", Type: "claude"}, {Type: "script", Model: "m"}, {Name: "b", Type: "claude", APIKeyEnv: "B", Default: true}},
-			[]Key{{"b", "B"}, {"a", "ANTHROPIC_API_KEY"}, {"claude", "B"}}},
-		"others":         {[]Provider{{Type: "direct"}}, []Key{{"claude", "ANTHROPIC_API_KEY"}}},
-		"the name taken": {[]Provider{{Name: "claude", Type: "direct"}}, nil},
+			append([]Key{{"b", "B"}, {"a", "ANTHROPIC_API_KEY"}, {"claude", "B"}}, others...)},
+		"others":         {[]Provider{{Type: "direct"}}, append([]Key{{"claude", "ANTHROPIC_API_KEY"}}, others...)},
+		"the name taken": {[]Provider{{Name: "claude", Type: "direct"}}, others},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, Keys(Config{Providers: tt.providers})); diff != "" {

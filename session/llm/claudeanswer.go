@@ -160,24 +160,15 @@ func (a *claudeAnswer) endCall(emit func(Event) bool) bool {
 		return true
 	}
 	a.call = nil
-	args := strings.TrimSpace(a.args.String())
-	if args == "" {
-		args = strings.TrimSpace(string(a.whole))
+	args := a.args.String()
+	if strings.TrimSpace(args) == "" {
+		args = string(a.whole)
 	}
-	cutOff := stopReasons[a.stop] == StopMaxTokens
-	switch {
-	case args == "" || args == "null":
-		if cutOff {
-			return true
-		}
-		call.Input = json.RawMessage("{}")
-	case json.Valid([]byte(args)):
-		call.Input = json.RawMessage(args)
-	case cutOff:
+	input, ok := inputOf(args, stopReasons[a.stop] == StopMaxTokens)
+	if !ok {
 		return true
-	default:
-		call.Input, _ = json.Marshal(args)
 	}
+	call.Input = input
 	a.calls++
 	if call.ID == "" { // some that speak the protocol leave it out
 		call.ID = fmt.Sprintf("call_%d", a.calls)

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -190,6 +191,7 @@ func callInput(input json.RawMessage) json.RawMessage {
 // characters, and never the same twice, which other providers do not promise.
 type wireIDs struct {
 	used map[string]bool
+	most int                 // characters; 0 means 128
 	open map[string][]string // IDs of the last answer's calls -> those written
 }
 
@@ -197,10 +199,12 @@ type wireIDs struct {
 func (w *wireIDs) answer() { w.open = map[string][]string{} }
 
 func (w *wireIDs) call(id string) string {
-	base := wireName(id)
+	most := cmp.Or(w.most, 128)
+	base := shorten(wireName(id), most)
 	wire := base
 	for n := 2; w.used[wire]; n++ {
-		wire = fmt.Sprintf("%s_%d", base, n)
+		end := fmt.Sprintf("_%d", n)
+		wire = shorten(base, most-len(end)) + end
 	}
 	w.used[wire] = true
 	w.open[id] = append(w.open[id], wire)

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -11,14 +12,21 @@ import (
 
 // The provider types that a Provider can have.
 const (
-	TypeClaude = "claude" // Anthropic's Messages API, here or at a compatible address
-	TypeDirect = "direct" // see Direct
-	TypeOllama = "ollama" // Ollama's own API
-	TypeScript = "script" // see Script
+	TypeClaude     = "claude"     // Anthropic's Messages API, here or at a compatible address
+	TypeOpenAI     = "openai"     // OpenAI's Responses API or Chat Completions
+	TypeGemini     = "gemini"     // Google's Gemini, by its endpoint that is compatible with OpenAI's
+	TypeOllama     = "ollama"     // Ollama's own API
+	TypeCompatible = "compatible" // any other server that speaks Chat Completions
+	TypeDirect     = "direct"     // see Direct
+	TypeScript     = "script"     // see Script
 )
 
 // types lists the types as an error names them.
-var types = []string{TypeClaude, TypeOllama, TypeDirect, TypeScript}
+var types = []string{TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible, TypeDirect, TypeScript}
+
+// publicTypes need no configuration but a key, in the order that the environment
+// is looked at.
+var publicTypes = []Key{{TypeClaude, anthropicKey}, {TypeOpenAI, openAIKey}, {TypeGemini, geminiKey}}
 
 // Config is the table [llm].
 type Config struct {
@@ -44,27 +52,32 @@ type Provider struct {
 	// Name is what the user picks it by, as "name" or "name:model"; unique, without
 	// colon and space. Empty means the type.
 	Name string `toml:"name"`
-	// Type is claude, ollama, direct or script.
+	// Type is claude, openai, gemini, ollama, compatible, direct or script.
 	Type string `toml:"type"`
 	// Model is the provider's name of the model, or the file of a script. Empty
-	// means DefaultClaude for claude, and the first of the server's list for
-	// ollama; a script must have one.
+	// means DefaultClaude, DefaultOpenAI or DefaultGemini, and the first of the
+	// server's list for ollama; compatible and script must have one.
 	Model string `toml:"model"`
+	// API is the protocol of openai and compatible: APIResponses, the default of
+	// openai, or APIChat, that of compatible.
+	API string `toml:"api"`
 	// BaseURL is the address of the API, with or without "/v1". Empty means
-	// ANTHROPIC_BASE_URL, else the public one; for ollama OLLAMA_HOST, else
-	// http://127.0.0.1:11434.
+	// ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the public one; for ollama
+	// OLLAMA_HOST, else http://127.0.0.1:11434. Compatible must have one.
 	BaseURL string `toml:"base_url"`
 	// APIKeyEnv is the environment variable that holds the key. Empty means
-	// ANTHROPIC_API_KEY; for ollama that there is no key, save at ollama.com, where
-	// it is OLLAMA_API_KEY.
+	// ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; for compatible and ollama
+	// that there is no key, save at ollama.com, where it is OLLAMA_API_KEY.
 	APIKeyEnv string `toml:"api_key_env"`
-	// MaxTokens bounds one answer, in tokens, thoughts included; 0 means 32,000,
-	// 64,000 at the thought levels xhigh and max, or less where the model allows
-	// less. For ollama 0 means no limit but the window.
+	// MaxTokens bounds one answer, in tokens, thoughts included; 0 leaves it to the
+	// server. For claude 0 means 32,000, 64,000 at the thought levels xhigh and max,
+	// or less where the model allows less. For ollama it means no limit but the
+	// window.
 	MaxTokens int `toml:"max_tokens"`
 	// ContextWindow is the size of the context window, in tokens; 0 means what is
-	// known of the model, else 200,000. An ollama is told to use that many; 0 means
-	// what the model was made with, else at most 32,768.
+	// known of the model, else 200,000 for claude, and no limit for others. An ollama
+	// is told to use that many; 0 means what the model was made with, else at most
+	// 32,768.
 	ContextWindow int `toml:"context_window"`
 	// EmbeddingModel is the provider's name of the model that turns texts into
 	// vectors. Empty means that there is none; claude, direct and script have none.
@@ -162,13 +175,20 @@ func (p Provider) validate() map[string]string {
 	}
 	check(p.Name == "" || providerName().MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
 	switch p.Type {
-	case TypeClaude, TypeOllama, TypeDirect:
+	case TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeDirect:
+	case TypeCompatible:
+		check(p.Model != "", "model", "must name the server's model")
+		check(p.BaseURL != "", "base_url", "must be the server's address, such as http://127.0.0.1:1234/v1")
 	case TypeScript:
 		check(p.Model != "", "model", "must name the script's file")
 	case "":
 		wrong["type"] = "is missing; the types are " + strings.Join(types, ", ")
 	default:
 		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, strings.Join(types, ", "))
+	}
+	if p.API != "" {
+		check(p.Type == TypeOpenAI || p.Type == TypeCompatible, "api", "only openai and compatible have a choice")
+		check(slices.Contains([]string{APIResponses, APIChat}, p.API), "api", "must be responses or chat, got %q", p.API)
 	}
 	if p.BaseURL != "" {
 		u, err := url.Parse(p.BaseURL)
@@ -200,22 +220,20 @@ func (p Provider) name() string {
 }
 
 // model is the model that it has without anyone picking one.
-func (p Provider) model() string {
-	if p.Model == "" && p.Type == TypeClaude {
-		return DefaultClaude
-	}
-	return p.Model
-}
+func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }
 
 // keyEnv is the variable that holds the key; empty means that there is none.
 func (p Provider) keyEnv() string {
-	switch {
-	case p.APIKeyEnv != "":
+	if p.APIKeyEnv != "" {
 		return p.APIKeyEnv
-	case p.Type == TypeClaude:
-		return anthropicKey
-	case p.Type == TypeOllama && p.BaseURL != "" && isOllamaCom(ollamaAddress(p.BaseURL)):
+	}
+	if p.Type == TypeOllama && p.BaseURL != "" && isOllamaCom(ollamaAddress(p.BaseURL)) {
 		return ollamaKey
+	}
+	for _, k := range publicTypes {
+		if k.Provider == p.Type {
+			return k.Env
+		}
 	}
 	return ""
 }

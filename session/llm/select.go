@@ -9,12 +9,17 @@ import (
 const (
 	anthropicKey = "ANTHROPIC_API_KEY"
 	anthropicURL = "ANTHROPIC_BASE_URL"
+	openAIKey    = "OPENAI_API_KEY"
+	openAIURL    = "OPENAI_BASE_URL"
+	geminiKey    = "GEMINI_API_KEY"
 )
 
 // Select makes the model that the user wants. Want is "provider:model" or
 // "provider", where provider is a configured name, or one of the types; empty
 // means the default provider, else the first. With no provider configured it is
-// Claude if ANTHROPIC_API_KEY is set, Ollama if OLLAMA_HOST is, else Direct.
+// Claude, OpenAI and Gemini, in this order, as far as ANTHROPIC_API_KEY,
+// OPENAI_API_KEY and GEMINI_API_KEY are set, without any of them Ollama if
+// OLLAMA_HOST is, else Direct.
 //
 // Nothing is connected. A key that is missing is no error here: [Ready] tells,
 // and so does the model's Stream. Getenv is asked again at each of them, so that
@@ -63,6 +68,8 @@ func (p Provider) open(getenv func(string) string) (Model, error) {
 	switch p.Type {
 	case TypeClaude:
 		return p.withTools(newClaude(p, getenv)), nil
+	case TypeOpenAI, TypeGemini, TypeCompatible:
+		return p.withTools(newOpenAI(p, getenv)), nil
 	case TypeOllama:
 		return p.withTools(newOllama(p, getenv)), nil
 	case TypeScript:
@@ -113,10 +120,15 @@ func available(cfg Config, getenv func(string) string) []Provider {
 	if len(ps) > 0 {
 		return ps
 	}
-	if getenv(anthropicKey) != "" {
-		return []Provider{{Type: TypeClaude}}
+	for _, k := range publicTypes {
+		if getenv(k.Env) != "" {
+			ps = append(ps, Provider{Type: k.Provider})
+		}
 	}
-	if getenv(ollamaHost) != "" {
+	switch {
+	case len(ps) > 0: // what a key was set for is meant; a server is only looked for without one
+		return ps
+	case getenv(ollamaHost) != "":
 		return []Provider{{Type: TypeOllama}}
 	}
 	return []Provider{{Type: TypeDirect}}
@@ -137,6 +149,8 @@ func choose(ps []Provider, want string) (Provider, error) {
 	switch {
 	case i >= 0:
 		p = ps[i]
+	case name == TypeCompatible:
+		return p, fmt.Errorf("model %q needs an address: name the server in [[llm.providers]] with type = %q and base_url", want, TypeCompatible)
 	case slices.Contains(types, name):
 		p = Provider{Type: name}
 	default:

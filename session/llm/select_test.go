@@ -32,6 +32,10 @@ func TestSelect(t *testing.T) {
 		"key":                    {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
 		"key, another":           {env: key, want: "direct", model: "direct"},
 		"no key, claude":         {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
+		"other keys":             {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OLLAMA_HOST": "h"}, model: "openai:gpt-6.1-sol", window: 1_050_000},
+		"the second key":         {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}, want: "gemini", model: "gemini:gemini-3.8-flash", window: 1_048_576},
+		"no key, openai":         {want: "openai:gpt-5", model: "openai:gpt-5", window: 400_000},
+		"no address":             {want: "compatible:x", err: `model "compatible:x" needs an address: name the server in [[llm.providers]] with type = "compatible" and base_url`},
 		"a script":               {want: "script:" + script, model: "script:" + script},
 		"default":                {cfg: some, env: key, model: "replay:" + script},
 		"first":                  {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
@@ -39,12 +43,12 @@ func TestSelect(t *testing.T) {
 		"by name and model":      {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
 		"by name, another model": {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
 		"by type":                {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
-		"unknown":                {cfg: some, want: "gemini:x", err: `no provider "gemini" for model "gemini:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
+		"unknown":                {cfg: some, want: "mistral:x", err: `no provider "mistral" for model "mistral:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
 		"a model alone":          {want: "claude-opus-5", err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
 		"no model":               {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
 		"no file":                {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
 		"direct has none":        {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
-		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, ollama, direct, script`},
+		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
@@ -99,15 +103,18 @@ func TestValidate(t *testing.T) {
 	cfg := Config{Providers: []Provider{
 		{Name: "ok", Type: "claude", BaseURL: "http://127.0.0.1:80/v1", APIKeyEnv: "MY_KEY", MaxTokens: 5, ContextWindow: 6, ToolUse: "auto", Images: "no", Price: Price{Input: 1, Currency: "EUR"}, Default: true},
 		{Name: "ok", Type: "direct"},
-		{Name: "a:b", Type: "openai", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "none", Images: "true", Price: Price{Input: -1}, Default: true},
+		{Name: "a:b", Type: "mistral", API: "soap", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "none", Images: "true", Price: Price{Input: -1}, Default: true},
 		{Type: "script"},
 		{Name: "n", MaxTokens: 9, ContextWindow: 9},
 		{Name: "d", Type: "direct", Images: "yes", Price: Price{Input: 1}},
+		{Type: "compatible", API: "responses"},
+		{Type: "gemini", API: "chat"},
 	}}
 	want := map[string]string{
 		"providers[1].name":           `"ok" is the name of an earlier provider; names must differ`,
 		"providers[2].name":           `must have no colon and no space, got "a:b"`,
-		"providers[2].type":           `"openai" is not known; the types are claude, ollama, direct, script`,
+		"providers[2].api":            `must be responses or chat, got "soap"`,
+		"providers[2].type":           `"mistral" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`,
 		"providers[2].base_url":       "must be an address such as https://api.anthropic.com",
 		"providers[2].api_key_env":    "must be the name of an environment variable, not the key itself",
 		"providers[2].max_tokens":     "must be 0 or more tokens, got -1",
@@ -117,10 +124,13 @@ func TestValidate(t *testing.T) {
 		"providers[2].price.input":    "must be 0 to 1,000,000 for a million tokens, got -1",
 		"providers[2].default":        "an earlier provider is the default already; only one can be",
 		"providers[3].model":          "must name the script's file",
-		"providers[4].type":           "is missing; the types are claude, ollama, direct, script",
+		"providers[4].type":           "is missing; the types are claude, openai, gemini, ollama, compatible, direct, script",
 		"providers[4].max_tokens":     "must be less than context_window",
 		"providers[5].images":         "direct takes none",
 		"providers[5].price":          "direct costs nothing",
+		"providers[6].model":          "must name the server's model",
+		"providers[6].base_url":       "must be the server's address, such as http://127.0.0.1:1234/v1",
+		"providers[7].api":            "only openai and compatible have a choice",
 	}
 	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -50,6 +50,28 @@ var dialects = map[string]dialect{
 			return sseChunks, &claudeAnswer{provider: "claude:m"}
 		},
 	},
+	"responses": {
+		provider: Provider{Type: TypeOpenAI}, path: "/v1/responses", auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"encrypted_content":"gAAAAABor0Az7dWcV5qk3m"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
+			return jsonOrSSE, &responsesAnswer{model: "openai:m"}
+		},
+	},
+	"chat": {
+		provider: Provider{Type: TypeOpenAI, API: APIChat, Model: "gpt-4.1"}, path: "/v1/chat/completions",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
+	},
+	"gemini": {
+		provider: Provider{Type: TypeGemini}, path: "/v1beta/openai/chat/completions",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: geminiKey,
+		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
+	},
+	"local": {
+		provider: Provider{Type: TypeCompatible, Model: "qwen3-8b"}, path: "/v1/chat/completions", auth: "Authorization: ",
+		usage: Usage{Input: 312, Output: 9}, decode: decodeChat,
+	},
 	"ollama": {
 		provider: Provider{Type: TypeOllama, Model: "qwen3:8b", APIKeyEnv: "LAB_KEY"}, path: "/api/chat",
 		auth: "Authorization: Bearer " + wireKey, keyEnv: "LAB_KEY",
@@ -60,6 +82,10 @@ var dialects = map[string]dialect{
 			return ndjsonChunks, &ollamaAnswer{provider: "ollama:m", estimate: func() int { return 1 }}
 		},
 	},
+}
+
+func decodeChat() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
+	return jsonOrSSE, &chatAnswer{model: "chat:m"}
 }
 
 // behaviour is what a model does, whatever the dialect.
@@ -512,11 +538,15 @@ func plain(t *testing.T, events []Event) (out []Event) {
 			raw, _ := json.Marshal(input)
 			ev = wireCall(ev.Call.Name, string(raw))
 		}
-		if n := len(out); n > 0 && ev.Text != "" && out[n-1].Text != "" {
+		n := len(out)
+		switch {
+		case n > 0 && ev.Text != "" && out[n-1].Text != "":
 			out[n-1].Text += ev.Text
-			continue
+		case n > 0 && ev.Thought != "" && out[n-1].Thought != "":
+			out[n-1].Thought += ev.Thought
+		default:
+			out = append(out, ev)
 		}
-		out = append(out, ev)
 	}
 	return out
 }

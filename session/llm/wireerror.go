@@ -139,7 +139,9 @@ func (e *endpoint) failure(err error) error {
 	if outOfCredit(kind) {
 		f.Hint, f.Again = "check the credit of the account", false
 	}
-	f.Auth, f.TooLong = authStatus(f.Status), tooLong(f.Status, kind, f.Message)
+	// Google answers 400 to a key that is none.
+	badKey := strings.HasPrefix(f.Message, "API key not valid")
+	f.Auth, f.TooLong = authStatus(f.Status) || badKey, tooLong(f.Status, kind, f.Message)
 	f.Again = f.Again && !f.TooLong // whatever its status
 	if f.Hint == "" {
 		f.Hint = e.hint(f)
@@ -179,9 +181,9 @@ func authStatus(status int) bool {
 // hint is what the user can do about a status.
 func (e *endpoint) hint(f *Error) string {
 	switch status := f.Status; {
-	case authStatus(status) && e.keyEnv == "":
+	case f.Auth && e.keyEnv == "":
 		return "name the variable of its key with api_key_env"
-	case authStatus(status):
+	case f.Auth:
 		return "check the key in " + e.keyEnv + ", or that of zeph-acp login"
 	case status == http.StatusPaymentRequired:
 		return "check the credit of the account"

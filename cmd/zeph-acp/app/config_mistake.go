@@ -113,9 +113,9 @@ func nearest(s string, names []string) string {
 		}
 	}
 	if best == "" && len(s) >= 3 {
-		for _, n := range names { // api_key for api_key_env
-			if strings.HasPrefix(n, s) || strings.HasPrefix(s, n) {
-				return n
+		for _, n := range names { // api_key for api_key_env, rather than for api
+			if strings.HasPrefix(n, s) || best == "" && strings.HasPrefix(s, n) {
+				best = n
 			}
 		}
 	}

@@ -1,0 +1,120 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// chatCalls puts together the calls of one answer from their pieces. The API names
+// the call that a piece belongs to by its index, and sends ID and name with the
+// first piece alone; many servers do otherwise:
+//
+//   - all calls have the index 0, or none: Gemini, some versions of vLLM and Ollama
+//   - no IDs, or the ID again with each piece
+//   - the name again with each piece
+//   - whole calls in one piece, with the arguments as an object
+//
+// See https://github.com/open-webui/computer/issues/224 for some of Gemini's.
+type chatCalls struct {
+	calls []*openCall
+}
+
+// openCall is a call that is being sent.
+type openCall struct {
+	index    *int
+	id, name string
+	args     strings.Builder
+	extra    json.RawMessage
+}
+
+// whole reports whether nothing can follow.
+func (c *openCall) whole() bool {
+	args := []byte(c.args.String())
+	return json.Valid(args) && isObject(args)
+}
+
+func (cs *chatCalls) add(d *chatCallDelta) {
+	args := argsOf(d.Function.Arguments)
+	c := cs.find(d, args)
+	if c == nil {
+		c = &openCall{index: d.Index, id: d.ID}
+		cs.calls = append(cs.calls, c)
+	}
+	if c.id == "" {
+		c.id = d.ID
+	}
+	if c.name == "" {
+		c.name = d.Function.Name
+	}
+	if d.ExtraContent != nil && string(d.ExtraContent) != "null" {
+		c.extra = d.ExtraContent
+	}
+	c.args.WriteString(args)
+}
+
+// find gives the call that a piece belongs to; nil if it begins one.
+func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
+	var c *openCall
+	for _, o := range cs.calls { // the last one that may be it
+		switch {
+		case d.Index != nil && (o.index == nil || *o.index != *d.Index):
+		case d.ID != "" && d.ID == o.id:
+			return o.goesOn(d, args)
+		case d.Index != nil, d.ID == "":
+			c = o
+		}
+	}
+	switch {
+	case c == nil && d.Index == nil && d.ID != "" && d.Function.Name == "" && len(cs.calls) > 0:
+		return cs.calls[len(cs.calls)-1] // another ID with each piece
+	case c == nil:
+		return nil
+	case d.ID != "" && c.id != "" && d.Function.Name != "": // an index again
+		return nil
+	}
+	return c.goesOn(d, args)
+}
+
+// goesOn gives c unless the piece begins a call of its own: one that has a name
+// while c lacks nothing any more.
+func (c *openCall) goesOn(d *chatCallDelta, args string) *openCall {
+	if d.Function.Name != "" && c.name != "" && c.whole() && (args != "" || d.Function.Name != c.name) {
+		return nil
+	}
+	return c
+}
+
+// argsOf gives a piece of arguments as text.
+func argsOf(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// endedCall is a complete call, with what the server wants back of it.
+type endedCall struct {
+	call  ToolCall
+	extra json.RawMessage
+}
+
+// end gives the calls. One that the end of the answer cut off is none, and neither
+// is what never got a name.
+func (cs *chatCalls) end(names toolNames, cutOff bool) []endedCall {
+	var out []endedCall
+	ids := callIDs{}
+	for i, c := range cs.calls {
+		input, ok := inputOf(c.args.String(), cutOff && i == len(cs.calls)-1)
+		if !ok || c.name == "" {
+			continue
+		}
+		out = append(out, endedCall{ToolCall{ID: ids.own(c.id), Name: names.from(c.name), Input: input}, c.extra})
+	}
+	return out
+}

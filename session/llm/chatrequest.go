@@ -1,0 +1,260 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
+
+// chatRequest is a request of Chat Completions, as far as it is used.
+// https://developers.openai.com/api/reference/resources/chat
+type chatRequest struct {
+	Model               string         `json:"model"`
+	Tools               []chatTool     `json:"tools,omitempty"`
+	Messages            []chatMessage  `json:"messages"`
+	Stream              bool           `json:"stream"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
+	ExtraBody           *geminiBody    `json:"extra_body,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatTool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type chatMessage struct {
+	Role       string     `json:"role"`
+	Content    any        `json:"content"` // string or []chatPart; null beside calls alone, which some servers insist on
+	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+	chatThoughts
+}
+
+// chatThoughts are thoughts that a server wants back with the calls that they led
+// to, by the name that it gave them.
+//
+//	https://api-docs.deepseek.com/guides/thinking_mode
+//	https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
+type chatThoughts struct {
+	ReasoningContent string           `json:"reasoning_content,omitempty"`
+	Reasoning        string           `json:"reasoning,omitempty"`
+	ReasoningDetails []thoughtDetails `json:"reasoning_details,omitempty"`
+}
+
+type chatPart struct {
+	Type     string    `json:"type"` // text or image_url
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type chatCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
+}
+
+// maxChatID is how long the ID of a call may be, in characters. The API tells of
+// it in the error alone: "Expected a string with maximum length 40".
+const maxChatID = 40
+
+// chat writes a request whose messages are repaired already.
+func (o *OpenAI) chat(req Request, messages []Message, names toolNames) *chatRequest {
+	r := &chatRequest{Model: o.model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, chatTool{"function", function{names.to(t.Name), t.Description, objectSchema(t.Schema)}})
+	}
+	if o.has(withUsage) {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	// OpenAI's models that think refuse max_tokens, most other servers don't know
+	// max_completion_tokens.
+	if (o.cfg.Type == TypeOpenAI) == o.has(withMaxTokens) {
+		r.MaxCompletionTokens = o.cfg.MaxTokens
+	} else {
+		r.MaxTokens = o.cfg.MaxTokens
+	}
+	if o.cfg.Type == TypeGemini {
+		r.ExtraBody = o.thinkingConfig(req.Thought)
+	} else {
+		r.ReasoningEffort = o.effort(req.Thought)
+	}
+	r.PromptCacheKey = o.cacheKey(req)
+	return r
+}
+
+// effort gives a level that the model has, else nothing.
+func (o *OpenAI) effort(level string) string {
+	for _, l := range o.knows.levels {
+		if l == level {
+			return l
+		}
+	}
+	return ""
+}
+
+// cacheKey tells OpenAI which requests share a prefix, so that they meet the same
+// cache: those of one session, as far as its beginning tells.
+// https://developers.openai.com/api/docs/guides/prompt-caching
+func (o *OpenAI) cacheKey(req Request) string {
+	if o.cfg.Type != TypeOpenAI || !o.has(withCacheKey) {
+		return ""
+	}
+	sum := sha256.New()
+	sum.Write([]byte(req.System))
+	if len(req.Messages) > 0 {
+		for _, b := range req.Messages[0].Blocks {
+			sum.Write([]byte("\x00" + b.Text))
+		}
+	}
+	return "zeph-" + hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// objectSchema makes a schema one that the APIs take: an object with properties,
+// of which there may be none.
+func objectSchema(raw json.RawMessage) json.RawMessage {
+	raw = inputSchema(raw)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members["properties"] != nil {
+		return raw
+	}
+	end := strings.LastIndexByte(string(raw), '}')
+	return json.RawMessage(string(raw[:end]) + `,"properties":{}}`)
+}
+
+func (o *OpenAI) chatMessages(system string, history []Message, names toolNames) []chatMessage {
+	var out []chatMessage
+	if strings.TrimSpace(system) != "" {
+		out = append(out, chatMessage{Role: "system", Content: system})
+	}
+	ids := wireIDs{used: map[string]bool{}, most: maxChatID}
+	for _, m := range history {
+		if m.Role == Assistant {
+			if msg, ok := o.chatAnswer(m.Blocks, &ids, names); ok {
+				out = append(out, msg)
+			}
+			continue
+		}
+		out = append(out, chatReplies(m.Blocks, &ids)...)
+	}
+	return out
+}
+
+// chatReplies writes a user's message: each result is a message of its own, before
+// what the user said.
+func chatReplies(blocks []Block, ids *wireIDs) []chatMessage {
+	var out []chatMessage
+	var parts []chatPart
+	images := false
+	for _, b := range blocks {
+		switch {
+		case b.Result != nil:
+			out = append(out, chatMessage{Role: "tool", ToolCallID: ids.result(b.Result.ID), Content: resultText(*b.Result)})
+		case b.Image != nil:
+			images = true
+			parts = append(parts, chatPart{Type: "image_url", ImageURL: &imageURL{dataURL(*b.Image)}})
+		case strings.TrimSpace(b.Text) != "":
+			parts = append(parts, chatPart{Type: "text", Text: b.Text})
+		}
+	}
+	switch {
+	case images:
+		out = append(out, chatMessage{Role: "user", Content: parts})
+	case len(parts) > 0: // some servers take no list
+		out = append(out, chatMessage{Role: "user", Content: joined(parts)})
+	}
+	return out
+}
+
+func joined(parts []chatPart) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// resultText is a result for an API that cannot be told that it is a failure, and
+// refuses empty ones.
+func resultText(r ToolResult) string {
+	text := r.Text
+	if strings.TrimSpace(text) == "" {
+		text = "[no output]"
+	}
+	if r.Failed {
+		text = "[failed] " + text
+	}
+	return text
+}
+
+func dataURL(i Image) string {
+	return "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
+
+// chatOpaque is the Data of an Opaque: what belongs to the thoughts before a call,
+// or to the call of that ID.
+type chatOpaque struct {
+	Call  string          `json:"call,omitempty"`
+	Extra json.RawMessage `json:"extra_content,omitempty"`
+	chatThoughts
+}
+
+// chatAnswer writes a message of the assistant; ok is false if nothing is in it.
+func (o *OpenAI) chatAnswer(blocks []Block, ids *wireIDs, names toolNames) (msg chatMessage, ok bool) {
+	msg.Role = string(Assistant)
+	extras := map[string]json.RawMessage{}
+	var text []chatPart
+	var thoughts chatThoughts
+	ids.answer()
+	for _, b := range blocks {
+		switch {
+		case b.Opaque != nil:
+			var data chatOpaque
+			if b.Opaque.Provider != o.Name() || json.Unmarshal(b.Opaque.Data, &data) != nil {
+				continue
+			}
+			if data.Call != "" {
+				extras[data.Call] = data.Extra
+			} else {
+				thoughts = data.chatThoughts
+			}
+		case b.Call != nil:
+			c := chatCall{ID: ids.call(b.Call.ID), Type: "function", ExtraContent: extras[b.Call.ID]}
+			c.Function.Name, c.Function.Arguments = names.to(b.Call.Name), string(callInput(b.Call.Input))
+			msg.ToolCalls = append(msg.ToolCalls, c)
+		case strings.TrimSpace(b.Text) != "":
+			text = append(text, chatPart{Text: b.Text})
+		}
+	}
+	if len(text) > 0 {
+		msg.Content = joined(text)
+	}
+	if len(msg.ToolCalls) > 0 {
+		msg.chatThoughts = thoughts
+		o.sign(msg.ToolCalls)
+	}
+	return msg, len(text) > 0 || len(msg.ToolCalls) > 0
+}

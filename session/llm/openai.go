@@ -1,0 +1,261 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+// OpenAIConfig is what an OpenAI needs to know.
+type OpenAIConfig struct {
+	Type    string        // TypeOpenAI, TypeCompatible or TypeGemini; empty means TypeOpenAI
+	Name    string        // of the provider; empty means the type
+	Model   string        // empty means the default of the type; TypeCompatible has none
+	API     string        // APIResponses or APIChat; empty means the default of the type
+	BaseURL string        // with its path, such as "/v1"; without a path that of the type is added. Empty means the public one
+	APIKey  func() string // asked before each request, so that a later login counts; nil means that there is none
+	KeyEnv  string        // the variable that the user should set, for messages; empty means that no key is needed
+
+	MaxTokens int   // of one answer; 0 leaves it to the server
+	Window    int   // 0 means what is known of the model, which may be nothing
+	Blind     bool  // takes no images
+	Price     Price // the zero value means unknown
+}
+
+// The protocols that OpenAI's models speak.
+const (
+	APIResponses = "responses" // https://developers.openai.com/api/reference/resources/responses
+	APIChat      = "chat"      // https://developers.openai.com/api/reference/resources/chat
+)
+
+// OpenAI is a model behind OpenAI's Responses API or Chat Completions, or behind
+// one of the many servers that speak the latter. Nothing but its config decides
+// where it connects and with which key: the environment variables that the SDK
+// would look at are not.
+//
+// The SDK sends the requests and parts the stream into events. Requests are
+// written and events are read by types of our own: what servers add to the
+// protocol (thoughts, signatures, odd calls) has no place in the SDK's, and one
+// chunk costs them ten times as much.
+//
+// Why is the SDK v3.60.0? Later versions add up to 15 MiB to the binary.
+//
+// Nothing is stored at the provider: what it wants back of its thoughts comes
+// encrypted. The levels are the API's efforts, where it is known which ones the
+// model takes.
+type OpenAI struct {
+	endpoint
+	cfg    OpenAIConfig
+	knows  openAIModel
+	client func() *openai.Client
+	lacks  atomic.Uint32 // of features: what the server has refused
+}
+
+// NewOpenAI makes an OpenAI. It connects to nothing yet.
+func NewOpenAI(cfg OpenAIConfig) *OpenAI {
+	cfg.Type = cmp.Or(cfg.Type, TypeOpenAI)
+	cfg.Name = cmp.Or(cfg.Name, cfg.Type)
+	cfg.Model = cmp.Or(cfg.Model, defaultModels[cfg.Type])
+	if cfg.API == "" {
+		cfg.API = APIChat
+		if cfg.Type == TypeOpenAI {
+			cfg.API = APIResponses
+		}
+	}
+	o := &OpenAI{cfg: cfg, knows: openAIModelOf(cfg.Type, cfg.Model),
+		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, kinds: openAIKinds}}
+	o.client = sync.OnceValue(o.connect)
+	return o
+}
+
+func newOpenAI(p Provider, getenv func(string) string) *OpenAI {
+	cfg := OpenAIConfig{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
+		MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
+	if cfg.BaseURL == "" && p.Type == TypeOpenAI {
+		cfg.BaseURL = getenv(openAIURL)
+	}
+	if env := cfg.KeyEnv; env != "" {
+		cfg.APIKey = func() string { return getenv(env) }
+	}
+	return NewOpenAI(cfg)
+}
+
+// openAIKinds is the HTTP status that errors in a stream would have had.
+// https://developers.openai.com/api/docs/guides/error-codes
+var openAIKinds = map[string]int{
+	"invalid_request_error": 400, "invalid_prompt": 400, "context_length_exceeded": 400, "BadRequestError": 400,
+	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "model_not_found": 404,
+	"insufficient_quota": 429, "rate_limit_exceeded": 429, "rate_limit_error": 429,
+	"server_error": 500, "internal_error": 500, "InternalServerError": 500,
+	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
+}
+
+// Window is the configured one, else that of the model if it is known.
+func (o *OpenAI) Window() int {
+	if o.cfg.Window > 0 {
+		return o.cfg.Window
+	}
+	return o.knows.window
+}
+
+// Levels lists the thought levels that the model is known to take.
+func (o *OpenAI) Levels() []string { return slices.Clone(o.knows.levels) }
+
+// Sees is true unless the configuration says that the endpoint takes no images.
+func (o *OpenAI) Sees() bool { return !o.cfg.Blind }
+
+// LargestImage is in bytes: a request to Gemini may have 20 MB in base64, and no
+// server wants more.
+// https://ai.google.dev/gemini-api/docs/image-understanding
+func (o *OpenAI) LargestImage() int { return 14 << 20 }
+
+// Prices are the configured ones.
+func (o *OpenAI) Prices() Price { return o.cfg.Price }
+
+// The public addresses, and what follows the host where an address has no path.
+var (
+	openAIBases = map[string]string{
+		TypeOpenAI: "https://api.openai.com/v1/",
+		TypeGemini: "https://generativelanguage.googleapis.com/v1beta/openai/",
+	}
+	openAIPaths = map[string]string{TypeOpenAI: "/v1/", TypeCompatible: "/v1/", TypeGemini: "/v1beta/openai/"}
+)
+
+func (o *OpenAI) base() string {
+	base := cmp.Or(o.cfg.BaseURL, openAIBases[o.cfg.Type])
+	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" {
+		u.Path = openAIPaths[o.cfg.Type]
+		return u.String()
+	}
+	return strings.TrimRight(base, "/") + "/"
+}
+
+func (o *OpenAI) connect() *openai.Client {
+	// Not NewClient, which looks at the environment.
+	return &openai.Client{Options: []option.RequestOption{
+		option.WithMaxRetries(0),
+		option.WithHTTPClient(newWireClient()),
+		option.WithBaseURL(o.base()),
+	}}
+}
+
+// Stream asks for the next answer. A tool call whose arguments are not JSON
+// comes with a JSON string of what the model wrote instead of an object, so that
+// no tool takes it; one that was cut off by StopMaxTokens does not come at all.
+func (o *OpenAI) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	names := wireNames(req.Tools)
+	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
+	begin := func() answer {
+		if o.cfg.API == APIResponses {
+			return &responsesAnswer{model: o.Name(), names: names}
+		}
+		return &chatAnswer{model: o.Name(), names: names}
+	}
+	return o.stream(ctx, open, jsonOrSSE, begin)
+}
+
+// feature is what a server may refuse that the next request can do without.
+type feature uint32
+
+const (
+	withThoughts  feature = 1 << iota // what it wanted back of its thoughts
+	withSummaries                     // of thoughts; some organizations must be verified first
+	withEncrypted                     // thoughts to send back; models that don't think have none
+	withUsage                         // in a stream
+	withCacheKey                      // see cacheKey
+	withMaxTokens                     // as max_tokens, not max_completion_tokens
+)
+
+// has tells whether the server is not known to refuse something.
+func (o *OpenAI) has(f feature) bool { return o.lacks.Load()&uint32(f) == 0 }
+
+// open sends the request and gives the response with its stream of events. What
+// the server refuses of it is left out from then on.
+func (o *OpenAI) open(ctx context.Context, req Request, names toolNames) (*http.Response, error) {
+	messages := merged(Repair(shown(o, req.Messages)))
+	for {
+		res, err := o.post(ctx, req, messages, names)
+		switch refused := o.refused(err, messages); {
+		case refused == withThoughts: // of another key, or of a prefix that has changed
+			messages, _ = withoutThoughts(messages)
+		case refused != 0 && o.has(refused):
+			o.lacks.Or(uint32(refused))
+		default:
+			return res, err
+		}
+	}
+}
+
+// refused gives the feature that a request failed for; 0 if it is none.
+func (o *OpenAI) refused(err error, messages []Message) feature {
+	e, ok := errors.AsType[*statusError](err)
+	if !ok || e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity {
+		return 0
+	}
+	message := strings.ToLower(e.message)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
+	}
+	switch _, thoughts := withoutThoughts(messages); {
+	case has("stream_options"):
+		return withUsage
+	case has("prompt_cache_key"):
+		return withCacheKey
+	case has("max_completion_tokens"):
+		return withMaxTokens
+	case has("reasoning summar", "reasoning.summary"):
+		return withSummaries
+	case has("encrypted content is not supported", "reasoning.encrypted_content"):
+		return withEncrypted
+	case thoughts && (e.kind == "invalid_encrypted_content" || has("encrypted content", "encrypted_content", "reasoning", "signature", "'rs_")):
+		return withThoughts
+	}
+	return 0
+}
+
+func (o *OpenAI) post(ctx context.Context, req Request, messages []Message, names toolNames) (*http.Response, error) {
+	path, body := "chat/completions", any(o.chat(req, messages, names))
+	if o.cfg.API == APIResponses {
+		path, body = "responses", o.responses(req, messages, names)
+	}
+	raw, err := wireJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	var res *http.Response
+	err = o.client().Post(ctx, path, nil, &res, append(o.auth(), option.WithRequestBody("application/json", raw))...)
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (o *OpenAI) auth() []option.RequestOption {
+	key := o.key()
+	if key == "" {
+		return nil
+	}
+	return []option.RequestOption{option.WithHeader("Authorization", "Bearer "+key)}
+}
+
+// wireJSON writes a request: the same bytes for the same request, and characters
+// as they are.
+func wireJSON(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return out.Bytes(), err
+}

@@ -1,0 +1,191 @@
+package llm
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The models that providers have without anyone picking one.
+const (
+	DefaultOpenAI = "gpt-6.1-sol"
+	DefaultGemini = "gemini-3.8-flash"
+)
+
+// defaultModels are the models of the types that have a default.
+var defaultModels = map[string]string{TypeClaude: DefaultClaude, TypeOpenAI: DefaultOpenAI, TypeGemini: DefaultGemini}
+
+// Efforts, as sets of models take them.
+var (
+	o3Efforts     = []string{"low", "medium", "high"}
+	gpt5Efforts   = []string{"minimal", "low", "medium", "high"}
+	gpt51Efforts  = []string{"none", "low", "medium", "high"}
+	codexEfforts  = []string{"low", "medium", "high", "xhigh"}
+	gpt52Efforts  = []string{"none", "low", "medium", "high", "xhigh"}
+	gpt56Efforts  = []string{"none", "low", "medium", "high", "xhigh", "max"}
+	gpt6Efforts   = []string{"low", "medium", "high", "xhigh", "max"}
+	gemini3Levels = []string{"minimal", "low", "medium", "high"}
+)
+
+// openAIModel is what a request depends on.
+type openAIModel struct {
+	prefix string
+	window int      // tokens; 0 where it is not known
+	levels []string // nil where it is not known what the model takes
+	plain  bool     // does not think
+}
+
+// openAIModels is asked from the top; the first prefix that fits counts. A model
+// that is not in it thinks, as all new ones do, with a window that is not known.
+//
+//	https://developers.openai.com/api/docs/models
+//	https://developers.openai.com/api/docs/guides/reasoning
+var openAIModels = []openAIModel{
+	{"gpt-6.2-astra", 1_050_000, gpt6Efforts, false},
+	{"gpt-6.1-sol", 1_050_000, gpt6Efforts, false},
+	{"gpt-6-astra", 1_050_000, gpt6Efforts, false},
+	{"gpt-6-sol", 1_050_000, gpt56Efforts, false},
+	{"gpt-6-luna", 1_050_000, gpt56Efforts, false},
+	{"gpt-6", 1_050_000, nil, false},
+	{"gpt-5.6-sol", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6-terra", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6-luna", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.5-pro", 1_050_000, nil, false},
+	{"gpt-5.5", 1_050_000, gpt52Efforts, false},
+	{"gpt-5.4-mini", 400_000, gpt52Efforts, false},
+	{"gpt-5.4-nano", 400_000, gpt52Efforts, false},
+	{"gpt-5.4-pro", 1_050_000, nil, false},
+	{"gpt-5.4", 1_050_000, gpt52Efforts, false},
+	{"gpt-5.3-codex", 400_000, codexEfforts, false},
+	{"gpt-5.3-chat", 128_000, nil, true},
+	{"gpt-5.2-codex", 400_000, codexEfforts, false},
+	{"gpt-5.2-chat", 128_000, nil, true},
+	{"gpt-5.2-pro", 400_000, nil, false},
+	{"gpt-5.2", 400_000, gpt52Efforts, false},
+	{"gpt-5.1-codex-max", 400_000, codexEfforts, false},
+	{"gpt-5.1-codex", 400_000, o3Efforts, false},
+	{"gpt-5.1-chat", 128_000, nil, true},
+	{"gpt-5.1", 400_000, gpt51Efforts, false},
+	{"gpt-5-codex", 400_000, o3Efforts, false},
+	{"gpt-5-chat", 128_000, nil, true},
+	{"gpt-5-pro", 400_000, nil, false},
+	{"gpt-5-mini", 400_000, gpt5Efforts, false},
+	{"gpt-5-nano", 400_000, gpt5Efforts, false},
+	{"gpt-5", 400_000, gpt5Efforts, false},
+	{"gpt-4.1", 1_047_576, nil, true},
+	{"gpt-4o", 128_000, nil, true},
+	{"chatgpt-4o", 128_000, nil, true},
+	{"gpt-4-turbo", 128_000, nil, true},
+	{"gpt-4", 8_192, nil, true},
+	{"gpt-3.5", 16_385, nil, true},
+	{"o4-mini", 200_000, o3Efforts, false},
+	{"o3-mini", 200_000, o3Efforts, false},
+	{"o3", 200_000, o3Efforts, false},
+	{"o1", 200_000, o3Efforts, false},
+}
+
+// geminiModels likewise. Those of the third generation have levels, those before
+// budgets; see thinkingConfig.
+//
+//	https://ai.google.dev/gemini-api/docs/models
+//	https://ai.google.dev/gemini-api/docs/thinking
+var geminiModels = []openAIModel{
+	{"gemini-3.8-flash", 1_048_576, o3Efforts, false},
+	{"gemini-3.6-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3.5-flash-lite", 1_048_576, gemini3Levels, false},
+	{"gemini-3.5-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3.1-flash-lite", 1_048_576, gemini3Levels, false},
+	{"gemini-3.1-pro", 1_048_576, o3Efforts, false},
+	{"gemini-3-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3-pro", 1_048_576, []string{"low", "high"}, false},
+	{"gemini-3", 1_048_576, nil, false},
+	{"gemini-2.5-pro", 1_048_576, o3Efforts, false},
+	{"gemini-2.5-flash", 1_048_576, gpt51Efforts, false},
+	{"gemini-2", 1_048_576, nil, true},
+	{"gemma", 0, nil, true},
+}
+
+// pinned is what may follow a known model's name without making it another one:
+// a date, or the word for what is not final.
+var pinned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
+})
+
+// openAIModelOf gives what is known of a model at a provider of that type. What a
+// compatible server makes of efforts is not known; it may run a known model, as
+// "openai/gpt-5" or "google/gemini-2.5-pro", and then at least its window is.
+func openAIModelOf(kind, name string) openAIModel {
+	if kind == TypeCompatible {
+		name = name[strings.LastIndex(name, "/")+1:]
+		return openAIModel{window: knownWindow(name), plain: true}
+	}
+	models := openAIModels
+	if kind == TypeGemini {
+		models, name = geminiModels, strings.TrimPrefix(name, "models/")
+	}
+	for _, m := range models {
+		rest, ok := strings.CutPrefix(name, m.prefix)
+		if !ok {
+			continue
+		}
+		if !pinned().MatchString(rest) {
+			m.levels = nil
+		}
+		return m
+	}
+	return openAIModel{}
+}
+
+// knownWindow is the window of a model of one of the big providers; 0 for others.
+func knownWindow(name string) int {
+	if strings.HasPrefix(name, "claude-") {
+		return claudeModelOf(name).window
+	}
+	for _, m := range slices.Concat(openAIModels, geminiModels) {
+		if strings.HasPrefix(name, m.prefix) {
+			return m.window
+		}
+	}
+	return 0
+}
+
+// noChat matches the models that OpenAI and Google list besides those to talk to
+// in text.
+var noChat = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
+		`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
+})
+
+// List asks the provider for its models. OpenAI and Gemini list those alone that
+// are known to be for conversations, as far as their names tell.
+func (o *OpenAI) List(ctx context.Context) ([]Choice, error) {
+	if err := o.Ready(); err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := o.client().Get(ctx, "models", nil, &list, o.auth()...); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, o.failure(err)
+	}
+	var choices []Choice
+	for _, m := range list.Data {
+		id := m.ID
+		if o.cfg.Type == TypeGemini {
+			id = strings.TrimPrefix(id, "models/")
+		}
+		if id == "" || o.cfg.Type != TypeCompatible && noChat().MatchString(id) {
+			continue
+		}
+		choices = append(choices, Choice{Name: o.provider + ":" + id, Title: id, Description: "Model of provider " + o.provider, Open: true})
+	}
+	return choices, nil
+}

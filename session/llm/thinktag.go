@@ -1,0 +1,68 @@
+package llm
+
+import "strings"
+
+// thinkTags are the tags that models write around their reasoning, in the text of
+// the answer: most, and Gemini.
+var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}}
+
+// tagged parts the reasoning at the beginning of an answer's text from the rest.
+// Only there is it reasoning: later it may be what the answer is about.
+type tagged struct {
+	held  string // may become a tag
+	close string // of the tag that we are in; empty outside of it
+	past  bool   // the text has begun, or what is before it
+	gap   bool   // nothing but line breaks came after the tag
+}
+
+// take gives what is certain with one more piece of text.
+func (t *tagged) take(piece string) (thought, text string) {
+	if t.past {
+		return "", t.text(piece)
+	}
+	t.held += piece
+	if t.close == "" {
+		rest := strings.TrimLeft(t.held, " \t\r\n")
+		may := rest == ""
+		for _, tag := range thinkTags {
+			if after, ok := strings.CutPrefix(rest, tag[0]); ok {
+				t.close, t.held = tag[1], after
+				break
+			}
+			may = may || strings.HasPrefix(tag[0], rest)
+		}
+		if t.close == "" {
+			if may {
+				return "", ""
+			}
+			return t.end()
+		}
+	}
+	thought, rest, found := strings.Cut(t.held, t.close)
+	if !found {
+		thought, t.held = cutPartial(t.held, t.close)
+		return thought, ""
+	}
+	t.held, t.past, t.gap = "", true, true
+	return thought, t.text(rest)
+}
+
+// text leaves out the line breaks between the reasoning and the text.
+func (t *tagged) text(piece string) string {
+	if t.gap {
+		piece = strings.TrimLeft(piece, "\r\n")
+		t.gap = piece == ""
+	}
+	return piece
+}
+
+// end gives what was held back for want of more.
+func (t *tagged) end() (thought, text string) {
+	held := t.held
+	t.held = ""
+	if t.close != "" {
+		return held, ""
+	}
+	t.past = true
+	return "", held
+}
