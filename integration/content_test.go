@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
 const (
@@ -55,6 +57,7 @@ func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
 				t.Fatal(f.line)
 			}
 			want := append([]string{
+				"text " + prompt.Mode("code"),
 				"text Look at ",
 				"text [The user refers to \"main.go\": " + e.dir + "/main.go#L1:2]\n   1\tpackage unsaved",
 				`text [The user refers to "a thread": zed:///agent/thread/1]`,

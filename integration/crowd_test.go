@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
 // member is one session of a crowd. Its prompts are words of its own, which its
@@ -232,11 +234,11 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	}
 	a, b := process(), process()
 	s := a.open()
-	prompt := func(of *agent, id, text string) frame {
+	ask := func(of *agent, id, text string) frame {
 		of.request(id, "session/prompt", promptParams(s, text))
 		return of.answer(id)
 	}
-	prompt(a, "1", "who are you?")
+	ask(a, "1", "who are you?")
 	if got, ok := b.load(s); !ok || len(got.prompts) != 1 || got.items[len(got.items)-1].Text == "" {
 		t.Fatalf("loaded %+v", got)
 	}
@@ -245,7 +247,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	a.request("2", "session/prompt", promptParams(s, "think"))
 	within(t, patience, "the model", silent)
 	a.await("what the model said so far", func(f frame) bool { return strings.Contains(f.line, `"hink"`) })
-	f := prompt(b, "2", "me too")
+	f := ask(b, "2", "me too")
 	if f.Error == nil || f.Error.Code != -32603 || !strings.Contains(f.Error.Message, "another process") {
 		t.Errorf("a prompt while the other process runs a turn: %s", f.line)
 	}
@@ -256,11 +258,11 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	a.cancelled("2")
 
 	p.then(answer(say("I am two.")))
-	if f := prompt(b, "3", "and you?"); !strings.Contains(string(f.Result), "end_turn") {
+	if f := ask(b, "3", "and you?"); !strings.Contains(string(f.Result), "end_turn") {
 		t.Fatalf("a prompt after the other process's turn: %s", f.line)
 	}
 	p.then(answer(say("One again.")))
-	if f := prompt(a, "3", "still there?"); !strings.Contains(string(f.Result), "end_turn") {
+	if f := ask(a, "3", "still there?"); !strings.Contains(string(f.Result), "end_turn") {
 		t.Fatalf("a prompt of the first process: %s", f.line)
 	}
 	var said []string
@@ -269,7 +271,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 			said = append(said, b.Text)
 		}
 	}
-	want := []string{"who are you?", "I am one.", "think", "I think", "and you?", "I am two.", "still there?"}
+	want := []string{prompt.Mode("code"), "who are you?", "I am one.", "think", "I think", "and you?", "I am two.", "still there?"}
 	if got := strings.Join(said, "|"); got != strings.Join(want, "|") {
 		t.Errorf("the model is told %q, want %q", said, want)
 	}

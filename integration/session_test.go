@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
 // codeOf gives the JSON-RPC error that answered a request of the SDK.
@@ -110,7 +112,7 @@ func TestStatement090Queue(t *testing.T) {
 				said = append(said, b.Text)
 			}
 		}
-		want := []string{"prompt 1", "<prompt 1>", "prompt 2", "<prompt 2>", "prompt 3"}[:2*n+1]
+		want := []string{prompt.Mode("code"), "prompt 1", "<prompt 1>", "prompt 2", "<prompt 2>", "prompt 3"}[:2*n+2]
 		if !slices.Equal(said, want) {
 			t.Errorf("request %d tells of %q, want %q", n, said, want)
 		}
