@@ -140,7 +140,7 @@ func stamped(l []byte) bool {
 	case b == '{':
 		return l[len(l)-1] == '}'
 	case b == '[': // time since boot
-		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit {
+		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && at+1 < len(l) && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit {
 			return true
 		}
 	case kinds[b] == isDigit && run(l, 0) >= 10:

@@ -58,6 +58,22 @@ func TestNormal(t *testing.T) {
 	}
 }
 
+func TestStamped(t *testing.T) {
+	for line, want := range map[string]bool{
+		"[    1.345678] usb 1-1: new":     true,
+		"[0] retry 3.":                    false, // nothing behind the point
+		"2026-11-21T03:12:01Z x":          true,
+		"1763694000 x":                    true,
+		`{"time":1,"msg":"x"}`:            true,
+		"Nov 21 03:12:01 web app[12]: x":  true,
+		"took 12 s, 03:12 in all, so far": false,
+	} {
+		if got := stamped([]byte(line)); got != want {
+			t.Errorf("%q: %t", line, got)
+		}
+	}
+}
+
 func TestDedup(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters, in, want string
