@@ -24,6 +24,9 @@ const (
 // types lists the types as an error names them.
 var types = []string{TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible, TypeDirect, TypeScript}
 
+// embeddingTypes have models that embed; Anthropic has none.
+var embeddingTypes = []string{TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible}
+
 // publicTypes need no configuration but a key, in the order that the environment
 // is looked at.
 var publicTypes = []Key{{TypeClaude, anthropicKey}, {TypeOpenAI, openAIKey}, {TypeGemini, geminiKey}}
@@ -203,7 +206,7 @@ func (p Provider) validate() map[string]string {
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(slices.Contains([]string{"", "auto", toolsNative, toolsText}, p.ToolUse), "tool_use", "must be auto, native or text, got %q", p.ToolUse)
 	check(slices.Contains([]string{"", "auto", imagesYes, imagesNo}, p.Images), "images", "must be auto, yes or no, got %q", p.Images)
-	check(p.EmbeddingModel == "" || p.Type == TypeOllama, "embedding_model", "type %q has no embeddings", p.Type)
+	check(p.EmbeddingModel == "" || slices.Contains(embeddingTypes, p.Type), "embedding_model", "type %q has no embeddings", p.Type)
 	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
 	check(p.Type != TypeDirect || p.Price == Price{}, "price", "direct costs nothing")
 	for key, what := range p.Price.validate() {

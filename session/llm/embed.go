@@ -6,8 +6,8 @@ import "context"
 // in meaning. It may be used concurrently.
 type Embedder interface {
 	// Embed gives one vector for each text, in their order; all have the same
-	// length, but not length 1 for certain. A text that is too long is cut by the
-	// provider. A failure is an *Error.
+	// length, but not length 1 for certain. A text that is too long is cut, here or
+	// by the provider. A failure is an *Error, or the cause of ctx's end.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 

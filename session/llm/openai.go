@@ -28,6 +28,8 @@ type OpenAIConfig struct {
 	APIKey  func() string // asked before each request, so that a later login counts; nil means that there is none
 	KeyEnv  string        // the variable that the user should set, for messages; empty means that no key is needed
 
+	Embedding string // the model that embeds; empty means that there is none
+
 	MaxTokens int   // of one answer; 0 leaves it to the server
 	Window    int   // 0 means what is known of the model, which may be nothing
 	Blind     bool  // takes no images
@@ -82,7 +84,7 @@ func NewOpenAI(cfg OpenAIConfig) *OpenAI {
 
 func newOpenAI(p Provider, getenv func(string) string) *OpenAI {
 	cfg := OpenAIConfig{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
+		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
 	if cfg.BaseURL == "" && p.Type == TypeOpenAI {
 		cfg.BaseURL = getenv(openAIURL)
 	}

@@ -1,0 +1,64 @@
+package toolset
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// TestProviderEmbeds goes all the way from a configured provider to the tools that
+// are offered: its embeddings choose them, and without these words do.
+func TestProviderEmbeds(t *testing.T) {
+	for _, kind := range []string{llm.TypeOpenAI, llm.TypeCompatible, llm.TypeGemini} {
+		t.Run(kind, func(t *testing.T) {
+			broken := false
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var in struct {
+					Model string
+					Input []string
+				}
+				if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Model != "e" || !strings.HasSuffix(r.URL.Path, "/embeddings") {
+					t.Errorf("%s for %q: %v", r.URL.Path, in.Model, err)
+				}
+				if broken {
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				vectors, _ := new(embedder).Embed(r.Context(), in.Input)
+				var data []string
+				for i, v := range vectors { // the last comes first
+					raw, _ := json.Marshal(v)
+					data = append([]string{fmt.Sprintf(`{"index":%d,"embedding":%s}`, i, raw)}, data...)
+				}
+				fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+			}))
+			defer srv.Close()
+			cfg := llm.Defaults()
+			cfg.Providers = []llm.Provider{{Type: kind, Model: "m", BaseURL: srv.URL, EmbeddingModel: "e"}}
+			m, err := llm.Select(cfg, func(string) string { return "key" }, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tools := catalogue(t)
+			s := set(filtering)
+			s.Begin(t.Context(), m, "container", nil, tools)
+			if got := names(s.Offer(m)); !strings.Contains(got, "docker__") {
+				t.Errorf("%s", got)
+			}
+			if status := s.Status()[0]; status != "Filter: top_k=2, always_on=3, embeddings=64" {
+				t.Errorf("%q", status)
+			}
+			broken = true
+			s = set(filtering)
+			s.Begin(t.Context(), m, "delete the folder build", nil, tools)
+			if got := names(s.Offer(m)); got != "bash read list_directory delete_path" {
+				t.Errorf("by words it is %s", got)
+			}
+		})
+	}
+}
