@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -80,7 +81,7 @@ func newSubstitute(v any) (r substitute, err error) {
 }
 
 func (d dedup) Begin(run Run, out *Lines) Pass {
-	return &deduping{dedup: d, out: out, seen: map[string]*logEntry{}}
+	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
 // Bounds of what is held of a log.
@@ -95,10 +96,10 @@ type deduping struct {
 	dedup
 	out     *Lines
 	lines   int
-	last    []byte    // the last line
 	record  logRecord // the one under way
 	exact   int       // plain lines that are still near a new error
-	seen    map[string]*logEntry
+	seed    maphash.Seed
+	seen    map[uint64]*logEntry // by the hash of the text that a record is compared by
 	entries []*logEntry
 	held    int
 	beyond  *Lines // what came when no more could be told apart
@@ -136,7 +137,6 @@ func (d *deduping) Line(l []byte) {
 		d.flush()
 		d.record.begin(l)
 	}
-	d.last = append(d.last[:0], l...)
 }
 
 // flush counts the record under way.
@@ -175,11 +175,12 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 	} else {
 		d.normal(r.text, false)
 	}
-	e := d.seen[string(d.key)]
+	e := d.seen[d.hash()]
 	if e == nil {
 		if e = d.add(r, exact); e != nil && e.varies {
 			e.variants, e.variant = 1, e
-			d.seen[string(d.normal(r.text, true))] = e
+			d.normal(r.text, true)
+			d.seen[d.hash()] = e
 			if e.important && !r.stamped && !exact {
 				d.exact = nearError
 			}
@@ -190,7 +191,8 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 		e.n++
 		return e
 	}
-	v := d.seen[string(d.normal(r.text, true))]
+	d.normal(r.text, true)
+	v := d.seen[d.hash()]
 	switch {
 	case v != nil:
 		v.n++
@@ -222,6 +224,9 @@ func (d *deduping) normal(text []byte, strict bool) []byte {
 	return d.key
 }
 
+// hash is that of d.key.
+func (d *deduping) hash() uint64 { return maphash.Bytes(d.seed, d.key) }
+
 // add makes an entry of a record that is new, by the key in d.key.
 func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 	if len(d.entries) >= d.max || d.held > maxHeld {
@@ -230,7 +235,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.tells()}
 	e.varies = e.important || refused(e.text)
 	d.held += len(e.text) + len(e.key) + 200
-	d.seen[e.key] = e
+	d.seen[d.hash()] = e
 	d.entries = append(d.entries, e)
 	return e
 }
@@ -240,7 +245,7 @@ func (d *deduping) End() Confidence {
 	if d.cut != nil {
 		defer d.beyond.Close()
 	}
-	if d.lines < 3 || isPatternCount(d.last) {
+	if d.lines < 3 || isPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:]) {
 		return Fallback
 	}
 	unique := len(d.entries)
@@ -299,11 +304,15 @@ func (e *logEntry) suffix() []byte {
 // follow notes of each entry whether the numbers in the last of its records tell
 // more than that time went on: how far something came, or what it rose to.
 func (d *deduping) follow() {
+	var first []byte
 	for _, e := range d.entries {
 		if e.n < 3 || len(e.latest) == maxRoutine || bytes.Count(e.text, []byte{'\n'}) > 3 {
 			continue
 		}
-		first := bytes.Clone(d.normal(e.text, true))
+		if bytes.Equal(e.text, e.latest) {
+			continue
+		}
+		first = append(first[:0], d.normal(e.text, true)...)
 		e.moved = !bytes.Equal(first, d.normal(e.latest, true))
 	}
 }

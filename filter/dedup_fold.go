@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,22 +45,22 @@ func (f *logFold) fold() {
 // same words but for names and paths, and at least word ones that differ in one
 // word only.
 func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
-	shape := func(e *logEntry, keys []string) []string {
+	var h maphash.Hash
+	f.group(func(e *logEntry, keys []uint64) []uint64 {
 		if !may(e) || strings.Contains(e.key, "\n") {
 			return keys
 		}
-		var b strings.Builder
+		h.Reset()
 		for w := range strings.SplitSeq(e.key, " ") {
 			if strings.ContainsAny(w, "#/@\\") || strings.Contains(strings.TrimRight(w, ".,:"), ".") || len(w) > 40 {
 				w = "*"
 			}
-			b.WriteString(w)
-			b.WriteByte(' ')
+			h.WriteString(w)
+			h.WriteByte(' ')
 		}
-		return append(keys, b.String())
-	}
-	f.group(shape, alike)
-	f.group(func(e *logEntry, keys []string) []string {
+		return append(keys, h.Sum64())
+	}, alike)
+	f.group(func(e *logEntry, keys []uint64) []uint64 {
 		if !may(e) || strings.Contains(e.key, "\n") || len(e.key) > 1000 {
 			return keys
 		}
@@ -71,7 +72,11 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 				to += from
 			}
 			if from > 0 && to > from+1 { // the first word tells most
-				keys = append(keys, e.key[:from]+"\x00"+e.key[to:])
+				h.Reset()
+				h.WriteString(e.key[:from])
+				h.WriteByte(0)
+				h.WriteString(e.key[to:])
+				keys = append(keys, h.Sum64())
 			}
 			from = to + 1
 		}
@@ -80,26 +85,31 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 }
 
 // group folds entries that share a key with enough others into the first of them.
-func (f *logFold) group(keysOf func(*logEntry, []string) []string, enough int) {
-	count := map[string]int{}
-	var keys []string
-	for _, e := range f.entries {
-		keys = keysOf(e, keys[:0])
-		for _, k := range keys {
-			count[k]++
-		}
+// Keys are hashes.
+func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
+	var all []uint64 // keys of the entries
+	ends := make([]int, len(f.entries))
+	count := make(map[uint64]int, len(f.entries))
+	for i, e := range f.entries {
+		all = keysOf(e, all)
+		ends[i] = len(all)
 	}
-	first := map[string]*logEntry{}
+	for _, k := range all {
+		count[k]++
+	}
+	first := map[uint64]*logEntry{}
 	kept := f.entries[:0]
-	for _, e := range f.entries {
-		keys = keysOf(e, keys[:0])
-		best := ""
+	from := 0
+	for i, e := range f.entries {
+		keys := all[from:ends[i]]
+		from = ends[i]
+		best, most := uint64(0), enough-1
 		for _, k := range keys {
-			if count[k] >= enough && count[k] > count[best] {
-				best = k
+			if n := count[k]; n > most {
+				best, most = k, n
 			}
 		}
-		if best == "" {
+		if most < enough {
 			kept = append(kept, e)
 			continue
 		}

@@ -35,22 +35,45 @@ var kinds = func() (table [256]uint8) {
 // durations, processes and ports count as the same then, not plain numbers.
 func normal(dst, line []byte, strict bool) []byte {
 	n := normalising{dst: dst, line: line, strict: strict}
-	for n.at < len(line) {
-		b := line[n.at]
-		switch {
-		case kinds[b] != 0:
-			n.word()
+	same := 0 // from here on up to at it stays as it is, which is not copied yet
+	for at := 0; at < len(line); {
+		start, kind := at, kinds[line[at]]
+		switch b := line[at]; {
+		case kind != 0:
+			for at++; at < len(line) && kinds[line[at]] != 0; at++ {
+				kind |= kinds[line[at]]
+			}
+			if kind&isDigit != 0 || at-start == 3 && calendar(line[start:at]) || kind == isHex && (at-start >= 8 || joins(line, at)) {
+				n.dst, n.at = append(n.dst, line[same:start]...), start
+				n.word(at, kind)
+				at, same = n.at, n.at
+			}
 		case b == ' ' || b == '\t':
-			n.at++
-			if l := len(n.dst); l == 0 || n.dst[l-1] != ' ' && n.dst[l-1] != '[' {
+			at++
+			before := byte(0)
+			if start > same {
+				before = line[start-1]
+			} else if len(n.dst) > 0 {
+				before = n.dst[len(n.dst)-1]
+			}
+			if b == ' ' && before != ' ' && before != '[' {
+				continue
+			}
+			n.dst, same = append(n.dst, line[same:start]...), at
+			if before != ' ' && before != '[' {
 				n.dst = append(n.dst, ' ')
 			}
 		default:
-			n.at++
-			n.dst = append(n.dst, b)
+			at++
 		}
 	}
-	return n.dst
+	return append(n.dst, line[same:]...)
+}
+
+// joins reports whether what is behind a part of an id, a clock or a date joins it
+// to more.
+func joins(line []byte, end int) bool {
+	return end < len(line) && (line[end] == ':' || line[end] == '-' || line[end] == '/')
 }
 
 type normalising struct {
@@ -59,15 +82,10 @@ type normalising struct {
 	strict    bool
 }
 
-// word takes the letters and digits that begin here.
-func (n *normalising) word() {
+// word takes the letters and digits up to end, which are of these kinds.
+func (n *normalising) word(end int, kind uint8) {
 	line, start := n.line, n.at
-	end, kind := start, uint8(0)
-	for end < len(line) && kinds[line[end]] != 0 {
-		kind |= kinds[line[end]]
-		end++
-	}
-	if kind&isAlpha == 0 && end < len(line) && (line[end] == ':' || line[end] == '-' || line[end] == '/') {
+	if kind&isAlpha == 0 && joins(line, end) {
 		if to := linked(line, start, end); to > 0 {
 			n.mark(to)
 			return
@@ -177,7 +195,7 @@ func (n *normalising) tells(end int) bool {
 
 // speaks reports whether a number up to end is one of the few that say what
 // happened: a status, an exit code, a level, none at all.
-func (n normalising) speaks(end int) bool {
+func (n *normalising) speaks(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
 		return false
