@@ -54,10 +54,15 @@ func (t *turn) makeRoom(ctx context.Context) error {
 }
 
 // refused tells whether a request that the provider refused as too long can be
-// made again, since the history is shorter now. It is tried once in a turn.
+// made again, since the history is shorter now. It is tried once in a turn, and
+// not where a part of the answer is in the history already, such as that before a
+// cut: there another prompt goes on.
 func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok || !failed.TooLong || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
+		return false, err
+	}
+	if n := len(t.history); n > 0 && t.history[n-1].Role == llm.Assistant {
 		return false, err
 	}
 	t.wasRefused = true
@@ -335,6 +340,7 @@ func (w *work) failed(ctx context.Context, err error) error {
 		if sendErr := w.Send(late, u); sendErr != nil {
 			return sendErr
 		}
+		w.id, w.shown = "", false // what is done without a summary is another compaction
 	}
 	switch {
 	case cancelled:
@@ -369,8 +375,7 @@ func (w *work) done(ctx context.Context, c Compaction) error {
 		events = append(events, Answer{Model: t.model.Name(), Shown: &used})
 	}
 	t.Record(events...)
-	ctx = context.WithoutCancel(ctx) // it has happened
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // it has happened
 	defer cancel()
 	if err := t.tell(ctx, c); err != nil || used.Size == 0 {
 		return err

@@ -91,14 +91,16 @@ func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, err
 }
 
 // candidates are the models in the order in which they are asked: those that
-// failed a short while ago are the last.
+// failed a short while ago are the last. While the one that was picked is among
+// them, so are those that lack their key: the user was told of them when it failed.
 func (f *fallback) candidates() []Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
 	var fresh, tired []Model
+	tells := !now.Before(f.until[f.Model])
 	for _, m := range append([]Model{f.Model}, f.others...) {
-		if now.Before(f.until[m]) {
+		if now.Before(f.until[m]) || !tells && Ready(m) != nil {
 			tired = append(tired, m)
 		} else {
 			fresh = append(fresh, m)

@@ -81,6 +81,23 @@ func TestFallbackRests(t *testing.T) {
 	}
 }
 
+// While a model is left alone, those that lack their key don't take its place:
+// neither are they told of with each call, nor does their window count.
+func TestFallbackWithoutKey(t *testing.T) {
+	c := idle{at: time.Unix(0, 0)}
+	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
+	m := scripts(t, c.clock(), Retry{}, bad+good, "no key")
+	noKey := "b: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"
+	for i, want := range []string{"! a: x (" + noKey + ")", "hi .end"} {
+		if got := told(m, t.Context()); got != want {
+			t.Errorf("call %d: %s, want %s", i, got, want)
+		}
+	}
+	if Answering(m) != m || m.Window() != 0 {
+		t.Errorf("%s is asked, with a window of %d", Answering(m).Name(), m.Window())
+	}
+}
+
 // What does not fit into a window is not sent, and the window is that of the
 // model which answers.
 func TestFallbackWindow(t *testing.T) {

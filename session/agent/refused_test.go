@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// A provider that refuses a request as too long, whatever we count, gets a
+// shorter one, once.
+func TestRefusedAsTooLong(t *testing.T) {
+	for name, tt := range map[string]struct {
+		refusals int
+		fails    bool
+	}{"once": {1, false}, "always": {100, true}} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			m := &fakeModel{window: 100_000, output: 3000}
+			a, _ := compacting(t, m, c)
+			var history []llm.Message
+			for range 5 {
+				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+			}
+			a.Model = func() llm.Model { return &refusing{m, &tt.refusals} }
+			history, reason, err := c.turn(t.Context(), t, a, history, text("go on"))
+			if _, ok := errors.AsType[*llm.Error](err); ok != tt.fails || !tt.fails && reason != acp.StopEndTurn {
+				t.Errorf("%v, %v", reason, err)
+			}
+			if d, ok := readDigest(history); !ok || d.summary != "S" {
+				t.Errorf("no digest: %+v", history[0])
+			}
+			if m.summaries != 1 {
+				t.Errorf("%d summaries", m.summaries)
+			}
+		})
+	}
+}
+
+type refusing struct {
+	*fakeModel
+	times *int
+}
+
+func (r *refusing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	if !strings.HasPrefix(req.System, "You sum up") && *r.times > 0 {
+		*r.times--
+		return func(yield func(llm.Event, error) bool) {
+			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
+		}
+	}
+	return r.fakeModel.Stream(ctx, req)
+}
+
+// What is refused as too long when the model is asked to go on is not asked again:
+// what it said before the cut is in the history, and no request ends with that.
+func TestRefusedAfterACut(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 100_000, output: 3000}
+	a, _ := compacting(t, m, c)
+	var history []llm.Message
+	for range 5 {
+		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+	}
+	calls := 0
+	a.Model = func() llm.Model { return &cutting{m, &calls} }
+	history, _, err := c.turn(t.Context(), t, a, history, text("go on"))
+	if e, ok := errors.AsType[*llm.Error](err); !ok || !e.TooLong || calls != 1 || m.summaries != 0 {
+		t.Errorf("%v after %d calls and %d summaries", err, calls, m.summaries)
+	}
+	if last := history[len(history)-1]; last.Role != llm.Assistant || last.Blocks[0].Text != "One, " {
+		t.Errorf("the history ends with %+v", last)
+	}
+}
+
+// cutting breaks off in each answer, and is then refused as too long.
+type cutting struct {
+	*fakeModel
+	calls *int
+}
+
+func (m *cutting) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	*m.calls++
+	return func(yield func(llm.Event, error) bool) {
+		_ = yield(llm.Event{Text: "One, "}, nil) && yield(llm.Event{Cut: true}, nil) &&
+			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
+	}
+}
+
+// A summary that failed has ended for the client: what is done without it is told
+// under another id.
+func TestFailedSummaryHasEnded(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 8_000, output: 3000, sum: func(context.Context, string) (string, error) { return "", errors.New("no luck") }}
+	a, _ := compacting(t, m, c)
+	a.ShowCompactions = true
+	ended := map[string]acp.CompactionStatus{}
+	failed, completed := 0, 0
+	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
+		if u, ok := u.(acp.CompactionUpdate); ok {
+			if was := ended[u.CompactionID]; was != "" {
+				t.Errorf("%s is %s after it was %s", u.CompactionID, u.Status, was)
+			}
+			switch u.Status {
+			case acp.CompactionFailed:
+				failed++
+				ended[u.CompactionID] = u.Status
+			case acp.CompactionCompleted:
+				completed++
+				ended[u.CompactionID] = u.Status
+			}
+		}
+		return c.send(ctx, u)
+	}
+	var history []llm.Message
+	for range 12 {
+		history, _, _ = c.turn(t.Context(), t, a, history, text("look "+strings.Repeat("and again ", 100)))
+	}
+	if failed == 0 || completed == 0 {
+		t.Errorf("%d failed, %d completed", failed, completed)
+	}
+}
