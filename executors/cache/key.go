@@ -14,10 +14,6 @@ import (
 // key stands for a tool and an input.
 type key [sha256.Size]byte
 
-// thought begins the names of members in which a model thinks aloud: they are no
-// part of the call.
-const thought = "_tafc_think"
-
 // keyOf is the same for calls of one tool whose inputs are the same but for the
 // order of members and white space. There is none for an input that is no
 // object.
@@ -40,11 +36,6 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 	dec.UseNumber()
 	if dec.Decode(&members) != nil || members == nil {
 		return nil, false
-	}
-	for name := range members {
-		if strings.HasPrefix(name, thought) {
-			delete(members, name)
-		}
 	}
 	out, err := json.Marshal(members) // in order
 	return out, err == nil

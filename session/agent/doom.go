@@ -144,10 +144,6 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	return o
 }
 
-// thought begins the names of members in which a model thinks aloud: they differ
-// from call to call, and no tool sees them.
-const thought = "_tafc_think"
-
 // canonical is the same for inputs that mean the same: without spaces, members in
 // order, numbers as they are written.
 func canonical(input json.RawMessage) string {
@@ -156,13 +152,6 @@ func canonical(input json.RawMessage) string {
 	var v any
 	if dec.Decode(&v) != nil {
 		return string(input)
-	}
-	if members, ok := v.(map[string]any); ok {
-		for name := range members {
-			if strings.HasPrefix(name, thought) {
-				delete(members, name)
-			}
-		}
 	}
 	out, err := json.Marshal(v)
 	if err != nil {

@@ -232,6 +232,18 @@ func TestOllamaCancel(t *testing.T) {
 	}
 }
 
+// Who waits for another to learn of the model still sees a cancel.
+func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
+	m := serveOllama(t, "", "").model("m")
+	m.memory("m").asking <- struct{}{} // the other one
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if _, err := collect(m, ctx, hello()); !errors.Is(err, stop) {
+		t.Errorf("Stream: %v", err)
+	}
+}
+
 func TestOllamaFacts(t *testing.T) {
 	gptoss := `{"details":{"family":"gptoss"},"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"gptoss","gptoss.context_length":131072}}`
 	for name, tt := range map[string]struct {

@@ -55,7 +55,7 @@ func (f ollamaFacts) use(want int) int {
 // ollamaKnown is shared by all models of one name at one address, since each
 // session has a Model of its own.
 type ollamaKnown struct {
-	asking sync.Mutex // held while the server is asked
+	asking chan struct{} // has room for the one who asks the server
 	mu     sync.Mutex
 	facts  ollamaFacts
 	asked  bool
@@ -66,7 +66,7 @@ type ollamaKnown struct {
 var ollamaModels sync.Map
 
 func (o *Ollama) memory(name string) *ollamaKnown {
-	k, _ := ollamaModels.LoadOrStore(o.base.String()+" "+name, new(ollamaKnown))
+	k, _ := ollamaModels.LoadOrStore(o.base.String()+" "+name, &ollamaKnown{asking: make(chan struct{}, 1)})
 	return k.(*ollamaKnown)
 }
 
@@ -100,8 +100,12 @@ func (o *Ollama) Learn(ctx context.Context) bool {
 // learn asks once; a server that does not answer is asked again the next time.
 func (o *Ollama) learn(ctx context.Context, name string) bool {
 	k := o.memory(name)
-	k.asking.Lock()
-	defer k.asking.Unlock()
+	select {
+	case k.asking <- struct{}{}:
+		defer func() { <-k.asking }()
+	case <-ctx.Done():
+		return false
+	}
 	if _, asked := k.get(false); asked {
 		return false
 	}

@@ -124,10 +124,13 @@ func (l *Loaded) checkScripts(f *Findings) {
 
 // checkHelpers looks for the models that do work beside the conversation.
 func (l *Loaded) checkHelpers(f *Findings) {
-	for key, name := range map[string]string{
+	helpers := map[string]string{
 		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
 		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
-	} {
+		"tools.summarize_provider":                l.Config.Tools.SummarizeProvider,
+	}
+	for _, key := range slices.Sorted(maps.Keys(helpers)) {
+		name := helpers[key]
 		if name == "" {
 			continue
 		}
@@ -145,6 +148,7 @@ func (l *Loaded) checkIdle(f *Findings) {
 		keys  []string
 		needs string // what is missing; empty if nothing is
 	}{
+		{"tools", []string{"summarize_provider"}, missing(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
 		{"tools.shell", []string{"transactional"}, missing(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
 		{"tools.shell", []string{"auto_rollback"}, missing(shell.AutoRollback && !shell.Transactional, "transactional = true")},
 		{

@@ -22,6 +22,8 @@ func TestCheckOfKeys(t *testing.T) {
 		"[[tools.permissions.shell]]\npattern = 'a'\naction = 'deny'":                         `key "tools.permissions.shell": it is now "tools.permissions.bash" (zeph-acp config migrate renames it)`,
 		"[[tools.permissions.glob]]\npattern = 'a'\naction = 'deny'":                          `key "tools.permissions.glob": it is now "tools.permissions.find_path" (zeph-acp config migrate renames it)`,
 		"[agent]\ncompress_provider = 'zz'":                                                   `:2: key "agent.compress_provider": `,
+		"[tools]\nsummarize_output = true\nsummarize_provider = 'zz'":                         `:3: key "tools.summarize_provider": `,
+		"[tools]\nsummarize_provider = 'claude'":                                              `:2: key "tools.summarize_provider": has no effect without summarize_output = true`,
 		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                   `:2: key "tools.retry.parameter_reformat_provider": `,
 	} {
 		l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", text), Environ: []string{"HOME=/"}})
