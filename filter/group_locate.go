@@ -26,10 +26,15 @@ const maxFileName = 400
 func locate(l []byte) (p position, ok bool) {
 	l = bytes.TrimRight(unindent(l), " ")
 	l = p.prefix(l)
-	for i := 0; i < min(len(l), maxFileName); i++ {
-		b := l[i]
-		if b != ':' && b != '(' || i == 0 {
-			continue
+	head := l[:min(len(l), maxFileName)]
+	colon, paren := after(head, 0, ':'), after(head, 0, '(')
+	for colon < len(head) || paren < len(head) {
+		i, b := min(colon, paren), byte(':')
+		if i == colon {
+			colon = after(head, i, b)
+		} else {
+			b = '('
+			paren = after(head, i, b)
 		}
 		n, rest := positionAt(l[i:])
 		if n == 0 {
@@ -42,6 +47,16 @@ func locate(l []byte) (p position, ok bool) {
 		return p, p.says(rest)
 	}
 	return p, false
+}
+
+// after gives where a byte is next behind a place; the end if nowhere.
+func after(l []byte, at int, b byte) int {
+	if at+1 < len(l) {
+		if i := bytes.IndexByte(l[at+1:], b); i >= 0 {
+			return at + 1 + i
+		}
+	}
+	return len(l)
 }
 
 // prefix takes off what stands before the file.

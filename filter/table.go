@@ -97,8 +97,12 @@ func (t *tablePass) df() string {
 	gone, rows := 0, 0
 	var fields [][]byte
 	ok := t.each(func(l []byte) {
+		if bytes.IndexByte(l, '%') < 0 { // looked for first, since it is quick
+			t.out.Write(l)
+			return
+		}
 		fields = slices.AppendSeq(fields[:0], bytes.FieldsSeq(l))
-		if len(fields) < 5 || !bytes.Contains(l, []byte("%")) || fields[0][len(fields[0])-1] == ':' {
+		if len(fields) < 5 || fields[0][len(fields[0])-1] == ':' {
 			t.out.Write(l)
 			return
 		}
