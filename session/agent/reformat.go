@@ -26,68 +26,38 @@ type Reformatter struct {
 	Timeout time.Duration // for its answer; 0 means none
 }
 
-// maxReformat bounds what the model is asked, and what it answers, in bytes.
-const maxReformat = 64 << 10
+// maxReformat bounds what the model is asked, in bytes.
+const maxReformat = maxAside
 
-var errSlow = errors.New("took too long")
-
-// ask asks once for an input that fits. usage is set also beside an error, if the
-// provider told.
-func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, usage *llm.Usage, err error) {
+// ask asks once for an input that fits. What was answered is known also beside an
+// error.
+func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, answer aside, err error) {
 	question, err := question(tool, input, failure)
 	if err != nil {
-		return nil, nil, err
+		return nil, answer, err
 	}
-	if f.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, f.Timeout, errSlow)
-		defer cancel()
+	if answer, err = askAside(ctx, f.Model, f.Timeout, reformatPrompt, question); err != nil {
+		return nil, answer, err
 	}
-	req := llm.Request{
-		System:   strings.TrimSpace(reformatPrompt),
-		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: question}}}},
+	if answer.stop != llm.StopEnd {
+		return nil, answer, fmt.Errorf("%s gave no input (it stopped with %q)", answer.model.Name(), answer.stop)
 	}
-	if levels := llm.Levels(f.Model); len(levels) > 0 {
-		req.Thought = levels[0]
-	}
-	var answer strings.Builder
-	var stop llm.StopReason
-	for ev, err := range f.Model.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return nil, usage, err
-		case ev.Usage != nil:
-			usage = ev.Usage
-		case ev.Stop != "":
-			stop = ev.Stop
-		}
-		if answer.Len()+len(ev.Text) > maxReformat {
-			return nil, usage, fmt.Errorf("%s answered with more than %d bytes", f.Model.Name(), maxReformat)
-		}
-		answer.WriteString(ev.Text)
-	}
-	if stop != llm.StopEnd {
-		return nil, usage, fmt.Errorf("%s gave no input (it stopped with %q)", f.Model.Name(), stop)
-	}
-	corrected, err = onlyObject(answer.String())
-	return corrected, usage, err
+	corrected, err = onlyObject(answer.text)
+	return corrected, answer, err
 }
 
-// question puts all into one JSON object: nothing in a string can end it.
+// question is what the model is asked.
 func question(tool executors.Tool, input json.RawMessage, failure string) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	text, err := jsonText(struct {
 		Tool   string          `json:"tool"`
 		Schema json.RawMessage `json:"schema"`
 		Input  json.RawMessage `json:"input"`
 		Error  string          `json:"error"`
 	}{tool.Name, tool.Schema, input, failure})
-	if err == nil && b.Len() > maxReformat {
-		err = fmt.Errorf("%d bytes are too much to be asked", b.Len())
+	if err == nil && len(text) > maxReformat {
+		err = fmt.Errorf("%d bytes are too much to be asked", len(text))
 	}
-	return b.String(), err
+	return text, err
 }
 
 // onlyObject gives the JSON object that an answer is. Nothing else may be in it,
@@ -177,10 +147,10 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 // reformat asks for an input that fits, and counts what that costs.
 func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
 	tool, _ := executors.Find(r.tools, r.call.Tool)
-	input, usage, err := r.Reformat.ask(ctx, tool, r.call.Input, failure)
-	if usage != nil {
-		r.Spend(r.Reformat.Model, *usage)
-		r.Record(Answer{Model: r.Reformat.Model.Name(), Usage: usage})
+	input, answer, err := r.Reformat.ask(ctx, tool, r.call.Input, failure)
+	if answer.usage != nil {
+		r.Spend(answer.model, *answer.usage)
+		r.Record(Answer{Model: answer.model.Name(), Usage: answer.usage})
 	}
 	return input, err
 }

@@ -15,8 +15,8 @@ import (
 //go:embed summarize.md
 var summarizePrompt string
 
-// OutputSummarizer lets a model sum up outputs that are too long for the one that asked
-// for them. It may be used concurrently.
+// OutputSummarizer lets a model sum up outputs that are too long for the one that
+// asked for them. It may be used concurrently.
 type OutputSummarizer struct {
 	Model   func() llm.Model
 	Timeout time.Duration // for its answer; 0 means none
@@ -56,59 +56,18 @@ func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input jso
 		Output string          `json:"output"`
 	}{tool, input, cut, output})
 	if err != nil {
-		return "", err
-	}
-	if s.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, errSlow)
-		defer cancel()
-	}
-	m := s.Model()
-	req := llm.Request{
-		System:   strings.TrimSpace(summarizePrompt),
-		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: question}}}},
-	}
-	if levels := llm.Levels(m); len(levels) > 0 {
-		req.Thought = levels[0]
-	}
-	var answer strings.Builder
-	var stop llm.StopReason
-	var usage *llm.Usage
-	defer func() { // also beside an error
-		if usage != nil {
-			s.Count(m, *usage)
-		}
-	}()
-	for ev, err := range m.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return "", err
-		case ev.Usage != nil:
-			usage = ev.Usage
-		case ev.Stop != "":
-			stop = ev.Stop
-		}
-		if answer.WriteString(ev.Text); answer.Len() > maxReformat {
-			return "", fmt.Errorf("%s answered with more than %d bytes", m.Name(), maxReformat)
-		}
-	}
-	text := strings.TrimSpace(answer.String())
-	if stop != llm.StopEnd || text == "" {
-		return "", fmt.Errorf("%s gave no summary (it stopped with %q)", m.Name(), stop)
-	}
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	return text, nil
-}
-
-// jsonText puts all into one JSON object: nothing in a string can end it.
-func jsonText(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
 		return "", errors.New("it cannot be put into a question")
 	}
-	return b.String(), nil
+	answer, err := askAside(ctx, s.Model(), s.Timeout, summarizePrompt, question)
+	if answer.usage != nil {
+		s.Count(answer.model, *answer.usage)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(answer.text)
+	if answer.stop != llm.StopEnd || text == "" {
+		return "", fmt.Errorf("%s gave no summary (it stopped with %q)", answer.model.Name(), answer.stop)
+	}
+	return text, nil
 }

@@ -19,7 +19,7 @@ func TestOutputSummarizer(t *testing.T) {
 		"cut off":       {script: `{"text":"All"}` + "\n" + `{"stop":"max_tokens"}`, fails: `stopped with "max_tokens"`},
 		"refused":       {script: `{"text":"No."}` + "\n" + `{"stop":"refusal"}`, fails: "refusal"},
 		"a broken one":  {script: `{"error":{"status":400,"message":"no"}}`, fails: "400"},
-		"without end":   {script: `{"text":"` + strings.Repeat("x", maxReformat+1) + `"}`, fails: "more than"},
+		"without end":   {script: `{"text":"` + strings.Repeat("x", maxAside+1) + `"}`, fails: "more than"},
 		"calls a tool":  {script: `{"tool":"bash","input":{}}`, fails: "gave no summary"},
 		"says too late": {script: `{"delay_ms":600000}` + "\n" + `{"text":"x"}`, fails: errSlow.Error()},
 	} {
@@ -65,6 +65,17 @@ func TestOutputSummarizerAsks(t *testing.T) {
 	direct := &OutputSummarizer{Model: func() llm.Model { return llm.Direct{} }}
 	if direct.Most() != 0 {
 		t.Error("what is built in sums nothing up")
+	}
+}
+
+// What a summary costs is counted for the model that gave it.
+func TestOutputSummarizerInstead(t *testing.T) {
+	var c client
+	a, _ := selected(t, &c, llm.Retry{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
+	counted := ""
+	s := &OutputSummarizer{Model: a.Model, Count: func(m llm.Model, _ llm.Usage) { counted, _, _ = strings.Cut(m.Name(), ":") }}
+	if got, err := s.Summarize(t.Context(), "bash", json.RawMessage(`{}`), "output", false); err != nil || got != "All is well." || counted != "b" {
+		t.Errorf("%q, %v, counted for %q", got, err, counted)
 	}
 }
 

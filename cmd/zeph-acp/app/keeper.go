@@ -30,8 +30,8 @@ type keeper struct {
 	set      *toolset.Set
 }
 
-// Reset forgets results and the system prompt, and begins to count anew; what runs in the background
-// goes on.
+// Reset forgets results and the system prompt, and begins to count anew; what runs
+// in the background goes on.
 func (k *keeper) Reset() {
 	k.cache.Clear()
 	k.system.forget()

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// maxAside bounds an answer, in bytes.
+const maxAside = 64 << 10
+
+var errSlow = errors.New("took too long")
+
+// aside is what a model answered to a question beside the conversation.
+type aside struct {
+	text  string
+	stop  llm.StopReason
+	model llm.Model  // that answered: the one that was asked, or another in its place
+	usage *llm.Usage // nil if the provider told nothing
+}
+
+// askAside asks a model, which thinks as little as it can. What is known of the
+// answer is there also beside an error. A timeout of 0 means none.
+func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, question string) (aside, error) {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errSlow)
+		defer cancel()
+	}
+	req := llm.Request{
+		System:   strings.TrimSpace(system),
+		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: question}}}},
+	}
+	if levels := llm.Levels(m); len(levels) > 0 {
+		req.Thought = levels[0]
+	}
+	a := aside{model: m}
+	var text strings.Builder
+	for ev, err := range m.Stream(ctx, req) {
+		switch {
+		case err != nil:
+			return a, err
+		case ev.Instead != nil:
+			a.model = ev.Instead.Model
+		case ev.Usage != nil:
+			a.usage = ev.Usage
+		case ev.Stop != "":
+			a.stop = ev.Stop
+		}
+		if text.Len()+len(ev.Text) > maxAside {
+			return a, fmt.Errorf("%s answered with more than %d bytes", a.model.Name(), maxAside)
+		}
+		text.WriteString(ev.Text)
+	}
+	if ctx.Err() != nil {
+		return a, context.Cause(ctx)
+	}
+	a.text = text.String()
+	return a, nil
+}
+
+// jsonText puts all into one JSON object: nothing in a string can end it.
+func jsonText(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.String(), err
+}
