@@ -22,11 +22,22 @@ func cut(text string, limit int) string {
 	if n <= limit {
 		return text
 	}
-	h, t, hWhole, tWhole := ends(text, max(limit-markRoom, 0))
-	missing := text[h:t]
+	return bothEnds(text, max(limit-markRoom, 0), func(missing string) string {
+		lines := ""
+		if n := strings.Count(missing, "\n"); n > 0 {
+			lines = counted(n, "line") + ", "
+		}
+		return "[… " + lines + counted(utf8.RuneCountInString(missing), "character") + " cut …]\n"
+	})
+}
 
+// bothEnds gives the head and the tail of a text, which may have so many characters
+// together, around whole lines that take the place of what is missing.
+func bothEnds(text string, room int, middle func(missing string) string) string {
+	h, t, hWhole, tWhole := ends(text, room)
+	mid := middle(text[h:t])
 	var b strings.Builder
-	b.Grow(h + len(text) - t + 2*markRoom)
+	b.Grow(h + len(mid) + len(text) - t + 2*len(inside) + 3)
 	b.WriteString(text[:h])
 	if !hWhole {
 		b.WriteString(" " + inside)
@@ -34,11 +45,7 @@ func cut(text string, limit int) string {
 	if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
 		b.WriteByte('\n')
 	}
-	b.WriteString("[… ")
-	if lines := strings.Count(missing, "\n"); lines > 0 {
-		b.WriteString(counted(lines, "line") + ", ")
-	}
-	b.WriteString(counted(utf8.RuneCountInString(missing), "character") + " cut …]\n")
+	b.WriteString(mid)
 	if !tWhole {
 		b.WriteString(inside + " ")
 	}

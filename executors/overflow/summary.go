@@ -49,21 +49,9 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 		return "", false
 	}
 	summary = cut(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold))
-	h, t, hWhole, tWhole := ends(text, room)
-	var b strings.Builder
-	b.WriteString(text[:h])
-	if !hWhole {
-		b.WriteString(" " + inside)
-	}
-	if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
-		b.WriteByte('\n')
-	}
-	b.WriteString(summaryBegin + strings.TrimRight(summary, "\n") + summaryEnd)
-	if !tWhole {
-		b.WriteString(inside + " ")
-	}
-	b.WriteString(text[t:])
-	return b.String(), true
+	return bothEnds(text, room, func(string) string {
+		return summaryBegin + strings.TrimRight(summary, "\n") + summaryEnd
+	}), true
 }
 
 // both gives beginning and end of a text, at most that many bytes together.
