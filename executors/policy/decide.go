@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +64,7 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	spell := forPaths(p.Roots.Dirs(), p.Home)
 	subjects := call.Card.Paths
 	if len(subjects) == 0 {
-		subjects = []string{string(call.Input)}
+		subjects = []string{plain(call.Input)}
 	}
 	d.verdict = p.sources(call.Tool, subjects, spell, d.verdict)
 	if d.action == Deny {
@@ -77,6 +79,25 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 		d.keys = nil // each time, unless a rule says so: nothing brings it back
 	}
 	return d
+}
+
+// plain writes an input in the one way that all its spellings have in common, so
+// that neither an escape nor a space gets it past a rule: no spaces between,
+// members by name, and no more escapes than JSON needs. What is no JSON stays.
+func plain(input json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return string(input)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return string(input)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // sources judges subjects by the user's rules and by the repository's, and where

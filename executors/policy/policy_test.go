@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -239,6 +240,28 @@ func TestRules(t *testing.T) {
 		s.cfg.Permissions = map[string][]Rule{tt.call.Tool: tt.rules}
 		if got := s.build().outcome(t, tt.call); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// However a model spells an input, rules see it the same.
+func TestRulesForInputs(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, input, want string
+	}{
+		{`*"evil"*`, `{"name":"good"}`, "allow"},
+		{`*"evil"*`, `{"name":"evil"}`, "block"},
+		{`*"evil"*`, `{"name":"\u0065vil"}`, "block"},
+		{`*"name":"evil"*`, `{"n\u0061me" : "evil"}`, "block"},
+		{`{"name":"evil"}`, "{ \"name\":\n\"evil\" }", "block"},
+		{`{"name":"evil"}`, `{"name":"good","name":"evil"}`, "block"},
+		{`{"a":1,"name":"a<b/c"}`, `{"name":"a\u003cb\/c","a":1}`, "block"},
+		{`no*`, `no JSON`, "block"},
+	} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"plan": {{tt.pattern, Deny}}}
+		if got := s.build().outcome(t, &executors.Call{Tool: "plan", Input: json.RawMessage(tt.input)}); got != tt.want {
+			t.Errorf("%s, deny %s: %s, want %s", tt.input, tt.pattern, got, tt.want)
 		}
 	}
 }

@@ -18,11 +18,17 @@ func (r *running) reflection(res executors.Result) string {
 		return ""
 	case r.bare[r.id]:
 		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Make it again with them."
-	case !r.reflected.CompareAndSwap(false, true):
+	case len(r.tools) == 0: // the failure says all there is to say
+		return ""
+	}
+	tool, ok := executors.Find(r.tools, r.call.Tool)
+	if ok && res.Category == executors.ToolNotFound { // it waits for another, and nothing is wrong with the call
+		return ""
+	}
+	if !r.reflected.CompareAndSwap(false, true) {
 		return ""
 	}
 	const ask = "\n\n[reflect] Before you call a tool again, find out what was wrong with this call."
-	tool, ok := executors.Find(r.tools, r.call.Tool)
 	switch {
 	case ok && executors.Fits(tool, r.call.Input) != nil:
 		return fmt.Sprintf("%s The input of %s must fit this schema: %s", ask, tool.Name, schemaOf(tool))

@@ -27,7 +27,8 @@ type lookInput struct {
 }
 
 // strict are tools whose inputs must fit: look only looks, change changes.
-// "/none" is no path that Prepare takes, and nobody may change "/w/denied".
+// "/none" is no path that Prepare takes, nobody may change "/w/denied",
+// and for "/w/waits" another tool has to come first.
 func strict() executors.Registry {
 	prepare := func(_ context.Context, call *executors.Call, in lookInput) (executors.Card, error) {
 		card := executors.Card{Title: call.Tool + " " + in.Path, Kind: executors.KindRead, Paths: []string{in.Path}, Locations: []executors.Location{{Path: in.Path}}}
@@ -62,6 +63,8 @@ func (g gates) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	switch {
 	case slices.Contains(call.Card.Paths, "/w/denied"):
 		return executors.Failf(executors.PolicyBlocked, "not allowed"), nil
+	case slices.Contains(call.Card.Paths, "/w/waits"):
+		return executors.Failf(executors.ToolNotFound, "not yet"), nil
 	case call.Unfit != nil:
 		return executors.FailWith(call.Unfit), nil
 	}
@@ -323,6 +326,7 @@ func TestReflect(t *testing.T) {
 		"nothing like it":     {call("frobnicate", `{}`), "", []string{"No tool has a name like it"}},
 		"a value":             {call("look", `{"path":"/none"}`), "", []string{"Its form is right"}},
 		"denied":              {call("look", `{"path":"/w/denied"}`), "", []string{""}},
+		"waits for another":   {call("look", `{"path":"/w/waits"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"broken":              {call("look", `{"path":"/w/broken"}`), "", []string{""}},
 		"put right":           {call("look", `{"file":"/w/a"}`) + call("look", `{"file":"/w/a"}`), answers(`{"path":"/w/a"}`), []string{"", "The input of look must fit"}},
 	} {
