@@ -32,7 +32,7 @@ type AuthMeta struct {
 var authAPIKey = AuthMethod{
 	ID:          "api-key",
 	Name:        "API key",
-	Description: "Uses the provider's key from the environment, from login or from config.toml, else the built-in provider that needs none.",
+	Description: "Uses the provider's key from the environment or from login; without one an Ollama on this machine, else the built-in provider, which needs none.",
 }
 
 // authLogin is the command login, for clients that have a terminal for it.

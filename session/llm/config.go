@@ -181,7 +181,7 @@ func (p Provider) validate() map[string]string {
 	case TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeDirect:
 	case TypeCompatible:
 		check(p.Model != "", "model", "must name the server's model")
-		check(p.BaseURL != "", "base_url", "must be the server's address, such as http://127.0.0.1:1234/v1")
+		check(p.BaseURL != "", "base_url", "must be the server's address, such as %s", p.exampleURL())
 	case TypeScript:
 		check(p.Model != "", "model", "must name the script's file")
 	case "":
@@ -194,9 +194,11 @@ func (p Provider) validate() map[string]string {
 		check(slices.Contains([]string{APIResponses, APIChat}, p.API), "api", "must be responses or chat, got %q", p.API)
 	}
 	if p.BaseURL != "" {
-		u, err := url.Parse(p.BaseURL)
-		check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "base_url",
-			"must be an address such as https://api.anthropic.com")
+		address := p.BaseURL
+		if p.Type == TypeOllama && !strings.Contains(address, "://") {
+			address = "http://" + address // as ollamaAddress reads it
+		}
+		check(isWebAddress(address), "base_url", "must be an address such as %s", p.exampleURL())
 	}
 	// The value is not shown: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName().MatchString(p.APIKeyEnv), "api_key_env",
@@ -215,6 +217,23 @@ func (p Provider) validate() map[string]string {
 	return wrong
 }
 
+// isWebAddress tells whether text is the URL of a server.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// exampleURL is a base_url that the provider could have.
+func (p Provider) exampleURL() string {
+	switch p.Type {
+	case TypeCompatible:
+		return "http://127.0.0.1:1234/v1"
+	case TypeOllama:
+		return "http://" + OllamaDefault
+	}
+	return cmp.Or(openAIBases[p.Type], "https://api.anthropic.com")
+}
+
 func (p Provider) name() string {
 	if p.Name == "" {
 		return p.Type
@@ -224,6 +243,19 @@ func (p Provider) name() string {
 
 // model is the model that it has without anyone picking one.
 func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }
+
+// baseEnv is the variable that holds the address; empty where none is looked at.
+func (p Provider) baseEnv() string {
+	switch {
+	case p.BaseURL != "":
+		return ""
+	case p.Type == TypeClaude:
+		return anthropicURL
+	case p.Type == TypeOpenAI:
+		return openAIURL
+	}
+	return ""
+}
 
 // keyEnv is the variable that holds the key; empty means that there is none.
 func (p Provider) keyEnv() string {

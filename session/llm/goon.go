@@ -111,7 +111,8 @@ func kept(err error) error {
 		return err
 	}
 	last := *e
-	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", e.Hint)
+	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // that is what another prompt does
+	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", hint)
 	return &last
 }
 

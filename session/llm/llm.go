@@ -168,6 +168,9 @@ func (e *Error) Error() string {
 	}
 	s := fmt.Sprintf("%s%s: %s", e.Provider, status, e.Message)
 	if e.Hint != "" {
+		if !strings.HasSuffix(s, "..") { // an ellipsis
+			s = strings.TrimSuffix(s, ".")
+		}
 		s += " (" + e.Hint + ")"
 	}
 	return s

@@ -117,12 +117,12 @@ func TestRetry(t *testing.T) {
 		},
 		"never good": {
 			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
-			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded. (tried 3 times)",
+			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded (tried 3 times)",
 			[]time.Duration{300 * time.Millisecond, 400 * time.Millisecond},
 		},
 		"no budget left": {
 			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 9, BaseMS: 600, MaxMS: 9000, BudgetSecs: 1},
-			"[a answered 529: Overloaded. Trying again in 600 ms (2 of 10).] ! a answered 529: Overloaded. (tried 2 times)",
+			"[a answered 529: Overloaded. Trying again in 600 ms (2 of 10).] ! a answered 529: Overloaded (tried 2 times)",
 			[]time.Duration{600 * time.Millisecond},
 		},
 		"asks to wait": {

@@ -65,6 +65,9 @@ func selectWith(cfg Config, getenv func(string) string, want string, c clock) (M
 
 // open makes the provider's own model, which asks once.
 func (p Provider) open(getenv func(string) string) (Model, error) {
+	if env := p.baseEnv(); env != "" && getenv(env) != "" && !isWebAddress(getenv(env)) {
+		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), env, p.exampleURL())
+	}
 	switch p.Type {
 	case TypeClaude:
 		return p.withTools(newClaude(p, getenv)), nil

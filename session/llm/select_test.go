@@ -28,27 +28,28 @@ func TestSelect(t *testing.T) {
 		window int
 		err    string
 	}{
-		"nothing":                {model: "direct"},
-		"key":                    {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
-		"key, another":           {env: key, want: "direct", model: "direct"},
-		"no key, claude":         {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
-		"other keys":             {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OLLAMA_HOST": "h"}, model: "openai:gpt-6.1-sol", window: 1_050_000},
-		"the second key":         {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}, want: "gemini", model: "gemini:gemini-3.8-flash", window: 1_048_576},
-		"no key, openai":         {want: "openai:gpt-5", model: "openai:gpt-5", window: 400_000},
-		"no address":             {want: "compatible:x", err: `model "compatible:x" needs an address: name the server in [[llm.providers]] with type = "compatible" and base_url`},
-		"a script":               {want: "script:" + script, model: "script:" + script},
-		"default":                {cfg: some, env: key, model: "replay:" + script},
-		"first":                  {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
-		"by name":                {cfg: some, want: "work", model: "work:claude-opus-5-5", window: 5},
-		"by name and model":      {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
-		"by name, another model": {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
-		"by type":                {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
-		"unknown":                {cfg: some, want: "mistral:x", err: `no provider "mistral" for model "mistral:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
-		"a model alone":          {want: "claude-opus-5", err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
-		"no model":               {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
-		"no file":                {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
-		"direct has none":        {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
-		"type":                   {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
+		"nothing":                 {model: "direct"},
+		"key":                     {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
+		"key, another":            {env: key, want: "direct", model: "direct"},
+		"no key, claude":          {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
+		"other keys":              {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OLLAMA_HOST": "h"}, model: "openai:gpt-6.1-sol", window: 1_050_000},
+		"the second key":          {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}, want: "gemini", model: "gemini:gemini-3.8-flash", window: 1_048_576},
+		"no key, openai":          {want: "openai:gpt-5", model: "openai:gpt-5", window: 400_000},
+		"an address that is none": {env: map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "127.0.0.1:8080"}, err: `provider "openai": OPENAI_BASE_URL must be an address such as https://api.openai.com/v1/`},
+		"no address":              {want: "compatible:x", err: `model "compatible:x" needs an address: name the server in [[llm.providers]] with type = "compatible" and base_url`},
+		"a script":                {want: "script:" + script, model: "script:" + script},
+		"default":                 {cfg: some, env: key, model: "replay:" + script},
+		"first":                   {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
+		"by name":                 {cfg: some, want: "work", model: "work:claude-opus-5-5", window: 5},
+		"by name and model":       {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
+		"by name, another model":  {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
+		"by type":                 {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
+		"unknown":                 {cfg: some, want: "mistral:x", err: `no provider "mistral" for model "mistral:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
+		"a model alone":           {want: "claude-opus-5", err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
+		"no model":                {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
+		"no file":                 {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
+		"direct has none":         {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
+		"type":                    {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
@@ -109,6 +110,10 @@ func TestValidate(t *testing.T) {
 		{Name: "d", Type: "direct", Images: "yes", Price: Price{Input: 1}},
 		{Type: "compatible", API: "responses"},
 		{Type: "gemini", API: "chat"},
+		{Name: "ol", Type: "ollama", BaseURL: "ftp://gpu"},
+		{Name: "o1", Type: "ollama", BaseURL: "gpu:11434"},
+		{Name: "o2", Type: "ollama", BaseURL: ":11434"},
+		{Name: "lab", Type: "compatible", Model: "m", BaseURL: "localhost:1234"},
 	}}
 	want := map[string]string{
 		"providers[1].name":           `"ok" is the name of an earlier provider; names must differ`,
@@ -131,6 +136,8 @@ func TestValidate(t *testing.T) {
 		"providers[6].model":          "must name the server's model",
 		"providers[6].base_url":       "must be the server's address, such as http://127.0.0.1:1234/v1",
 		"providers[7].api":            "only openai and compatible have a choice",
+		"providers[8].base_url":       "must be an address such as http://127.0.0.1:11434",
+		"providers[11].base_url":      "must be an address such as http://127.0.0.1:1234/v1",
 	}
 	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -66,6 +67,9 @@ const maxRefusal = 64 << 10
 // Do is that of http.Client, save that it gives success alone.
 func (c wireClient) Do(req *http.Request) (*http.Response, error) {
 	res, err := c.Client.Do(req)
+	if err != nil && c.proxies(req) {
+		return nil, proxied{err}
+	}
 	if err != nil || res.StatusCode == http.StatusOK {
 		return res, err
 	}
@@ -75,6 +79,21 @@ func (c wireClient) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return nil, newStatusError(res, body)
+}
+
+// proxied is a request that failed on its way through a proxy, or behind it.
+type proxied struct{ error }
+
+func (p proxied) Unwrap() error { return p.error }
+
+// proxies tells whether a request goes through a proxy.
+func (c wireClient) proxies(req *http.Request) bool {
+	t, ok := cmp.Or(c.Transport, http.DefaultTransport).(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return false
+	}
+	proxy, err := t.Proxy(req)
+	return proxy != nil || err != nil
 }
 
 // answer turns what a server sends into Events.

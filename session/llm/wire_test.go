@@ -118,7 +118,7 @@ var behaviours = map[string]behaviour{
 	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if nobody had asked it to go on
 		want: []Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: StopMaxTokens}}},
 	"cut twice": {answers: []string{"cut"}, want: []Event{{Text: "I was ab"}, {Cut: true}},
-		fails: &Error{Hint: "what came of the answer is kept: send another prompt to go on; try again", Again: true}},
+		fails: &Error{Hint: "what came of the answer is kept: send another prompt to go on", Again: true}},
 }
 
 // wireRetry is how often and how soon the models of wireServer are asked again.

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -36,12 +39,29 @@ func newStatusError(res *http.Response, body []byte) *statusError {
 	e := &statusError{status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: retryAfter(res.Header)}
 	e.kind, e.message = refusal(body)
 	if e.message == "" {
-		e.message = oneLine(string(body))
+		e.message = plainly(res, body)
 	}
 	if e.message == "" {
 		e.message = cmp.Or(http.StatusText(e.status), "no reason given")
 	}
 	return e
+}
+
+// pageTitle finds the title or headline of a page of HTML.
+var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</`) })
+
+// plainly is what a body says that is no JSON. Of a page, which proxies and
+// gateways send, it is the title; without one it is nothing.
+func plainly(res *http.Response, body []byte) string {
+	text := strings.TrimSpace(string(body))
+	if !strings.HasPrefix(text, "<") {
+		return oneLine(text)
+	}
+	title := ""
+	if m := pageTitle().FindStringSubmatch(text); m != nil {
+		title = oneLine(html.UnescapeString(m[1]))
+	}
+	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")
 }
 
 // refusal reads the body of an error: {"error": {"type": …, "code": …, "message":
@@ -133,6 +153,9 @@ func (e *endpoint) failure(err error) error {
 	} else if u, ok := errors.AsType[*url.Error](err); ok {
 		f.Message = u.Err.Error() // the address may hold a password
 		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
+		if _, ok := errors.AsType[proxied](err); ok {
+			f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
+		}
 	} else {
 		f.Hint, f.Again = "try again", true
 	}
@@ -187,6 +210,8 @@ func (e *endpoint) hint(f *Error) string {
 		return "check the key in " + e.keyEnv + ", or that of zeph-acp login"
 	case status == http.StatusPaymentRequired:
 		return "check the credit of the account"
+	case status == http.StatusProxyAuthRequired:
+		return "check the proxy that HTTPS_PROXY or HTTP_PROXY names"
 	case status == http.StatusNotFound:
 		return fmt.Sprintf("check model %q and base_url", e.model)
 	case f.TooLong:

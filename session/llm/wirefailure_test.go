@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -150,5 +151,29 @@ func TestWireMistaken(t *testing.T) {
 		if !ok || e.Again || e.Hint != "check the network and base_url" || len(events) > 0 {
 			t.Errorf("%s: %s", name, tale(events, err))
 		}
+	}
+}
+
+// What a proxy refuses is not blamed on the address alone.
+func TestWireProxy(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newWireClient()
+	c.Transport = &http.Transport{Proxy: http.ProxyURL(at)}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example.test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Do(req)
+	got := (&endpoint{provider: "a"}).failure(err).Error()
+	want := "a: Proxy Authentication Required (check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names)"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -32,6 +35,7 @@ func (l *Loaded) Check(dir, model string) Findings {
 	l.checkScripts(&f)
 	l.checkHelpers(&f)
 	l.checkIdle(&f)
+	l.checkToolset(&f)
 	l.checkAllowedPaths(&f)
 	f.Warnings = append(f.Warnings, l.checkFilters()...)
 	if err := l.Keys().Err(); err != nil {
@@ -142,7 +146,8 @@ func (l *Loaded) checkHelpers(f *Findings) {
 
 // checkIdle warns of keys that are set and do nothing without others.
 func (l *Loaded) checkIdle(f *Findings) {
-	shell, box := l.Config.Tools.Shell, l.Config.Tools.Sandbox
+	tools := l.Config.Tools
+	shell, box := tools.Shell, tools.Sandbox
 	for _, idle := range []struct {
 		table string
 		keys  []string
@@ -156,6 +161,13 @@ func (l *Loaded) checkIdle(f *Findings) {
 			missing(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
 		},
 		{"tools.sandbox", []string{"caches", "extra_write"}, missing(!box.Enabled && !box.Required, "enabled = true")},
+		{"tools.filters", []string{"filters_path"}, missing(!tools.Filters.Enabled, "enabled = true")},
+		{"tools.tafc", []string{"complexity_threshold"}, missing(!tools.TAFC.Enabled, "enabled = true")},
+		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, missing(!tools.Dependencies.Enabled, "enabled = true")},
+		{
+			"agent.tool_filter", []string{"top_k", "min_description_words", "always_on"},
+			missing(!l.Config.Agent.ToolFilter.Enabled, "enabled = true"),
+		},
 	} {
 		for _, name := range idle.keys {
 			key := dotted(idle.table, name)
@@ -163,6 +175,20 @@ func (l *Loaded) checkIdle(f *Findings) {
 				f.Warnings = append(f.Warnings, Mistake{Where: l.whence(key), Key: key, Text: "has no effect without " + idle.needs}.Error())
 			}
 		}
+	}
+}
+
+// checkToolset warns of what a session would: tools that there are not, and values
+// that are taken for others.
+func (l *Loaded) checkToolset(f *Findings) {
+	tools, filter := l.Config.Tools, l.Config.Agent.ToolFilter
+	if len(tools.Dependencies.Rules) > 0 && !tools.Dependencies.Enabled {
+		f.Warnings = append(f.Warnings, l.File+": tools.dependencies.rules has no effect without tools.dependencies.enabled = true")
+	}
+	set := toolset.New(toolset.Config{TAFC: tools.TAFC, Filter: filter, Dependencies: tools.Dependencies}, nil, slog.New(slog.DiscardHandler))
+	known := append(Catalogue(), executors.Tool{Name: "load_skill"}) // which is there with a skill
+	for _, w := range set.Warnings(known) {
+		f.Warnings = append(f.Warnings, l.File+": "+w)
 	}
 }
 

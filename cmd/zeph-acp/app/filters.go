@@ -2,6 +2,8 @@ package app
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +26,7 @@ type filters struct {
 
 func newFilters(l *Loaded) *filters {
 	return &filters{
-		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return filter.New(l.FiltersFile()) }),
+		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return l.filterRules() }),
 		scanners: map[string]*filter.Scanner{},
 	}
 }
@@ -54,9 +56,21 @@ func (l *Loaded) FiltersFile() string {
 	return path
 }
 
+// filterRules reads the rules. A file that was named and is not there is worth a
+// warning; the usual one need not be there.
+func (l *Loaded) filterRules() (*filter.Filter, []string) {
+	file := l.FiltersFile()
+	rules, warnings := filter.New(file)
+	if _, err := os.Stat(file); l.Config.Tools.Filters.FiltersPath != "" && errors.Is(err, fs.ErrNotExist) {
+		where := Mistake{Where: l.whence("tools.filters.filters_path"), Key: "tools.filters.filters_path", Text: "there is no " + file}
+		warnings = append(warnings, where.Error())
+	}
+	return rules, warnings
+}
+
 // checkFilters warns of rules that cannot be used.
 func (l *Loaded) checkFilters() []string {
-	_, warnings := filter.New(l.FiltersFile())
+	_, warnings := l.filterRules()
 	return warnings
 }
 
