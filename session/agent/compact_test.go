@@ -318,6 +318,13 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// TestSaidGap is of a user who wrote the very line that stands for what is left out.
+func TestSaidGap(t *testing.T) {
+	if got := bounded([]string{saidGap}, 1000); cmp.Diff([]string{saidGap}, got) != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A log that is none of ours changes nothing that is not there.
 func FuzzCompaction(f *testing.F) {
 	f.Add(`{"summary":"s"}`, 4)
@@ -385,6 +392,19 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestImpossibleCount gets a count beyond the window, which would end every turn
+// from then on.
+func TestImpossibleCount(t *testing.T) {
+	history := []llm.Message{
+		{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}},
+		{Role: llm.Assistant, Blocks: []llm.Block{{Text: "ok"}}, Count: &llm.Count{Model: "fake:a", Tokens: 1 << 41, Estimate: 1011}},
+	}
+	tn := &turn{Agent: &Agent{}, model: &fakeModel{name: "a", window: 10_000}, history: history}
+	if got := tn.tokens(); got < 1011 || got > 2*1011 {
+		t.Errorf("%d, want what is estimated, or twice that", got)
 	}
 }
 

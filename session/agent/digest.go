@@ -94,6 +94,9 @@ var saidBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 func bounded(said []string, max int) []string {
 	gap := slices.Contains(said, saidGap)
 	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == saidGap })
+	if len(said) == 0 { // the user said that very line
+		return []string{saidGap}
+	}
 	if gap {
 		max -= len(saidGap) + len(saidBreak)
 	}

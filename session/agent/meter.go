@@ -87,7 +87,11 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 	case c.Model != t.model.Name(): // its tokens are others: only that they are more is a warning
 		return max(base+estimate, scale(c, base, base+estimate))
 	}
-	return max(c.Tokens+scale(c, base, estimate-c.Estimate), 0)
+	tokens := c.Tokens
+	if window := t.model.Window(); window > 0 && tokens > window { // nobody can have counted that
+		tokens = min(tokens, scale(c, base, base+c.Estimate))
+	}
+	return max(tokens+scale(c, base, estimate-c.Estimate), 0)
 }
 
 // base estimates what comes before the messages.

@@ -90,21 +90,21 @@ type chatCallDelta struct {
 // chatUsage counts tokens. Its total has the thoughts that Gemini leaves out of
 // the answer's.
 type chatUsage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
+	Prompt     tokenCount `json:"prompt_tokens"`
+	Completion tokenCount `json:"completion_tokens"`
+	Total      tokenCount `json:"total_tokens"`
 	Details    struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
+		Cached  tokenCount `json:"cached_tokens"`
+		Written tokenCount `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	CacheHit tokenCount `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
 func (u chatUsage) event() Event {
 	read := min(max(u.Details.Cached, u.CacheHit), u.Prompt)
 	return Event{Usage: &Usage{
-		Input: u.Prompt, Output: max(u.Completion, u.Total-u.Prompt),
-		CacheRead: read, CacheWrite: min(u.Details.Written, u.Prompt-read),
+		Input: int(u.Prompt), Output: int(max(u.Completion, u.Total-u.Prompt)),
+		CacheRead: int(read), CacheWrite: int(min(u.Details.Written, u.Prompt-read)),
 	}}
 }
 

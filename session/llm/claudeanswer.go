@@ -39,10 +39,10 @@ type wireEvent struct {
 }
 
 type wireUsage struct {
-	Input      int `json:"input_tokens"` // neither read from the cache nor written to it
-	CacheRead  int `json:"cache_read_input_tokens"`
-	CacheWrite int `json:"cache_creation_input_tokens"`
-	Output     int `json:"output_tokens"`
+	Input      tokenCount `json:"input_tokens"` // neither read from the cache nor written to it
+	CacheRead  tokenCount `json:"cache_read_input_tokens"`
+	CacheWrite tokenCount `json:"cache_creation_input_tokens"`
+	Output     tokenCount `json:"output_tokens"`
 }
 
 // claudeAnswer turns the events of one stream into Events.
@@ -197,8 +197,8 @@ func (a *claudeAnswer) reason() StopReason {
 func (a *claudeAnswer) usageEvent() Event {
 	u := a.usage
 	return Event{Usage: &Usage{
-		Input:  u.Input + u.CacheRead + u.CacheWrite,
-		Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		Input:  int(u.Input + u.CacheRead + u.CacheWrite),
+		Output: int(u.Output), CacheRead: int(u.CacheRead), CacheWrite: int(u.CacheWrite),
 	}}
 }
 

@@ -25,9 +25,9 @@ type ollamaLine struct {
 	} `json:"message"`
 	Done       bool            `json:"done"`
 	DoneReason string          `json:"done_reason"`
-	Input      int             `json:"prompt_eval_count"` // cached ones included, since 0.2
-	Cached     int             `json:"prompt_eval_cached_count"`
-	Output     int             `json:"eval_count"`
+	Input      tokenCount      `json:"prompt_eval_count"` // cached ones included, since 0.2
+	Cached     tokenCount      `json:"prompt_eval_cached_count"`
+	Output     tokenCount      `json:"eval_count"`
 	Error      json.RawMessage `json:"error"`
 }
 
@@ -149,7 +149,7 @@ func (a *ollamaAnswer) finish(l *ollamaLine, emit func(Event) bool) error {
 	if !a.spoken && (l.DoneReason == "load" || l.DoneReason == "unload") {
 		return errNothing
 	}
-	u := Usage{Input: l.Input, Output: l.Output, CacheRead: min(l.Cached, l.Input)}
+	u := Usage{Input: int(l.Input), Output: int(l.Output), CacheRead: int(min(l.Cached, l.Input))}
 	if u.Input == 0 { // older servers leave it out where all of it was cached
 		u.Input = a.estimate()
 	}

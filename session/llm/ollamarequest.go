@@ -54,7 +54,7 @@ func (o *Ollama) request(name string, req Request) ollamaRequest {
 			Truncate: &never, Shift: &never,
 		},
 		Tools:    ollamaTools(req.Tools),
-		Messages: o.messages(req.System, Repair(shown(o, req.Messages))),
+		Messages: o.messages(req.System, merged(Repair(shown(o, req.Messages)))),
 	}
 	if !f.remote || o.cfg.Window > 0 {
 		r.Options["num_ctx"] = f.use(o.cfg.Window)

@@ -45,11 +45,11 @@ type responsesItem struct {
 }
 
 type responsesUsage struct {
-	Input   int `json:"input_tokens"`
-	Output  int `json:"output_tokens"`
+	Input   tokenCount `json:"input_tokens"`
+	Output  tokenCount `json:"output_tokens"`
 	Details struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
+		Cached  tokenCount `json:"cached_tokens"`
+		Written tokenCount `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 }
 
@@ -214,8 +214,8 @@ func (a *responsesAnswer) stop(r response, emit func(Event) bool) {
 	if !a.rest(r, reason == StopMaxTokens, emit) {
 		return
 	}
-	if u := r.Usage; u != nil && !emit(Event{Usage: &Usage{Input: u.Input, Output: u.Output,
-		CacheRead: min(u.Details.Cached, u.Input), CacheWrite: min(u.Details.Written, u.Input)}}) {
+	if u := r.Usage; u != nil && !emit(Event{Usage: &Usage{Input: int(u.Input), Output: int(u.Output),
+		CacheRead: int(min(u.Details.Cached, u.Input)), CacheWrite: int(min(u.Details.Written, u.Input))}}) {
 		return
 	}
 	switch {

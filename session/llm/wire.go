@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,8 +73,14 @@ func (c wireClient) Do(req *http.Request) (*http.Response, error) {
 	if err != nil && c.proxies(req) {
 		return nil, proxied{err}
 	}
-	if err != nil || res.StatusCode == http.StatusOK {
-		return res, err
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		if req.Method == http.MethodGet { // a list, which the SDKs read to its end
+			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
+		}
+		return res, nil
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
@@ -140,6 +149,7 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 			defer res.Body.Close()
 			// What keeps a connection alive is no event: the bytes count.
 			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
+			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
 			a := begin()
 			for chunk, err := range chunks(res) {
 				if err != nil {
@@ -179,17 +189,72 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+const (
+	// maxStream bounds what is read of the stream of one answer, in bytes: far more
+	// than the longest answers take.
+	maxStream = 128 << 20
+	// maxEvent bounds one event of a stream, with what keeps the connection alive
+	// before it. A call that writes a file may come as one.
+	maxEvent = 32 << 20
+)
+
+// bounded is a body that may not be longer than so many bytes, since what it says
+// is kept in memory.
+type bounded struct {
+	io.ReadCloser
+	left, all int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, tooMuch{b.all}
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// tooMuch is a response that is longer than any that makes sense.
+type tooMuch struct{ bytes int }
+
+func (e tooMuch) Error() string {
+	return fmt.Sprintf("it sent more than %d MiB without an end", e.bytes>>20)
+}
+
+// tokenCount is a number of tokens as a server tells it. One that cannot be is 0, or
+// mostCounted: an answer is worth more than its count.
+type tokenCount int
+
+// mostCounted is more than any window has, and leaves room for sums.
+const mostCounted = 1 << 40
+
+// UnmarshalJSON takes any number; anything else is 0.
+func (n *tokenCount) UnmarshalJSON(data []byte) error {
+	*n = 0
+	if f, _ := strconv.ParseFloat(string(data), 64); f > 0 { // infinite if it is too large
+		*n = tokenCount(min(f, mostCounted))
+	}
+	return nil
+}
+
 // sseChunks gives the data of the events of a stream, as of
 // https://html.spec.whatwg.org/multipage/server-sent-events.html.
 func sseChunks(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		event := &bounded{ReadCloser: res.Body, left: maxEvent, all: maxEvent}
+		res.Body = event
 		sse := ssestream.NewDecoder(res)
 		for sse.Next() {
+			event.left = maxEvent
 			if data := sse.Event().Data; len(data) > 0 && !yield(data, nil) {
 				return
 			}
 		}
-		if err := sse.Err(); err != nil {
+		err := sse.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = tooMuch{maxEvent}
+		}
+		if err != nil {
 			yield(nil, err)
 		}
 	}

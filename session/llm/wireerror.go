@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -150,6 +151,8 @@ func (e *endpoint) failure(err error) error {
 		f.Again = f.Status == 0 || again(f.Status)
 	} else if _, ok := errors.AsType[notAStream](err); ok {
 		f.Status, f.Hint = http.StatusOK, "check base_url"
+	} else if _, ok := errors.AsType[tooMuch](err); ok {
+		f.Hint = "check base_url and the model"
 	} else if u, ok := errors.AsType[*url.Error](err); ok {
 		f.Message = u.Err.Error() // the address may hold a password
 		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
@@ -172,10 +175,10 @@ func (e *endpoint) failure(err error) error {
 	if e.advise != nil {
 		e.advise(f, err)
 	}
-	f.Message = oneLine(f.Message)
 	if key := e.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
 		f.Message = strings.ReplaceAll(f.Message, key, "[key]")
 	}
+	f.Message = oneLine(f.Message) // after that, since half a key is not found
 	return f
 }
 
@@ -226,9 +229,11 @@ func (e *endpoint) hint(f *Error) string {
 	return ""
 }
 
-// oneLine makes text one line of bounded length.
+// oneLine makes text one line of bounded length, without control characters, which
+// would steer a terminal.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	control := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "�"), control), " ")
 	if len(text) <= maxMessage {
 		return text
 	}
