@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -397,6 +399,63 @@ func TestParallelReads(t *testing.T) {
 	a.Send = func(context.Context, acp.SessionUpdate) error { return nil } // either may end first
 	if _, reason, err := a.Turn(t.Context(), nil, text("hi")); err != nil || reason != acp.StopEndTurn {
 		t.Error(reason, err)
+	}
+}
+
+// Of thousands of calls in one answer only some run at a time, and each has its
+// result.
+func TestCrowdOfReads(t *testing.T) {
+	const calls = 3*maxParallel + 1
+	c := &client{}
+	a := newAgent(t, strings.Repeat(`{"tool":"say","input":{"text":"a"}}`+"\n", calls)+"\n"+`{"text":"ok"}`, c)
+	var running, most atomic.Int32
+	next := a.Chain
+	a.Chain = crowd{next, &running, &most}
+	history, _, err := a.Turn(t.Context(), nil, text("hi"))
+	if err != nil || len(history) != 4 || len(history[2].Blocks) != calls {
+		t.Fatalf("%v: %d messages", err, len(history))
+	}
+	if n := most.Load(); n > maxParallel {
+		t.Errorf("%d ran at a time", n)
+	}
+}
+
+// crowd tells how many calls run at a time.
+type crowd struct {
+	executors.Executor
+	running, most *atomic.Int32
+}
+
+func (c crowd) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	n := c.running.Add(1)
+	defer c.running.Add(-1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
+	}
+	runtime.Gosched()
+	return c.Executor.Execute(ctx, call)
+}
+
+// An answer that comes as one piece is many frames of one message.
+func TestLongPiece(t *testing.T) {
+	c := &client{}
+	long := strings.Repeat("ä\x01", maxReplayed/2)
+	script, _ := json.Marshal(map[string]string{"text": long})
+	a := newAgent(t, string(script), c)
+	var got strings.Builder
+	ids := map[string]bool{}
+	a.Send = func(_ context.Context, u acp.SessionUpdate) error {
+		if m, ok := u.(acp.MessageChunk); ok {
+			frame, _ := json.Marshal(m)
+			if len(frame) > maxReplayed+1000 {
+				t.Errorf("a frame of %d bytes", len(frame))
+			}
+			got.WriteString(*m.Content.Text)
+			ids[m.MessageID] = true
+		}
+		return nil
+	}
+	if _, _, err := a.Turn(t.Context(), nil, text("hi")); err != nil || got.String() != long || len(ids) != 1 {
+		t.Errorf("%v: %d bytes of %d, %d messages", err, got.Len(), len(long), len(ids))
 	}
 }
 

@@ -156,12 +156,19 @@ type message struct {
 // end makes the next chunk begin a new message.
 func (m *message) end() { *m = message{} }
 
-// say sends a chunk of a message or of a thought.
+// say sends a chunk of a message or of a thought; one that is too long for a frame,
+// of a server that streams none, in pieces.
 func (t *turn) say(ctx context.Context, kind, text string) error {
 	if t.message.kind != kind {
 		t.message = message{kind, t.NewID()}
 	}
-	return t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text), MessageID: t.message.id})
+	for {
+		n := piece(text)
+		err := t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
+		if text = text[n:]; err != nil || text == "" {
+			return err
+		}
+	}
 }
 
 // spoken collects the blocks of an answer; pieces of one text are joined. Each

@@ -13,6 +13,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
+// maxParallel bounds how many calls of one answer run side by side: a model that
+// repeats itself makes thousands.
+const maxParallel = 32
+
 // runCalls runs the calls of one answer and puts their results, in the model's
 // order, into the history as one message. Neighbours that only read run side by
 // side, anything else alone. It returns what the calls came to, for the doom
@@ -23,7 +27,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 	for i := 0; i < len(calls) && err == nil; {
 		n := 1
 		if t.readOnly(calls[i]) {
-			for i+n < len(calls) && t.readOnly(calls[i+n]) {
+			for i+n < len(calls) && n < maxParallel && t.readOnly(calls[i+n]) {
 				n++
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxReplayed bounds a text or an attachment in one frame of a replay, in bytes as
-// sent: some clients take no long lines, and one of them would lose the session.
+// maxReplayed bounds a text in one frame, and an attachment in one of a replay, in
+// bytes as sent: some clients take no long lines, and one of them would lose the session.
 const maxReplayed = 512 << 10
 
 // interrupted is the text of a tool call whose end is not in the log.
