@@ -167,9 +167,9 @@ func (w *work) after(c Compaction) int {
 // last cuts results of the last rounds, as far as it must be.
 func (w *work) last(ctx context.Context, c Compaction) []Shortened {
 	results := 0
-	for _, m := range w.history[c.Replaced:] {
+	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
-			if b.Result != nil && len(b.Result.Text) > leastShown && !c.shortens(b.Result.ID) {
+			if b.Result != nil && len(b.Result.Text) > leastShown && !c.shortens(c.Replaced+i, b.Result.ID) {
 				results++
 			}
 		}
@@ -179,12 +179,13 @@ func (w *work) last(ctx context.Context, c Compaction) []Shortened {
 	}
 	most := w.bytes(w.room.all/3) / results
 	rest := w.shortenNew(ctx, w.history, most)
-	return slices.DeleteFunc(rest, func(s Shortened) bool { return s.Message < c.Replaced || c.shortens(s.ID) })
+	return slices.DeleteFunc(rest, func(s Shortened) bool { return s.Message < c.Replaced || c.shortens(s.Message, s.ID) })
 }
 
-// shortens tells whether a result is a reference already.
-func (c Compaction) shortens(id string) bool {
-	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.ID == id })
+// shortens tells whether a result is a reference already. Its call's ID alone does
+// not tell: some providers begin to count with each answer.
+func (c Compaction) shortens(message int, id string) bool {
+	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.Message == message && s.ID == id })
 }
 
 // sum adds a summary of older messages to the compaction. It is ErrNothing if
@@ -363,6 +364,7 @@ func (w *work) done(ctx context.Context, c Compaction) error {
 	c.ID = w.id
 	t.history, _ = c.apply(t.history, 0)
 	t.meter = meter{}
+	t.doom.forget()
 	t.compactions++
 	c.After = t.tokens()
 	if w.strategy == Triggered && !t.ShowCompactions {

@@ -24,6 +24,7 @@ func TestLongConversation(t *testing.T) {
 		"many rounds":                    {window: 16_000, output: 4_000, rounds: 8},
 		"outputs like a window":          {window: 16_000, output: 24_000, rounds: 2},
 		"more than a window":             {window: 16_000, output: 24_000, parallel: 4},
+		"IDs that come again":            {window: 16_000, output: 24_000, rounds: 3, parallel: 4, sameIDs: true},
 		"a provider that counts nothing": {window: 16_000, output: 4_000, rounds: 4, silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,6 +92,9 @@ func (d *doom) observe(round []outcome) string {
 	return ""
 }
 
+// forget counts the calls anew: what the model no longer sees it may ask for again.
+func (d *doom) forget() { clear(d.calls) }
+
 func (r repeats) and(o outcome) repeats {
 	r.times++
 	if o.text != r.outcome {

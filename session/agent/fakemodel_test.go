@@ -21,6 +21,7 @@ type fakeModel struct {
 	rounds   int // of looks in a turn; 0 means 1
 	parallel int // looks in a round; 0 means 1
 	silent   bool
+	sameIDs  bool                                                         // each answer begins to count its calls
 	refuses  bool                                                         // in the end, instead of an answer
 	sum      func(ctx context.Context, transcript string) (string, error) // nil: "S"
 	each     func(req llm.Request, tokens int)                            // sees the requests that are no summaries
@@ -129,9 +130,14 @@ func (m *fakeModel) answer(messages []llm.Message) []llm.Event {
 		}
 		break
 	}
+	before := m.calls
 	call := func(name, input string) llm.Event {
 		m.calls++
-		return llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint("c", m.calls), Name: name, Input: json.RawMessage(input)}}
+		id := m.calls
+		if m.sameIDs {
+			id -= before
+		}
+		return llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint("c", id), Name: name, Input: json.RawMessage(input)}}
 	}
 	prompt := last.Blocks[len(last.Blocks)-1].Text
 	if m.compress != "" && isPrompt(last) && prompt == m.compress {

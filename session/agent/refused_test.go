@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,46 @@ func (m *cutting) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, erro
 	return func(yield func(llm.Event, error) bool) {
 		_ = yield(llm.Event{Text: "One, "}, nil) && yield(llm.Event{Cut: true}, nil) &&
 			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
+	}
+}
+
+// What a compaction took from the model is no circle when it asks for it again.
+func TestCompactionCountsCallsAnew(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 100_000, output: 3000}
+	a, _ := compacting(t, m, c)
+	var history []llm.Message
+	for range 5 {
+		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+	}
+	u := &turn{Agent: a, model: m, history: history}
+	again := outcome{call: "read a", text: "a"}
+	u.doom.observe([]outcome{again})
+	if u.doom.nudge(again) == "" {
+		t.Error("a second call is not told of")
+	}
+	if err := u.compact(t.Context(), work{strategy: Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
+		t.Fatal(err, u.compactions)
+	}
+	if told := u.doom.nudge(again); told != "" {
+		t.Error(told)
+	}
+}
+
+// A provider that begins to count its calls with each answer gets its newest
+// results cut all the same where older ones are references already.
+func TestCutWithIDsThatComeAgain(t *testing.T) {
+	m := &fakeModel{window: 16_000}
+	a, _ := compacting(t, m, &client{})
+	round := []llm.Message{
+		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "call_1", Name: "say", Input: []byte(`{}`)}}}},
+		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "call_1", Text: strings.Repeat("word ", 4000)}}}},
+	}
+	u := &turn{Agent: a, model: m, history: slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}}}, round, round)}
+	w := work{turn: u, strategy: Triggered, room: room{all: 3000}}
+	got := w.last(t.Context(), Compaction{Shortened: []Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
+	if len(got) != 1 || got[0].Message != 4 {
+		t.Errorf("%d results are cut", len(got))
 	}
 }
 

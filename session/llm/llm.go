@@ -32,7 +32,6 @@ type Request struct {
 	System   string    // stable over a session, so that the provider's cache holds
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // what may be called, in a stable order
-	NoCalls  bool      // the tools are only there since the history has calls: no text is read for new ones
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default
 }
 

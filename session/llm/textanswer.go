@@ -44,9 +44,7 @@ type textAnswer struct {
 
 func newTextAnswer(req Request) *textAnswer {
 	a := &textAnswer{id: fmt.Sprintf("text_%d_", len(req.Messages))}
-	if !req.NoCalls {
-		a.tools = req.Tools
-	}
+	a.tools = req.Tools
 	a.scan = scanner{isCall: a.isCall, model: true, text: a.addText, block: a.addBlock}
 	return a
 }

@@ -189,17 +189,15 @@ func TestTextAnswerIsRelayed(t *testing.T) {
 	}
 }
 
-// Where no tool is offered, or no call wanted, as for a summary, nothing is one.
+// Where no tool is offered, as for a summary, nothing is a call.
 func TestTextAnswerWithoutTools(t *testing.T) {
-	for _, req := range []Request{{}, {Tools: tools(), NoCalls: true}} {
-		m := &answers{events: []Event{{Text: "<think>a</think>```ba"}, {Text: "sh\nls\n```\nOutput:\na"}, {Stop: StopEnd}}}
-		got, err := collect(Text(m), t.Context(), req)
-		if s := transcript(got, err); s != "thought:a|```bash\nls\n```\nOutput:\na|end" {
-			t.Error(s)
-		}
-		if strings.Contains(m.asked[0].System, "<tools>") != (req.Tools != nil) || m.asked[0].Tools != nil {
-			t.Errorf("asked with %+v", m.asked[0])
-		}
+	m := &answers{events: []Event{{Text: "<think>a</think>```ba"}, {Text: "sh\nls\n```\nOutput:\na"}, {Stop: StopEnd}}}
+	got, err := collect(Text(m), t.Context(), Request{})
+	if s := transcript(got, err); s != "thought:a|```bash\nls\n```\nOutput:\na|end" {
+		t.Error(s)
+	}
+	if strings.Contains(m.asked[0].System, "<tools>") {
+		t.Errorf("asked with %+v", m.asked[0])
 	}
 }
 
