@@ -33,7 +33,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 		"overloaded":          {repeat(2, refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
 		"bad request":         {repeat(1, refuse(400, "invalid_request_error", "max_tokens: too large")), nil, []string{"claude", "400", "max_tokens: too large"}},
 		"no such model":       {repeat(1, refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
-		"broken stream":       {repeat(2, breakOff(say("I was about"))), nil, []string{"claude", "try again"}},
+		"broken stream":       {repeat(2, breakOff(say("I was about"))), nil, []string{"claude", "send another prompt"}},
 		"error in the stream": {repeat(2, overload(say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
 		"a web page": {repeat(1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")

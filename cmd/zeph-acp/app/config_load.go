@@ -176,6 +176,7 @@ func (l *Loaded) override(path, text, where string) Mistakes {
 	}
 	d := newDecoder()
 	d.decode(n, v, path)
+	maps.DeleteFunc(l.origin, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the list before
 	l.origin[path] = where
 	return d.mistakes.in(where)
 }
@@ -186,6 +187,9 @@ func (l *Loaded) validate(told Mistakes) Mistakes {
 	wrong := l.Config.validate()
 	for _, key := range slices.Sorted(maps.Keys(wrong)) {
 		where, ok := l.origin[key]
+		if list, _, element := strings.Cut(key, "["); element && !ok && strings.HasSuffix(key, "]") {
+			where, ok = l.origin[list]
+		}
 		if ok && !strings.HasPrefix(where, l.File+":") {
 			mistakes = append(mistakes, Mistake{Where: where, Key: key, Text: wrong[key]})
 		} else if len(told) == 0 && len(mistakes) == 0 {

@@ -127,6 +127,8 @@ func TestEnvironment(t *testing.T) {
 			`ZEPH_AGENT_MAX_TOOL_ITERATIONS: key "agent.max_tool_iterations": want a whole number` + "\n"},
 		"not a bool": {[]string{"ZEPH_TOOLS_SHELL_ALLOW_NETWORK=no"}, nil, nil,
 			`ZEPH_TOOLS_SHELL_ALLOW_NETWORK: key "tools.shell.allow_network": want true or false` + "\n"},
+		"an element": {[]string{"ZEPH_LLM_FALLBACK=nobody"}, nil, nil,
+			`ZEPH_LLM_FALLBACK: key "llm.fallback[0]": no provider "nobody" for model "nobody"; want PROVIDER:MODEL, such as claude:claude-sonnet-5-5` + "\n"},
 		"several": {[]string{"ZEPH_LOG_LEVEL=loud", "ZEPH_AGENT_MODE=yolo"}, nil, nil,
 			`ZEPH_AGENT_MODE: key "agent.mode": "yolo" is not one of ask, architect, code, auto` + "\n" +
 				`ZEPH_LOG_LEVEL: key "log.level": "loud" is not one of debug, info, warn, error` + "\n"},
