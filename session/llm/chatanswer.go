@@ -286,7 +286,7 @@ func streamFault(data []byte) error {
 		f.status = code
 	}
 	if f.message == "" {
-		f.message = oneLine(string(data))
+		f.message = string(data)
 	}
 	return f
 }

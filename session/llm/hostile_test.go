@@ -122,5 +122,13 @@ func TestFailureIsClean(t *testing.T) {
 		if f.Message != want {
 			t.Errorf("%q: %q, want %q", message, f.Message, want)
 		}
+		for kind, err := range map[string]error{
+			"a body that is no JSON": newStatusError(&http.Response{StatusCode: 400}, []byte(message)),
+			"a fault in a stream":    streamFault([]byte(message)),
+		} {
+			if f, _ := errors.AsType[*Error](e.failure(err)); f.Message != want {
+				t.Errorf("%s, %q: %q, want %q", kind, message, f.Message, want)
+			}
+		}
 	}
 }

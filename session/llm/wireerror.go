@@ -42,7 +42,7 @@ func newStatusError(res *http.Response, body []byte) *statusError {
 	if e.message == "" {
 		e.message = plainly(res, body)
 	}
-	if e.message == "" {
+	if oneLine(e.message) == "" {
 		e.message = cmp.Or(http.StatusText(e.status), "no reason given")
 	}
 	return e
@@ -52,15 +52,16 @@ func newStatusError(res *http.Response, body []byte) *statusError {
 var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</`) })
 
 // plainly is what a body says that is no JSON. Of a page, which proxies and
-// gateways send, it is the title; without one it is nothing.
+// gateways send, it is the title; without one it is nothing. It is not cut yet: see
+// failure.
 func plainly(res *http.Response, body []byte) string {
 	text := strings.TrimSpace(string(body))
 	if !strings.HasPrefix(text, "<") {
-		return oneLine(text)
+		return text
 	}
 	title := ""
 	if m := pageTitle().FindStringSubmatch(text); m != nil {
-		title = oneLine(html.UnescapeString(m[1]))
+		title = strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
 	}
 	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")
 }
