@@ -335,7 +335,7 @@ func (g *grouping) noteText(p position, l []byte) []byte {
 
 // joins takes the end of a message that was wrapped, with its rule.
 func (d *diagnostic) joins(l []byte) bool {
-	if len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' {
+	if len(d.first) == 0 || len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' { // the note of an error that stayed has no first
 		return false
 	}
 	text, rule := trailing(l)

@@ -65,6 +65,20 @@ func TestGroupByRule(t *testing.T) {
 	}
 }
 
+// A note that stays with its error, though other lines lie between, has no rule
+// to which the end of a wrapped message could belong.
+func TestNoteThenRule(t *testing.T) {
+	in := "noise\na.c:1:2: error: no x\n    1 | x;\nhello\na.c:3:4: note: it was\nhere [-Wfoo]\n"
+	for _, exit := range []int{0, 1} {
+		got, _ := filtered(t, made(t, "group_by_rule", `noise = ["^noise"]`), Run{Exit: exit}, in)
+		for _, line := range []string{"a.c:1:2: error: no x\n", "a.c:3:4: note: it was\n", "here [-Wfoo]\n"} {
+			if !strings.Contains(got, line) {
+				t.Errorf("exit %d: %q is gone from %q", exit, line, got)
+			}
+		}
+	}
+}
+
 func TestGroupByRuleParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
