@@ -40,6 +40,13 @@ func tail(line []byte) (hash string, ok bool) {
 	return hash, bytes.HasPrefix(end, []byte(hashMember)) && bytes.HasSuffix(end, []byte(lineEnd)) && isHash(hash)
 }
 
+// sealed reports whether a line, without its newline, ends as one that was written
+// whole.
+func sealed(line []byte) bool {
+	_, ok := tail(line)
+	return ok
+}
+
 // unseal gives the hashes of a line, without its newline. It is not ok if the
 // line has none; intact says whether it is as it was sealed.
 func unseal(line []byte) (prev, hash string, intact, ok bool) {

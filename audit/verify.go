@@ -40,7 +40,7 @@ func (l *Log) Verify() (Report, error) {
 func (r *Report) add(line Line) error {
 	prev, hash, intact, ok := unseal(line.Text)
 	switch {
-	case !ok && json.Valid(line.Text):
+	case !ok && (json.Valid(line.Text) || sealed(line.Text)):
 		return &BrokenError{line.Pos(), "the line was not written by the audit log, or was changed"}
 	case !ok: // if it had been a line, the next one would not follow the one before
 		r.Torn = append(r.Torn, line.Pos())
