@@ -22,6 +22,9 @@ type OutputSummarizer struct {
 	Timeout time.Duration // for its answer; 0 means none
 	// Count takes what an answer has cost.
 	Count func(llm.Model, llm.Usage)
+	// Clean is what the summary goes through, as the outputs of tools do: an output
+	// may have talked the model into anything. Nil leaves it as it is.
+	Clean func(string) string
 }
 
 const (
@@ -65,7 +68,11 @@ func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input jso
 	if err != nil {
 		return "", err
 	}
-	text := strings.TrimSpace(answer.text)
+	text := answer.text
+	if s.Clean != nil {
+		text = s.Clean(text)
+	}
+	text = strings.TrimSpace(text)
 	if answer.stop != llm.StopEnd || text == "" {
 		return "", fmt.Errorf("%s gave no summary (it stopped with %q)", answer.model.Name(), answer.stop)
 	}

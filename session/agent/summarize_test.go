@@ -14,6 +14,7 @@ import (
 
 func TestOutputSummarizer(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want, fails string }{
+		"cleaned":       {script: `{"text":"\u001b A secret.\u001b\n"}`, want: "A ***."},
 		"good":          {script: `{"text":" All is well.\n"}` + "\n" + `{"usage":{"input":5,"output":2}}`, want: "All is well."},
 		"nothing":       {script: `{"stop":"end"}`, fails: "gave no summary"},
 		"cut off":       {script: `{"text":"All"}` + "\n" + `{"stop":"max_tokens"}`, fails: `stopped with "max_tokens"`},
@@ -30,7 +31,7 @@ func TestOutputSummarizer(t *testing.T) {
 					t.Fatal(err)
 				}
 				counted := 0
-				s := &OutputSummarizer{Model: func() llm.Model { return model }, Timeout: time.Minute, Count: func(_ llm.Model, u llm.Usage) { counted += u.Output }}
+				s := &OutputSummarizer{Model: func() llm.Model { return model }, Timeout: time.Minute, Count: func(_ llm.Model, u llm.Usage) { counted += u.Output }, Clean: strings.NewReplacer("secret", "***", "\x1b", "").Replace}
 				got, err := s.Summarize(t.Context(), "bash", json.RawMessage(`{"command":"make"}`), "output", false)
 				if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 					t.Errorf("%q, %v", got, err)

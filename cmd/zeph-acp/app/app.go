@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
@@ -356,8 +357,13 @@ func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, erro
 		}
 		model = func() llm.Model { return m }
 	}
-	return &agent.OutputSummarizer{Model: model, Timeout: summaryTimeout, Count: func(m llm.Model, u llm.Usage) {
-		s.Spend(m, u)
-		s.Record(agent.Answer{Model: m.Name(), Usage: &u})
-	}}, nil
+	mask := a.filters.mask(cfg.Tools.Filters.Security)
+	return &agent.OutputSummarizer{
+		Model: model, Timeout: summaryTimeout,
+		Count: func(m llm.Model, u llm.Usage) {
+			s.Spend(m, u)
+			s.Record(agent.Answer{Model: m.Name(), Usage: &u})
+		},
+		Clean: func(text string) string { return mask(string(filter.Sanitize([]byte(text)))) },
+	}, nil
 }
