@@ -104,7 +104,7 @@ type Input struct {
 	Instead string // what the model gets in place of the text of Content, if not empty
 }
 
-// budget is the share of the context at which a turn stops, so that an answer
+// budgetPercent is the share of the context at which a turn stops, so that an answer
 // and its tool results still fit.
 const budgetPercent = 80
 

@@ -43,7 +43,7 @@ func TestPromptSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	system := a.systemPrompt(Defaults(), session.Setup{}, roots, roots, &skills.Set{}).text()
+	system := a.systemPrompt(Defaults(), session.Setup{}, places{roots: roots, files: roots, skills: &skills.Set{}}).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d are the most", total+len(system), maxPrompt)
 	}

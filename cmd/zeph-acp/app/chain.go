@@ -21,18 +21,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
-
-// places are the directories of one session.
-type places struct {
-	roots *workspace.Roots // the client's, where commands run
-	files *workspace.Roots // the same, and what the file tools may use besides
-	home  string           // absolute; empty means unknown
-
-	skills *skills.Set
-}
 
 // chain puts the links of one session around the composite that fits its
 // client. This is the only place that knows their order, which DESIGN 5 gives:

@@ -1,131 +1,133 @@
 package app
 
 import (
-	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
+	"fmt"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
+	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// listsFile is the name of the file in the data directory that keeps what models
-// the providers list.
-const listsFile = "models.json"
+// model makes a model. What misses its key is refused here, so that the client
+// can ask for it before the first prompt; that it may be in a file which cannot
+// be used is said too.
+func (a *App) model(name string) (llm.Model, error) {
+	return a.modelOf(a.Config.LLM, name)
+}
 
-// newCatalogue makes what knows the providers' lists; nil if nobody is to be
-// asked.
-func (a *App) newCatalogue(l *Loaded) *llm.Catalogue {
-	if !l.Config.LLM.ListModels {
+func (a *App) modelOf(cfg llm.Config, name string) (llm.Model, error) {
+	m, err := llm.Select(cfg, a.Getenv, name)
+	if err != nil {
+		return nil, a.placed(name, err)
+	}
+	if err := llm.Ready(m); err != nil {
+		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+		if locked := a.locked(); locked != nil {
+			err = fmt.Errorf("%w; %w", err, locked)
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+// placed adds to what is wrong with a model where it is named: in the environment,
+// or by the only provider there is. Any other name its user has just given.
+func (a *App) placed(name string, err error) error {
+	switch {
+	case name != "" && name == a.byEnv:
+		return fmt.Errorf("ZEPH_MODEL: %w", err)
+	case name == "" && a.whence != nil && len(a.Config.LLM.Providers) == 1:
+		const key = "llm.providers[0].model"
+		return fmt.Errorf("%s: key %q: %w", printable(a.whence(key)), key, err)
+	}
+	return err
+}
+
+// locked tells why the saved keys cannot be used, if so.
+func (a *App) locked() error {
+	if a.Locked == nil {
 		return nil
 	}
-	c := &llm.Catalogue{
-		Now:     func() time.Time { return a.Now() },
-		Changed: a.modelsChanged,
-		Log:     func(err error) { a.Log.Debug("the list of models", "err", err) },
+	return a.Locked()
+}
+
+// helper makes the model that a key of the configuration names for some work
+// beside the conversation; nil if it names none. The error is for the user.
+func (a *App) helper(cfg Config, key, name string) (llm.Model, error) {
+	if name == "" {
+		return nil, nil
 	}
-	if dir := l.Paths.Data; dir != "" {
-		file := filepath.Join(dir, listsFile)
-		c.Load = func() ([]byte, error) {
-			data, err := readPrivate(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return data, err
+	alone := cfg.LLM
+	alone.Fallback = nil // it was named for the purpose
+	m, err := a.modelOf(alone, name)
+	if err == nil {
+		return m, nil
+	}
+	if a.whence != nil {
+		return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
+	}
+	return nil, fmt.Errorf("%s is not used: %w", key, err)
+}
+
+// helperModels do some work beside the conversation.
+type helperModels struct {
+	reformatter *agent.Reformatter  // nil: the model itself puts its calls right
+	compaction  llm.Model           // nil: the session's model
+	outputs     overflow.Summarizer // nil: nobody sums them up
+}
+
+// helperModels makes those that the configuration names. The warnings are for the
+// user: of those that cannot be used.
+func (a *App) helperModels(cfg Config, s session.Setup) (made helperModels, warnings []string) {
+	var errs [3]error
+	made.reformatter, errs[0] = a.reformatter(cfg)
+	made.compaction, errs[1] = a.helper(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
+	made.outputs, errs[2] = a.summarizer(cfg, s)
+	for _, err := range errs {
+		if err != nil {
+			warnings = append(warnings, err.Error())
 		}
-		c.Save = func(data []byte) error {
-			if err := MakeDir(dir); err != nil {
-				return err
-			}
-			return replaceFile(file, data, 0o600)
+	}
+	return made, warnings
+}
+
+// reformatter makes what puts right inputs that do not fit their tool; nil if
+// nobody is to. The error is for the user: the main model is never taken instead.
+func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
+	m, err := a.helper(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
+	if m == nil {
+		return nil, err
+	}
+	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
+}
+
+// summaryTimeout is how long a summary may take: the call waits for it.
+const summaryTimeout = time.Minute
+
+// summarizer makes what sums up long outputs; nil if nobody is to.
+func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, error) {
+	if !cfg.Tools.SummarizeOutput {
+		return nil, nil
+	}
+	model := s.Model
+	if name := cfg.Tools.SummarizeProvider; name != "" {
+		m, err := a.helper(cfg, "tools.summarize_provider", name)
+		if err != nil {
+			return nil, err
 		}
+		model = func() llm.Model { return m }
 	}
-	return c
-}
-
-// modelsChanged shows the clients what there is to pick from now.
-func (a *App) modelsChanged() {
-	for _, s := range a.serving() {
-		s.OptionsChanged()
-	}
-}
-
-// taken is called with the model that a session takes: what is known of it, and of
-// what else there is, is brought up to date behind it.
-func (a *App) taken(m llm.Model) {
-	a.catalogue.Learn(m)
-	a.catalogue.Refresh(a.Config.LLM, a.Getenv)
-}
-
-// models lists what there is to pick from, with the one that was picked by name.
-func (a *App) models() []llm.Choice {
-	list := a.catalogue.Models(a.Config.LLM, a.Getenv)
-	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
-		list = append(list, llm.Choice{Name: a.Model, Title: a.Model})
-	}
-	return list
-}
-
-const (
-	ollamaHost = "OLLAMA_HOST"
-	// probeTimeout bounds what an Ollama may take to answer: a session waits for
-	// it. Where nothing listens that is known at once.
-	probeTimeout = 200 * time.Millisecond
-	// probeFound and probeMissed are how long the outcome holds.
-	probeFound  = time.Minute
-	probeMissed = 10 * time.Second
-)
-
-// ollamaProbe tells whether an Ollama answers at its default address. It asks when
-// it is asked itself, which is where nothing else is configured.
-type ollamaProbe struct {
-	ask func(context.Context) bool
-	now func() time.Time
-
-	mu    sync.Mutex
-	at    time.Time // zero: not asked yet
-	found bool
-}
-
-// getenv gives an environment in which an Ollama that answers is set as the host.
-func (p *ollamaProbe) getenv(next func(string) string) func(string) string {
-	return func(name string) string {
-		value := next(name)
-		if name == ollamaHost && value == "" && p.answers() {
-			return llm.OllamaDefault
-		}
-		return value
-	}
-}
-
-func (p *ollamaProbe) answers() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	holds := probeMissed
-	if p.found {
-		holds = probeFound
-	}
-	if age := p.now().Sub(p.at); !p.at.IsZero() && age >= 0 && age < holds {
-		return p.found
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	p.found, p.at = p.ask(ctx), p.now()
-	return p.found
-}
-
-// environment is where the providers' variables come from: the process's with the
-// saved keys, and an Ollama that is found where nothing else is configured.
-func (a *App) environment(l *Loaded, keys *Keys) func(string) string {
-	getenv := a.filters.learning(keys)
-	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || os.Getenv(ollamaHost) != "" {
-		return getenv
-	}
-	p := &ollamaProbe{ask: llm.FindOllama, now: func() time.Time { return a.Now() }}
-	return p.getenv(getenv)
+	mask := a.filters.mask(cfg.Tools.Filters.Security)
+	return &agent.OutputSummarizer{
+		Model: model, Timeout: summaryTimeout,
+		Count: func(m llm.Model, u llm.Usage) {
+			s.Spend(m, u)
+			s.Record(agent.Answer{Model: m.Name(), Usage: &u})
+		},
+		Clean: func(text string) string { return mask(string(filter.Sanitize([]byte(text)))) },
+	}, nil
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -53,6 +55,19 @@ func (p Paths) ConfigFile() string {
 		return ""
 	}
 	return filepath.Join(p.Config, "config.toml")
+}
+
+// storeFile is the name of the database in the data directory.
+const storeFile = "zeph.db"
+
+// HasDatabase reports whether there is a database of sessions yet; using the
+// Store would make one. One that cannot be looked at counts: the Store tells why.
+func (l *Loaded) HasDatabase() bool {
+	if l.Paths.Data == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(l.Paths.Data, storeFile))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // MakeDir makes dir, and the directories above it, for the user alone. Callers

@@ -10,7 +10,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -51,15 +50,15 @@ func (p *systemPrompt) forget() {
 
 // systemPrompt makes the system prompt of a session: of its directories, read as
 // the file tools read, and of the user's skills.
-func (a *App) systemPrompt(cfg Config, s session.Setup, roots, files *workspace.Roots, known *skills.Set) *systemPrompt {
+func (a *App) systemPrompt(cfg Config, s session.Setup, in places) *systemPrompt {
 	return &systemPrompt{write: func() string {
-		p := prompt.Read(projectFiles{files}, roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
+		p := prompt.Read(projectFiles{in.files}, in.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
 		for _, w := range p.Warnings {
 			a.Log.Warn(w, "session", s.ID)
 			s.Warn(w)
 		}
 		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled}
-		for _, s := range known.Skills {
+		for _, s := range in.skills.Skills {
 			f.Skills = append(f.Skills, prompt.Skill{Name: s.Name, Description: s.Description})
 		}
 		return prompt.System(f)

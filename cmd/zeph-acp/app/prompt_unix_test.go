@@ -12,7 +12,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
 // A repository cannot bring anything into the system prompt but the text of its
@@ -146,13 +145,13 @@ func TestHostileRules(t *testing.T) {
 			}
 			cfg := Defaults()
 			cfg.Tools.File.DenyRead = tt.deny
-			files, _, err := cfg.Tools.File.Roots(roots)
+			a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
+			in, _, err := a.places(cfg, roots)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var warnings []string
-			a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
-			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, roots, files, &skills.Set{}).text()
+			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, in).text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
 			}

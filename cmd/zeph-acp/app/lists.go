@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// listsFile is the name of the file in the data directory that keeps what models
+// the providers list.
+const listsFile = "models.json"
+
+// newCatalogue makes what knows the providers' lists; nil if nobody is to be
+// asked.
+func (a *App) newCatalogue(l *Loaded) *llm.Catalogue {
+	if !l.Config.LLM.ListModels {
+		return nil
+	}
+	c := &llm.Catalogue{
+		Now:     func() time.Time { return a.Now() },
+		Changed: a.modelsChanged,
+		Log:     func(err error) { a.Log.Debug("the list of models", "err", err) },
+	}
+	if dir := l.Paths.Data; dir != "" {
+		file := filepath.Join(dir, listsFile)
+		c.Load = func() ([]byte, error) {
+			data, err := readPrivate(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return data, err
+		}
+		c.Save = func(data []byte) error {
+			if err := MakeDir(dir); err != nil {
+				return err
+			}
+			return replaceFile(file, data, 0o600)
+		}
+	}
+	return c
+}
+
+// modelsChanged shows the clients what there is to pick from now.
+func (a *App) modelsChanged() {
+	for _, s := range a.serving() {
+		s.OptionsChanged()
+	}
+}
+
+// taken is called with the model that a session takes: what is known of it, and of
+// what else there is, is brought up to date behind it.
+func (a *App) taken(m llm.Model) {
+	a.catalogue.Learn(m)
+	a.catalogue.Refresh(a.Config.LLM, a.Getenv)
+}
+
+// models lists what there is to pick from, with the one that was picked by name.
+func (a *App) models() []llm.Choice {
+	list := a.catalogue.Models(a.Config.LLM, a.Getenv)
+	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
+		list = append(list, llm.Choice{Name: a.Model, Title: a.Model})
+	}
+	return list
+}
+
+const (
+	ollamaHost = "OLLAMA_HOST"
+	// probeTimeout bounds what an Ollama may take to answer: a session waits for
+	// it. Where nothing listens that is known at once.
+	probeTimeout = 200 * time.Millisecond
+	// probeFound and probeMissed are how long the outcome holds.
+	probeFound  = time.Minute
+	probeMissed = 10 * time.Second
+)
+
+// ollamaProbe tells whether an Ollama answers at its default address. It asks when
+// it is asked itself, which is where nothing else is configured.
+type ollamaProbe struct {
+	ask func(context.Context) bool
+	now func() time.Time
+
+	mu    sync.Mutex
+	at    time.Time // zero: not asked yet
+	found bool
+}
+
+// getenv gives an environment in which an Ollama that answers is set as the host.
+func (p *ollamaProbe) getenv(next func(string) string) func(string) string {
+	return func(name string) string {
+		value := next(name)
+		if name == ollamaHost && value == "" && p.answers() {
+			return llm.OllamaDefault
+		}
+		return value
+	}
+}
+
+func (p *ollamaProbe) answers() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	holds := probeMissed
+	if p.found {
+		holds = probeFound
+	}
+	if age := p.now().Sub(p.at); !p.at.IsZero() && age >= 0 && age < holds {
+		return p.found
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	p.found, p.at = p.ask(ctx), p.now()
+	return p.found
+}
+
+// environment is where the providers' variables come from: the process's with the
+// saved keys, and an Ollama that is found where nothing else is configured.
+func (a *App) environment(l *Loaded, keys *Keys) func(string) string {
+	getenv := a.filters.learning(keys)
+	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || os.Getenv(ollamaHost) != "" {
+		return getenv
+	}
+	p := &ollamaProbe{ask: llm.FindOllama, now: func() time.Time { return a.Now() }}
+	return p.getenv(getenv)
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+)
+
+// newAgent makes what one session needs: places, chain, system prompt, and the
+// agent that runs its turns.
+func (a *App) newAgent(s session.Setup) (session.Opening, error) {
+	roots, err := a.roots(s)
+	if err != nil {
+		return session.Opening{}, err
+	}
+	rules := a.rulesNow()
+	cfg, warnings := a.tightened(rules, roots)
+	in, left, err := a.places(cfg, roots)
+	if err != nil {
+		return session.Opening{}, err
+	}
+	models, unusable := a.helperModels(cfg, s)
+	warnings = slices.Concat(warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing(s))
+	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
+	tools, kept := a.chain(cfg, s, in, judges)
+	kept.long.Summarizer = models.outputs
+	kept.system = a.systemPrompt(cfg, s, in)
+	if w := kept.box.Warning(); w != "" {
+		warnings = append(warnings, w)
+	}
+	if cfg.Tools.Enabled {
+		warnings = append(warnings, kept.set.Warnings(tools.Tools())...)
+	}
+	for _, w := range warnings {
+		a.Log.Warn(w, "session", s.ID)
+	}
+	return session.Opening{
+		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
+		Look: func() {
+			judges.Renew()
+			kept.system.ready(s.Model())
+		},
+		Agent: a.agent(cfg, s, in, tools, kept, models),
+	}, nil
+}
+
+// roots are the directories that the client gives the session.
+func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
+	roots, err := workspace.New(append([]string{s.CWD}, s.Dirs...)...)
+	if err != nil {
+		field := "cwd"
+		if _, cwdErr := workspace.New(s.CWD); cwdErr == nil {
+			field = "additionalDirectories"
+		}
+		return nil, &acp.ParamsError{Field: field, Reason: err.Error()}
+	}
+	return roots.Without(a.Own), nil
+}
+
+// places are the directories of one session.
+type places struct {
+	roots *workspace.Roots // the client's, where commands run
+	files *workspace.Roots // the same, and what the file tools may use besides
+	home  string           // absolute; empty means unknown
+
+	skills *skills.Set
+}
+
+// places finds the directories of a session, with warnings for the user.
+func (a *App) places(cfg Config, roots *workspace.Roots) (in places, warnings []string, err error) {
+	in.roots = roots
+	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
+		return in, nil, err
+	}
+	var left []string
+	in.skills, left = skills.Load(a.Skills)
+	if in.home, err = os.UserHomeDir(); err != nil {
+		in.home = "" // nothing is then taken for the home directory
+	}
+	return in, append(warnings, left...), nil
+}
+
+// missing warns of what the client or the user asked for in vain.
+func (a *App) missing(s session.Setup) (warnings []string) {
+	for _, m := range s.MCPServers {
+		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
+	}
+	if locked := a.locked(); locked != nil { // else direct would answer without a word
+		warnings = append(warnings, locked.Error())
+	}
+	return warnings
+}
+
+// agent makes what runs the turns of a session by these tools.
+func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
+	caps := s.Client.Capabilities()
+	return &agent.Agent{
+		Config:  cfg.Agent.Config,
+		Session: s.ID,
+		System:  kept.system.text,
+		Mode:    func() string { return prompt.Mode(s.Mode()) },
+		Chain:   tools,
+		Send: func(ctx context.Context, u acp.SessionUpdate) error {
+			return s.Client.Update(ctx, s.ID, u)
+		},
+		NewID: a.NewID,
+		Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
+		Inside: func(path string) bool { _, err := in.files.Resolve(path); return err == nil },
+		Exists: func(path string) bool {
+			real, err := in.files.Resolve(path)
+			if err == nil {
+				_, err = in.files.Lstat(real)
+			}
+			return !errors.Is(err, fs.ErrNotExist)
+		},
+		Suspected:  func() { kept.suspects.Add(1) },
+		Toolset:    kept.set,
+		Off:        kept.off,
+		Reformat:   models.reformatter,
+		Shorten:    func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
+		Keep:       func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
+		Summariser: models.compaction, ShowCompactions: caps.Compaction,
+		// A client that has terminals shows those.
+		StreamTerminals: caps.TerminalOutput && !caps.Terminal,
+		Notices:         caps.Notices,
+		Log:             a.Log,
+	}
+}
