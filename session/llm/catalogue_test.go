@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,14 +37,13 @@ func choiceNames(choices []Choice) string {
 func TestCatalogueLists(t *testing.T) {
 	var asked atomic.Int32
 	answer := `{"models":[{"name":"a:1b"},{"name":"b:latest"}]}`
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		if r.URL.Path != "/api/tags" || answer == "" {
 			w.WriteHeader(500)
 		}
 		io.WriteString(w, answer)
-	}))
-	t.Cleanup(s.Close)
+	})
 	env := map[string]string{"LAB": "very-secret-key"}
 	getenv := func(k string) string { return env[k] }
 	cfg := Config{Providers: []Provider{
@@ -202,7 +200,7 @@ func TestCatalogueLearns(t *testing.T) {
 
 func TestClaudeList(t *testing.T) {
 	var asked []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.Path+"?"+r.URL.Query().Get("after_id"))
 		if r.Header.Get("X-Api-Key") != testKey {
 			status(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key `+testKey+`"}}`)(w, r)
@@ -215,8 +213,7 @@ func TestClaudeList(t *testing.T) {
 			return
 		}
 		io.WriteString(w, `{"data":[{"type":"model","id":"claude-old","display_name":"Claude Old","created_at":"2025-01-01T00:00:00Z"}],"first_id":"claude-old","has_more":false,"last_id":"claude-old"}`)
-	}))
-	t.Cleanup(s.Close)
+	})
 	key := testKey
 	m := NewClaude(ClaudeConfig{Name: "work", BaseURL: s.URL, APIKey: func() string { return key }})
 	got, err := m.List(t.Context())

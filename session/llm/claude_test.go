@@ -28,10 +28,10 @@ type anthropicServer struct {
 	headers []http.Header
 }
 
-func serve(t testing.TB, answers ...http.HandlerFunc) *anthropicServer {
+func serveClaude(t testing.TB, answers ...http.HandlerFunc) *anthropicServer {
 	t.Helper()
 	s := &anthropicServer{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
 		raw, err := io.ReadAll(r.Body)
 		if err == nil {
@@ -45,8 +45,7 @@ func serve(t testing.TB, answers ...http.HandlerFunc) *anthropicServer {
 		n := len(s.bodies)
 		s.mu.Unlock()
 		answers[min(n, len(answers))-1](w, r)
-	}))
-	t.Cleanup(s.Close)
+	})
 	return s
 }
 
@@ -123,7 +122,7 @@ func TestClaudeAnswer(t *testing.T) {
 		"future.sse":   {first, {Text: "done"}, usage(89), {Stop: StopEnd}},
 	} {
 		t.Run(file, func(t *testing.T) {
-			got, err := collect(serve(t, sse(t, file)).model(), t.Context(), hello())
+			got, err := collect(serveClaude(t, sse(t, file)).model(), t.Context(), hello())
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("Stream: %v (-want +got)\n%s", err, diff)
 			}
@@ -174,7 +173,7 @@ func TestClaudeFailure(t *testing.T) {
 			Error{Status: 307, Message: "it redirects to another address", Hint: "check base_url"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, tt.answer)
+			s := serveClaude(t, tt.answer)
 			_, err := collect(s.model(), t.Context(), hello())
 			tt.want.Provider = "claude"
 			got, ok := errors.AsType[*Error](err)
@@ -197,7 +196,7 @@ func lost(w http.ResponseWriter, _ *http.Request) {
 }
 
 func TestClaudeNetwork(t *testing.T) {
-	s := serve(t, lost)
+	s := serveClaude(t, lost)
 	m := s.model()
 	s.Close()
 	_, err := collect(m, t.Context(), hello())
@@ -223,7 +222,7 @@ func stalled(began chan<- struct{}) http.HandlerFunc {
 func TestClaudeCancel(t *testing.T) {
 	cause := errors.New("the user pressed stop")
 	began := make(chan struct{})
-	s := serve(t, stalled(began))
+	s := serveClaude(t, stalled(began))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	go func() { <-began; cancel(cause) }()
@@ -236,7 +235,7 @@ func TestClaudeCancel(t *testing.T) {
 }
 
 func TestClaudeSilence(t *testing.T) {
-	m := serve(t, stalled(nil)).model()
+	m := serveClaude(t, stalled(nil)).model()
 	m.silence = time.Millisecond
 	_, err := collect(m, t.Context(), hello())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Again {
@@ -246,7 +245,7 @@ func TestClaudeSilence(t *testing.T) {
 
 func TestClaudeStopsWhenNobodyListens(t *testing.T) {
 	gone := make(chan struct{})
-	m := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	m := serveClaude(t, func(w http.ResponseWriter, r *http.Request) {
 		stalled(nil)(w, r)
 		close(gone)
 	}).model()
@@ -259,7 +258,7 @@ func TestClaudeStopsWhenNobodyListens(t *testing.T) {
 func TestClaudeWithoutKey(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "of the SDK")
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "of the SDK")
-	s := serve(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "text.sse"))
 	key := ""
 	m := NewClaude(ClaudeConfig{Name: "work", BaseURL: s.URL, KeyEnv: "WORK_KEY", APIKey: func() string { return key }})
 	want := &Error{Provider: "work", Message: "there is no API key", Hint: "run zeph-acp login, or set WORK_KEY in the environment that starts the agent", Auth: true}
@@ -284,7 +283,7 @@ func TestClaudeRequest(t *testing.T) {
 	if err := json.Unmarshal(golden(t, "history.json"), &history); err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "text.sse"))
 	_, err := collect(s.model(), t.Context(), Request{System: "Be brief.", Messages: history, Tools: []Tool{
 		{Name: "read", Description: "Reads a <file>.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "list", Schema: json.RawMessage(`{"properties":{}}`)},
@@ -305,7 +304,7 @@ func TestClaudeRequest(t *testing.T) {
 // A signed thought that the provider refuses is left out, so that the
 // conversation goes on.
 func TestClaudeRefusedThought(t *testing.T) {
-	s := serve(t,
+	s := serveClaude(t,
 		status(400, `{"error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `+"`signature` in `thinking`"+` block."}}`),
 		sse(t, "text.sse"))
 	m := s.model()
@@ -408,7 +407,7 @@ func BenchmarkClaudeStream(b *testing.B) {
 		s.WriteString("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello.\"}}\n\n")
 	}
 	s.WriteString("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
-	m := serve(b, func(w http.ResponseWriter, _ *http.Request) {
+	m := serveClaude(b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, s.String())
 	}).model()

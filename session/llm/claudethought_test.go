@@ -163,7 +163,7 @@ func TestClaudeThoughtChanged(t *testing.T) {
 
 // The level goes over the wire, beside all else.
 func TestClaudeThoughtRequest(t *testing.T) {
-	s := serve(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "text.sse"))
 	req := hello()
 	req.Thought = "max"
 	if _, err := collect(s.model(), t.Context(), req); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -73,14 +72,13 @@ func TestEndless(t *testing.T) {
 
 // TestEndlessList bounds a list of models, which the SDKs read to its end.
 func TestEndlessList(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"data":[{"id":"`)
 		for r.Context().Err() == nil {
 			_, _ = io.WriteString(w, strings.Repeat("a", 64<<10))
 		}
-	}))
-	defer s.Close()
+	})
 	for _, kind := range []string{TypeClaude, TypeCompatible} {
 		m, err := Provider{Type: kind, Name: "p", Model: "m", BaseURL: s.URL}.open(func(string) string { return wireKey })
 		if err != nil {

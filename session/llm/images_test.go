@@ -43,7 +43,7 @@ func TestSees(t *testing.T) {
 
 // A conversation with images goes on with a model that takes none.
 func TestBlindClaude(t *testing.T) {
-	s := serve(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "text.sse"))
 	m := s.model()
 	m.cfg.Blind = true
 	history := []Message{pictured(Block{Text: "look"}, picture(34<<10)), {Role: Assistant, Blocks: []Block{{Text: "nice"}}}, pictured(picture(3), picture(5<<19))}

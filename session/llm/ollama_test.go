@@ -36,7 +36,7 @@ const qwenShow = `{"license":"…","details":{"family":"qwen3","parameter_size":
 func serveOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *ollamaServer {
 	t.Helper()
 	s := &ollamaServer{show: show, tags: tags}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Errorf("%s: %v", r.URL.Path, err)
@@ -64,8 +64,7 @@ func serveOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *
 		default:
 			answers[min(n, len(answers))-1](w, r)
 		}
-	}))
-	t.Cleanup(s.Close)
+	})
 	return s
 }
 
@@ -452,14 +451,13 @@ func TestOllamaEmbed(t *testing.T) {
 		"not there": {status(404, `{"error":"model 'e' not found"}`), nil, "ollama answered 404: model 'e' not found (run: ollama pull e)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				if want := `{"model":"e","input":["a","b"],"options":null}`; err != nil || string(body) != want || r.URL.Path != "/api/embed" {
 					t.Errorf("%s %s", r.URL.Path, body)
 				}
 				tt.answer(w, r)
-			}))
-			t.Cleanup(s.Close)
+			})
 			m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "m", BaseURL: s.URL, EmbeddingModel: "e"}}}, func(string) string { return "" }, "")
 			e, ok := EmbedderOf(m)
 			if err != nil || !ok {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -110,12 +109,11 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				bodies = append(bodies, bodyOf(r))
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Write([]byte(tt.stream))
-			}))
-			defer s.Close()
+			})
 			p := dialects[tt.dialect].provider
 			p.BaseURL = s.URL
 			m, err := p.open(func(string) string { return wireKey })
@@ -169,7 +167,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body := bodyOf(r)
 				bodies = append(bodies, body)
 				if strings.Contains(body, tt.word) {
@@ -178,8 +176,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Write([]byte(fixtureBody(t, fixture(t, tt.dialect, "text"))))
-			}))
-			defer s.Close()
+			})
 			p := dialects[tt.dialect].provider
 			p.BaseURL, p.MaxTokens = s.URL, 100
 			m, err := p.open(func(string) string { return wireKey })
@@ -346,15 +343,14 @@ func TestOpenAIBase(t *testing.T) {
 }
 
 func TestOpenAIList(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/models" && r.URL.Path != "/v1beta/openai/models" || r.Header.Get("Authorization") != "Bearer k" {
 			status(401, `{"error":{"message":"who are you"}}`)(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"object":"list","data":[{"id":"gpt-6-luna"},{"id":"text-embedding-3-small"},{"id":"gpt-image-2"},{"id":"models/gemini-3.8-flash"},{"id":"models/gemini-embedding-001"},{"id":""}]}`))
-	}))
-	defer s.Close()
+	})
 	for kind, want := range map[string][]string{
 		TypeOpenAI:     {"openai:gpt-6-luna", "openai:models/gemini-3.8-flash"},
 		TypeGemini:     {"gemini:gpt-6-luna", "gemini:gemini-3.8-flash"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -74,15 +73,14 @@ func TestOpenAIEmbed(t *testing.T) {
 			{Provider{Type: TypeCompatible, Model: "m", APIKeyEnv: "LAB_KEY"}, "/v1/embeddings"},
 		} {
 			t.Run(name+"/"+p.Type+p.API, func(t *testing.T) {
-				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 					body, err := io.ReadAll(r.Body)
 					if want := `{"model":"e","input":["a <b>"," "]}` + "\n"; err != nil || string(body) != want || r.Method != http.MethodPost ||
 						r.URL.Path != p.path || r.Header.Get("Authorization") != "Bearer "+embedKey || r.Header.Get("Content-Type") != "application/json" {
 						t.Errorf("%s %s, %v: %s", r.Method, r.URL.Path, r.Header, body)
 					}
 					tt.answer(w, r)
-				}))
-				defer s.Close()
+				})
 				e := embedderAt(t, p.Provider, s.URL)
 				got, err := e.Embed(t.Context(), []string{"a <b>", ""})
 				if !cmp.Equal(tt.want, got) {
@@ -107,7 +105,7 @@ func TestOpenAIEmbed(t *testing.T) {
 // size; the vectors are in the order of the texts.
 func TestOpenAIEmbedMany(t *testing.T) {
 	var sizes []int
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Input []string }
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header["Authorization"] != nil {
 			t.Errorf("%v: %v", r.Header, err)
@@ -122,8 +120,7 @@ func TestOpenAIEmbedMany(t *testing.T) {
 			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":[%d]}`, i, of))
 		}
 		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
-	}))
-	defer s.Close()
+	})
 	var texts []string
 	for i := range 2*maxEmbedTexts + 6 {
 		texts = append(texts, fmt.Sprintf("text %d ", i)+strings.Repeat("é", i*100))
@@ -142,12 +139,11 @@ func TestOpenAIEmbedMany(t *testing.T) {
 // The dimensions of one request must be those of the next.
 func TestOpenAIEmbedUneven(t *testing.T) {
 	n := 0
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		n++
 		vector := strings.Repeat("1,", n) + "1"
 		fmt.Fprintf(w, `{"data":[%s{"embedding":[%s]}]}`, strings.Repeat(`{"embedding":[`+vector+`]},`, (maxEmbedTexts-1)*(2-n)), vector)
-	}))
-	defer s.Close()
+	})
 	_, err := embedderAt(t, Provider{Type: TypeOpenAI}, s.URL).Embed(t.Context(), make([]string, maxEmbedTexts+1))
 	if want := "openai: it sent vectors of 2 and 3 numbers (try again)"; fmt.Sprint(err) != want || !errors.As(err, new(*Error)) {
 		t.Errorf("%v, want %s", err, want)
@@ -172,12 +168,11 @@ func TestOpenAIEmbedNot(t *testing.T) {
 	}
 	cause := errors.New("the user pressed stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client has gone
 		cancel(cause)
 		<-r.Context().Done()
-	}))
-	defer s.Close()
+	})
 	if _, err := embedderAt(t, Provider{Type: TypeOpenAI}, s.URL).Embed(ctx, []string{"a"}); err != cause {
 		t.Errorf("error %v, want %v", err, cause)
 	}

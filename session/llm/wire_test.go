@@ -436,10 +436,22 @@ type wireServer struct {
 	bodies []string
 }
 
+// serve runs a server for as long as the test runs. What was learned of it is then
+// forgotten: it is kept by address, and a later server may get the same port.
+func serve(t testing.TB, answer http.HandlerFunc) *httptest.Server {
+	s := httptest.NewServer(answer)
+	t.Cleanup(func() {
+		s.Close()
+		ollamaModels.Clear()
+		textOnly.Clear()
+	})
+	return s
+}
+
 // newWireServer answers with the fixtures in turn, with the last one from then on.
 func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wireServer {
 	s := &wireServer{t: t, dialect: d, gone: make(chan struct{})}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		header, value, _ := strings.Cut(d.auth, ": ")
 		if err != nil || !json.Valid(body) || r.Method != http.MethodPost || r.URL.Path != d.path && d.aside[r.URL.Path] == "" || r.Header.Get(header) != value {
@@ -470,8 +482,7 @@ func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wir
 			<-r.Context().Done()
 			close(s.gone)
 		}
-	}))
-	t.Cleanup(s.Close)
+	})
 	return s
 }
 

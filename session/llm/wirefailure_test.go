@@ -156,10 +156,9 @@ func TestWireMistaken(t *testing.T) {
 
 // What a proxy refuses is not blamed on the address alone.
 func TestWireProxy(t *testing.T) {
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	proxy := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
-	}))
-	defer proxy.Close()
+	})
 	at, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
