@@ -54,7 +54,7 @@ func (t tool) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return t.do(ctx, call)
 }
 
-// calls makes a chain as the app does, around a tool that does what do does.
+// chain makes a chain as the app does, around a tool that does what do does.
 func chain(l *Log, do func(ctx context.Context, call *executors.Call) (executors.Result, error)) executors.Executor {
 	gate := func(next executors.Executor) executors.Executor {
 		return tool{Tool: next.Tools()[0], do: func(ctx context.Context, call *executors.Call) (executors.Result, error) {

@@ -411,7 +411,7 @@ func (g *grouping) End() Confidence {
 	return Full
 }
 
-// total is the line that says how much was grouped.
+// totalLine is the line that says how much was grouped.
 func (s *store) totalLine() []byte {
 	var b []byte
 	for sev, n := range s.count {

@@ -71,7 +71,7 @@ func samples(t testing.TB, root string) []sample {
 	return all
 }
 
-// text reads all of a Lines.
+// textOf reads all of a Lines.
 func textOf(t testing.TB, l *Lines) string {
 	t.Helper()
 	b, err := io.ReadAll(l.Spool().Reader())

@@ -17,7 +17,7 @@ const (
 	base88 = "q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3MxDz5NvQwCe1HgYf7PlOu+A/jSrTkXm0bVq4WzLd9IcNyGg=="
 )
 
-// found are the kinds with their values.
+// foundIn gives the masked text, and the kind of each credential found.
 func foundIn(t *testing.T, text string) (masked string, kinds []string) {
 	t.Helper()
 	s, err := NewScanner(nil)

@@ -163,7 +163,7 @@ var builtinBlocked = []string{
 	"nc", "ncat", "netcat",
 }
 
-// downloads are the programs that fetch what others could run.
+// downloaders are the programs that fetch what others could run.
 var downloaders = []string{"curl", "wget"}
 
 // blocks tells why a command is blocked whatever it works on, and the key by

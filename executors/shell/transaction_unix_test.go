@@ -23,7 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// tree makes files: a name that ends in "/" is a directory, a content that
+// makeTree makes files: a name that ends in "/" is a directory, a content that
 // begins with "->" a link.
 func makeTree(t *testing.T, dir string, files map[string]string) {
 	t.Helper()

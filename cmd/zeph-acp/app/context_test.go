@@ -46,7 +46,7 @@ type small struct {
 // instructions are what the user said once, by turn.
 var instructions = map[int]string{1: "Always answer in rhymes.", 150: "Never touch the file zebra.txt."}
 
-// counted counts the strings of a request: words in fives, anything else alone.
+// countedTokens counts the strings of a request: words in fives, anything else alone.
 func countedTokens(v any) int {
 	n := 0
 	switch v := v.(type) {

@@ -101,7 +101,7 @@ func (r reach) below(dir []string) bool {
 	return true
 }
 
-// names reports whether a file of that name may be one.
+// named reports whether a file of that name may be one.
 func (r reach) named(name string) bool {
 	if r.last == "" || r.last == name {
 		return true
