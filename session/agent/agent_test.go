@@ -35,7 +35,7 @@ func (c *client) record(events ...Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range events {
-		data, err := json.Marshal(e)
+		data, err := EncodeEvent(e)
 		if err == nil {
 			e, err = DecodeEvent(e.Kind(), data)
 		}

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -74,16 +76,24 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	return a, t.count(ctx, usage, blocks)
 }
 
-// take takes what is for nobody to see out of a call, before anybody sees it.
+// take takes what is for nobody to see out of a call, before anybody sees it. Its
+// input gets the form in which the log gives it back: a provider's cache knows a
+// conversation that was loaded by the same bytes only.
 func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
-	if call == nil || t.Toolset == nil || t.direct {
-		return call
+	if call == nil {
+		return nil
 	}
-	taken, bare := t.Toolset.Take(*call)
-	if t.bare == nil {
-		t.bare = map[string]bool{}
+	taken := *call
+	if t.Toolset != nil && !t.direct {
+		if t.bare == nil {
+			t.bare = map[string]bool{}
+		}
+		taken, t.bare[call.ID] = t.Toolset.Take(*call) // of an answer that was cut the ID may come again
 	}
-	t.bare[call.ID] = bare // of an answer that was cut the ID may come again
+	var input bytes.Buffer
+	if json.Compact(&input, taken.Input) == nil {
+		taken.Input = input.Bytes()
+	}
 	return &taken
 }
 

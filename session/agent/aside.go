@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -66,9 +65,6 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 
 // jsonText puts all into one JSON object: nothing in a string can end it.
 func jsonText(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.String(), err
+	data, err := asItIs(v)
+	return string(data), err
 }

@@ -13,12 +13,12 @@ import (
 // itself, in bytes.
 const large = 64 << 10
 
-// EncodeEvent is json.Marshal, which would take several times the memory of a
-// large attachment: here it is copied once.
+// EncodeEvent is json.Marshal, save that it leaves "<", ">" and "&" as they are in
+// the JSON of models too, and copies a large attachment once.
 func EncodeEvent(e Event) ([]byte, error) {
 	p, ok := e.(Prompt)
 	if !ok {
-		return json.Marshal(e)
+		return asItIs(e)
 	}
 	// Nobody can have written the new message's id into the prompt.
 	mark := p.MessageID + "#"
@@ -44,13 +44,13 @@ func EncodeEvent(e Event) ([]byte, error) {
 			}
 		}
 	}
-	rest, err := json.Marshal(p)
+	rest, err := asItIs(p)
 	if err != nil {
 		return nil, err
 	}
 	parts := bytes.Split(rest, []byte(`"`+mark+`"`))
 	if len(parts) != len(taken)+1 { // an id that is none of ours
-		return json.Marshal(e)
+		return asItIs(e)
 	}
 	size := len(rest)
 	for _, s := range taken {
@@ -61,6 +61,15 @@ func EncodeEvent(e Event) ([]byte, error) {
 		out = append(appendQuoted(out, s), parts[i+1]...)
 	}
 	return out, nil
+}
+
+// asItIs is json.Marshal without its care for HTML.
+func asItIs(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // escape is how a byte is written in a JSON string; empty if as it is.

@@ -38,3 +38,17 @@ func TestHistoryRefusal(t *testing.T) {
 		})
 	}
 }
+
+// The input of a call is in the log as the model goes on to get it, to the byte:
+// the cache of a provider knows the conversation after it was loaded.
+func TestHistoryInput(t *testing.T) {
+	const script = `{"tool": "say", "input": {"text": "a < b && c > d \u2028", "words": 1 }}` + "\n\n" + `{"text": "done"}`
+	c := &client{}
+	history, _, err := c.turn(t.Context(), t, newAgent(t, script, c), nil, text("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(history[1].Blocks[0].Call.Input), `{"text":"a < b && c > d \u2028","words":1}`; got != want {
+		t.Errorf("the input is %s, want %s", got, want)
+	}
+}
