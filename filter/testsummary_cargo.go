@@ -239,7 +239,7 @@ func (c *cargoTests) failures() {
 
 // block takes "---- name stdout ----".
 func (c *cargoTests) block(l []byte) bool {
-	if !begins(l, "---- ") || !ends(l, " stdout ----") && !ends(l, " stderr ----") {
+	if !begins(l, "---- ") || !ends(l, " stdout ----") && !ends(l, " stderr ----") || len(l) <= len("----  stdout ----") {
 		return false
 	}
 	if c.in == cargoSuccesses {

@@ -23,6 +23,11 @@ func TestTestSummary(t *testing.T) {
 			in:   "running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.01s\n\nrunning 1 test\ntest c ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out; finished in 0.00s\n",
 			keep: []string{"test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 7 filtered out (2 runs)"}, gone: []string{"test a"},
 		},
+		"cargo, blocks of nothing": {
+			run:  Run{Exit: 101},
+			in:   "running 1 test\ntest b ... FAILED\n\nfailures:\n\n---- stdout ----\n----  stdout ----\n---- b stdout ----\nError: bad\n\nfailures:\n    b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+			keep: []string{"---- b stdout ----", "Error: bad", "test result: FAILED"},
+		},
 		"cargo, killed before the failures are told": {
 			run:  Run{Exit: 137},
 			in:   "     Running tests/api.rs (target/debug/deps/api-0123456789abcdef)\n\nrunning 4 tests\ntest a ... ok\ntest a_second_one ... ok\ntest b ... FAILED\ntest c ... \n",
