@@ -47,7 +47,8 @@ type fallback struct {
 // Unwrap gives the model that was picked.
 func (f *fallback) Unwrap() Model { return f.Model }
 
-// Window is that of the model which is asked next.
+// Window is that of the model which is asked next. One that the conversation did
+// not fit into rests, so that nothing is compacted for a window that isn't used.
 func (f *fallback) Window() int { return f.candidates()[0].Window() }
 
 // Answering gives the model that is asked next: another one as long as the model
@@ -70,6 +71,9 @@ func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, err
 			if m != f.Model {
 				if e := unfit(m, req); e != nil {
 					failed, told = append(failed, e), append(told, e.Error()+".")
+					if Ready(m) == nil { // it is too small; see Window
+						f.rest(m, longestResting)
+					}
 					continue
 				}
 			}
@@ -91,8 +95,9 @@ func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, err
 }
 
 // candidates are the models in the order in which they are asked: those that
-// failed a short while ago are the last. While the one that was picked is among
-// them, so are those that lack their key: the user was told of them when it failed.
+// failed a short while ago, or were too small, are the last. While the one that was
+// picked is among them, so are those that lack their key: the user was told of them
+// when it failed.
 func (f *fallback) candidates() []Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()
