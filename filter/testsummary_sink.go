@@ -122,9 +122,12 @@ func telling(l []byte) bool {
 var expectations = newWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
 
 // place reports whether a line begins with a file and a line in it:
-// "x_test.go:12: ".
+// "x_test.go:12: ", or is vitest's of one: " ❯ f x.js:1:2".
 func place(l []byte) bool {
 	l = bytes.TrimLeft(l, " \t")
+	if begins(l, "❯ ") {
+		l = l[bytes.LastIndexByte(l, ' ')+1:]
+	}
 	colon := bytes.IndexByte(l, ':')
 	if colon < 3 || colon > 200 || bytes.IndexByte(l[:colon], ' ') >= 0 || bytes.IndexByte(l[:colon], '.') < 0 {
 		return false

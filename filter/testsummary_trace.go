@@ -25,7 +25,7 @@ type frameStyle uint8
 
 const (
 	noFrame     frameStyle = iota
-	atFrame                // "    at f (x.js:1:2)": JavaScript, Java, C#
+	atFrame                // "    at f (x.js:1:2)", " ❯ f x.js:1:2": JavaScript, Java, C#
 	rustFrame              // "   3: f", then "             at x.rs:1:2"
 	goFrame                // "main.f(...)", then "\t/x.go:12 +0x1d"
 	pythonFrame            // `  File "x.py", line 1, in f`, or pytest's "x.py:1: in f", then code
@@ -85,6 +85,8 @@ func (t *traces) styleOf(l, inner []byte) frameStyle {
 	}
 	switch c := inner[0]; {
 	case c == 'a' && len(inner) < len(l) && begins(inner, "at ") && t.style != rustFrame:
+		return atFrame
+	case c == 0xe2 && begins(inner, "❯ ") && place(inner): // vitest
 		return atFrame
 	case c == 'F' && begins(inner, `File "`) && contains(inner, ", line "):
 		return pythonFrame
@@ -260,7 +262,7 @@ func (t *traces) each(text []byte) {
 
 // libraryPlaces are in the lines of frames of code that is not the project's.
 var libraryPlaces = [...][]string{
-	atFrame: {"node_modules/", "node_modules\\", "node:", "(internal/", "at internal/", "<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std"},
+	atFrame: {"node_modules/", "node_modules\\", "node:", "Promise.all (index", "(internal/", "at internal/", "<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std"},
 	rustFrame: {"/rustc/", "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/library/std/", "/library/core/", "/library/test/",
 		"std::panicking", "core::panicking", "__rust_begin_short_backtrace", "__rustc::", "rust_begin_unwind", "__libc_start", "start_thread", "clone3", "_start"},
 	goFrame:     {"/pkg/mod/", "/vendor/", "_testmain.go", "testing.tRunner"},

@@ -12,6 +12,8 @@ type jsTests struct {
 	file    []byte          // "FAIL x.test.js", the last one
 	seen1   map[string]bool // failures that were told of
 	table   bool            // of coverage
+	files   [][]byte        // the files of failures, as they are told of first
+	names   [][]byte        // ava: what failed, with the reason
 	again   bool            // jest tells of all failures a second time
 	tests   bool            // a line with the result of a test was seen
 	begun   bool            // of mocha: "2 failing", what failed follows
@@ -35,6 +37,7 @@ const (
 	jsRepeat         // jest: what was told of before
 	jsConsole        // what a file's tests wrote
 	jsStdout         // vitest: "stdout | file > test", up to an empty line
+	jsAva            // ava: between two lines of "─", each failure under its name
 )
 
 func newJSTests(p *testPass) testRunner {
@@ -70,6 +73,9 @@ const (
 )
 
 func (j *jsTests) shape(l []byte) bool {
+	if jestFile(l) { // in colours there is a space before it
+		l = l[1:]
+	}
 	inner := bytes.TrimLeft(l, " ")
 	indent := len(l) - len(inner)
 	if j.inBlock(l, inner, indent) {
@@ -99,10 +105,11 @@ func (j *jsTests) shape(l []byte) bool {
 			j.tests = true
 			if j.quiet = l[0] == 'P'; !j.quiet {
 				j.bad = true
-				if bytes.Equal(j.file, l) {
+				file := j.told1(bytes.TrimLeft(l[len("FAIL"):], " "))
+				if bytes.Equal(j.file, file) {
 					return true
 				}
-				j.file = append(j.file[:0], l...)
+				j.file = append(j.file[:0], file...)
 				if !j.again {
 					j.failed(l)
 				}
@@ -192,6 +199,28 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 			return true
 		}
 		j.leave()
+	case jsAva:
+		switch {
+		case string(inner) == "─":
+			j.leave()
+			j.keep(l)
+			return true
+		case indent == 2 && j.avaName(inner):
+			j.fail(inner, l)
+		default:
+			j.tell(l, jsReason(inner))
+		}
+		return true
+	}
+	return false
+}
+
+// avaName reports whether a line is the name of a test that failed.
+func (j *jsTests) avaName(inner []byte) bool {
+	for _, name := range j.names {
+		if rest, ok := bytes.CutPrefix(name, inner); ok && (len(rest) == 0 || rest[0] == ' ') {
+			return true
+		}
 	}
 	return false
 }
@@ -215,6 +244,35 @@ func (j *jsTests) told(id string) {
 	if len(j.seen1) < 20*toldFailures {
 		j.seen1[id] = true
 	}
+}
+
+// told1 gives a file's name as it was told of first: the second time jest tells
+// it from rootDir on.
+func (j *jsTests) told1(file []byte) []byte {
+	file, _, _ = bytes.Cut(file, []byte(" ("))
+	if !j.again {
+		if len(j.files) < toldFailures {
+			j.files = append(j.files, bytes.Clone(file))
+		}
+		return file
+	}
+	below := append([]byte("/"), bytes.TrimPrefix(file, []byte("./"))...)
+	var first []byte
+	for _, f := range j.files {
+		switch {
+		case bytes.Equal(f, file):
+			return file
+		case !bytes.HasSuffix(f, below) || bytes.Equal(f, first):
+		case first != nil: // it could be either
+			return file
+		default:
+			first = f
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return file
 }
 
 // leave ends the part.
@@ -269,6 +327,9 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	j.failed(l)
 	j.in, j.deep = jsTree, indent
 	j.test = append(j.test[:0], jsName(inner)...)
+	if _, name, ok := bytes.Cut(inner, []byte("]: ")); ok && begins(inner, "✘ [") {
+		j.names = append(j.names, bytes.Clone(name))
+	}
 	return true
 }
 
@@ -287,6 +348,12 @@ func (j *jsTests) indented(l, inner []byte, indent int) bool {
 		return true
 	case begins(l, " FAIL  "):
 		return j.vitestFailed(l)
+	case len(j.names) > 0 && string(l) == "  ─":
+		j.leave()
+		j.titles.end(j.testPass)
+		j.keep(l)
+		j.in = jsAva
+		return true
 	case jsNumbered(l, inner):
 		j.titles.sign(indent, true, j.testPass)
 		j.number(l, inner)

@@ -16,6 +16,12 @@ func jsFile(l []byte) bool {
 	return false
 }
 
+// jestFile: " FAIL  src/x.test.js", as jest writes it in colours. Vitest's has the
+// name of a test behind it, or the file again.
+func jestFile(l []byte) bool {
+	return (begins(l, " PASS  ") || begins(l, " FAIL  ")) && jsFile(l[1:]) && !contains(l, " > ") && !ends(l, " ]")
+}
+
 // jsCount: "  12 passing (20ms)", "  1 failed".
 func jsCount(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
@@ -120,7 +126,11 @@ func (j *jsTests) summary(l []byte) bool {
 		switch {
 		case begins(l, "⎯⎯"):
 			j.leave()
-			if contains(l, "Failed") || contains(l, "Unhandled") || contains(l, "Error") {
+			switch {
+			case contains(l, "Unhandled Rejection"), contains(l, "Uncaught Exception"), contains(l, "Unhandled Error") && !contains(l, "Errors"):
+				j.fail(bytes.Trim(l, "⎯ "), l)
+				j.in = jsBlock
+			case contains(l, "Failed"), contains(l, "Unhandled"), contains(l, "Error"):
 				j.failed(l)
 			}
 			return true
