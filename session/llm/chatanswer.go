@@ -5,9 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -22,15 +19,16 @@ type chatChunk struct {
 		Message      *chatDelta `json:"message"`
 		FinishReason string     `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *chatUsage      `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Usage  *chatUsage      `json:"usage"`
+	Object string          `json:"object"`
+	Error  json.RawMessage `json:"error"`
 }
 
 type chatDelta struct {
-	Content          chatText         `json:"content"`
+	Content          chatContent      `json:"content"`
 	Refusal          string           `json:"refusal"`
-	ReasoningContent string           `json:"reasoning_content"`
-	Reasoning        chatText         `json:"reasoning"`
+	ReasoningContent chatContent      `json:"reasoning_content"`
+	Reasoning        chatContent      `json:"reasoning"`
 	ReasoningDetails []thoughtDetails `json:"reasoning_details"`
 	ToolCalls        []chatCallDelta  `json:"tool_calls"`
 	ExtraContent     struct {
@@ -40,26 +38,28 @@ type chatDelta struct {
 	} `json:"extra_content"`
 }
 
-// chatText is a text, which some servers send as a list of parts.
-type chatText string
+// chatContent is a text, which some servers send as a list of parts. Mistral's has
+// the thoughts too.
+// https://docs.mistral.ai/capabilities/reasoning
+type chatContent struct{ text, thought string }
 
-// UnmarshalJSON takes a string or a list of {"text": …}; anything else is none.
-func (t *chatText) UnmarshalJSON(data []byte) error {
-	var s string
+// UnmarshalJSON takes a string or a list of {"text": …} and {"thinking": […]};
+// anything else is none.
+func (c *chatContent) UnmarshalJSON(data []byte) error {
+	*c = chatContent{}
 	if len(data) > 0 && data[0] == '"' {
-		err := json.Unmarshal(data, &s)
-		*t = chatText(s)
-		return err
+		return json.Unmarshal(data, &c.text)
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text     string      `json:"text"`
+		Thinking chatContent `json:"thinking"`
 	}
-	if json.Unmarshal(data, &parts) == nil {
+	if decode(data, &parts) == nil {
 		for _, p := range parts {
-			s += p.Text
+			c.text += p.Text
+			c.thought += p.Thinking.text
 		}
 	}
-	*t = chatText(s)
 	return nil
 }
 
@@ -129,10 +129,10 @@ func (a *chatAnswer) take(data []byte, emit func(Event) bool) (done bool, err er
 		return true, a.stop(emit)
 	}
 	var c chatChunk
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := decode(data, &c); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if c.Object == "error" || isFault(c.Error) {
 		return true, streamFault(data)
 	}
 	for i := range c.Choices {
@@ -169,44 +169,40 @@ func (a *chatAnswer) delta(d *chatDelta, emit func(Event) bool) bool {
 		details += t.Text + t.Summary
 		a.addDetails(t)
 	}
-	thought := cmp.Or(d.ReasoningContent, string(d.Reasoning), details)
-	a.thoughts.ReasoningContent += d.ReasoningContent
-	if d.ReasoningContent == "" {
-		a.thoughts.Reasoning += string(d.Reasoning)
+	content, reasoning := d.ReasoningContent.text, d.Reasoning.text
+	thought := cmp.Or(content, reasoning, details) + d.Content.thought
+	a.thoughts.ReasoningContent += content
+	if content == "" {
+		a.thoughts.Reasoning += reasoning
 	}
-	tagThought, text := a.tagged.take(string(d.Content))
-	if d.ExtraContent.Google.Thought && text != "" { // Gemini's, without a tag
-		tagThought, text = tagThought+text, ""
+	part := a.tagged.take
+	if d.ExtraContent.Google.Thought {
+		part = a.tagged.thought
 	}
+	tagThought, text := part(d.Content.text)
 	thought += tagThought
 	if d.Refusal != "" {
 		a.refused = true
 		text += d.Refusal
 	}
 	for i := range d.ToolCalls {
-		a.calls.add(&d.ToolCalls[i])
+		a.calls.add(&d.ToolCalls[i], a.names)
 	}
 	return (thought == "" || emit(Event{Thought: thought})) && (text == "" || emit(Event{Text: text}))
 }
 
-// addDetails joins the pieces of one detail, which come in turn.
+// addDetails joins the pieces of one detail, which come in turn; encrypted ones come
+// whole.
 func (a *chatAnswer) addDetails(t thoughtDetails) {
 	all := a.thoughts.ReasoningDetails
-	if n := len(all); n > 0 && all[n-1].Type == t.Type && bytes.Equal(all[n-1].Index, t.Index) {
+	if n := len(all); n > 0 && t.Data == "" && all[n-1].Type == t.Type && bytes.Equal(all[n-1].Index, t.Index) {
 		last := &all[n-1]
 		last.Text += t.Text
 		last.Summary += t.Summary
-		last.Data += t.Data
 		last.ID, last.Format, last.Signature = cmp.Or(t.ID, last.ID), cmp.Or(t.Format, last.Format), cmp.Or(t.Signature, last.Signature)
 		return
 	}
 	a.thoughts.ReasoningDetails = append(all, t)
-}
-
-// chatReasons translates the API's finish reasons, and what servers make of them.
-var chatReasons = map[string]StopReason{
-	"length": StopMaxTokens, "max_tokens": StopMaxTokens, "max_output_tokens": StopMaxTokens,
-	"content_filter": StopRefusal, "refusal": StopRefusal, "safety": StopRefusal, "sensitive": StopRefusal,
 }
 
 // reason gives the word that counts: Gemini writes "content_filter: SAFETY".
@@ -215,19 +211,23 @@ func (a *chatAnswer) reason() string {
 	return word
 }
 
+// chatFailures are reasons that are none to end: of OpenRouter, of GLM, of DeepSeek,
+// and of vLLM.
+var chatFailures = []string{"error", "network_error", "insufficient_system_resource", "abort"}
+
 func (a *chatAnswer) stop(emit func(Event) bool) error {
 	word := a.reason()
-	if word == "error" {
+	if slices.Contains(chatFailures, word) {
 		return streamError{kind: "error", message: "the provider failed in the middle of the answer"}
 	}
-	if strings.Contains(strings.ToLower(a.finish), "malformed_function_call") { // Gemini
+	if finish := strings.ToLower(a.finish); strings.Contains(finish, "malformed_function_call") || strings.Contains(finish, "unexpected_tool_call") { // Gemini
 		return streamError{kind: word, message: "the model wrote a tool call that cannot be read"}
 	}
 	thought, text := a.tagged.end()
 	if thought != "" && !emit(Event{Thought: thought}) || text != "" && !emit(Event{Text: text}) {
 		return nil
 	}
-	reason, ok := chatReasons[word]
+	reason, ok := stopReasons[word]
 	if !ok && a.refused {
 		reason, ok = StopRefusal, true
 	}
@@ -269,49 +269,4 @@ func (a *chatAnswer) opaque(data chatOpaque) Event {
 		panic(err) // strings always encode, and what was JSON
 	}
 	return Event{Opaque: &Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}}
-}
-
-// streamFault reads an error in a stream.
-func streamFault(data []byte) error {
-	f := streamError{}
-	f.kind, f.message = refusal(data)
-	var e struct {
-		Error struct {
-			Code   int `json:"code"`
-			Status int `json:"status"`
-		} `json:"error"`
-	}
-	_ = json.Unmarshal(data, &e) // what is no number stays 0
-	if code := cmp.Or(e.Error.Code, e.Error.Status); code >= 400 && code < 600 {
-		f.status = code
-	}
-	if f.message == "" {
-		f.message = string(data)
-	}
-	return f
-}
-
-// maxAnswer bounds an answer that comes as one piece, in bytes.
-const maxAnswer = 32 << 20
-
-// jsonOrSSE gives the chunks of a stream, or the whole answer of a server that
-// streams none.
-func jsonOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
-	kind := res.Header.Get("Content-Type")
-	if !strings.Contains(kind, "json") && !strings.Contains(kind, "html") {
-		return sseChunks(res)
-	}
-	return func(yield func([]byte, error) bool) {
-		body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-		var members map[string]json.RawMessage
-		known := func(key string) bool { return members[key] != nil }
-		switch {
-		case err != nil:
-			yield(nil, err)
-		case json.Unmarshal(body, &members) != nil, !slices.ContainsFunc([]string{"choices", "output", "error"}, known):
-			yield(nil, notAStream{kind})
-		default:
-			yield(body, nil)
-		}
-	}
 }

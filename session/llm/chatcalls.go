@@ -12,7 +12,7 @@ import (
 //
 //   - all calls have the index 0, or none: Gemini, some versions of vLLM and Ollama
 //   - no IDs, or the ID again with each piece
-//   - the name again with each piece
+//   - the name again with each piece, or in pieces
 //   - whole calls in one piece, with the arguments as an object
 //
 // See https://github.com/open-webui/computer/issues/224 for some of Gemini's.
@@ -34,9 +34,19 @@ func (c *openCall) whole() bool {
 	return json.Valid(args) && isObject(args)
 }
 
-func (cs *chatCalls) add(d *chatCallDelta) {
+// lacks reports whether a piece of arguments can be nothing but the next one of c.
+func (c *openCall) lacks(name, args string) bool {
+	return c.name == name && c.args.Len() > 0 && args != "" && !c.whole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
+}
+
+// add takes a piece. Names are those of the tools that were offered.
+func (cs *chatCalls) add(d *chatCallDelta, names toolNames) {
 	args := argsOf(d.Function.Arguments)
 	c := cs.find(d, args)
+	name := d.Function.Name
+	if c != nil && c.name != "" && name != c.name && names.ours[c.name] != "" && names.ours[name] != "" {
+		c = nil // another tool, and the one before has no arguments
+	}
 	if c == nil {
 		c = &openCall{index: d.Index, id: d.ID}
 		cs.calls = append(cs.calls, c)
@@ -44,8 +54,12 @@ func (cs *chatCalls) add(d *chatCallDelta) {
 	if c.id == "" {
 		c.id = d.ID
 	}
-	if c.name == "" {
-		c.name = d.Function.Name
+	switch {
+	case name == c.name, c.args.Len() > 0 && c.name != "":
+	case strings.HasPrefix(name, c.name): // with what came before
+		c.name = name
+	default:
+		c.name += name
 	}
 	if d.ExtraContent != nil && string(d.ExtraContent) != "null" {
 		c.extra = d.ExtraContent
@@ -70,7 +84,7 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 		return cs.calls[len(cs.calls)-1] // another ID with each piece
 	case c == nil:
 		return nil
-	case d.ID != "" && c.id != "" && d.Function.Name != "": // an index again
+	case d.ID != "" && c.id != "" && d.Function.Name != "" && !c.lacks(d.Function.Name, args): // an index again
 		return nil
 	}
 	return c.goesOn(d, args)

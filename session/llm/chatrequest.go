@@ -197,13 +197,17 @@ func joined(parts []chatPart) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// resultText is a result for an API that cannot be told that it is a failure, and
-// refuses empty ones.
-func resultText(r ToolResult) string {
-	text := r.Text
+// filled is the text of a result for an API that refuses empty ones.
+func filled(text string) string {
 	if strings.TrimSpace(text) == "" {
-		text = "[no output]"
+		return "[no output]"
 	}
+	return text
+}
+
+// resultText is a result for an API that cannot be told that it is a failure.
+func resultText(r ToolResult) string {
+	text := filled(r.Text)
 	if r.Failed {
 		text = "[failed] " + text
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -124,10 +125,11 @@ func (p Provider) choice() Choice {
 
 // isAnthropic reports whether a Claude provider speaks to Anthropic itself.
 func isAnthropic(p Provider, getenv func(string) string) bool {
-	base := p.BaseURL
-	if base == "" {
-		base = getenv(anthropicURL)
-	}
+	return atAnthropic(cmp.Or(p.BaseURL, getenv(anthropicURL)))
+}
+
+// atAnthropic reports whether an address, which may be empty, is Anthropic's own.
+func atAnthropic(base string) bool {
 	u, err := url.Parse(base)
 	return base == "" || err == nil && u.Hostname() == "api.anthropic.com"
 }

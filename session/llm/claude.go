@@ -119,7 +119,9 @@ func (c *Claude) connect() *anthropic.Client {
 // no tool takes it; one that was cut off by StopMaxTokens does not come at all.
 func (c *Claude) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
-	return c.stream(ctx, open, sseChunks, func() answer { return &claudeAnswer{provider: c.Name()} })
+	return c.stream(ctx, open, jsonOrSSE, func() answer {
+		return &claudeAnswer{provider: c.Name(), unsigned: !atAnthropic(c.cfg.BaseURL)}
+	})
 }
 
 // open sends the request and gives the response with its stream of events.
@@ -143,9 +145,6 @@ func (c *Claude) post(ctx context.Context, req Request, messages []Message) (*ht
 	err := c.client().Post(ctx, "v1/messages", c.params(req, messages), &res,
 		option.WithAPIKey(c.key()), option.WithJSONSet("stream", true))
 	if err != nil {
-		return nil, err
-	}
-	if err := aStream(res); err != nil {
 		return nil, err
 	}
 	return res, nil

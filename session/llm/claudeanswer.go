@@ -1,9 +1,10 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,25 +18,28 @@ type wireEvent struct {
 	Message struct {
 		Usage wireUsage `json:"usage"`
 	} `json:"message"`
-	ContentBlock struct {
-		thoughtBlock
-		Text  string          `json:"text"`
-		ID    string          `json:"id"`
-		Name  string          `json:"name"`
-		Input json.RawMessage `json:"input"`
-	} `json:"content_block"`
-	Delta struct {
+	ContentBlock wireBlock `json:"content_block"`
+	Delta        struct {
 		Text        string `json:"text"`
 		Thinking    string `json:"thinking"`
 		Signature   string `json:"signature"`
 		PartialJSON string `json:"partial_json"`
 		StopReason  string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage wireUsage `json:"usage"`
-	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	} `json:"error"`
+	Usage wireUsage       `json:"usage"`
+	Error json.RawMessage `json:"error"`
+
+	// These are of an answer that comes as one piece.
+	Content    []wireBlock `json:"content"`
+	StopReason string      `json:"stop_reason"`
+}
+
+type wireBlock struct {
+	thoughtBlock
+	Text  string          `json:"text"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
 }
 
 type wireUsage struct {
@@ -48,75 +52,104 @@ type wireUsage struct {
 // claudeAnswer turns the events of one stream into Events.
 type claudeAnswer struct {
 	provider string
+	unsigned bool // others than Anthropic want thoughts back that they didn't sign
 	usage    wireUsage
 	stop     string // the API's stop reason
-	calls    int
+	made     int    // calls that were emitted
+	ids      callIDs
 
-	// The block that is being sent; blocks come one after the other.
-	index   int
-	thought thoughtBlock // Type is empty if it is no thought
+	thought thoughtBlock // that is being sent; Type is empty if none is
 	think   strings.Builder
-	call    *ToolCall // nil if it is no tool call
-	args    strings.Builder
-	whole   json.RawMessage // input that came with the start of the block
+	calls   []*claudeCall // that are not emitted yet
+}
+
+// claudeCall is a call that is being sent. Blocks come one after the other, but
+// not from all servers.
+type claudeCall struct {
+	index int
+	call  ToolCall
+	args  strings.Builder
+	whole json.RawMessage // input that came with the start of the block
+	ended bool
 }
 
 // take reads one event. Done means that nothing is to be read any more: the
 // answer is complete, or emit gave false.
 func (a *claudeAnswer) take(data []byte, emit func(Event) bool) (done bool, err error) {
+	if string(data) == "[DONE]" { // of gateways that know Chat Completions better
+		return true, a.end(emit)
+	}
 	var e wireEvent
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := decode(data, &e); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	switch e.Type {
-	case "error":
-		return true, streamError{kind: e.Error.Type, message: e.Error.Message}
-	case "message_start":
+	switch {
+	case e.Type == "error", isFault(e.Error):
+		return true, streamFault(data)
+	case e.Type == "message":
+		return true, a.message(&e, emit)
+	case e.Type == "message_start":
 		a.usage = e.Message.Usage
 		return !emit(a.usageEvent()), nil
-	case "content_block_start":
-		if !a.endCall(emit) {
-			return true, nil
-		}
-		return !a.startBlock(&e, emit), nil
-	case "content_block_delta":
-		if e.Index != a.index {
-			return true, errors.New("reading its stream: blocks are out of order")
-		}
+	case e.Type == "content_block_start":
+		return !a.endThought(emit) || !a.endCalls(false, emit) || !a.startBlock(e.Index, &e.ContentBlock, emit), nil
+	case e.Type == "content_block_delta":
 		return !a.delta(&e, emit), nil
-	case "content_block_stop":
+	case e.Type == "content_block_stop":
+		if c := a.call(e.Index); c != nil {
+			c.ended = true
+		}
 		return !a.endThought(emit), nil
-	case "message_delta":
-		a.stop = e.Delta.StopReason
+	case e.Type == "message_delta":
+		a.stop = cmp.Or(e.Delta.StopReason, a.stop)
 		a.usage.add(e.Usage)
 		return !emit(a.usageEvent()), nil
-	case "message_stop":
-		if a.endThought(emit) && a.endCall(emit) {
-			emit(Event{Stop: a.reason()})
-		}
+	case e.Type == "message_stop":
+		a.finish(emit)
 		return true, nil
 	}
 	return false, nil // ping, and what is yet to be invented
 }
 
-// end tells of a stream without message_stop.
-func (a *claudeAnswer) end(func(Event) bool) error { return errBrokenOff }
+// end completes an answer that lacks only message_stop.
+func (a *claudeAnswer) end(emit func(Event) bool) error {
+	if a.stop == "" {
+		return errBrokenOff
+	}
+	a.finish(emit)
+	return nil
+}
 
-func (a *claudeAnswer) startBlock(e *wireEvent, emit func(Event) bool) bool {
-	b := &e.ContentBlock
-	a.index = e.Index
+func (a *claudeAnswer) finish(emit func(Event) bool) {
+	if a.endThought(emit) && a.endCalls(true, emit) {
+		emit(Event{Stop: a.reason()})
+	}
+}
+
+// message reads the answer of a server that streams none.
+func (a *claudeAnswer) message(e *wireEvent, emit func(Event) bool) error {
+	a.usage, a.stop = e.Usage, e.StopReason
+	for i := range e.Content {
+		if !a.startBlock(i, &e.Content[i], emit) || !a.endThought(emit) {
+			return nil
+		}
+	}
+	if !emit(a.usageEvent()) {
+		return nil
+	}
+	return a.end(emit)
+}
+
+func (a *claudeAnswer) startBlock(index int, b *wireBlock, emit func(Event) bool) bool {
 	switch b.Type {
 	case "text":
 		return b.Text == "" || emit(Event{Text: b.Text})
 	case "thinking", "redacted_thinking":
 		a.thought = b.thoughtBlock
-		a.think.Reset()
 		a.think.WriteString(b.Thinking)
 		return b.Thinking == "" || emit(Event{Thought: b.Thinking})
 	case "tool_use":
-		a.call = &ToolCall{ID: b.ID, Name: b.Name}
-		a.args.Reset()
-		a.whole = b.Input
+		a.calls = append(a.calls, &claudeCall{index: index, call: ToolCall{ID: b.ID, Name: b.Name}, whole: b.Input})
 	}
 	return true
 }
@@ -127,24 +160,38 @@ func (a *claudeAnswer) delta(e *wireEvent, emit func(Event) bool) bool {
 	case d.Text != "":
 		return emit(Event{Text: d.Text})
 	case d.Thinking != "":
+		a.thought.Type = cmp.Or(a.thought.Type, "thinking")
 		a.think.WriteString(d.Thinking)
 		return emit(Event{Thought: d.Thinking})
 	case d.Signature != "":
 		a.thought.Signature += d.Signature
-	case d.PartialJSON != "" && a.call != nil:
-		a.args.WriteString(d.PartialJSON)
+	case d.PartialJSON != "":
+		if c := a.call(e.Index); c != nil {
+			c.args.WriteString(d.PartialJSON)
+		}
 	}
 	return true
+}
+
+// call gives the call of a block; nil if it is something else.
+func (a *claudeAnswer) call(index int) *claudeCall {
+	for _, c := range slices.Backward(a.calls) {
+		if c.index == index && !c.ended {
+			return c
+		}
+	}
+	return nil
 }
 
 // endThought emits what the provider wants back of a thought.
 func (a *claudeAnswer) endThought(emit func(Event) bool) bool {
 	t := a.thought
+	t.Thinking = a.think.String()
 	a.thought = thoughtBlock{}
-	if t.Signature == "" && t.Data == "" {
+	a.think.Reset()
+	if t.Signature == "" && t.Data == "" && (!a.unsigned || t.Thinking == "") {
 		return true // without a signature it would be refused
 	}
-	t.Thinking = a.think.String()
 	data, err := json.Marshal(t)
 	if err != nil {
 		panic(err) // strings always encode
@@ -152,43 +199,40 @@ func (a *claudeAnswer) endThought(emit func(Event) bool) bool {
 	return emit(Event{Opaque: &Opaque{Provider: a.provider, Data: data}})
 }
 
-// endCall emits the tool call that was sent last. It waits for what comes after
-// the call, since only then is it known whether the output limit cut it off.
-func (a *claudeAnswer) endCall(emit func(Event) bool) bool {
-	call := a.call
-	if call == nil {
-		return true
+// endCalls emits the calls that are complete, and at the end of the answer all. One
+// waits for what comes after it, since only then is it known whether the output
+// limit cut it off.
+func (a *claudeAnswer) endCalls(all bool, emit func(Event) bool) bool {
+	for len(a.calls) > 0 && (all || a.calls[0].ended) {
+		c := a.calls[0]
+		a.calls = a.calls[1:]
+		args := c.args.String()
+		if strings.TrimSpace(args) == "" {
+			args = string(c.whole)
+		}
+		input, ok := inputOf(args, len(a.calls) == 0 && a.reason() == StopMaxTokens)
+		if !ok {
+			continue
+		}
+		if a.ids == nil {
+			a.ids = callIDs{}
+		}
+		a.made++
+		c.call.ID, c.call.Input = a.ids.own(c.call.ID), input
+		if !emit(Event{Call: &c.call}) {
+			return false
+		}
 	}
-	a.call = nil
-	args := a.args.String()
-	if strings.TrimSpace(args) == "" {
-		args = string(a.whole)
-	}
-	input, ok := inputOf(args, stopReasons[a.stop] == StopMaxTokens)
-	if !ok {
-		return true
-	}
-	call.Input = input
-	a.calls++
-	if call.ID == "" { // some that speak the protocol leave it out
-		call.ID = fmt.Sprintf("call_%d", a.calls)
-	}
-	return emit(Event{Call: call})
+	return true
 }
 
-// stopReasons translates the API's. A pause_turn ends the answer: it comes only
-// with tools that run at the provider, which are never offered.
-var stopReasons = map[string]StopReason{
-	"max_tokens":                    StopMaxTokens,
-	"model_context_window_exceeded": StopMaxTokens,
-	"refusal":                       StopRefusal,
-}
-
+// reason translates the API's. A pause_turn ends the answer: it comes only with
+// tools that run at the provider, which are never offered.
 func (a *claudeAnswer) reason() StopReason {
 	if r, ok := stopReasons[a.stop]; ok {
 		return r
 	}
-	if a.calls > 0 { // whatever it says, they want results
+	if a.made > 0 { // whatever it says, they want results
 		return StopTools
 	}
 	return StopEnd

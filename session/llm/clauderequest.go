@@ -103,9 +103,7 @@ func userBlocks(blocks []Block, ids *wireIDs) []anthropic.ContentBlockParamUnion
 			if b.Result.Failed {
 				r.IsError = anthropic.Bool(true)
 			}
-			if strings.TrimSpace(b.Result.Text) != "" {
-				r.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: b.Result.Text}}}
-			}
+			r.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: filled(b.Result.Text)}}}
 			results = append(results, anthropic.ContentBlockParamUnion{OfToolResult: r})
 		case b.Image != nil:
 			rest = append(rest, anthropic.NewImageBlockBase64(b.Image.MIME, base64.StdEncoding.EncodeToString(b.Image.Data)))

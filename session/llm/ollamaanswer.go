@@ -54,10 +54,10 @@ var errNothing = errors.New("it gave no answer, but loaded or unloaded the model
 // take reads one line.
 func (a *ollamaAnswer) take(line []byte, emit func(Event) bool) (done bool, err error) {
 	var l ollamaLine
-	if err := json.Unmarshal(line, &l); err != nil {
+	if err := decode(line, &l); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if len(l.Error) > 0 && !bytes.Equal(l.Error, []byte("null")) {
+	if isFault(l.Error) {
 		kind, message := refusal(line)
 		return true, streamError{kind: kind, message: cmp.Or(message, "an error without a message")}
 	}

@@ -222,13 +222,18 @@ func TestChatCalls(t *testing.T) {
 			[]string{`a x {"k":1}`}},
 		"another ID with each piece": {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\":"}}`, `{"index":0,"id":"b","function":{"arguments":"1}"}}`},
 			[]string{`a x {"k":1}`}},
-		"one ID for all":      {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"x","arguments":"{}"}}`}, []string{`a x {}`, `a_2 x {}`}},
-		"no arguments":        {[]string{`{"index":0,"id":"a","function":{"name":"x"}}`}, []string{`a x {}`}},
-		"encoded twice":       {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"\"{\\\"k\\\":1}\""}}`}, []string{`a x {"k":1}`}},
-		"no JSON":             {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{k}"}}`}, []string{`a x "{k}"`}},
-		"a list":              {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"[1]"}}`}, []string{`a x "[1]"`}},
-		"a signature alone":   {[]string{`{"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"extra_content":{"google":{}}}`}, []string{`a x {} {"google":{}}`}},
-		"nothing of anything": {[]string{`{}`}, nil},
+		"one ID for all":         {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"x","arguments":"{}"}}`}, []string{`a x {}`, `a_2 x {}`}},
+		"no arguments":           {[]string{`{"index":0,"id":"a","function":{"name":"x"}}`}, []string{`a x {}`}},
+		"encoded twice":          {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"\"{\\\"k\\\":1}\""}}`}, []string{`a x {"k":1}`}},
+		"no JSON":                {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{k}"}}`}, []string{`a x "{k}"`}},
+		"a name in pieces":       {[]string{`{"index":0,"id":"a","function":{"name":"wri"}}`, `{"index":0,"function":{"name":"te"}}`, `{"index":0,"function":{"name":"write","arguments":"{}"}}`}, []string{`a write {}`}},
+		"two without arguments":  {[]string{`{"function":{"name":"x"}}`, `{"function":{"name":"y"}}`}, []string{`call_1 x {}`, `call_2 y {}`}},
+		"all new but arguments":  {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\":"}}`, `{"index":0,"id":"b","function":{"name":"x","arguments":"1}"}}`}, []string{`a x {"k":1}`}},
+		"an empty object before": {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"{\"k\":1}"}}`}, []string{`a x {"k":1}`}},
+		"the whole once more":    {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\":1}"}}`, `{"index":0,"function":{"arguments":"{\"k\":1}"}}`}, []string{`a x {"k":1}`}},
+		"a list":                 {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"[1]"}}`}, []string{`a x "[1]"`}},
+		"a signature alone":      {[]string{`{"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"extra_content":{"google":{}}}`}, []string{`a x {} {"google":{}}`}},
+		"nothing of anything":    {[]string{`{}`}, nil},
 	} {
 		var calls chatCalls
 		for _, piece := range tt.pieces {
@@ -236,7 +241,7 @@ func TestChatCalls(t *testing.T) {
 			if err := json.Unmarshal([]byte(piece), &d); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			calls.add(&d)
+			calls.add(&d, wireNames([]Tool{{Name: "x"}, {Name: "y"}}))
 		}
 		var got []string
 		for _, c := range calls.end(wireNames(nil), false) {

@@ -78,7 +78,7 @@ func (a *responsesAnswer) take(data []byte, emit func(Event) bool) (done bool, e
 		return true, errBrokenOff
 	}
 	var e responsesEvent
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := decode(data, &e); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
 	switch e.Type {
@@ -120,10 +120,10 @@ func (a *responsesAnswer) take(data []byte, emit func(Event) bool) (done bool, e
 // whole reads the response of a server that streams none, or an error.
 func (a *responsesAnswer) whole(data []byte, emit func(Event) bool) (bool, error) {
 	var r response
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := decode(data, &r); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if len(r.Error) > 0 && string(r.Error) != "null" {
+	if isFault(r.Error) {
 		return true, streamFault(data)
 	}
 	if r.Status == "" && r.Output == nil {
@@ -137,7 +137,7 @@ func (a *responsesAnswer) whole(data []byte, emit func(Event) bool) (bool, error
 func (a *responsesAnswer) end(func(Event) bool) error { return errBrokenOff }
 
 func responsesFault(data []byte, inner json.RawMessage) error {
-	if len(inner) > 0 && string(inner) != "null" {
+	if isFault(inner) {
 		data = []byte(`{"error":` + string(inner) + `}`)
 	}
 	return streamFault(data)

@@ -13,10 +13,30 @@ type tagged struct {
 	close string // of the tag that we are in; empty outside of it
 	past  bool   // the text has begun, or what is before it
 	gap   bool   // nothing but line breaks came after the tag
+	told  bool   // the server itself said that the piece is reasoning
+}
+
+// thought takes a piece that the server itself calls reasoning, which may come at
+// any time: Gemini does, and puts the first tag before it and the last one before
+// the text that follows.
+func (t *tagged) thought(piece string) (thought, text string) {
+	if t.close == "" || t.past {
+		*t = tagged{close: thinkTags[1][1], told: true}
+		piece = strings.TrimPrefix(piece, thinkTags[1][0])
+	}
+	return t.part(piece)
 }
 
 // take gives what is certain with one more piece of text.
 func (t *tagged) take(piece string) (thought, text string) {
+	if rest := t.held + piece; t.told && piece != "" && !strings.HasPrefix(rest, t.close) && !strings.HasPrefix(t.close, rest) {
+		t.held, t.past = "", true // without the last tag
+		return "", rest
+	}
+	return t.part(piece)
+}
+
+func (t *tagged) part(piece string) (thought, text string) {
 	if t.past {
 		return "", t.text(piece)
 	}
@@ -43,7 +63,7 @@ func (t *tagged) take(piece string) (thought, text string) {
 		thought, t.held = cutPartial(t.held, t.close)
 		return thought, ""
 	}
-	t.held, t.past, t.gap = "", true, true
+	t.held, t.past, t.gap, t.told = "", true, true, false
 	return thought, t.text(rest)
 }
 

@@ -14,14 +14,27 @@ import (
 //	https://platform.openai.com/docs/guides/error-codes
 //	https://github.com/ggml-org/llama.cpp/tree/master/tools/server
 var (
-	tooLongKinds = []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large"}
+	tooLongKinds = []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "model_max_prompt_tokens_exceeded"}
 	tooLongWords = []string{
-		"prompt is too long", "exceed context limit", // Anthropic
-		"maximum context length", "exceeds the context window", // OpenAI, vLLM, OpenRouter
-		"exceeds the maximum number of tokens", // Gemini
-		"exceeds the available context size",   // llama.cpp
-		"greater than the context length",      // LM Studio
-		"exceeds the context length",           // Ollama
+		"prompt is too long", "exceed context limit", // Anthropic, Fireworks
+		"maximum context length", "exceeds the context window", // OpenAI, vLLM, OpenRouter, Mistral, DeepSeek
+		"longer than the maximum model length",                                 // vLLM
+		"longer than the model's context length",                               // SGLang, Together
+		"`inputs` tokens + `max_new_tokens` must be",                           // Hugging Face
+		"exceeds the maximum number of tokens", "request payload size exceeds", // Gemini
+		"exceeds the available context size",                               // llama.cpp
+		"greater than the context length", "loaded with context length of", // LM Studio
+		"exceeds the context length", "exceeded max context length", // Ollama
+		"maximum prompt length is",                                                   // xAI
+		"reduce the length of the messages",                                          // Groq, Cerebras
+		"prompt token count of",                                                      // GitHub Copilot
+		"exceeded model token limit",                                                 // Moonshot
+		"context window exceeds limit",                                               // MiniMax
+		"prompt exceeds max length",                                                  // GLM
+		"range of input length should be",                                            // Qwen
+		"maximum allowed input length",                                               // Poolside
+		"input is too long for requested model",                                      // Bedrock
+		"too many tokens: ", "context length exceeded", "contextwindowexceedederror", // Cohere, gateways
 	}
 )
 

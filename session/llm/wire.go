@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -12,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 )
 
 // maxSilence is how long a server may send nothing at all; while a model thinks,
@@ -76,7 +73,7 @@ func (c wireClient) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode == http.StatusOK {
+	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // which some gateways answer to any POST
 		if req.Method == http.MethodGet { // a list, which the SDKs read to its end
 			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
 		}
@@ -189,14 +186,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const (
-	// maxStream bounds what is read of the stream of one answer, in bytes: far more
-	// than the longest answers take.
-	maxStream = 128 << 20
-	// maxEvent bounds one event of a stream, with what keeps the connection alive
-	// before it. A call that writes a file may come as one.
-	maxEvent = 32 << 20
-)
+// maxStream bounds what is read of the stream of one answer, in bytes: far more
+// than the longest answers take.
+const maxStream = 128 << 20
 
 // bounded is a body that may not be longer than so many bytes, since what it says
 // is kept in memory.
@@ -237,25 +229,10 @@ func (n *tokenCount) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// sseChunks gives the data of the events of a stream, as of
-// https://html.spec.whatwg.org/multipage/server-sent-events.html.
-func sseChunks(res *http.Response) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		event := &bounded{ReadCloser: res.Body, left: maxEvent, all: maxEvent}
-		res.Body = event
-		sse := ssestream.NewDecoder(res)
-		for sse.Next() {
-			event.left = maxEvent
-			if data := sse.Event().Data; len(data) > 0 && !yield(data, nil) {
-				return
-			}
-		}
-		err := sse.Err()
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = tooMuch{maxEvent}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+// stopReasons translates the reasons that APIs and the servers that speak them give
+// for the end of an answer, in lower case; others mean StopEnd, or StopTools.
+var stopReasons = map[string]StopReason{
+	"length": StopMaxTokens, "max_tokens": StopMaxTokens, "max_output_tokens": StopMaxTokens, "model_length": StopMaxTokens,
+	"model_context_window_exceeded": StopMaxTokens,
+	"refusal":                       StopRefusal, "content_filter": StopRefusal, "safety": StopRefusal, "sensitive": StopRefusal,
 }

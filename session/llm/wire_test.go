@@ -47,7 +47,7 @@ var dialects = map[string]dialect{
 		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
 		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
-			return sseChunks, &claudeAnswer{provider: "claude:m"}
+			return jsonOrSSE, &claudeAnswer{provider: "claude:m"}
 		},
 	},
 	"responses": {

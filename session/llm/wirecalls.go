@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,10 +16,14 @@ func inputOf(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	switch {
 	case args == "" || args == "null":
 		return json.RawMessage("{}"), !cutOff
-	case !json.Valid([]byte(args)) && cutOff:
-		return nil, false
 	case json.Valid([]byte(args)) && isObject([]byte(args)):
 		return json.RawMessage(args), true
+	}
+	if last := repeated(args); last != nil {
+		return last, true
+	}
+	if !json.Valid([]byte(args)) && cutOff {
+		return nil, false
 	}
 	var inner string // some servers encode twice
 	if json.Unmarshal([]byte(args), &inner) == nil {
@@ -31,6 +36,24 @@ func inputOf(args string, cutOff bool) (input json.RawMessage, ok bool) {
 		panic(err) // strings always encode
 	}
 	return input, true
+}
+
+// repeated reads arguments that are written twice, or follow an empty object, as some
+// gateways have it; nil if they don't.
+func repeated(args string) json.RawMessage {
+	values := json.NewDecoder(strings.NewReader(args))
+	var first, last json.RawMessage
+	for values.More() {
+		if values.Decode(&last) != nil || !isObject(last) {
+			return nil
+		}
+		if first == nil || len(first) == len("{}") {
+			first = bytes.Clone(last)
+		} else if !bytes.Equal(first, last) {
+			return nil
+		}
+	}
+	return last
 }
 
 // callIDs gives the calls of one answer IDs where the server forgot to, or gave

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/tls"
 	"encoding/json"
@@ -71,12 +72,17 @@ func plainly(res *http.Response, body []byte) string {
 // Ollama, and a message or detail alone of servers built on FastAPI.
 func refusal(body []byte) (kind, message string) {
 	type fault struct {
-		Type    any `json:"type"`
-		Code    any `json:"code"`
-		Message any `json:"message"`
+		Type     any `json:"type"`
+		Code     any `json:"code"`
+		Message  any `json:"message"`
+		Msg      any `json:"msg"`
+		Metadata struct {
+			Raw string `json:"raw"`
+		} `json:"metadata"`
 	}
 	var whole struct {
 		Error  json.RawMessage `json:"error"`
+		Errors any             `json:"errors"`
 		Detail any             `json:"detail"`
 		fault
 	}
@@ -84,24 +90,67 @@ func refusal(body []byte) (kind, message string) {
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
-	if json.Unmarshal(body, &whole) != nil {
+	if decode(body, &whole) != nil {
 		return "", ""
 	}
 	text := func(values ...any) string {
 		for _, v := range values {
-			if s, ok := v.(string); ok && s != "" {
+			if s := inWords(v); s != "" {
 				return s
 			}
 		}
 		return ""
 	}
 	f := whole.fault
-	if isObject(whole.Error) && json.Unmarshal(whole.Error, &f) != nil {
+	if isObject(whole.Error) && decode(whole.Error, &f) != nil {
 		return "", ""
 	}
 	var alone string
 	_ = json.Unmarshal(whole.Error, &alone)
-	return text(f.Code, f.Type), text(alone, f.Message, whole.Detail)
+	kind, _ = f.Code.(string)
+	if word, ok := f.Type.(string); ok && kind == "" {
+		kind = word
+	}
+	message = text(alone, f.Message, f.Msg, whole.Detail, whole.Errors)
+	if raw := f.Metadata.Raw; raw != "" { // what the provider behind OpenRouter said
+		_, inner := refusal([]byte(raw))
+		message = strings.TrimPrefix(message+": "+cmp.Or(inner, raw), ": ")
+	}
+	return kind, message
+}
+
+// inWords is a message that may be a list of mistakes with their places, or hold
+// one, as of Mistral and others that are built on FastAPI.
+func inWords(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var all []string
+		for _, e := range v {
+			if s := inWords(e); s != "" {
+				all = append(all, s)
+			}
+		}
+		return strings.Join(all, "; ")
+	case map[string]any:
+		for _, key := range []string{"message", "msg", "detail"} {
+			if s := inWords(v[key]); s != "" {
+				return strings.TrimPrefix(place(v["loc"])+": "+s, ": ")
+			}
+		}
+	}
+	return ""
+}
+
+// place is where a mistake is: ["body", "tools", 0] is "body.tools.0".
+func place(loc any) string {
+	steps, _ := loc.([]any)
+	names := make([]string, len(steps))
+	for i, step := range steps {
+		names[i] = fmt.Sprint(step)
+	}
+	return strings.Join(names, ".")
 }
 
 // notAStream is a response that is not what was asked for.
@@ -111,16 +160,6 @@ type notAStream struct {
 
 func (e notAStream) Error() string {
 	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
-}
-
-// aStream gives an error if the response is no stream; it is closed then.
-func aStream(res *http.Response) error {
-	kind := res.Header.Get("Content-Type")
-	if strings.Contains(kind, "html") || strings.Contains(kind, "json") {
-		res.Body.Close()
-		return notAStream{kind}
-	}
-	return nil
 }
 
 // streamError is an error event in the middle of a stream.
@@ -134,6 +173,36 @@ func (e streamError) Error() string {
 		return e.kind
 	}
 	return e.message
+}
+
+// isFault reports whether a member "error" tells of one.
+func isFault(raw json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", "false", `""`, "{}"}, string(bytes.TrimSpace(raw)))
+}
+
+// streamFault reads an error in a stream.
+func streamFault(data []byte) error {
+	f := streamError{}
+	f.kind, f.message = refusal(data)
+	type codes struct {
+		Code   json.RawMessage `json:"code"`
+		Status json.RawMessage `json:"status"`
+	}
+	var e struct {
+		Error codes `json:"error"`
+		codes
+	}
+	_ = decode(data, &e) // what is no number stays 0
+	for _, raw := range []json.RawMessage{e.Error.Code, e.Error.Status, e.Code, e.Status} {
+		code, err := strconv.Atoi(strings.Trim(string(raw), `"`))
+		if err == nil && code >= 400 && code < 600 && f.status == 0 {
+			f.status = code
+		}
+	}
+	if f.message == "" {
+		f.message = string(data)
+	}
+	return f
 }
 
 // failure makes any failure of a request an *Error that says what to do and holds
@@ -170,6 +239,9 @@ func (e *endpoint) failure(err error) error {
 	badKey := strings.HasPrefix(f.Message, "API key not valid")
 	f.Auth, f.TooLong = authStatus(f.Status) || badKey, tooLong(f.Status, kind, f.Message)
 	f.Again = f.Again && !f.TooLong // whatever its status
+	if f.Again && f.RetryAfter == 0 {
+		f.RetryAfter = retryIn(f.Message)
+	}
 	if f.Hint == "" {
 		f.Hint = e.hint(f)
 	}
@@ -258,6 +330,22 @@ func retryAfter(h http.Header) time.Duration {
 		return max(time.Until(at), 0)
 	}
 	return 0
+}
+
+// waitWords finds how long to wait in a message, where OpenAI's streams and Gemini
+// have it alone: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3 seconds".
+var waitWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?))( ?m?s)`)
+})
+
+// retryIn is how long a message asks to wait; 0 means that it does not.
+func retryIn(message string) time.Duration {
+	m := waitWords().FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	d, _ := time.ParseDuration(m[1] + strings.ToLower(strings.TrimSpace(m[2]))) // 0 if it is too long
+	return d
 }
 
 // seconds is a duration that a server named, of at most a year; what is no number

@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// quirk is a stream as one server or another has it, whatever the dialect says.
+type quirk struct {
+	stream string // the body; lines that begin with { become events
+	kind   string // Content-Type, if it is not that of a stream
+	want   []Event
+	fails  *Error
+}
+
+var quirks = map[string]quirk{
+	// The stream itself.
+	"chat/a byte order mark":    {stream: "\ufeffdata: " + saysText("Hi") + "\n\n" + chatEnd, want: hi},
+	"chat/carriage returns":     {stream: ":x\r\rdata:" + saysText("Hi") + "\r\rdata:[DONE]\r\r", want: hi},
+	"chat/both line ends":       {stream: ": x\r\n\r\ndata: " + saysText("Hi") + "\r\n\r\ndata: [DONE]\r\n\r\n", want: hi},
+	"chat/no blank lines":       {stream: "data: " + saysText("H") + "\ndata: " + saysText("i") + "\ndata: [DONE]", want: hi},
+	"chat/no last line end":     {stream: saysText("Hi") + "\ndata: " + stopsFor("stop"), want: hi},
+	"chat/an event of two rows": {stream: "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", want: hi},
+	"chat/named as JSON":        {kind: "application/json", stream: saysText("Hi") + "\n" + chatEnd, want: hi},
+	"chat/JSON named as stream": {stream: "\n" + ` {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`, want: hi},
+	"chat/a page named as stream": {stream: "\n<html><body>Log in</body></html>",
+		fails: &Error{Status: 200, Message: `it sent "text/event-stream" instead of a stream of events`, Hint: "check base_url"}},
+
+	// Chat Completions.
+	"chat/nulls": {stream: `{"choices":null,"usage":null,"error":null}
+{"choices":[{"index":0,"delta":null,"finish_reason":null}]}
+{"choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":null,"tool_calls":null,"reasoning_content":null},"finish_reason":""}]}
+` + saysText("Hi") + "\n" + chatEnd, want: hi},
+	"chat/other types": {stream: `{"id":7,"choices":[{"index":"0","delta":{"content":"Hi","refusal":false,"reasoning_details":{}},"finish_reason":{"x":1}}],"usage":[]}` + "\n" + chatEnd, want: hi},
+	"chat/an ID that is a number": {stream: saysDelta(`{"tool_calls":[{"index":0,"id":7,"function":{"name":"list","arguments":{}}}]}`) + "\n" + chatEnd,
+		want: []Event{wireCall("list", `{}`), {Stop: StopTools}}},
+	"chat/thinking parts": {stream: saysDelta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"H"},{"type":"reference","reference_ids":[1]}],"closed":true}]}`) + "\n" +
+		saysDelta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"m"}]},{"type":"text","text":"H"}]}`) + "\n" + saysText("i") + "\n" + chatEnd,
+		want: []Event{{Thought: "Hm"}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"chat/out of room":           {stream: saysText("H") + "\n" + stopsFor("model_length"), want: []Event{{Text: "H"}, {Stop: StopMaxTokens}}},
+	"chat/out of window":         {stream: saysText("H") + "\n" + stopsFor("model_context_window_exceeded"), want: []Event{{Text: "H"}, {Stop: StopMaxTokens}}},
+	"chat/no more resources":     {stream: saysText("H") + "\n" + stopsFor("insufficient_system_resource"), want: []Event{{Text: "H"}}, fails: brokeOff()},
+	"chat/the network behind it": {stream: saysText("H") + "\n" + stopsFor("network_error"), want: []Event{{Text: "H"}}, fails: brokeOff()},
+	"chat/an error of vLLM": {stream: saysText("H") + "\n" + `{"object":"error","message":"EngineCore died","type":"InternalServerError","param":null,"code":500}` + "\ndata: [DONE]\n\n",
+		want: []Event{{Text: "H"}}, fails: &Error{Status: 500, Message: "EngineCore died", Hint: "try again later", Again: true}},
+	"chat/an error of LiteLLM": {stream: saysText("H") + "\n" + `{"error":{"message":"litellm.APIError: gone","type":null,"param":null,"code":"503"}}`,
+		want: []Event{{Text: "H"}}, fails: &Error{Status: 503, Message: "litellm.APIError: gone", Hint: "try again later", Again: true}},
+	"chat/an error that names the wait": {stream: `{"error":{"message":"Rate limit reached. Please try again in 2.5s.","code":"rate_limit_exceeded"}}`,
+		fails: &Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Again: true, RetryAfter: 2500 * time.Millisecond}},
+	"chat/an error that is a text": {stream: "event: error\n" + `data: {"error":"The model has crashed"}` + "\n\n",
+		fails: &Error{Message: "The model has crashed", Hint: "try again later", Again: true}},
+	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd, want: hi},
+	"chat/a list with an error": {kind: "application/json", stream: `[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`,
+		fails: &Error{Status: 503, Message: "overloaded", Hint: "try again later", Again: true}},
+
+	// Gemini's thoughts, as of https://discuss.ai.google.dev/t/openai-compatibility-bug-in-response-object/58484
+	"gemini/thoughts in one piece": {kind: "application/json",
+		stream: `{"choices":[{"message":{"content":"<thought>Hm.</thought>Hi","extra_content":{"google":{"thought":true}}},"finish_reason":"stop"}]}`,
+		want:   []Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"gemini/thoughts after text": {stream: saysText("I look.") + "\n" + geminiThought("<thought>H") + "\n" + geminiThought("m.") + "\n" + saysText("</thought>Hi") + "\n" + chatEnd,
+		want: []Event{{Text: "I look."}, {Thought: "Hm."}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"gemini/thoughts without tags": {stream: geminiThought("Hm.") + "\n" + saysText("Hi </thought>") + "\n" + chatEnd,
+		want: []Event{{Thought: "Hm."}, {Text: "Hi </thought>"}, {Stop: StopEnd}}},
+	"gemini/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" + saysDelta(`{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"list"},"id":"6eic0cwq","type":"function"}]}`) + "\n" + stopsFor("stop"),
+		want: []Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: StopTools}}},
+
+	// Anthropic's Messages, and what others make of it.
+	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: hi},
+	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: hi},
+	"claude/blocks never begun":    {stream: `{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"Hm."}}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: []Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"claude/blocks in each other":  {stream: claudeCallOf(0, "a") + "\n" + claudeCallOf(1, "b") + "\n" + claudeArgs(0, `{"k":`) + "\n" + claudeArgs(1, `{}`) + "\n" + claudeArgs(0, `1}`) + "\n" + `{"type":"message_stop"}`, want: []Event{wireCall("a", `{"k":1}`), wireCall("b", `{}`), {Stop: StopTools}}},
+	"claude/one index for all":     {stream: claudeCallOf(0, "a") + "\n" + claudeArgs(0, `{"k":1}`) + "\n" + claudeCallOf(0, "b") + "\n" + claudeArgs(0, `{"k":2}`) + "\n" + `{"type":"message_stop"}`, want: []Event{wireCall("a", `{"k":1}`), wireCall("b", `{"k":2}`), {Stop: StopTools}}},
+	"claude/a block of the future": {stream: `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}` + "\n" + claudeArgs(0, `{"q":1}`) + "\n" + `{"type":"ping"}` + "\n" + `{"type":"new_event","index":"x"}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: hi},
+	"claude/an error of a gateway": {stream: claudeText("H") + "\n" + `{"error":{"message":"gone","type":"None","param":"None","code":"500"}}`, want: []Event{{Text: "H"}},
+		fails: &Error{Status: 500, Message: "gone", Hint: "try again later", Again: true}},
+	"claude/an error before anything": {stream: "event: error\n" + `data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}` + "\n\n",
+		fails: &Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}},
+	"claude/an error as JSON": {kind: "application/json", stream: `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`,
+		fails: &Error{Status: 429, Message: "slow down", Hint: "wait a minute, then try again", Again: true}},
+	"claude/one piece": {kind: "application/json", stream: `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"list","input":{"k":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}`,
+		want: []Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{"k":1}`), {Stop: StopTools}}},
+}
+
+var hi = []Event{{Text: "Hi"}, {Stop: StopEnd}}
+
+const chatEnd = "data: [DONE]\n\n"
+
+func saysDelta(delta string) string { return `{"choices":[{"index":0,"delta":` + delta + `}]}` }
+
+func saysText(text string) string { return saysDelta(`{"content":` + quoted(text) + `}`) }
+
+func stopsFor(reason string) string {
+	return `{"choices":[{"index":0,"delta":{},"finish_reason":` + quoted(reason) + `}]}`
+}
+
+func geminiThought(text string) string {
+	return saysDelta(`{"content":` + quoted(text) + `,"extra_content":{"google":{"thought":true}}}`)
+}
+
+func claudeText(text string) string {
+	return `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + quoted(text) + `}}`
+}
+
+func claudeCallOf(index int, name string) string {
+	raw, _ := json.Marshal(map[string]any{"type": "content_block_start", "index": index,
+		"content_block": map[string]any{"type": "tool_use", "id": name, "name": name, "input": map[string]any{}}})
+	return string(raw)
+}
+
+func claudeArgs(index int, args string) string {
+	raw, _ := json.Marshal(map[string]any{"type": "content_block_delta", "index": index,
+		"delta": map[string]any{"type": "input_json_delta", "partial_json": args}})
+	return string(raw)
+}
+
+func brokeOff() *Error {
+	return &Error{Message: "the provider failed in the middle of the answer", Hint: "try again later", Again: true}
+}
+
+// TestQuirks reads what real servers make of the dialects.
+func TestQuirks(t *testing.T) {
+	for name, q := range quirks {
+		t.Run(name, func(t *testing.T) {
+			dialect, _, _ := strings.Cut(name, "/")
+			p := dialects[dialect].provider
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != dialects[dialect].path {
+					http.NotFound(w, r)
+					return
+				}
+				body := q.stream
+				w.Header().Set("Content-Type", "text/event-stream")
+				if q.kind != "" {
+					w.Header().Set("Content-Type", q.kind)
+				}
+				if !strings.Contains(q.kind, "json") || strings.Contains(body, "\n") {
+					body = eventsOf(body)
+				}
+				_, _ = io.WriteString(w, body)
+			}))
+			defer s.Close()
+			p.BaseURL = s.URL
+			m, err := p.open(func(string) string { return wireKey })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := collect(m, t.Context(), hello())
+			if diff := cmp.Diff(q.want, plain(t, got)); diff != "" {
+				t.Errorf("events (-want +got)\n%s", diff)
+			}
+			if q.fails == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			q.fails.Provider = p.name()
+			if diff := cmp.Diff(error(q.fails), err); diff != "" {
+				t.Errorf("error (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// eventsOf makes events of the lines that are JSON.
+func eventsOf(body string) string {
+	var out strings.Builder
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, "{") {
+			line = "data: " + strings.TrimSuffix(line, "\n") + "\n\n"
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
