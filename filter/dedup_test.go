@@ -202,9 +202,11 @@ func passed(t testing.TB, s Strategy, run Run, text string) string {
 	for line := range strings.Lines(text) {
 		in.WriteString(strings.TrimSuffix(line, "\n"))
 	}
-	out, _, err := rule{strategy: s}.apply(run, in)
-	if err != nil {
-		t.Fatal(err)
+	p := rule{strategy: s}.begin(run)
+	p.all(in)
+	out, err := p.end(in, nil)
+	if err != nil || p.failed != nil {
+		t.Fatal(err, p.failed)
 	}
 	defer out.Close()
 	return textOf(t, out)

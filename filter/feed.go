@@ -1,20 +1,15 @@
 package filter
 
-import (
-	"bytes"
-	"fmt"
-	"runtime/debug"
-)
+import "bytes"
 
 // feed gives a pass its lines while they are made: of a long text on a goroutine
 // of its own, since a pass takes about as long as all that is done before it. A
 // text that fits into one buffer is not worth that.
 type feed struct {
-	line   func([]byte)
+	lines  func(text []byte)
 	chunks chan []byte // whole lines; nil until there are some
 	spare  chan []byte // buffers for more
 	done   chan struct{}
-	failed error // a panic of the pass
 }
 
 // feedAhead is how many buffers a pass may be behind.
@@ -37,15 +32,8 @@ func (f *feed) take(text []byte) []byte {
 
 func (f *feed) run() {
 	defer close(f.done)
-	defer func() {
-		if r := recover(); r != nil {
-			f.failed = fmt.Errorf("%v\n%s", r, debug.Stack())
-			for range f.chunks { // whoever gives them must not wait for ever
-			}
-		}
-	}()
 	for text := range f.chunks {
-		eachLine(text, f.line)
+		f.lines(text)
 		select {
 		case f.spare <- text:
 		default:
@@ -53,18 +41,14 @@ func (f *feed) run() {
 	}
 }
 
-// end takes the last lines, and waits until the pass had all. A panic of the pass
-// goes on here.
+// end takes the last lines, and waits until the pass had all.
 func (f *feed) end(text []byte) {
 	if f.chunks == nil {
-		eachLine(text, f.line)
+		f.lines(text)
 		return
 	}
 	f.chunks <- text
 	f.stop()
-	if f.failed != nil {
-		panic(f.failed)
-	}
 }
 
 // stop waits for the pass. It may be called again.

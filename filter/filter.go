@@ -14,11 +14,15 @@
 //
 // Why may a strategy say that it did not recognise its input? Because a summary
 // of something that is no test run would lose everything. Its input then goes on
-// unchanged ([Fallback]); a failed command loses nothing by that.
+// unchanged ([Fallback]); a failed command loses nothing by that. Nor does a panic of a
+// strategy, which is a bug of ours and no reason to lose a turn.
 package filter
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"sync"
 )
@@ -82,6 +86,7 @@ type Outcome struct {
 type Applied struct {
 	Rule, Strategy string
 	Confidence     Confidence
+	Failed         error // a panic of the rule and its stack, beside Fallback; nil for none
 }
 
 // Close gives memory and files back.
@@ -106,21 +111,21 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	run.Command, run.Mixed = segment(script)
 	rules := f.matching(run.Command)
 	full := NewLines()
-	var first passage
+	var first *passage
 	var seen *familiar // lines of full
 	if len(rules) > 0 && f.scan != nil {
 		seen = newFamiliar()
 	}
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
 		first = rules[0].begin(run)
-		full.also = &feed{line: first.Line}
+		full.also = &feed{lines: first.lines}
 		defer full.also.stop()
 	}
 	o, err := f.sanitise(raw, full, seen)
 	full.endFeed()
 	if err != nil {
 		if len(rules) > 0 {
-			_, _, _ = first.end(full, err)
+			_, _ = first.end(full, err)
 		}
 		full.Close()
 		return nil, err
@@ -129,18 +134,17 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		if o.recognised(r.unless) {
 			continue
 		}
-		var out *Lines
-		var confidence Confidence
-		if i == 0 {
-			out, confidence, err = first.end(full, nil)
-		} else {
-			out, confidence, err = r.apply(run, o.Text)
+		p := first
+		if i > 0 {
+			p = r.begin(run)
+			p.all(o.Text)
 		}
+		out, err := p.end(o.Text, nil)
 		if err != nil {
 			o.Close()
 			return nil, err
 		}
-		by := Applied{r.name, r.kind, confidence}
+		by := Applied{r.name, r.kind, p.confidence, p.failed}
 		if tell != nil {
 			tell(by, o.Text, out)
 		}
@@ -149,7 +153,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		}
 		o.Text = out
 		o.Rules = append(o.Rules, by)
-		o.Confidence = max(o.Confidence, confidence)
+		o.Confidence = max(o.Confidence, by.Confidence)
 	}
 	if err := f.remask(o, seen); err != nil {
 		o.Close()
@@ -254,33 +258,54 @@ func (f *Filter) sanitise(raw io.Reader, full *Lines, seen *familiar) (*Outcome,
 	return &Outcome{Text: full, Full: full, Found: found, Raw: n}, nil
 }
 
-// passage is a text on its way through a rule.
+// passage is a text on its way through a rule. A panic of the rule ends it: the text
+// stays as it is.
 type passage struct {
-	Pass
-	out *Lines
+	pass         Pass
+	out          *Lines
+	confidence   Confidence
+	read, failed error // of the text; of the rule
 }
 
-func (r rule) begin(run Run) passage {
-	out := NewLines()
-	return passage{r.strategy.Begin(run, out), out}
+func (r rule) begin(run Run) *passage {
+	p := &passage{out: NewLines()}
+	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
+	return p
 }
 
-// apply sends a text through the rule.
-func (r rule) apply(run Run, text *Lines) (*Lines, Confidence, error) {
-	p := r.begin(run)
-	return p.end(text, text.Each(p.Line))
+// lines sends whole lines, with their ends, through the rule.
+func (p *passage) lines(text []byte) {
+	p.try(func() { eachLine(text, p.pass.Line) })
+}
+
+// all sends a whole text through the rule.
+func (p *passage) all(text *Lines) {
+	p.try(func() { p.read = text.Each(p.pass.Line) })
+}
+
+// try does a part of the rule's work, unless it panicked before.
+func (p *passage) try(do func()) {
+	if p.failed != nil {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p.failed = fmt.Errorf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	do()
 }
 
 // end gives what became of a text, which is the text itself where that stays as
 // it is. The error that is given is that of reading it.
-func (p passage) end(text *Lines, err error) (*Lines, Confidence, error) {
-	confidence := p.End()
-	if err == nil {
-		err = p.out.Err()
+func (p *passage) end(text *Lines, err error) (*Lines, error) {
+	p.try(func() { p.confidence = p.pass.End() })
+	if p.failed != nil {
+		p.confidence = Fallback
 	}
-	if err != nil || confidence == Fallback || p.out.Size() >= text.Size() {
+	if err = cmp.Or(err, p.read, p.out.Err()); err != nil || p.confidence == Fallback || p.out.Size() >= text.Size() {
 		p.out.Close()
-		return text, confidence, err
+		return text, err
 	}
-	return p.out, confidence, nil
+	return p.out, nil
 }

@@ -69,6 +69,7 @@ func applied(t testing.TB, f *Filter, command string, exit int, text string) (st
 		t.Fatal(err)
 	}
 	defer o.Close()
+	noPanic(t, o)
 	got := textOf(t, o.Text)
 	if o.Text.Size() > o.Full.Size() {
 		t.Errorf("%s: %d bytes, from %d", command, o.Text.Size(), o.Full.Size())

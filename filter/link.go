@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"unicode/utf8"
 
@@ -16,9 +17,10 @@ import (
 // Diffs stay as they are, since they are what is written to the file; so does what a
 // command writes into a terminal of the client.
 type Link struct {
-	Filter   *Filter  // required
-	Metrics  *Metrics // counts; nil does not
-	MaxChars int      // of a command's text, in characters; 0 means 50,000
+	Filter   *Filter      // required
+	Metrics  *Metrics     // counts; nil does not
+	MaxChars int          // of a command's text, in characters; 0 means 50,000
+	Log      *slog.Logger // gets the panics of rules; nil for none
 }
 
 // Middleware filters the results that pass.
@@ -77,6 +79,11 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	case err != nil: // no room for the full text: what there is of it in memory is all
 		l.unfiltered(res, err)
 		return nil
+	}
+	for _, by := range o.Rules {
+		if by.Failed != nil && l.Log != nil {
+			l.Log.Warn("a filter rule panicked: the output stays as it was before the rule", "session", call.Session, "call", call.ID, "rule", by.Rule, "panic", by.Failed)
+		}
 	}
 	c := newCounts(o)
 	partial := res.Output.Partial

@@ -1,10 +1,12 @@
 package filter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -347,7 +349,8 @@ func FuzzLink(f *testing.F) {
 		if output == "" || len(output) > 1<<16 {
 			return
 		}
-		l := &Link{Filter: rules, Metrics: &Metrics{}}
+		var log bytes.Buffer
+		l := &Link{Filter: rules, Metrics: &Metrics{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		text := executors.JoinLines(before, output, after)
 		res := executors.Result{Text: text, Raw: envelope{output, ""}, Output: &executors.Output{Before: before, After: after, Partial: partial}}
 		if spooled {
@@ -358,6 +361,9 @@ func FuzzLink(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer got.Full.Close()
+		if log.Len() > 0 {
+			t.Error(log.String())
+		}
 		all := got.Text + "\n" + allOf(t, got.Full)
 		if !utf8.ValidString(all) {
 			t.Errorf("no UTF-8: %q", all)

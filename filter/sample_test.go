@@ -118,6 +118,7 @@ func TestSamples(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				noPanic(t, o)
 				text, full := textOf(t, o.Text), textOf(t, o.Full)
 				for _, line := range s.missing(text) {
 					t.Errorf("%s/%s lost %q", s.rule, s.name, line)
@@ -128,6 +129,7 @@ func TestSamples(t *testing.T) {
 				if again, err := f.Apply(s.cmd, s.exit, strings.NewReader(text)); err != nil {
 					t.Fatal(err)
 				} else {
+					noPanic(t, again)
 					if got := textOf(t, again.Text); got != text {
 						t.Errorf("%s/%s: filtered again it is %s", s.rule, s.name, firstDifference(text, got))
 					}

@@ -118,6 +118,8 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *filter.Lines)
 	return func(by filter.Applied, before, after *filter.Lines) {
 		fmt.Fprintf(w, "rule %s (%s): %s, ", oneLine(by.Rule), by.Strategy, by.Confidence)
 		switch {
+		case by.Failed != nil:
+			fmt.Fprintf(w, "nothing changed: it panicked, which is a bug worth a report:\n%s\n", headless.Visible(by.Failed.Error()))
 		case before != after:
 			fmt.Fprintf(w, "%d lines -> %d lines\n", before.Count(), after.Count())
 			if err := differences(w, before, after); err != nil {

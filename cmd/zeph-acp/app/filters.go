@@ -85,7 +85,7 @@ func (f *filters) of(cfg filter.Config) *filter.Filter {
 
 // filter makes the link that filters what the tools of a session give.
 func (a *App) filter(cfg Config) *filter.Link {
-	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars}
+	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log}
 	if a.Store != nil { // a nil *store.DB would be Totals all the same
 		link.Metrics.Totals = a.Store
 	}

@@ -1,0 +1,95 @@
+package filter
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// panicking is a strategy that drops every line until it has a bug.
+type panicking struct {
+	begin, end bool
+	line       int // of the line at which it panics; 0 never
+}
+
+func (p panicking) Begin(_ Run, out *Lines) Pass {
+	if p.begin {
+		panic("a bug")
+	}
+	return &panickingPass{p, out, 0}
+}
+
+type panickingPass struct {
+	panicking
+	out *Lines
+	n   int
+}
+
+func (p *panickingPass) Line(l []byte) {
+	p.out.Write(append([]byte(nil), l[:min(len(l), 1)]...))
+	if p.n++; p.n == p.line {
+		panic("a bug")
+	}
+}
+
+func (p *panickingPass) End() Confidence {
+	if p.end {
+		panic("a bug")
+	}
+	return Full
+}
+
+// A rule with a bug costs nothing but what it would have taken away: the turn goes
+// on with what the other rules made of the output, masked, and the log names the rule.
+func TestPanicOfARule(t *testing.T) {
+	long := manyLines(5000) + "key " + fakeKey + "\n"
+	masked := strings.ReplaceAll(long, fakeKey, "[REDACTED:aws key]")
+	drops := testLink(t).Filter.rules
+	for name, bug := range map[string]panicking{
+		"begin": {begin: true}, "first line": {line: 1}, "early": {line: 2000}, "last line": {line: 5001}, "end": {end: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := rule{name: "bad", match: match{prefix: "tool"}, strategy: bug, kind: "buggy"}
+			for order, rules := range map[string][]rule{
+				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
+			} {
+				var log bytes.Buffer
+				l := &Link{Filter: &Filter{rules: rules, scan: &Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
+				full := spoolOf(t, noise(9)+long)
+				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
+				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
+				if err != nil {
+					t.Fatalf("%s: %v", order, err)
+				}
+				warning := "[security] 1 credential masked: aws key"
+				want := noise(9) + masked + warning
+				if order != "alone" { // the other rule's work stays
+					want = masked + warning + "\n[shell] 5010 lines -> 5001 lines, 0.2% filtered"
+				}
+				if got.Text != want {
+					t.Errorf("%s: %d bytes, %q … %q", order, len(got.Text), got.Text[:100], got.Text[len(got.Text)-200:])
+				}
+				if c := l.Metrics.Session(); c.Fallback != 1 || c.Masked != 1 {
+					t.Errorf("%s: counted %+v", order, c)
+				}
+				if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "rule=bad") || !strings.Contains(text, "a bug") || strings.Contains(text, fakeKey) {
+					t.Errorf("%s: log %s", order, text)
+				}
+				got.Full.Close()
+			}
+		})
+	}
+}
+
+// noPanic tells of the rules that panicked, which costs nobody anything but this test.
+func noPanic(t testing.TB, o *Outcome) {
+	t.Helper()
+	for _, by := range o.Rules {
+		if by.Failed != nil {
+			t.Errorf("rule %s: %v", by.Rule, by.Failed)
+		}
+	}
+}
