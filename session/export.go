@@ -42,19 +42,23 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	}
 	e := Export{Version: exportVersion, ID: id, CWD: row.CWD, Dirs: row.Dirs, Title: row.Title}
 	for _, ev := range events {
+		if !json.Valid(ev.Data) { // not ours; a text at least can be exported
+			ev.Data, _ = json.Marshal(string(ev.Data))
+		}
 		e.Events = append(e.Events, ExportedEvent{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
 	}
 	return e, nil
 }
 
-// Stored gives a stored session with its log.
-func (s *Sessions) Stored(ctx context.Context, id string) (store.Session, []agent.Event, error) {
+// Stored gives a stored session with its log; lost tells of the events that could
+// not be read, see [Unreadable].
+func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []agent.Event, lost []error, err error) {
 	row, rows, err := s.stored(ctx, id)
 	if err != nil {
-		return row, nil, err
+		return row, nil, nil, err
 	}
-	events, err := decode(rows)
-	return row, events, err
+	events, lost = decode(rows)
+	return row, events, lost, nil
 }
 
 func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []store.Event, error) {

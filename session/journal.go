@@ -33,6 +33,7 @@ type journal struct {
 	stored  bool          // the store has the session
 	begun   bool          // there was a prompt
 	pending []store.Event // not stored yet
+	lost    int           // events that could not be read, of which the user was told
 	last    int64         // up to which event of the store this process knows the session
 	leased  bool          // a turn of ours holds the lease
 	broken  error         // why nothing is stored until the next turn; nil if all is well
@@ -237,22 +238,42 @@ func (j *journal) events(ctx context.Context) ([]agent.Event, error) {
 		j.last = rows[len(rows)-1].Seq
 	}
 	j.mu.Unlock()
-	return decode(append(rows, pending...))
+	events, lost := decode(append(rows, pending...))
+	j.mu.Lock()
+	more := len(lost) > j.lost
+	j.lost = len(lost)
+	j.mu.Unlock()
+	if more {
+		j.log.Warn("events cannot be read", "session", j.session.ID, "events", len(lost), "err", errors.Join(lost...))
+		j.warn(Unreadable(lost))
+	}
+	return events, nil
 }
 
-// decode reads stored events. What a later version wrote is passed over.
-func decode(rows []store.Event) ([]agent.Event, error) {
-	events := make([]agent.Event, 0, len(rows))
+// decode reads stored events. What a later version wrote is passed over; so is what
+// is unsound, each with an error, since one event is not worth the session.
+func decode(rows []store.Event) (events []agent.Event, lost []error) {
+	events = make([]agent.Event, 0, len(rows))
 	for _, row := range rows {
 		e, err := agent.DecodeEvent(row.Kind, row.Data)
 		if err != nil {
-			return nil, fmt.Errorf("event %d: %w", row.Seq, err)
+			lost = append(lost, fmt.Errorf("event %d: %w", row.Seq, err))
+			e = agent.Salvage(row.Kind, row.Data)
 		}
 		if e != nil {
 			events = append(events, e)
 		}
 	}
-	return events, nil
+	return events, lost
+}
+
+// Unreadable tells the user of events that were passed over, one at least.
+func Unreadable(lost []error) string {
+	which := fmt.Sprintf("%d events of this session cannot be read and are left out, the first: %v.", len(lost), lost[0])
+	if len(lost) == 1 {
+		which = fmt.Sprintf("One event of this session cannot be read and is left out: %v.", lost[0])
+	}
+	return which + " What is stored stays as it is, and an export has all of it."
 }
 
 // isBroken tells why nothing is stored; nil if all is well.

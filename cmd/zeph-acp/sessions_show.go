@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -28,9 +29,12 @@ func newSessionsShow(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s, events, err := a.Sessions().Stored(cmd.Context(), s.ID)
+				s, events, lost, err := a.Sessions().Stored(cmd.Context(), s.ID)
 				if err != nil {
 					return err
+				}
+				if len(lost) > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", oneLine(session.Unreadable(lost)))
 				}
 				var b bytes.Buffer
 				if asJSON {

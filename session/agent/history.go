@@ -58,6 +58,10 @@ func (h *historian) add(e Event) {
 			}
 			return
 		}
+		if len(h.answer) > 0 { // what completed it could not be read
+			h.say(llm.Assistant, h.answer)
+			h.answer = nil
+		}
 		b := llm.Block{Result: &e.Result}
 		// All results of an answer are one message.
 		if n := len(h.messages); n > 0 && h.messages[n-1].Role == llm.User && h.messages[n-1].Blocks[0].Result != nil {

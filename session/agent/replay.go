@@ -86,6 +86,9 @@ func (r *replayer) event(e Event) {
 			r.update(u)
 		}
 	case Result:
+		if !r.open[e.Shown.ToolCallID] { // its announcement could not be read
+			return
+		}
 		delete(r.open, e.Shown.ToolCallID)
 		r.update(r.fit(e.Shown, e.Exit))
 	case TurnEnd:

@@ -72,6 +72,26 @@ func sound(e Event) error {
 	return nil
 }
 
+// Salvage gives what stands for an event that [DecodeEvent] refuses: nothing, but
+// for a prompt what can be read of it, since a turn begins with one.
+func Salvage(kind string, data []byte) Event {
+	if kind != (Prompt{}).Kind() {
+		return nil
+	}
+	e, _ := decode[Prompt](data) // as far as it goes
+	p := e.(Prompt)
+	unreadable := acp.TextBlock("[this cannot be read any more]")
+	for i, b := range p.Content {
+		if soundBlock(b) != nil {
+			p.Content[i] = unreadable
+		}
+	}
+	if len(p.Content) == 0 {
+		p.Content = []acp.ContentBlock{unreadable}
+	}
+	return p
+}
+
 func soundCall(u acp.ToolCall) error {
 	if !slices.Contains(statuses, u.Status) || !slices.Contains(kinds, executors.Kind(u.Kind)) {
 		return fmt.Errorf("shown: unknown status %q or kind %q", u.Status, u.Kind)

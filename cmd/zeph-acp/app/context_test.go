@@ -329,7 +329,7 @@ func TestThreeHundredTurns(t *testing.T) {
 	}
 	before := s.messages
 
-	_, events, err := k.app.Sessions().Stored(t.Context(), id)
+	_, events, _, err := k.app.Sessions().Stored(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestKilledWhileItIsSummed(t *testing.T) {
 		case <-s.hang:
 			begun = true
 			other := newTalk(t, home, server.URL)
-			_, events, err := other.app.Sessions().Stored(t.Context(), id)
+			_, events, _, err := other.app.Sessions().Stored(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
