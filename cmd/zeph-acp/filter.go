@@ -126,7 +126,7 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *filter.Lines)
 				fmt.Fprintf(w, "  (the lines cannot be shown: %v)\n", err)
 			}
 		case by.Confidence == filter.Fallback:
-			fmt.Fprintln(w, "nothing changed: it does not know this output")
+			fmt.Fprintln(w, "nothing changed: it knows nothing here that it may take out")
 		default:
 			fmt.Fprintln(w, "nothing changed: there is nothing to take out")
 		}
