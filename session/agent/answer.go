@@ -63,7 +63,10 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		fault = context.Cause(ctx)
 	}
 	if fault != nil {
-		blocks = said(blocks)
+		all := len(blocks)
+		if blocks = said(blocks); len(blocks) == 0 && all > 0 {
+			t.Record(Cut{}) // else the log takes them for the beginning of the next answer
+		}
 	}
 	if len(blocks) == 0 {
 		t.history = llm.NoGoOn(t.history)

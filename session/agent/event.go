@@ -55,8 +55,8 @@ type Answer struct {
 	Shown *acp.UsageUpdate `json:"shown,omitempty"` // to the client
 }
 
-// Cut tells that the answer broke off after the blocks before it, and that the
-// model was asked to go on; see llm.GoOn.
+// Cut tells that the answer broke off after the blocks before it. If they have
+// text, the model was asked to go on, see llm.GoOn; else they count for nothing.
 type Cut struct{}
 
 // Note is a word of ours to the user, which the model doesn't see.

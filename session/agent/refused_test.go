@@ -18,7 +18,13 @@ func TestRefusedAsTooLong(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refusals int
 		fails    bool
-	}{"once": {1, false}, "always": {100, true}} {
+		begun    []llm.Event // before the refusal
+	}{
+		"once": {1, false, nil}, "always": {100, true, nil},
+		"after thoughts":      {1, false, []llm.Event{{Thought: "hm"}}},
+		"after a call":        {1, false, []llm.Event{{Thought: "hm"}, {Call: &llm.ToolCall{ID: "lost", Name: "say", Input: []byte(`{}`)}}}},
+		"always after a call": {100, true, []llm.Event{{Call: &llm.ToolCall{ID: "lost", Name: "say", Input: []byte(`{}`)}}}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}
 			m := &fakeModel{window: 100_000, output: 3000}
@@ -27,7 +33,7 @@ func TestRefusedAsTooLong(t *testing.T) {
 			for range 5 {
 				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
 			}
-			a.Model = func() llm.Model { return &refusing{m, &tt.refusals} }
+			a.Model = func() llm.Model { return &refusing{m, &tt.refusals, tt.begun} }
 			history, reason, err := c.turn(t.Context(), t, a, history, text("go on"))
 			if _, ok := errors.AsType[*llm.Error](err); ok != tt.fails || !tt.fails && reason != acp.StopEndTurn {
 				t.Errorf("%v, %v", reason, err)
@@ -45,12 +51,18 @@ func TestRefusedAsTooLong(t *testing.T) {
 type refusing struct {
 	*fakeModel
 	times *int
+	begun []llm.Event
 }
 
 func (r *refusing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	if !strings.HasPrefix(req.System, "You sum up") && *r.times > 0 {
 		*r.times--
 		return func(yield func(llm.Event, error) bool) {
+			for _, ev := range r.begun {
+				if !yield(ev, nil) {
+					return
+				}
+			}
 			yield(llm.Event{}, &llm.Error{Provider: "fake", Status: 400, Message: "prompt is too long", TooLong: true})
 		}
 	}
