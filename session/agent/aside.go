@@ -40,14 +40,20 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 	}
 	a := aside{model: m}
 	var text strings.Builder
+	var cut llm.Usage // of what broke off
 	for ev, err := range m.Stream(ctx, req) {
 		switch {
 		case err != nil:
 			return a, err
 		case ev.Instead != nil:
 			a.model = ev.Instead.Model
+		case ev.Cut && a.usage != nil:
+			cut = *a.usage
 		case ev.Usage != nil:
-			a.usage = ev.Usage
+			a.usage = &llm.Usage{
+				Input: cut.Input + ev.Usage.Input, Output: cut.Output + ev.Usage.Output,
+				CacheRead: cut.CacheRead + ev.Usage.CacheRead, CacheWrite: cut.CacheWrite + ev.Usage.CacheWrite,
+			}
 		case ev.Stop != "":
 			a.stop = ev.Stop
 		}

@@ -77,6 +77,7 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	if t.compactions == before {
 		return false, err
 	}
+	t.model = t.Model() // another may have answered, and refused, instead of it
 	return true, nil
 }
 

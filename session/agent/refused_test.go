@@ -177,3 +177,79 @@ func TestFailedSummaryHasEnded(t *testing.T) {
 		t.Errorf("%d failed, %d completed", failed, completed)
 	}
 }
+
+// standIn answers by another model, as a fallback does.
+type standIn struct {
+	*fakeModel
+	other llm.Model
+	asked *int
+}
+
+func (m standIn) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	*m.asked++
+	return func(yield func(llm.Event, error) bool) {
+		if !yield(llm.Event{Instead: &llm.Instead{Model: m.other}}, nil) {
+			return
+		}
+		for ev, err := range m.other.Stream(ctx, req) {
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// What another model refused that answers instead is asked again of the one that was
+// picked: it decides who answers.
+func TestRefusedByAnother(t *testing.T) {
+	c := &client{}
+	m := &fakeModel{window: 100_000, output: 3000}
+	a, _ := compacting(t, m, c)
+	var history []llm.Message
+	for range 5 {
+		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+	}
+	asked, refusals := 0, 1
+	a.Model = func() llm.Model { return standIn{m, &refusing{m, &refusals, nil}, &asked} }
+	if _, reason, err := c.turn(t.Context(), t, a, history, text("go on")); err != nil || reason != acp.StopEndTurn || asked != 3 { // refused, a look, the end
+		t.Errorf("%v, %v after %d requests of the one that was picked", reason, err, asked)
+	}
+}
+
+// What a model beside the conversation took before its answer broke off is counted
+// too.
+func TestUsageBeforeACut(t *testing.T) {
+	c := &client{}
+	m := eventsModel{
+		{Usage: &llm.Usage{Input: 100, CacheRead: 10}}, {Text: "a "}, {Cut: true}, {Text: "summary"}, {Usage: &llm.Usage{Input: 120, Output: 7}}, {Stop: llm.StopEnd},
+	}
+	a := newAgent(t, "", c)
+	spent := llm.Usage{}
+	a.Spend = func(_ llm.Model, u llm.Usage) *acp.Cost {
+		spent.Input, spent.Output, spent.CacheRead = spent.Input+u.Input, spent.Output+u.Output, spent.CacheRead+u.CacheRead
+		return nil
+	}
+	want := llm.Usage{Input: 220, Output: 7, CacheRead: 10}
+	if got, err := (&turn{Agent: a, model: m}).askSummary(t.Context(), m, "", "x", ""); err != nil || got != "a summary" || spent != want {
+		t.Errorf("summary %q, %v, spent %+v", got, err, spent)
+	}
+	if got, err := askAside(t.Context(), m, 0, "", "x"); err != nil || *got.usage != want {
+		t.Errorf("aside %+v, %v", got.usage, err)
+	}
+}
+
+// eventsModel answers with these events.
+type eventsModel []llm.Event
+
+func (eventsModel) Name() string { return "events" }
+func (eventsModel) Window() int  { return 0 }
+
+func (m eventsModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		for _, ev := range m {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}

@@ -103,9 +103,19 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	var usage *llm.Usage
 	var stop llm.StopReason
 	var fault error
+	spend := func() {
+		if usage != nil {
+			t.Spend(model, *usage)
+			t.Record(Answer{Model: model.Name(), Usage: usage})
+			usage = nil
+		}
+	}
 	for ev, err := range model.Stream(ctx, req) {
 		if fault = err; fault != nil {
 			break
+		}
+		if ev.Cut { // what comes is counted anew
+			spend()
 		}
 		if fault = t.tellFailure(ctx, ev); fault != nil {
 			break
@@ -119,10 +129,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		}
 		stop = cmp.Or(ev.Stop, stop)
 	}
-	if usage != nil {
-		t.Spend(model, *usage)
-		t.Record(Answer{Model: model.Name(), Usage: usage})
-	}
+	spend()
 	switch summary := strings.TrimSpace(text.String()); {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
