@@ -318,10 +318,10 @@ func (t *turn) size() int {
 }
 
 // overBudget gives the tokens of the next request if they exceed the budget,
-// and the size that the budget is a share of.
+// and the size that the budget is a share of. The user's own calls need no room.
 func (t *turn) overBudget() (full, size int) {
 	size = t.size()
-	if size == 0 {
+	if size == 0 || t.direct {
 		return 0, 0
 	}
 	if n := t.tokens(); n*100 > size*budgetPercent {

@@ -314,8 +314,13 @@ func TestContextBudget(t *testing.T) {
 	if err != nil || reason != acp.StopEndTurn {
 		t.Fatal(reason, err)
 	}
-	_, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
+	history, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
 	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens") {
+		t.Errorf("%v %v %q", reason, err, c.lines)
+	}
+	// The user's own calls go on, however full the context is: no model reads it.
+	_, reason, err = c.turn(t.Context(), t, a, history, text(`/say {"text":"mine"}`))
+	if err != nil || reason != acp.StopEndTurn || !strings.Contains(strings.Join(c.lines, "\n"), `completed content="mine"`) {
 		t.Errorf("%v %v %q", reason, err, c.lines)
 	}
 }
