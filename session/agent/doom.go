@@ -129,16 +129,27 @@ var volatile = sync.OnceValue(func() *regexp.Regexp {
 		`|\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s)\b`) // durations
 })
 
-// quiet are outputs that say nothing about whether a call got anywhere: different
-// commands have them.
-const quiet = 16 // bytes
+// Outputs up to this length, in bytes, say nothing about whether a call got
+// anywhere: different calls have them.
+const (
+	quiet     = 16
+	quietLine = 200 // of what only looked, and found, such as "No matches for: x", nothing much
+)
+
+// isQuiet reports whether an output is of that kind.
+func isQuiet(text string, tool executors.Tool, failed bool) bool {
+	if failed || tool.Effect.Has(executors.Mutates) {
+		return len(text) <= quiet
+	}
+	return len(text) <= quietLine && !strings.Contains(strings.TrimSpace(text), "\n")
+}
 
 // outcomeOf is what a call came to: its output without what is volatile. The call
 // itself counts only where there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
 	o := outcome{call: c.Name + "\x00" + canonical(c.Input)}
 	o.text = volatile().ReplaceAllString(res.Text, "#") + "\x00"
-	if len(o.text) <= quiet {
+	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
 	}
 	o.running = !res.Failed && res.Output != nil && res.Output.Partial
