@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -147,10 +149,14 @@ func objectSchema(raw json.RawMessage) json.RawMessage {
 
 func (o *OpenAI) chatMessages(system string, history []Message, names toolNames) []chatMessage {
 	var out []chatMessage
-	if strings.TrimSpace(system) != "" {
+	switch {
+	case strings.TrimSpace(system) == "":
+	case o.has(withSystem):
 		out = append(out, chatMessage{Role: "system", Content: system})
+	default:
+		history = merged(slices.Concat([]Message{{Role: User, Blocks: []Block{{Text: system}}}}, history))
 	}
-	ids := wireIDs{used: map[string]bool{}, most: maxChatID}
+	ids := wireIDs{used: map[string]bool{}, most: maxChatID, asIs: o.cfg.Type != TypeOpenAI, short: !o.has(withForeignIDs)}
 	for _, m := range history {
 		if m.Role == Assistant {
 			if msg, ok := o.chatAnswer(m.Blocks, &ids, names); ok {
@@ -158,14 +164,18 @@ func (o *OpenAI) chatMessages(system string, history []Message, names toolNames)
 			}
 			continue
 		}
-		out = append(out, chatReplies(m.Blocks, &ids)...)
+		out = append(out, o.chatReplies(m.Blocks, &ids)...)
 	}
 	return out
 }
 
+// noAnswer stands where a server wants an answer between the results of calls and
+// what the user said next.
+const noAnswer = "[interrupted]"
+
 // chatReplies writes a user's message: each result is a message of its own, before
 // what the user said.
-func chatReplies(blocks []Block, ids *wireIDs) []chatMessage {
+func (o *OpenAI) chatReplies(blocks []Block, ids *wireIDs) []chatMessage {
 	var out []chatMessage
 	var parts []chatPart
 	images := false
@@ -179,6 +189,9 @@ func chatReplies(blocks []Block, ids *wireIDs) []chatMessage {
 		case strings.TrimSpace(b.Text) != "":
 			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		}
+	}
+	if len(out) > 0 && len(parts) > 0 && !o.has(withUserNext) {
+		out = append(out, chatMessage{Role: string(Assistant), Content: noAnswer})
 	}
 	switch {
 	case images:
@@ -253,12 +266,15 @@ func (o *OpenAI) chatAnswer(blocks []Block, ids *wireIDs, names toolNames) (msg 
 			text = append(text, chatPart{Text: b.Text})
 		}
 	}
-	if len(text) > 0 {
+	if len(text) > 0 || !o.has(withNull) {
 		msg.Content = joined(text)
 	}
 	if len(msg.ToolCalls) > 0 {
 		msg.chatThoughts = thoughts
 		o.sign(msg.ToolCalls)
+	}
+	if !o.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
+		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // none at all does not count
 	}
 	return msg, len(text) > 0 || len(msg.ToolCalls) > 0
 }

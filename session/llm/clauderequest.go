@@ -3,7 +3,9 @@ package llm
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -188,25 +190,37 @@ func callInput(input json.RawMessage) json.RawMessage {
 // wireIDs gives the calls of a conversation IDs that the API takes: of few
 // characters, and never the same twice, which other providers do not promise.
 type wireIDs struct {
-	used map[string]bool
-	most int                 // characters; 0 means 128
-	open map[string][]string // IDs of the last answer's calls -> those written
+	used  map[string]bool
+	most  int                 // characters; 0 means 128
+	asIs  bool                // any characters, of any number: some models read them
+	short bool                // nine letters and digits, which is what Mistral takes
+	open  map[string][]string // IDs of the last answer's calls -> those written
 }
 
 // answer begins an assistant message.
 func (w *wireIDs) answer() { w.open = map[string][]string{} }
 
 func (w *wireIDs) call(id string) string {
-	most := cmp.Or(w.most, 128)
-	base := shorten(wireName(id), most)
-	wire := base
+	wire := w.write(id, "")
 	for n := 2; w.used[wire]; n++ {
-		end := fmt.Sprintf("_%d", n)
-		wire = shorten(base, most-len(end)) + end
+		wire = w.write(id, fmt.Sprintf("_%d", n))
 	}
 	w.used[wire] = true
 	w.open[id] = append(w.open[id], wire)
 	return wire
+}
+
+// write gives an ID that ends so that it differs from others.
+func (w *wireIDs) write(id, end string) string {
+	switch most := cmp.Or(w.most, 128); {
+	case w.short:
+		sum := sha256.Sum256([]byte(id + end))
+		return hex.EncodeToString(sum[:])[:9]
+	case w.asIs && id != "":
+		return id + end
+	default:
+		return shorten(wireName(id), most-len(end)) + end
+	}
 }
 
 // result gives the ID of the call that it answers; Repair made sure of one.

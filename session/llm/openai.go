@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -115,8 +114,8 @@ func (o *OpenAI) Window() int {
 // Levels lists the thought levels that the model is known to take.
 func (o *OpenAI) Levels() []string { return slices.Clone(o.knows.levels) }
 
-// Sees is true unless the configuration says that the endpoint takes no images.
-func (o *OpenAI) Sees() bool { return !o.cfg.Blind }
+// Sees is true unless the configuration or the server says that it takes no images.
+func (o *OpenAI) Sees() bool { return !o.cfg.Blind && o.has(withImages) }
 
 // LargestImage is in bytes: a request to Gemini may have 20 MB in base64, and no
 // server wants more.
@@ -168,63 +167,25 @@ func (o *OpenAI) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 	return o.stream(ctx, open, jsonOrSSE, begin)
 }
 
-// feature is what a server may refuse that the next request can do without.
-type feature uint32
-
-const (
-	withThoughts  feature = 1 << iota // what it wanted back of its thoughts
-	withSummaries                     // of thoughts; some organizations must be verified first
-	withEncrypted                     // thoughts to send back; models that don't think have none
-	withUsage                         // in a stream
-	withCacheKey                      // see cacheKey
-	withMaxTokens                     // as max_tokens, not max_completion_tokens
-)
-
-// has tells whether the server is not known to refuse something.
-func (o *OpenAI) has(f feature) bool { return o.lacks.Load()&uint32(f) == 0 }
-
 // open sends the request and gives the response with its stream of events. What
-// the server refuses of it is left out from then on.
+// the server refuses of it is left out from then on; see feature.
 func (o *OpenAI) open(ctx context.Context, req Request, names toolNames) (*http.Response, error) {
-	messages := merged(Repair(shown(o, req.Messages)))
+	thoughtless := false
 	for {
+		messages := merged(Repair(shown(o, req.Messages)))
+		if thoughtless || !o.has(withThoughts) {
+			messages, _ = withoutThoughts(messages)
+		}
 		res, err := o.post(ctx, req, messages, names)
 		switch refused := o.refused(err, messages); {
-		case refused == withThoughts: // of another key, or of a prefix that has changed
-			messages, _ = withoutThoughts(messages)
+		case refused == withThoughts && o.cfg.Type != TypeCompatible && !thoughtless:
+			thoughtless = true // those of another key, or of a prefix that has changed; later ones may be taken
 		case refused != 0 && o.has(refused):
 			o.lacks.Or(uint32(refused))
 		default:
 			return res, err
 		}
 	}
-}
-
-// refused gives the feature that a request failed for; 0 if it is none.
-func (o *OpenAI) refused(err error, messages []Message) feature {
-	e, ok := errors.AsType[*statusError](err)
-	if !ok || e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity {
-		return 0
-	}
-	message := strings.ToLower(e.message)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
-	}
-	switch _, thoughts := withoutThoughts(messages); {
-	case has("stream_options"):
-		return withUsage
-	case has("prompt_cache_key"):
-		return withCacheKey
-	case has("max_completion_tokens"):
-		return withMaxTokens
-	case has("reasoning summar", "reasoning.summary"):
-		return withSummaries
-	case has("encrypted content is not supported", "reasoning.encrypted_content"):
-		return withEncrypted
-	case thoughts && (e.kind == "invalid_encrypted_content" || has("encrypted content", "encrypted_content", "reasoning", "signature", "'rs_")):
-		return withThoughts
-	}
-	return 0
 }
 
 func (o *OpenAI) post(ctx context.Context, req Request, messages []Message, names toolNames) (*http.Response, error) {

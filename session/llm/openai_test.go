@@ -156,7 +156,7 @@ func bodyOf(r *http.Request) string {
 // What a server refuses is left out, and not sent again.
 func TestOpenAIGivesWay(t *testing.T) {
 	for name, tt := range map[string]struct {
-		dialect, word, message string
+		dialect, word, message string // of a request that is refused, and why; ! before what one must have
 	}{
 		"usage":      {"local", `"stream_options"`, "Extra inputs are not permitted: stream_options"},
 		"summaries":  {"responses", `"summary":"auto"`, "Your organization must be verified to generate reasoning summaries."},
@@ -164,13 +164,25 @@ func TestOpenAIGivesWay(t *testing.T) {
 		"cache key":  {"chat", `"prompt_cache_key"`, "Unrecognized request argument supplied: prompt_cache_key"},
 		"max tokens": {"local", `"max_tokens"`, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
 		"thoughts":   {"responses", `"encrypted_content":"mine"`, "The encrypted content could not be verified."},
+
+		"thoughts of Groq": {"local", `"reasoning_content"`, "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]"},
+		"images":           {"local", `"image_url"`, "No endpoints found that support image input"},
+		"images, DeepSeek": {"local", `"image_url"`, "Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`, expected `text`"},
+		"IDs":              {"local", `"toolu_01A"`, "Tool call id was toolu_01A but must be a-z, A-Z, 0-9, with a length of 9."},
+		"IDs, Anthropic":   {"local", `"toolu_01A"`, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"},
+		"a user next":      {"local", `"tool_call_id":"toolu_01A"},{"role":"user"`, "Unexpected role 'user' after role 'tool'"},
+		"null":             {"local", `"content":null`, "Invalid 'content': 'content' field must be a string or an array of objects."},
+		"null, Ollama":     {"local", `"content":null`, "invalid message content type: <nil>"},
+		"system":           {"local", `"role":"system"`, "Developer instruction is not enabled for models/gemma-3-27b-it"},
+		"gaps":             {"local", `!{"role":"assistant","content":null,"tool_calls":[{"id":"toolu_01B","type":"function","function":{"name":"list","arguments":"{}"}}],"reasoning_content":" "}`, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
+			word, must := strings.CutPrefix(tt.word, "!")
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body := bodyOf(r)
 				bodies = append(bodies, body)
-				if strings.Contains(body, tt.word) {
+				if strings.Contains(body, word) != must {
 					status(400, `{"error":{"message":`+quoted(tt.message)+`}}`)(w, r)
 					return
 				}
@@ -183,8 +195,15 @@ func TestOpenAIGivesWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := Request{Messages: []Message{said("a"), {Role: Assistant, Blocks: []Block{
-				{Opaque: &Opaque{m.Name(), json.RawMessage(`{"id":"rs_1","summary":[],"encrypted_content":"mine"}`)}}, {Text: "b"}}}, said("c")}}
+			req := Request{System: "s", Messages: []Message{
+				said("a"),
+				{Role: Assistant, Blocks: []Block{
+					{Opaque: &Opaque{m.Name(), json.RawMessage(`{"id":"rs_1","summary":[],"encrypted_content":"mine","reasoning_content":"mine"}`)}},
+					{Text: "b"}, {Call: &ToolCall{ID: "toolu_01A", Name: "list", Input: json.RawMessage(`{}`)}}}},
+				{Role: User, Blocks: []Block{{Result: &ToolResult{ID: "toolu_01A", Text: "c"}}, {Text: "d"}, {Image: &Image{"image/png", []byte("hi")}}}},
+				{Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: "toolu_01B", Name: "list", Input: json.RawMessage(`{}`)}}}},
+				{Role: User, Blocks: []Block{{Result: &ToolResult{ID: "toolu_01B", Text: "e"}}}},
+			}}
 			for range 2 {
 				if _, err := collect(m, t.Context(), req); err != nil {
 					t.Fatal(err)
