@@ -15,6 +15,10 @@ func TestCost(t *testing.T) {
 		{Name: "free", Type: "claude", Price: Price{Currency: "credits"}},
 		{Name: "none", Type: "claude"},
 		{Type: "script", Model: "testdata/text.jsonl", Price: full},
+		{Type: "openai", Price: full},
+		{Type: "gemini", Price: full},
+		{Type: "compatible", Model: "m", BaseURL: "http://127.0.0.1:1", Price: full},
+		{Type: "ollama", Model: "m", Price: full},
 		{Type: "direct"},
 	}}
 	usage := Usage{Input: 1_000_000, Output: 100_000, CacheRead: 600_000, CacheWrite: 200_000}
@@ -31,6 +35,12 @@ func TestCost(t *testing.T) {
 		"free":                    {usage, 0, "credits", true},
 		"none":                    {usage, 0, "", false},
 		"script":                  {Usage{Input: 5, CacheRead: 9}, 2.7e-6, "EUR", true}, // more than there is
+		"openai":                  {usage, 3.03, "EUR", true},
+		"openai:other":            {usage, 0, "", false},
+		"gemini":                  {usage, 3.03, "EUR", true},
+		"compatible":              {usage, 3.03, "EUR", true},
+		"ollama":                  {usage, 3.03, "EUR", true},
+		"ollama:other":            {usage, 0, "", false},
 		"direct":                  {usage, 0, "", false},
 	} {
 		t.Run(want, func(t *testing.T) {
