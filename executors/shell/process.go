@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -274,13 +275,15 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// readFunc reads files to their ends, or until ctx ends, and hands each chunk to
-// sink with the index of its file. The chunk is sink's until it returns.
+// readFunc reads files to their ends, and hands each chunk to sink with the index
+// of its file. The chunk is sink's until it returns. When ctx ends it waits for no
+// more, but reads what is there already: on a busy machine the reader may come to
+// it only then.
 type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
 
 // readEach reads each file by itself.
 func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
-	defer context.AfterFunc(ctx, func() { closeAll(files) })()
+	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
 	var wg sync.WaitGroup
 	for i, f := range files {
 		wg.Go(func() {
@@ -289,6 +292,9 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 				n, err := f.Read(buf)
 				if n > 0 {
 					sink(i, buf[:n])
+				}
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					readRest(f, buf, func(chunk []byte) { sink(i, chunk) })
 				}
 				if err != nil {
 					return
@@ -299,4 +305,7 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 	wg.Wait()
 }
 
-const chunkSize = 64 << 10 // what a pipe holds on Linux
+const (
+	chunkSize = 64 << 10 // what a pipe holds on Linux
+	maxRest   = 16       // chunks that are read after ctx ended: a pipe may be made to hold 1 MiB
+)

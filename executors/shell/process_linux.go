@@ -104,22 +104,26 @@ func (q *queue) arm(op int, fd uintptr, i int) error {
 }
 
 func (q *queue) read(ctx context.Context, sink func(i int, chunk []byte)) {
-	defer context.AfterFunc(ctx, func() { q.epoll.Close() })()
 	defer q.epoll.Close()
+	defer context.AfterFunc(ctx, func() { q.epoll.SetReadDeadline(longAgo) })()
 	ready, err := q.epoll.SyscallConn()
 	if err != nil {
 		return
 	}
 	buf := make([]byte, chunkSize)
-	for open := len(q.files); open > 0; {
+	left := maxRest
+	for open := len(q.files); open > 0 && left > 0; {
 		var events [2]syscall.EpollEvent
 		var n int
 		err := ready.Read(func(fd uintptr) bool {
 			n, _ = syscall.EpollWait(int(fd), events[:], 0)
 			return n > 0
 		})
-		if err != nil { // closed
-			return
+		if err != nil { // ctx ended: what is there now is the rest
+			left--
+			if n, _ = syscall.EpollWait(q.fd, events[:], 0); n <= 0 {
+				return
+			}
 		}
 		for _, ev := range events[:n] {
 			if !q.chunk(int(ev.Fd), buf, sink) {

@@ -41,3 +41,9 @@ func exitOf(s *os.ProcessState) executors.Exit {
 func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 }
+
+// stopWaiting ends all reads of files: pipes have no deadlines here.
+func stopWaiting(files []*os.File) { closeAll(files) }
+
+// readRest reads nothing: the file is closed.
+func readRest(*os.File, []byte, func([]byte)) {}
