@@ -50,11 +50,17 @@ const modeMark = "[mode: "
 // toldMode is what a history last told the model of the mode.
 func toldMode(history []llm.Message) string {
 	for _, m := range slices.Backward(history) {
-		if m.Role == llm.User && len(m.Blocks) > 0 && strings.HasPrefix(m.Blocks[0].Text, modeMark) {
+		if tellsMode(m) {
 			return m.Blocks[0].Text
 		}
 	}
 	return ""
+}
+
+// tellsMode reports whether the first block of a message is the line on the mode.
+// That stands before a prompt: what stands alone is the user's.
+func tellsMode(m llm.Message) bool {
+	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
 
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {

@@ -145,9 +145,9 @@ func cutAll(said []string, bound int) []string {
 // name is kept.
 func wordsOf(m llm.Message) string {
 	var parts []string
-	for _, b := range m.Blocks {
+	for i, b := range m.Blocks {
 		text := b.Text
-		if strings.HasPrefix(text, modeMark) {
+		if i == 0 && tellsMode(m) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

@@ -45,9 +45,10 @@ func TestModeIsTold(t *testing.T) {
 	ask(text("three"))
 	mode = "code"
 	ask(Input{Content: []acp.ContentBlock{acp.TextBlock("/review")}, Instead: "four"})
-	ask(text("five"))
+	ask(text("[mode: five] is what the user says"))
+	ask(text("six"))
 
-	want := []string{"[mode: code] one", "two", "[mode: ask] three", "[mode: code] four", "five"}
+	want := []string{"[mode: code] one", "two", "[mode: ask] three", "[mode: code] four", "[mode: five] is what the user says", "six"}
 	for i, req := range m.asked {
 		var texts []string
 		for _, b := range req.Messages[len(req.Messages)-1].Blocks {

@@ -49,6 +49,7 @@ func (t *turn) summarise(ctx context.Context, summary string, messages []llm.Mes
 			return "", fmt.Errorf("%s would need more than %d requests to sum up the conversation", model.Name(), maxPieces)
 		}
 		fit := fitting(parts, size)
+		summary = shortened(summary, size/2) // whatever it is, the piece has room beside it
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {
@@ -89,7 +90,7 @@ func fitting(parts []string, size int) int {
 func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, focus string) (string, error) {
 	var b strings.Builder
 	if before != "" {
-		fmt.Fprintf(&b, "<earlier_summary>\n%s\n</earlier_summary>\n\n", before)
+		fmt.Fprintf(&b, "<earlier_summary>\n%s\n</earlier_summary>\n\n", indented(before))
 	}
 	fmt.Fprintf(&b, "<conversation>\n%s</conversation>\n\nSum it up.", piece)
 	if focus != "" {
@@ -130,7 +131,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		stop = cmp.Or(ev.Stop, stop)
 	}
 	spend()
-	switch summary := strings.TrimSpace(text.String()); {
+	switch summary := unmarked(strings.TrimSpace(text.String())); {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case fault != nil:
@@ -142,8 +143,25 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	}
 }
 
-// transcript writes messages as text, each a part. Thoughts stay out: what came
-// of them is said.
+// unmarked lets no line of a summary pass for one of the marks and heads that we
+// write around it, and that all begin so: an output that was summed up may have
+// asked for a mode of its own, or for words of the user's.
+func unmarked(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "[") {
+			lines[i] = "> " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indented lets no line of a text but its first begin at the margin, where parts
+// and elements begin.
+func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
+
+// transcript writes messages as text, each a part whose blocks begin at the
+// margin. Thoughts stay out: what came of them is said.
 func transcript(messages []llm.Message) []string {
 	var parts []string
 	for _, m := range messages {
@@ -151,17 +169,17 @@ func transcript(messages []llm.Message) []string {
 		for _, block := range m.Blocks {
 			switch {
 			case block.Text != "":
-				fmt.Fprintf(&b, "%s: %s\n", m.Role, ends(block.Text, maxTranscribed))
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, indented(ends(block.Text, maxTranscribed)))
 			case block.Image != nil:
 				fmt.Fprintf(&b, "%s: [an image]\n", m.Role)
 			case block.Call != nil:
-				fmt.Fprintf(&b, "call of %s: %s\n", shortened(block.Call.Name, maxCallInput), shortened(string(block.Call.Input), maxCallInput))
+				fmt.Fprintf(&b, "call of %s: %s\n", shortened(block.Call.Name, maxCallInput), indented(shortened(string(block.Call.Input), maxCallInput)))
 			case block.Result != nil:
 				failed := ""
 				if block.Result.Failed {
 					failed = " (failed)"
 				}
-				fmt.Fprintf(&b, "result%s: %s\n", failed, ends(block.Result.Text, maxTranscript))
+				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(ends(block.Result.Text, maxTranscript)))
 			}
 		}
 		if b.Len() > 0 {
