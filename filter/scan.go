@@ -173,11 +173,13 @@ type masking struct {
 	held    heldLines
 	judged  int    // up to here, the line is of a value that is none
 	begins  int    // of private keys in the line
+	escapes bool   // the line may have some
 	cookies int8   // 1: the line tells of cookies; -1: it does not; 0: nobody looked
 	awsAt   int    // lines up to which an AWS secret may be without a name
 	loginAt int    // the same of the password of a .netrc
 	valueAt int    // the same of "value", behind the name of a credential
 	valueIs naming // what that name says
+	below   belowName
 }
 
 // hit is a value in the current line.
@@ -214,6 +216,9 @@ func (m *masking) line(l []byte) {
 	if m.block.open {
 		m.inBlock(l)
 	}
+	if m.n == m.below.at {
+		m.belowIt(l)
+	}
 	m.scan(l)
 	if len(m.hits) > 0 {
 		l = m.masked(l)
@@ -224,7 +229,7 @@ func (m *masking) line(l []byte) {
 // familiar takes a line that was masked before, of which there is nothing to find
 // unless it goes on with what is under way.
 func (m *masking) familiar(l []byte) {
-	if m.block.open || len(m.held.ends) > 0 || m.spots == nil || m.n < max(m.valueAt, m.awsAt, m.loginAt) {
+	if m.block.open || len(m.held.ends) > 0 || m.spots == nil || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at) {
 		m.line(l)
 		return
 	}

@@ -60,7 +60,10 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 	for n := 0; n < 64 && at < len(l) && spaceSet[l[at]]; n++ {
 		at++
 	}
-	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFL@"), l[at]) >= 0; n++ { // of literals
+	if bytes.HasPrefix(l[at:], []byte("Some(")) && at+len("Some(") < len(l) {
+		at += len("Some(")
+	}
+	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFLN@"), l[at]) >= 0; n++ { // of literals
 		if isQuote(l[at+1]) {
 			at++
 			break
@@ -70,9 +73,10 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 		}
 		at++
 	}
-	escaped := at+1 < len(l) && l[at] == '\\' && isQuote(l[at+1])
-	if escaped {
+	escaped := false
+	for n := 0; n < 8 && at+1 < len(l) && l[at] == '\\' && (isQuote(l[at+1]) || l[at+1] == '\\'); n++ { // of strings in strings
 		at++
+		escaped = true
 	}
 	if at < len(l) && isQuote(l[at]) {
 		return assigned{at + 1, closes(l, at+1, l[at], escaped), true}
@@ -104,6 +108,10 @@ func closes(l []byte, at int, mark byte, escaped bool) int {
 	for ; at < len(l); at++ {
 		switch {
 		case l[at] == mark:
+			if mark == '\'' && bytes.HasPrefix(l[at:], []byte(`'\''`)) { // a quote within, as a shell prints it
+				at += len(`'\'`)
+				break
+			}
 			return at
 		case l[at] == '\\' && escaped:
 			return at
@@ -118,19 +126,24 @@ func closes(l []byte, at int, mark byte, escaped bool) int {
 func (m *masking) colon(l []byte, i int) {
 	rest := l[i+1:]
 	switch {
-	case len(rest) == 0 || rest[0] == '=':
+	case len(rest) == 0:
+		if bytes.Contains(l, []byte("following password")) {
+			m.below = belowName{m.n + 1, passwordName, false}
+		}
+	case rest[0] == '=':
 		return
 	case len(rest) > 1 && rest[0] == '/' && rest[1] == '/':
 		m.url(l, i+3)
 		return
-	case rest[0] == '$':
-		m.passwordHash(l, i+1)
 	case rest[0] == 'A':
 		m.telegram(l, i)
 	case rest[0] == '*' || rest[0] == '5' || rest[0] == '6':
 		m.pgpass(l, i)
 	}
 	from, to := nameBefore(l, i)
+	if string(l[from:to]) == "thin" { // of Oracle: user/password@host
+		m.thin(l, i+1)
+	}
 	if to-from < 3 {
 		if to-from == 1 && isQuote(l[to]) {
 			m.webKey(l, from, i)
@@ -138,6 +151,15 @@ func (m *masking) colon(l []byte, i int) {
 		return
 	}
 	m.pair(l, from, to, i+1, ':')
+}
+
+// thin looks at user/password@host.
+func (m *masking) thin(l []byte, at int) {
+	rest := l[at:min(len(l), at+maxUser)]
+	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
+	if slash > 0 && sign-slash > minValue && believable(rest[slash+1:sign], passwordName, true, true) {
+		m.hit(at+slash+1, at+sign, urlPassword)
+	}
 }
 
 // equals looks at both sides of an equals sign.
@@ -193,21 +215,31 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		m.special(l, from, to, at, separator)
 		return
 	}
+	if separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && alnumSet[l[at]] { // arn:...:secret:name
+		return
+	}
 	if from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]) {
 		return
 	}
-	shout := separator == '=' && shouting(name) && to == at-1
 	start := from == 0 || spaceSet[l[from-1]]
+	shout := to == at-1 && (shouting(name) && (separator == '=' || start && endsLine(l, at)) || separator == '=' && ofConnection(l, from))
 	v := valueFrom(l, at, shout && start)
-	if n == passwordName && string(name) == "PWD" || string(name) == "OLDPWD" {
+	value := l[v.from:v.to]
+	if (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';') { // no directory
 		return
 	}
-	value := l[v.from:v.to]
+	if from > 0 && to == at-1 && at < len(l) && l[at] == l[from-1] && isQuote(l[at]) { // "PASSWORD=" + x
+		return
+	}
+	shout = shout || v.quoted && n == passwordName && accountPassword(name)
+	if n == tokenName && uuid(value) && (shout || kindOf(name) == npmToken) {
+		n = secretName
+	}
 	if !v.quoted && separator == '=' && to == at-1 && v.from > at { // name= is empty
 		return
 	}
 	if believable(value, n, v.quoted, shout) {
-		if v.quoted && bytes.Equal(value, name) || bytes.Contains(l[:from], []byte("badge.")) { // the tokens of badges are for everybody
+		if bytes.Equal(value, name) || bytes.Contains(l[:from], []byte("badge.")) { // the tokens of badges are for everybody
 			return
 		}
 		m.hit(v.from, v.to, kindOf(name))
@@ -216,16 +248,79 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 	if v.quoted {
 		return
 	}
+	if len(value) == 0 || hasAny(value, "|", ">", "Some(") {
+		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '='}
+	}
+	m.fallback(l, v.to, n)
 	const long = 512
 	if len(value) > long {
 		m.judged = v.to - long/2
 	}
-	if separator != ':' {
+}
+
+// belowName is the name of a credential whose value is in a line of its own.
+type belowName struct {
+	at   int // the line
+	is   naming
+	sure bool // the line can be nothing else
+}
+
+// belowIt looks at a line below such a name: a block of YAML, a dump of PHP or
+// Rust, a password that a person is told.
+func (m *masking) belowIt(l []byte) {
+	from := len(l) - len(unindent(l))
+	if from == len(l) { // a blank one is between
+		if !m.below.sure {
+			m.below.at++
+		}
 		return
 	}
-	// password: string = "..." is equals's; a block of YAML has its value below.
-	if len(value) > 0 && (value[0] == '|' || value[0] == '>') && v.to == len(l) {
-		m.valueAt, m.valueIs = m.n+1, n
+	if hasAny(l[from:], "string(") {
+		from += bytes.IndexByte(l[from:], ' ') + 1
+	}
+	v := valueFrom(l, from, true)
+	value := l[v.from:v.to]
+	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
+		return
+	}
+	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || hasDigit(value) && randomText(value)) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// endsLine reports whether what is behind a colon and a blank is all of the line,
+// as it is in YAML, and no member of a list.
+func endsLine(l []byte, at int) bool {
+	l = bytes.TrimRight(l, " \t\r")
+	return at+1 < len(l) && l[at] == ' ' && bytes.IndexByte([]byte(",;({["), l[len(l)-1]) < 0
+}
+
+// ofConnection reports whether a name is one of a connection string or a query.
+func ofConnection(l []byte, from int) bool {
+	if from < 2 {
+		return false
+	}
+	switch l[from-1] {
+	case '&':
+		return alnumSet[l[from-2]]
+	case ';':
+		return near(l, from, "erver=") || near(l, from, "ource=") || near(l, from, "jdbc:")
+	case ' ':
+		return near(l, from, "host=") && near(l, from, "user=")
+	}
+	return false
+}
+
+// fallback looks at a text that is taken where an expression has no value:
+// password: process.env.DB_PASSWORD || "...".
+func (m *masking) fallback(l []byte, at int, n naming) {
+	rest := l[at:]
+	if !hasAny(rest, " || ", " ?? ", " or ") {
+		return
+	}
+	v := valueFrom(l, at+bytes.IndexByte(rest[1:], ' ')+2, false)
+	if v.quoted && believable(l[v.from:v.to], n, true, false) {
+		m.hit(v.from, v.to, namedSecret)
 	}
 }
 
@@ -251,12 +346,25 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 	}
 	name := l[from:to]
 	switch len(name) {
-	case len("key"), len("name"), len("value"):
+	case len("key"), len("name"), len("value"), len("keyName"), len("response"):
 		switch {
 		case equalFold(name, "name"), equalFold(name, "key"):
 			v := valueFrom(l, at, false)
-			if n := classify(l[v.from:v.to]); n >= tokenName {
-				m.valueAt, m.valueIs = m.n+2, n
+			n := classify(l[v.from:v.to])
+			if n < tokenName {
+				return
+			}
+			m.valueAt, m.valueIs = m.n+2, n
+			if rest := l[v.to:]; hasAny(rest, `">`, "'>") { // <property name="...">value</property>
+				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
+			}
+			return
+		case equalFold(name, "keyName"): // of an account of Azure
+			m.valueAt, m.valueIs = m.n+2, weakName
+			return
+		case equalFold(name, "response") && near(l, at, "Digest "):
+			if v := valueFrom(l, at, false); v.quoted && fingerprint(l[v.from:v.to]) {
+				m.hit(v.from, v.to, authorization)
 			}
 			return
 		case equalFold(name, "value"):
@@ -275,7 +383,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 	switch b := name[0] | 0x20; {
 	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
 		switch {
-		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="):
+		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="), near(l, at, "AWS4-HMAC-"):
 			m.signature(l, at, awsKey)
 		case b == 'x', near(l, at, "GoogleAccessId="):
 			m.signature(l, at, googleKey)
@@ -372,20 +480,24 @@ func (m *masking) element(l []byte, i int) {
 	if n == otherName && !names {
 		return
 	}
+	if n != otherName {
+		m.content(l, end+1, n, name)
+		return
+	}
 	value := l[end+1 : min(len(l), end+1+maxValue)]
 	if to := bytes.Index(value, []byte("</")); to >= 0 {
-		value = value[:to]
-	} else {
-		return
-	}
-	if n == otherName {
-		if n := classify(value); n >= tokenName {
+		if n := classify(value[:to]); n >= tokenName {
 			m.valueAt, m.valueIs = m.n+2, n
 		}
-		return
 	}
-	if believable(value, n, true, false) {
-		m.hit(end+1, end+1+len(value), kindOf(name))
+}
+
+// content looks at the text of an element, which is data.
+func (m *masking) content(l []byte, at int, n naming, name []byte) {
+	value := l[at:min(len(l), at+maxValue)]
+	to := bytes.Index(value, []byte("</"))
+	if to >= 0 && believable(value[:to], n, true, n == passwordName) {
+		m.hit(at, at+to, kindOf(name))
 	}
 }
 
@@ -393,11 +505,21 @@ func (m *masking) element(l []byte, i int) {
 // credential, or whose text is such a name and which has the value behind it:
 // os.Setenv("API_TOKEN", "...").
 func (m *masking) argument(l []byte, i int) {
-	if i+1 == len(l) || !isQuote(l[i+1]) {
+	at := i + 1
+	for at < len(l) && l[at] == ' ' {
+		at++
+	}
+	if at == len(l) || !isQuote(l[at]) {
 		return
 	}
-	at := i + 1
-	n := classify(l[nameFrom(l, i):i])
+	name := l[nameFrom(l, i):i]
+	if len(name) == 0 && i > 0 && l[i-1] == '=' {
+		name = l[nameFrom(l, i-1) : i-1]
+	}
+	n := classify(name)
+	if n == tokenName && equalFold(name[len(name)-len("auth"):], "auth") {
+		m.login(l, at)
+	}
 	if n == otherName {
 		end := nameSet.run(l, at+1)
 		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
@@ -406,7 +528,7 @@ func (m *masking) argument(l []byte, i int) {
 		if n = classify(l[at+1 : end]); n == otherName {
 			return
 		}
-		if at = end + len(`",`); at < len(l) && l[at] == ' ' {
+		for at = end + len(`",`); at < len(l) && l[at] == ' '; {
 			at++
 		}
 		if at == len(l) || !isQuote(l[at]) {
@@ -415,6 +537,19 @@ func (m *masking) argument(l []byte, i int) {
 	}
 	v := valueFrom(l, at, false)
 	if value := l[v.from:v.to]; believable(value, n, true, false) && randomText(value) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// login looks at what follows the user in a call: SetBasicAuth("user", "password").
+func (m *masking) login(l []byte, at int) {
+	user := valueFrom(l, at, false)
+	rest := l[min(user.to+1, len(l)):]
+	if user.to-user.from > 64 || !hasAny(rest, ", ", ",") {
+		return
+	}
+	v := valueFrom(l, user.to+len(`",`), false)
+	if v.quoted && hasDigit(l[v.from:v.to]) && believable(l[v.from:v.to], passwordName, true, false) {
 		m.hit(v.from, v.to, namedSecret)
 	}
 }

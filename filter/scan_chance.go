@@ -9,6 +9,24 @@ import (
 // from an alphabet than one of the names and words that stand in programs and
 // their outputs, by the pairs of its letters.
 func randomText(v []byte) bool {
+	if randomWhole(v) {
+		return true
+	}
+	const long, name = 16, 40 // what a name is in front of: sqp_..., sk-or-v1-...
+	from := len(v)
+	for from > 0 && alnumSet[v[from-1]] {
+		from--
+	}
+	if from > 0 && v[from-1] != '_' && v[from-1] != '-' || from == 0 {
+		for from = len(v); from > 0 && hexSet[v[from-1]]; {
+			from--
+		}
+	}
+	return len(v)-from >= long && from > 0 && from < name && randomWhole(v[from:])
+}
+
+// randomWhole reports whether all of a value looks like chance.
+func randomWhole(v []byte) bool {
 	if len(v) < 8 {
 		return false
 	}

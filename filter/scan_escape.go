@@ -2,9 +2,9 @@ package filter
 
 import "bytes"
 
-// unescaped is a line without the escapes of JSON that hide a credential from who
-// looks for it: \u0026 in the password of a URL, \u003d behind a name, \/ before a
-// host.
+// unescaped is a line without the escapes that hide a credential from who looks
+// for it: those of JSON, as \u0026 in the password of a URL, \u003d behind a name, \/
+// before a host; and those of a URL, as password%3D.
 type unescaped struct {
 	text []byte
 	at   []int // where each byte of text, and its end, is in the line
@@ -12,13 +12,18 @@ type unescaped struct {
 
 // read takes the escapes out of a line. It reports false if there are none.
 func (u *unescaped) read(l []byte) bool {
-	if bytes.IndexByte(l, '\\') < 0 || !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
+	percent := bytes.Contains(l, []byte("%3"))
+	if !percent && !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
 		return false
 	}
 	u.text, u.at = u.text[:0], u.at[:0]
 	for i := 0; i < len(l); {
 		b, n := l[i], 1
-		if b == '\\' && i+1 < len(l) {
+		if percent && b == '%' && i+2 < len(l) && hexDigit(l[i+1]) && hexDigit(l[i+2]) {
+			if code := nibble(l[i+1])<<4 | nibble(l[i+2]); code > ' ' && code < 0x7f {
+				b, n = code, len("%00")
+			}
+		} else if b == '\\' && i+1 < len(l) {
 			switch code, ok := escaped(l[i:]); {
 			case l[i+1] == '/':
 				b, n = '/', 2

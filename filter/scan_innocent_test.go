@@ -394,6 +394,71 @@ let mut value = HeaderValue::from_bytes(b"12345").unwrap();
 ---
 PATH_PWD_MKDB = "/usr/sbin/pwd_mkdb"
 ---
+RECAPTCHA_SITE_KEY=6LtR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo
+---
+arn:aws:secretsmanager:us-east-1:123456789012:secret:db-x7Kq2P
+---
+"token": "0x9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214"
+---
+http://[::1]:8080/@fs/x
+---
+cmd.Env = append(cmd.Env, "PWD="+cmd.Dir)
+---
+cmd.Env = append(cmd.Env, "DB_PASSWORD="+cfg.DBPass2)
+---
+auth = dict(Email=credentials[0], Passwd=credentials[1], source=headers["user-agent"])
+---
+// Oauth2JwtBearer: Oauth2JwtBearer.
+---
+"en_PH": "en_001", "en_PW": "en_001", "en_RW": "en_001"
+---
+"password": "Passwort vergessen?"
+---
+"password": "must have at least eight characters"
+---
+"password": "Passwort (min. 8 Zeichen)"
+---
+<string name="password">Kennwort</string>
+---
+label.password=Kennwort
+---
+  FORGOT_PASSWORD: 'Passwort vergessen?',
+---
+  DB_PASSWORD: dbPassword,
+---
+password: "auth.login.form.title"
+---
+password: await bcrypt.hash(password, 10),
+---
+password = process.env.DB_PASSWORD || ''
+---
+password = os.getenv("DB_PASSWORD") or "changeme"
+---
+ password      | character varying(255) |           | not null |
+---
+| token    | varchar(64)  | NO   | UNI | NULL    |       |
+---
+      "password": {
+        "type": "string"
+---
+        password:
+          type: string
+---
+Enter the token:
+ok  	example.test/token	0.012s
+---
+a&&password=b,c?token=d:e1
+---
+printf("%3d: password=%s\n", i, p)
+---
+awk '{print $1$2}' | sed 's/$6$/x/'
+---
+<password>changeit</password>
+---
+MasterUserPassword: '{{resolve:secretsmanager:db:SecretString:password}}'
+---
+      DB_PASSWORD:     <set to the key 'password' in secret 'db'>  Optional: false
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

@@ -11,6 +11,7 @@ type spot struct {
 	text  []byte
 	at    int // of that byte, at least 1: the one before it is looked at first
 	kind  credKind
+	left  *byteSet                                 // of what of the value is before the text; nil is nothing
 	value func(l []byte, from, body int) (end int) // end of the value at from, whose text ends at body; 0 if it is none
 }
 
@@ -28,7 +29,7 @@ const around = 1 << 31
 
 // rareBytes are bytes that texts are found by, the best first: those that a scan
 // stops at in any case, then rare ones.
-const rareBytes = "_-.=:<~QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
+const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
 
 // add makes a scan stop at one more text of at least two bytes.
 func (s *spots) add(p spot) {
@@ -67,7 +68,7 @@ func (s *spots) clone() *spots {
 // nothing does not pay for them.
 var commonSpots = sync.OnceValue(func() *spots {
 	s := &spots{}
-	for _, b := range []byte("=:-<(wWB~") {
+	for _, b := range []byte("=:-<(wWB~\\%") {
 		s.stops[b] = around
 	}
 	for _, p := range prefixed {
@@ -90,9 +91,14 @@ var commonSpots = sync.OnceValue(func() *spots {
 	}
 	s.add(spot{text: []byte("eyJ"), kind: sessionToken, value: webToken})
 	s.add(spot{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, value: encodedKey})
-	s.add(spot{text: []byte("hooks.slack.com/services/"), kind: chatToken, value: webhook})
-	s.add(spot{text: []byte("discord.com/api/webhooks/"), kind: chatToken, value: webhook})
-	s.add(spot{text: []byte("discordapp.com/api/webhooks/"), kind: chatToken, value: webhook})
+	s.add(spot{text: []byte("eyJhdXRocyI6"), kind: registryToken, value: encodedLogin})
+	for _, hook := range []string{"hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "office.com/webhook/", "office.com/webhookb2/"} {
+		s.add(spot{text: []byte(hook), kind: chatToken, value: webhook})
+	}
+	for _, hash := range []string{"$2a$", "$2b$", "$2y$", "$argon2id$", "$argon2i$", "$argon2d$", "$apr1$", "$y$", "$1$", "$5$", "$6$", "$7$", "$scrypt$", "pbkdf2_sha256$", "$pbkdf2-sha256$", "$pbkdf2-sha512$"} {
+		s.add(spot{text: []byte(hash), kind: namedSecret, value: passwordHash})
+	}
+	s.add(spot{text: []byte(".atlasv1."), kind: cloudToken, left: alnumSet, value: atlasToken})
 	return s
 })
 
@@ -103,8 +109,11 @@ func wholeSpot(value []byte, k credKind) spot {
 
 // scan notes the hits in a line.
 func (m *masking) scan(l []byte) {
+	m.escapes = false
 	m.look(l)
-	m.scanEscaped(l)
+	if m.escapes {
+		m.scanEscaped(l)
+	}
 }
 
 // look notes the hits in a line as it is.
@@ -171,6 +180,8 @@ func (m *masking) stop(l []byte, i int) int {
 		m.after(l, i)
 	case '~':
 		m.tilde(l, i)
+	case '\\', '%':
+		m.escapes = true
 	}
 	return i
 }
@@ -181,6 +192,9 @@ func (m *masking) text(l []byte, from int, s spot) {
 		return
 	}
 	if end := s.value(l, from, from+len(s.text)); end > 0 {
+		for s.left != nil && from > 0 && s.left[l[from-1]] {
+			from--
+		}
 		m.hit(from, end, s.kind)
 		if s.kind == awsKey && len(s.text) == len("AKIA") {
 			m.awsAt = m.n + 3
@@ -287,10 +301,42 @@ func webToken(l []byte, from, body int) int {
 // webhook finds the end of the path of a URL which is the secret itself.
 func webhook(l []byte, _, body int) int {
 	end := body
-	for end < len(l) && end-body < maxUser && (tokenSet[l[end]] || l[end] == '/') {
+	for end < len(l) && end-body < maxUser && (tokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
 		end++
 	}
-	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) {
+	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) && !(len(v) > 36 && uuid(v[:36])) {
+		return 0
+	}
+	return end
+}
+
+// encodedLogin finds the end of the logins to registries, as Docker keeps them,
+// in Base64.
+func encodedLogin(l []byte, from, body int) int {
+	if !tokenStart(l, from) {
+		return 0
+	}
+	return base64Set.run(l, body)
+}
+
+// passwordHash finds the end of the hash of a password.
+func passwordHash(l []byte, _, body int) int {
+	const least = 30
+	end := body
+	for end < len(l) && end-body < maxUser && (base64OrDotSet[l[end]] || l[end] == '$' || l[end] == ',') {
+		end++
+	}
+	if v := l[body:end]; len(v) < least || dull(v) || !randomText(v) {
+		return 0
+	}
+	return end
+}
+
+// atlasToken finds the end of a token of Terraform Cloud: 14 bytes, .atlasv1. and 60
+// or more.
+func atlasToken(l []byte, from, body int) int {
+	end := base64OrTokenSet.run(l, body)
+	if end-body < 60 || from < 14 || !alnumSet.all(l[from-14:from]) || dull(l[body:end]) {
 		return 0
 	}
 	return end

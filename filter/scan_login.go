@@ -76,6 +76,9 @@ const maxUser = 512
 // url looks for a password before the host of a URL; at is where its authority
 // begins.
 func (m *masking) url(l []byte, at int) {
+	if at < len(l) && l[at] == '[' { // an address of IPv6
+		return
+	}
 	end, slash, colon, sign := at, -1, -1, -1
 	for ; end < len(l) && end-at < maxUser; end++ {
 		b := l[end]
@@ -104,26 +107,26 @@ func (m *masking) url(l []byte, at int) {
 	case sign < 0:
 	case colon < 0 || colon > sign:
 		user := l[at:sign]
-		if len(user) >= 20 && !placeholder(user) && randomText(user) && tokenSet.all(user) && !bytes.Contains(l[sign:], []byte("sentry")) {
+		if tokenUser(user) && !bytes.Contains(l[sign:], []byte("sentry")) {
 			m.hit(at, sign, urlPassword)
 		}
 	default:
 		user, password := l[at:colon], l[colon+1:sign]
-		if len(password) >= minValue && !placeholder(password) && !bytes.Equal(user, password) {
+		if len(password) < minValue || wordy(password) && tokenUser(user) { // https://TOKEN:x-oauth-basic@
+			if tokenUser(user) {
+				m.hit(at, colon, urlPassword)
+			}
+			return
+		}
+		if !placeholder(password) && !bytes.Equal(user, password) {
 			m.hit(colon+1, sign, urlPassword)
 		}
 	}
 }
 
-// passwordHash looks at the hash of a password in a file of users.
-func (m *masking) passwordHash(l []byte, at int) {
-	end := at
-	for end < len(l) && l[end] > ' ' && l[end] != ':' && !isQuote(l[end]) {
-		end++
-	}
-	if v := l[at:end]; hashedPassword(v) && !dull(v) {
-		m.hit(at, end, namedSecret)
-	}
+// tokenUser reports whether the user in a URL is a token.
+func tokenUser(user []byte) bool {
+	return len(user) >= 20 && tokenSet.all(user) && !placeholder(user) && randomText(user)
 }
 
 // telegram looks at the token of a bot: a number, and AA with 33 more.
@@ -183,14 +186,20 @@ func (m *masking) word(l []byte, i int) {
 	switch one := bytes.IndexByte(rest, ' ') < 0; {
 	case len(rest) == 0:
 	case isQuote(rest[0]):
-		if l[i] == 'W' {
+		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameFrom(l, end)])) == 0 { // SQL, a setting
 			m.quotedPassword(l, at)
+		}
+	case rest[0] == '|': // of a table
+		cell, _, _ := bytes.Cut(rest[1:], []byte("|"))
+		from := at + 1 + len(cell) - len(bytes.TrimLeft(cell, " "))
+		if cell = bytes.TrimSpace(cell); len(cell) > 0 && bytes.IndexByte(cell, ' ') < 0 {
+			m.likely(l, from, from+len(cell))
 		}
 	case one && m.loggingIn(l[:i-len("pass")]):
 		if !placeholder(rest) {
 			m.hit(at, at+len(rest), namedSecret)
 		}
-	case one && (at-end > 1 || l[end] == '\t'):
+	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last: ENV DB_PASSWORD value
 		m.likely(l, at, at+len(rest))
 	case hasAny(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
@@ -236,13 +245,29 @@ func (m *masking) dash(l []byte, i int) int {
 	switch n := end - i; {
 	case n >= 4:
 		m.marker(l, end)
-	case end == len(l) || i > 0 && alnumSet[l[i-1]]:
+	case end == len(l):
+	case i > 0 && alnumSet[l[i-1]]:
+		if n == 1 && hasAny(l[end:], "us") {
+			m.mailchimp(l, i)
+		}
 	case n == 2:
 		m.option(l, end)
 	case n == 1 && (i == 0 || !alnumSet[l[i-1]]):
 		m.letter(l, i)
 	}
 	return end - 1
+}
+
+// mailchimp looks at a key of Mailchimp: 32 hexadecimal digits, -us and the number
+// of a data center.
+func (m *masking) mailchimp(l []byte, i int) {
+	const size, most = 32, 2
+	from, at := i-size, i+len("-us")
+	end := digitSet.run(l, at)
+	if from < 0 || end == at || end > at+most || end < len(l) && tokenSet[l[end]] || !tokenStart(l, from) || !hexSet.all(l[from:i]) || dull(l[from:i]) {
+		return
+	}
+	m.hit(from, end, serviceKey)
 }
 
 // option looks at the value of an option that has a name.
@@ -252,7 +277,7 @@ func (m *masking) option(l []byte, from int) {
 		return
 	}
 	n := classify(l[from:to])
-	if n == otherName {
+	if n == otherName && !(equalFold(l[from:to], "user") && runs(l[:from], "curl")) {
 		return
 	}
 	at := to
@@ -263,6 +288,10 @@ func (m *masking) option(l []byte, from int) {
 		}
 	}
 	v := valueFrom(l, at, false)
+	if n == otherName {
+		m.userPassword(l, v)
+		return
+	}
 	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && believable(value, n, v.quoted, false) {
 		m.hit(v.from, v.to, kindOf(l[from:to]))
 	}
@@ -279,13 +308,7 @@ func (m *masking) letter(l []byte, i int) {
 		if l[at] != ' ' || !runs(line, "curl") {
 			return
 		}
-		v := valueFrom(l, at, false)
-		if colon := bytes.IndexByte(l[v.from:v.to], ':'); colon > 0 {
-			at, end := v.from+colon+1, v.to
-			if believable(l[at:end], passwordName, true, true) {
-				m.hit(at, end, namedSecret)
-			}
-		}
+		m.userPassword(l, valueFrom(l, at, false))
 		return
 	case 'p':
 		if !runs(line, "sshpass") && (l[at] == ' ' && !runs(line, "docker login") || l[at] != ' ' && !runs(line, "mysql")) {
@@ -300,6 +323,14 @@ func (m *masking) letter(l []byte, i int) {
 	}
 	if v := valueFrom(l, at, false); believable(l[v.from:v.to], passwordName, true, false) {
 		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// userPassword looks at user:password.
+func (m *masking) userPassword(l []byte, v assigned) {
+	colon := bytes.IndexByte(l[v.from:v.to], ':')
+	if at := v.from + colon + 1; colon > 0 && believable(l[at:v.to], passwordName, true, true) {
+		m.hit(at, v.to, namedSecret)
 	}
 }
 

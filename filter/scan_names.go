@@ -43,14 +43,17 @@ func classify(name []byte) naming {
 	switch n := nounNaming(last); {
 	case n != otherName:
 		return n
-	case string(last) == "pass":
-		if before > 0 && ofAccount(w.word(before-1)) {
+	case string(last) == "pass", string(last) == "pw" && !shout:
+		switch {
+		case before == 0 && !shout: // also of a test
+			return secretName
+		case before > 0 && ofAccount(w.word(before-1)):
 			return passwordName
 		}
 		return otherName
 	case string(last) == "pat" && before > 0 && forge(w.word(before-1)):
 		return tokenName
-	case string(last) == "pw" && (shout || before > 0):
+	case string(last) == "pw" && before > 0:
 		return passwordName
 	case string(last) == "key":
 		for i := range before {
@@ -58,7 +61,7 @@ func classify(name []byte) naming {
 				return secretName
 			}
 		}
-		if shout && before > 0 {
+		if before > 0 && (shout || string(w.word(before-1)) == "primary" || string(w.word(before-1)) == "secondary") {
 			return weakName
 		}
 		return otherName
@@ -83,7 +86,7 @@ func promisingName(name []byte) bool {
 		}
 		switch second := name[i] | 0x20; name[i-1] | 0x20 {
 		case 'p':
-			if second == 'a' && (third == 's' || third == 't') || second == 'w' {
+			if second == 'a' && (third == 's' || third == 't') || second == 'w' || second == 's' && third == 'k' {
 				return true
 			}
 		case 's':
@@ -200,7 +203,7 @@ func shouting(name []byte) bool {
 // nounNaming tells what a last word says by itself.
 func nounNaming(w []byte) naming {
 	switch string(w) {
-	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass":
+	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "psk":
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
 		return secretName
@@ -240,7 +243,7 @@ func voidsName(w []byte) bool {
 	switch string(w) {
 	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
 		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls", "invalid", "unexpected", "parse", "cache", "foreign", "partition",
-		"sort", "unrecognized", "unknown", "bad", "illegal", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "primary",
+		"sort", "unrecognized", "unknown", "bad", "illegal", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
 		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
 		return true
 	}
@@ -264,10 +267,19 @@ func keepsKey(w []byte) bool {
 func ofAccount(w []byte) bool {
 	switch string(w) {
 	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo", "mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
-		"rabbitmq", "amqp", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo", "registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
+		"rabbitmq", "amqp", "become", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo", "registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
 		return true
 	}
 	return false
+}
+
+// accountPassword reports whether a name is of the password of an account: no
+// label of a form.
+func accountPassword(name []byte) bool {
+	var w nameWords
+	appendLower(w.text[:0], name)
+	w.split(name)
+	return w.n > 1 && ofAccount(w.word(w.n-2))
 }
 
 // forge reports whether "pat" behind this word is a personal access token; else

@@ -13,8 +13,11 @@ const (
 // believable reports whether a value is what a name says. quoted and shout tell
 // how it was written: NAME=value is data, name = value may be code.
 func believable(v []byte, n naming, quoted, shout bool) bool {
-	if len(v) < minValue || len(v) > maxValue || bytes.IndexByte(v, ' ') >= 0 || placeholder(v) {
+	if len(v) < minValue || len(v) > maxValue || placeholder(v) {
 		return false
+	}
+	if bytes.IndexByte(v, ' ') >= 0 {
+		return n >= secretName && quoted && phrase(v, shout)
 	}
 	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || compound(v)) || number(v)) {
 		return false
@@ -24,12 +27,15 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 	case passwordName:
 		return believablePassword(v, sure, shout)
 	case secretName:
+		if shout && len(v) >= 12 && hasDigit(v) && believablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
+			return true
+		}
 		if len(v) == len("0x")+64 && hasAny(v, "0x") { // the key of a wallet; with fewer digits it is an address
 			v = v[len("0x"):]
 		}
 		return len(v) >= 8 && !refersTo(v) && !aPath(v) && randomText(v)
 	case tokenName:
-		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !aPath(v) && randomText(v)
+		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !anAddress(v) && !aPath(v) && randomText(v)
 	case weakName:
 		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && !aPath(v) && randomText(v)
 	}
@@ -58,9 +64,64 @@ func believablePassword(v []byte, sure, shout bool) bool {
 	case letters == 0:
 		return sure && others == 0 && numbers >= 6 || shout && numbers+others >= 8 && others > 0 && numbers > 0
 	case wordy(v):
-		return shout && len(v) >= 8 || randomText(v)
+		return shout && len(v) >= 8 || randomText(v) || passphrase(v)
 	}
 	return len(v) >= 6 && (numbers > 0 || others > 0)
+}
+
+// passphrase reports whether a value is words by chance: four small ones or
+// more, none of which a sentence needs.
+func passphrase(v []byte) bool {
+	words, from := 0, 0
+	for i := 0; i <= len(v); i++ {
+		switch {
+		case i < len(v) && v[i] >= 'a' && v[i] <= 'z':
+		case i < len(v) && v[i] != ' ' && v[i] != '-', i-from < 3, i-from > 10, ofSentence(v[from:i]):
+			return false
+		default:
+			words++
+			from = i + 1
+		}
+	}
+	return words >= 4
+}
+
+// phrase reports whether a quoted value with blanks in it is a password, and
+// no text about one.
+func phrase(v []byte, shout bool) bool {
+	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
+		return false
+	}
+	if passphrase(v) {
+		return true
+	}
+	digits, inside := false, false
+	for word := range bytes.FieldsSeq(v) {
+		if ofSentence(word) {
+			return false
+		}
+		for i, b := range word {
+			digits = digits || digitSet[b]
+			inside = inside || i > 0 && i+1 < len(word) && digitSet[b] && isLetter(word[i-1]) && isLetter(word[i+1])
+		}
+	}
+	return inside || shout && digits
+}
+
+func isLetter(b byte) bool { return alnumSet[b] && !digitSet[b] }
+
+// ofSentence reports whether a word is one that holds sentences together.
+func ofSentence(w []byte) bool {
+	var buf [8]byte
+	if len(w) > len(buf) {
+		return false
+	}
+	switch string(appendLower(buf[:0], w)) {
+	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can", "may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if", "as", "it",
+		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all", "too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user", "login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein", "eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
+		return true
+	}
+	return false
 }
 
 // hashedPassword reports whether a value is the hash of a password.
@@ -111,7 +172,7 @@ func codeLike(v []byte) bool {
 			}
 		case '.':
 			// A name of a member; numbers have digits on both sides.
-			if i > 0 && i+1 < len(v) && identifier(v[:i]) {
+			if i > 0 && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 20 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -157,7 +218,21 @@ func compound(v []byte) bool {
 			parts++
 		}
 	}
-	return parts > 0
+	return parts > 0 && !endsInNumber(v)
+}
+
+// endsInNumber reports whether a value ends in a number, as passwords do: a year, but
+// no size of a type.
+func endsInNumber(v []byte) bool {
+	from := len(v)
+	for from > 0 && digitSet[v[from-1]] {
+		from--
+	}
+	switch string(v[from:]) {
+	case "16", "32", "64", "128", "256", "384", "512":
+		return false
+	}
+	return len(v)-from >= 2
 }
 
 // placeholder reports whether a value stands for one: a variable, a template, an
@@ -187,7 +262,28 @@ func placeholder(v []byte) bool {
 	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) || bytes.Contains(v, []byte("...")) || bytes.Contains(v, []byte("…")) || bytes.Contains(v, []byte("•")) {
 		return true
 	}
-	return examples.find(v) || dummies.find(v) && !(randomText(v) && len(v) >= 40) || dummy(v)
+	return examples.find(v) || dummies.find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
+}
+
+// disguised reports whether a value has so much besides what is made up for a
+// text that it is a password all the same.
+func disguised(v []byte) bool {
+	const marks, least = "!@#$%^&*+=?~", 3
+	if !hasDigit(v) || !bytes.ContainsAny(v, marks) || bytes.IndexByte(v, ' ') >= 0 {
+		return false
+	}
+	var buf [64]byte
+	low := appendLower(buf[:0], v)
+	for _, word := range dummyWords {
+		low = bytes.ReplaceAll(low, []byte(word), nil)
+	}
+	letters := 0
+	for _, b := range low {
+		if isLetter(b) {
+			letters++
+		}
+	}
+	return letters >= least
 }
 
 func closingMark(b byte) byte {
@@ -221,11 +317,14 @@ func hasDigit(v []byte) bool {
 var examples = newWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
 
 // dummies are in values that are made up for a text, not for use.
-var dummies = newWords(
-	"changeme", "change-me", "change_me", "change-this", "change_this", "your-", "your_", "yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
+var dummies = newWords(dummyWords...)
+
+var dummyWords = []string{
+	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase",
+	"changeme", "changeit", "change-me", "change_me", "change-this", "change_this", "your-", "your_", "yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
 	"insert", "replace", "fake", "mock", "foobar", "hidden", "password", "passwd", "passphrase", "mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret", "notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
 	"some-", "some_", "test", "qwerty", "letmein", "xxxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
-)
+}
 
 // dummy reports whether the letters of a value are a word that stands for any.
 func dummy(v []byte) bool {
@@ -272,6 +371,9 @@ func dull(v []byte) bool {
 	}
 	return len(v) >= 6 && next*10 >= len(v)*6
 }
+
+// anAddress reports whether a value is one of Ethereum.
+func anAddress(v []byte) bool { return len(v) == len("0x")+40 && hasAny(v, "0x") }
 
 // uuid reports whether a value is one.
 func uuid(v []byte) bool {
