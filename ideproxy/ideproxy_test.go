@@ -326,9 +326,20 @@ func TestTerminalStops(t *testing.T) {
 	}
 	e := &editor{answer: waits}
 	term := &Terminal{Client: connect(t, e)}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	out, err := term.Run(ctx, shell.Command{Line: "x", Dir: "/w", Session: "s1"})
+	// run ends the command with a cause once it is waited for.
+	run := func(cause error) (shell.Output, error) {
+		ctx, end := context.WithCancelCause(t.Context())
+		go func() {
+			for m := range e.seen {
+				if m == "terminal/wait_for_exit" {
+					end(cause)
+					return
+				}
+			}
+		}()
+		return term.Run(ctx, shell.Command{Line: "x", Dir: "/w", Session: "s1"})
+	}
+	out, err := run(context.DeadlineExceeded)
 	if !errors.Is(err, context.DeadlineExceeded) || out.Text != "so far" || !slices.Contains(e.methods(), "terminal/kill") {
 		t.Errorf("%+v, %v, %q", out, err, e.methods())
 	}
@@ -336,16 +347,7 @@ func TestTerminalStops(t *testing.T) {
 	e = &editor{answer: waits}
 	term = &Terminal{Client: connect(t, e)}
 	stop := errors.New("the user stopped it")
-	cause, end := context.WithCancelCause(t.Context())
-	go func() {
-		for m := range e.seen {
-			if m == "terminal/wait_for_exit" {
-				end(stop)
-				return
-			}
-		}
-	}()
-	out, err = term.Run(cause, shell.Command{Line: "x", Dir: "/w", Session: "s1"})
+	out, err = run(stop)
 	if !errors.Is(err, stop) || out.Release == nil {
 		t.Fatalf("%+v, %v", out, err)
 	}

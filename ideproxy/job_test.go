@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -134,20 +135,22 @@ func TestBackgroundTerminalIsStopped(t *testing.T) {
 
 // A terminal that does not end is given up, so that it is released.
 func TestBackgroundTerminalThatDoesNotEnd(t *testing.T) {
-	s := &screenOf{}
-	s.show("up\n", false)
-	tools, e := s.start(t)
-	do(t, tools, "bash", `{"command":"x","background":true}`)
-	begin := time.Now()
-	if err := tools.Close(); err != nil || time.Since(begin) > 2*time.Second {
-		t.Errorf("%v after %s", err, time.Since(begin))
-	}
-	for m := range e.seen {
-		if m == "terminal/release" {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		s := &screenOf{}
+		s.show("up\n", false)
+		tools, e := s.start(t)
+		do(t, tools, "bash", `{"command":"x","background":true}`)
+		begin := time.Now()
+		if err := tools.Close(); err != nil || time.Since(begin) > 2*time.Second {
+			t.Errorf("%v after %s", err, time.Since(begin))
 		}
-	}
-	close(s.ended)
+		for m := range e.seen {
+			if m == "terminal/release" {
+				break
+			}
+		}
+		close(s.ended)
+	})
 }
 
 // Who cannot wait for the end tells it with the output.

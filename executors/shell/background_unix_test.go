@@ -83,9 +83,8 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	for range 3 {
 		gone = append(gone, inBackground(t, e, `trap '' TERM; (trap '' TERM; sleep 999) & echo ok >&3; while :; do sleep 1; done`))
 	}
-	begin := time.Now()
-	if err := e.Close(); err != nil || time.Since(begin) > 2*time.Second {
-		t.Errorf("%v after %s", err, time.Since(begin))
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 	for _, f := range gone {
 		f()

@@ -181,11 +181,28 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// late runs commands that time out only after they wrote something, however busy
+// the machine is.
+type late struct{ Local }
+
+func (l late) Run(ctx context.Context, c Command) (Output, error) {
+	wrote := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(wrote) })
+	c.Notify = func(executors.Event) { tell() }
+	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		<-wrote
+		<-ctx.Done()
+		cancel(context.Cause(ctx))
+	}()
+	return l.Local.Run(patient, c)
+}
+
 func TestTimeoutKeepsTheOutput(t *testing.T) {
-	e := New(Local{}, "/", Defaults())
-	e.Timeout = 200 * time.Millisecond
+	e := New(late{}, "/", Defaults())
+	e.Timeout = time.Millisecond
 	got, err := e.Execute(t.Context(), bashCall("echo a; sleep 99; echo b"))
-	if err != nil || got.Category != executors.Timeout || !strings.Contains(got.Text, "stopped after 200ms") || !strings.HasSuffix(got.Text, "\na\n") {
+	if err != nil || got.Category != executors.Timeout || !strings.Contains(got.Text, "stopped after 1ms") || !strings.HasSuffix(got.Text, "\na\n") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if raw := got.Raw.(Envelope); raw.Stdout != "a\n" || raw.ExitCode != nil {

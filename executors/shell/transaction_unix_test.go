@@ -200,8 +200,8 @@ func TestNoRollback(t *testing.T) {
 	t.Run("timeout", func(t *testing.T) {
 		for codes, stays := range map[[2]int]bool{{1, 2}: true, {1, timedOut}: false} {
 			e, dir := transactional(t, func(c *Config) { c.AutoRollbackExitCodes = codes[:] })
-			e.Timeout = 300 * time.Millisecond
-			got := run(t, e, bash("echo x > new; sleep 99"))
+			e.Runner, e.Timeout = late{}, time.Millisecond
+			got := run(t, e, bash("echo x > new; echo made; sleep 99"))
 			_, err := os.Stat(filepath.Join(dir, "new"))
 			if (err == nil) != stays || got.Category != executors.Timeout || strings.Contains(got.Text, "[rolled back: 0 files restored, 1 new file removed]") == stays {
 				t.Errorf("%v: %v, %s", codes, err, got.Text)
