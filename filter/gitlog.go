@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,8 @@ type gitLog struct {
 // newGitLog makes the strategy "git_log": each commit becomes a line of its hash,
 // date, author and subject. If there are no more than max_bodies commits, the
 // rest of their messages stays too. Diffs go as with the strategy "git_diff". Of
-// more than max_commits, those stay that come first.
+// more than max_commits, the later ones are no more than a hash and the begin of a
+// subject, and from ten times as many on they are only counted.
 func newGitLog(p params) (Strategy, error) {
 	c := struct {
 		MaxCommits int `toml:"max_commits"`
@@ -113,12 +115,13 @@ func (g *logging) next(l []byte) {
 		g.commit.begin(graph, hash)
 		return
 	}
-	if g.commits > g.max {
-		return
-	}
 	text := l
 	if g.commit.graph {
 		text = withoutGraph(l)
+	}
+	if g.commits > g.max {
+		g.late(text)
+		return
 	}
 	switch g.at {
 	case logHeader:
@@ -132,11 +135,42 @@ func (g *logging) next(l []byte) {
 	}
 }
 
+// Of commits beyond the most, how many are shown for each of the most, and how
+// long their lines are.
+const (
+	lateCommits = 10
+	lateLine    = 64 // bytes
+)
+
+// late takes a line of a commit beyond the most: of its message the subject.
+func (g *logging) late(text []byte) {
+	switch {
+	case g.at == logHeader && len(text) == 0:
+		g.at = logSubject
+	case g.at == logSubject && len(text) > 0:
+		g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(text)...)
+		g.flush()
+		g.at = logBody
+	}
+}
+
+// brief writes a line of a commit beyond the most.
+func (g *logging) brief(l []byte) {
+	if len(l) > lateLine {
+		l = slices.Concat(upTo(l, lateLine-len(" …")), []byte(" …"))
+	}
+	g.diff.Line(l)
+}
+
 // header takes a line of a commit before its message.
 func (g *logging) header(text []byte) {
 	switch {
 	case len(text) == 0:
 		g.at = logSubject
+	case bytes.HasPrefix(text, []byte("tree ")): // of --format=raw, which stays as it is
+		g.commit.open, g.at = false, logOutside
+		g.diff.Line(slices.Concat([]byte("commit "), g.commit.whole))
+		g.diff.Line(text)
 	case bytes.HasPrefix(text, []byte("Author:")):
 		g.commit.author = append(g.commit.author[:0], name(text[len("Author:"):])...)
 	case bytes.HasPrefix(text, []byte("Date:")), bytes.HasPrefix(text, []byte("AuthorDate:")):
@@ -199,8 +233,13 @@ func (g *logging) other(l []byte) {
 		} else {
 			g.others++
 		}
-		if g.oneliner > g.max && !isOmission(l) {
+		switch {
+		case isOmission(l):
+		case g.oneliner > lateCommits*g.max:
 			g.omitted++
+			return
+		case g.oneliner > g.max:
+			g.brief(l)
 			return
 		}
 	}
@@ -213,8 +252,13 @@ func (g *logging) flush() {
 		return
 	}
 	g.commit.open = false
-	if g.commits > g.max {
+	switch {
+	case g.commits > lateCommits*g.max:
 		g.omitted++
+		return
+	case g.commits > g.max:
+		g.line = append(append(append(g.line[:0], g.commit.hash...), ' '), g.commit.subject...)
+		g.brief(g.line)
 		return
 	}
 	g.line = g.commit.append(g.line[:0])

@@ -8,6 +8,7 @@ type commit struct {
 	graph  bool // the history is drawn beside it
 	bodies bool // messages stay
 	hash   []byte
+	whole  []byte // the hash as it is, with what follows it
 	refs   []byte
 	author []byte
 	date   []byte
@@ -54,6 +55,7 @@ func (c *commit) begin(graph bool, hash []byte) {
 	n := hexes(hash)
 	c.open, c.graph = true, graph
 	c.hash = append(c.hash[:0], hash[:min(n, shortHash)]...)
+	c.whole = append(c.whole[:0], hash...)
 	c.refs = append(c.refs[:0], bytes.TrimSpace(hash[n:])...)
 	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
 }

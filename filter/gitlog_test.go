@@ -23,14 +23,21 @@ func TestGitLog(t *testing.T) {
 	line := func(i int) string {
 		return fmt.Sprintf("%.12s 2026-01-01 Ada Lovelace: Subject %d\n", fmt.Sprintf("%040x", 0xabc0000+i), i)
 	}
+	late := ""
+	for i := range 9 {
+		late += fmt.Sprintf("000000000000 Subject %d\n", i+1)
+	}
+	long := strings.Repeat(" word", 20)
+	raw := fmt.Sprintf("commit %040x\ntree %040x\nauthor A <a@example.test> 1 +0000\n\n    Subject\n", 1, 2)
 	for name, tt := range map[string]struct {
 		command, parameters string
 		in, want            string
 		confidence          Confidence
 	}{
-		"few":  {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", Full},
-		"some": {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", Full},
-		"many": {"git log", `max_commits = 5`, longCommits(9), line(0) + line(1) + line(2) + line(3) + line(4) + "... (5 lines of commit messages omitted) ...\n... (4 commits omitted) ...\n", Partial},
+		"few":       {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", Full},
+		"some":      {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", Full},
+		"many":      {"git log", `max_commits = 5`, longCommits(7), line(0) + line(1) + line(2) + line(3) + line(4) + "000000000000 Subject 5\n000000000000 Subject 6\n... (5 lines of commit messages omitted) ...\n", Full},
+		"very many": {"git log", `max_commits = 1`, longCommits(12), line(0) + late + "... (1 line of commit messages omitted) ...\n... (2 commits omitted) ...\n", Partial},
 		"merge and names": {"git log -1", ``,
 			"commit 0123456789012345678901234567890123456789 (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: A <a@example.test>\nDate:   3 days ago\n\n    Merge branch 'x'\n",
 			"012345678901 3 days ago A (merge of 1234567 89abcde) (HEAD -> main, tag: v1): Merge branch 'x'\n", Full},
@@ -44,7 +51,8 @@ func TestGitLog(t *testing.T) {
 			longCommit(1) + "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n 1\n 2\n-3\n+4\n 5\n 6\n",
 			line(1) + "\n    Body of 1.\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n 2\n-3\n+4\n 5\n", Full},
 		"oneline":       {"git log --oneline", ``, "abcdef1 A\n1234567 (HEAD) B\n", "abcdef1 A\n1234567 (HEAD) B\n", Full},
-		"oneline, many": {"git log --oneline", `max_commits = 2`, "abcdef1 A\n1234567 B\nabcdef2 C\nabcdef3 D\n", "abcdef1 A\n1234567 B\n... (2 commits omitted) ...\n", Partial},
+		"oneline, many": {"git log --oneline", `max_commits = 1`, "abcdef1 A" + long + "\n1234567 B" + long + strings.Repeat("\n1234567 C", 10) + "\n", "abcdef1 A" + long + "\n1234567 B" + long[:51] + " …" + strings.Repeat("\n1234567 C", 8) + "\n... (2 commits omitted) ...\n", Partial},
+		"raw":           {"git log --format=raw", ``, raw, raw, Full},
 		"oneline graph": {"git log --graph --oneline", ``, "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", Full},
 		"own format":    {"git log --format=%s", ``, "Fix it\nBreak it\n", "Fix it\nBreak it\n", Fallback},
 		"a file":        {"git show HEAD:x.patch", ``, "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", Fallback},
