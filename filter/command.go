@@ -228,6 +228,11 @@ var wrappers = map[string]struct {
 	"doas":       {takes: []string{"-u", "-C"}},
 	"setsid":     {},
 	"chronic":    {},
+	"caffeinate": {takes: []string{"-t", "-w"}},
+	"chroot":     {takes: []string{"--userspec", "--groups"}, skip: 1},
+	"aws-vault":  {subs: []string{"exec"}, skip: 1},
+	"op":         {subs: []string{"run"}},
+	"doppler":    {subs: []string{"run"}},
 	"taskset":    {skip: 1},
 	"flock":      {takes: []string{"-w", "-E", "--wait", "--timeout"}, skip: 1},
 	"xvfb-run":   {takes: []string{"-s", "-n", "-e", "-f", "-p", "-w", "--server-args"}},
@@ -298,6 +303,9 @@ func unwrap(words []string) []string {
 			rest = rest[1:]
 		}
 		rest = rest[min(w.skip, len(rest)):]
+		if len(rest) > 0 && rest[0] == "--" {
+			rest = rest[1:]
+		}
 		if len(rest) == 0 {
 			break
 		}
@@ -310,10 +318,13 @@ func unwrap(words []string) []string {
 // or on what it found; nil if there is none.
 func contained(words []string) []string {
 	for i, w := range words {
+		rest := words[i+1:]
+		if words[0] == "nix" && (w == "-c" || w == "--command") {
+			return nonEmpty(rest)
+		}
 		if i == 0 || w != "exec" && !strings.HasPrefix(w, "-exec") {
 			continue
 		}
-		rest := words[i+1:]
 		switch {
 		case words[0] == "find" && (w == "-exec" || w == "-execdir"):
 			return nonEmpty(rest)
@@ -362,6 +373,11 @@ var globals = map[string][]string{
 	"cargo":     {"--color", "--config", "-Z", "-C"},
 	"docker":    {"-H", "--host", "--context", "-c", "--config", "-l", "--log-level"},
 	"kubectl":   {"-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user", "-s", "--server"},
+	"oc":        {"-n", "--namespace", "--context", "--kubeconfig"},
+	"helm":      {"-n", "--namespace", "--kube-context", "--kubeconfig"},
+	"podman":    {"-c", "--connection", "--url", "--log-level"},
+	"apt":       {"-o", "-t", "-c"},
+	"apt-get":   {"-o", "-t", "-c"},
 	"terraform": {},
 	"tofu":      {},
 	"npm":       {"--prefix", "-C", "-w", "--workspace"},
@@ -406,7 +422,7 @@ func shellText(words []string) (string, bool) {
 			return strings.Join(rest[1:], " "), true
 		}
 		return "", false
-	case "bash", "sh", "zsh", "dash", "ash", "ksh", "fish", "su":
+	case "bash", "sh", "zsh", "dash", "ash", "ksh", "fish", "su", "script":
 	default:
 		return "", false
 	}
