@@ -12,7 +12,8 @@ import (
 // dedup folds what a log repeats.
 type dedup struct {
 	replace []substitute
-	max     int // different records that are told apart
+	only    *pattern // of the lines that are of the log; nil if all are
+	max     int      // different records that are told apart
 }
 
 // substitute is what a user's pattern does to a line before it is compared.
@@ -29,11 +30,13 @@ type substitute struct {
 // cut.
 //
 // Each of normalize_patterns is a regular expression, or a table of a pattern and
-// its replacement; matches of it do not count in the comparison.
+// its replacement; matches of it do not count in the comparison. Lines that do not
+// match only, if it is given, stay as they are.
 func newDedup(p params) (Strategy, error) {
 	c := struct {
-		Normalize []any `toml:"normalize_patterns"`
-		Max       int   `toml:"max_unique_patterns"`
+		Normalize []any  `toml:"normalize_patterns"`
+		Max       int    `toml:"max_unique_patterns"`
+		Only      string `toml:"only"`
 	}{Max: 10_000}
 	if err := p(&c); err != nil {
 		return nil, err
@@ -42,6 +45,12 @@ func newDedup(p params) (Strategy, error) {
 		return nil, errors.New("max_unique_patterns must be a number of patterns")
 	}
 	d := dedup{max: c.Max}
+	if c.Only != "" {
+		var err error
+		if d.only, err = compile(c.Only); err != nil {
+			return nil, fmt.Errorf("only: %w", err)
+		}
+	}
 	for _, v := range c.Normalize {
 		r, err := newSubstitute(v)
 		if err != nil {
@@ -102,6 +111,8 @@ type deduping struct {
 	seen    map[uint64]*logEntry // by the hash of the text that a record is compared by
 	entries []*logEntry
 	held    int
+	asides  int    // of entries
+	again   bool   // the last line is the result of an earlier pass
 	beyond  *Lines // what came when no more could be told apart
 	cut     *cutter
 	key     []byte
@@ -126,7 +137,12 @@ type logEntry struct {
 }
 
 func (d *deduping) Line(l []byte) {
-	if len(l) == 0 {
+	switch {
+	case d.only != nil && !d.only.match(l):
+		d.flush()
+		d.aside(l)
+		return
+	case len(l) == 0:
 		d.record.blank()
 		return
 	}
@@ -136,6 +152,33 @@ func (d *deduping) Line(l []byte) {
 	} else {
 		d.flush()
 		d.record.begin(l)
+	}
+}
+
+// aside takes a line that is not of the log.
+func (d *deduping) aside(l []byte) {
+	d.again = isPatternCount(l)
+	switch {
+	case d.lines == 0:
+		d.out.Write(l)
+	case len(l) == 0:
+	case len(d.entries) < d.max && d.held < maxHeld:
+		d.held += len(l) + 200
+		d.entries = append(d.entries, &logEntry{text: bytes.Clone(l), key: "\n", n: 1, lines: 1, important: true})
+		d.asides++
+	default:
+		d.tooMany(l)
+	}
+}
+
+// tooMany takes a text when no more can be told apart.
+func (d *deduping) tooMany(text []byte) {
+	if d.cut == nil {
+		d.beyond = NewLines()
+		d.cut = excerpt{head: 100, tail: 100, context: 2}.begin(d.beyond)
+	}
+	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
+		d.cut.line(line)
 	}
 }
 
@@ -153,18 +196,14 @@ func (d *deduping) flush() {
 	}
 	e := d.find(r, exact)
 	if e == nil {
-		if d.cut == nil {
-			d.beyond = NewLines()
-			d.cut = excerpt{head: 100, tail: 100, context: 2}.begin(d.beyond)
-		}
-		for line := range bytes.SplitSeq(r.text, []byte{'\n'}) {
-			d.cut.line(line)
-		}
+		d.tooMany(r.text)
+		r.text = r.text[:0]
 		return
 	}
 	e.lines += r.lines
 	e.at = d.lines
 	e.latest = append(e.latest[:0], r.text[:min(len(r.text), maxRoutine)]...)
+	r.text = r.text[:0]
 }
 
 // find gives the entry that a record is of, which may be a new one; nil if there
@@ -241,14 +280,15 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 }
 
 func (d *deduping) End() Confidence {
+	d.again = d.again || isPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:])
 	d.flush()
 	if d.cut != nil {
 		defer d.beyond.Close()
 	}
-	if d.lines < 3 || isPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:]) {
+	if d.lines < 3 || d.again {
 		return Fallback
 	}
-	unique := len(d.entries)
+	unique := len(d.entries) - d.asides
 	d.follow()
 	f := logFold{entries: d.entries}
 	f.fold()

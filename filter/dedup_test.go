@@ -100,6 +100,8 @@ func TestDedup(t *testing.T) {
 		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", Full},
 		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", Full},
 		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", Full},
+		"of a log only":                        {`only = '^\w+ \| '`, " Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n", " Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", Full},
+		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", Fallback},
 		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +127,8 @@ func TestDedupParameters(t *testing.T) {
 		`normalize_patterns = [{ pattern = "x", replacement = "$1" }]`:       "$$",
 		`normalize_patterns = [{ pattern = "x", with = "y" }]`:               `no "with"`,
 		`normalize_patterns = ["` + strings.Repeat("x", maxPattern+1) + `"]`: "513",
-		`max = 3`: `no "max"`,
+		`max = 3`:    `no "max"`,
+		`only = "("`: "only",
 	} {
 		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"dedup\", "+parameters+" }\n"))
 		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {

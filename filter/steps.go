@@ -25,7 +25,10 @@ func (b buildSteps) Begin(run Run, out *Lines) Pass {
 }
 
 // stepOutput is how the output of a step is cut that did not succeed.
-var stepOutput = excerpt{head: 5, tail: 30, context: 6}
+var stepOutput = excerpt{head: 5, tail: 40, context: 6}
+
+// stepTests are what tests tell of a failure, besides its name.
+var stepTests = compiledOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `)
 
 // maxSteps bounds the steps that are underway at once, and maxStepWarnings the
 // lines that stay of one that succeeded.
@@ -57,7 +60,9 @@ type step struct {
 
 func newStep(id, name []byte) *step {
 	s := &step{id: bytes.Clone(id), name: bytes.Clone(name), output: NewLines()}
-	s.cut = stepOutput.begin(s.output)
+	e := stepOutput
+	e.keep = stepTests()
+	s.cut = e.begin(s.output)
 	return s
 }
 
