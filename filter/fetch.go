@@ -296,7 +296,7 @@ func (f *fetching) flush() {
 		return
 	}
 	body := bytes.TrimSuffix(f.body, []byte{'\n'})
-	if short, ok := foldJSON(body); ok {
+	if short, ok := foldJSON(body, false); ok {
 		f.lossy = f.lossy || len(short) < len(body)
 		body = short
 	} else if short, ok := foldHTML(body, f.bytes/4+200); ok {

@@ -22,12 +22,13 @@ const similarTail = " similar items omitted) ..."
 // foldJSON takes out of a text in JSON the items of arrays that resemble others:
 // those without a field, and without a value of a field of few values, that did
 // not come before. What stays, stays as it is written.
-func foldJSON(text []byte) (short []byte, ok bool) {
+// With lists, nothing within an item that stays goes.
+func foldJSON(text []byte, lists bool) (short []byte, ok bool) {
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
 		return nil, false
 	}
-	j := jsonFold{text: text, fields: make([]jsonField, 1, 64)}
+	j := jsonFold{text: text, lists: lists, fields: make([]jsonField, 1, 64)}
 	end, ok := j.parse(j.blank(0), 0, 0)
 	if !ok || j.blank(end) != len(text) {
 		return nil, false
@@ -45,6 +46,7 @@ func foldJSON(text []byte) (short []byte, ok bool) {
 // jsonFold is a text in JSON and what is cut out of it.
 type jsonFold struct {
 	text   []byte
+	lists  bool // items stay whole
 	values []jsonValue
 	fields []jsonField
 	edits  []jsonEdit
@@ -201,7 +203,7 @@ func (j *jsonFold) fold(n int) {
 	v := j.values[n]
 	switch j.text[v.from] {
 	case '"':
-		if v.to-v.from > maxText {
+		if v.to-v.from > maxText && !j.lists {
 			head := v.from + len(upTo(j.text[v.from:], maxText/2))
 			for j.text[head-1] == '\\' {
 				head--
@@ -228,7 +230,9 @@ func (j *jsonFold) fold(n int) {
 	for c := n + 1; c < v.next; c = j.values[c].next {
 		if keep == nil || keep[i] {
 			cut()
-			j.fold(c)
+			if keep == nil && j.text[v.from] == '{' || !j.lists {
+				j.fold(c)
+			}
 		} else {
 			if omitted == 0 {
 				from = j.values[c].key

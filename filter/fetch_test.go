@@ -108,7 +108,7 @@ func FuzzFetch(f *testing.F) {
 func FuzzFoldJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[` + strings.Repeat(`{"k":"v","n":[1,2,{"x":null}]},`, 30) + `{}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		short, ok := foldJSON(text)
+		short, ok := foldJSON(text, false)
 		if ok && len(short) > len(text)+100 {
 			t.Errorf("%q of %q", short, text)
 		}

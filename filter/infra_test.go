@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 var infraCommands = []string{
 	"git status", "git diff", "git log", "git show", "git push", "git commit", "git pull", "gh run view --log-failed", "docker build .", "docker compose up -d", "docker pull x", "npm install", "pnpm install", "yarn add x",
 	"pip install x", "uv sync", "terraform plan", "terraform apply", "kubectl get pods", "kubectl describe pod x", "kubectl apply -f x", "brew install x", "apt-get install -y x", "cargo update", "bundle install", "composer install",
+	"docker compose up", "git blame x", "helm list", "rsync -a a b", "gh api x", "kubectl get pods -o json", "gh pr checks", "pip list",
 }
 
 // FuzzInfra puts texts, and lines of the samples in any order, through the rules
@@ -46,6 +48,60 @@ func FuzzInfra(f *testing.F) {
 		}
 		checkAgain(t, filter, infraCommands[int(which)%len(infraCommands)], int(exit), b.String())
 	})
+}
+
+// TestInfraKeeps puts lines that matter amid many others.
+func TestInfraKeeps(t *testing.T) {
+	many := func(n int, format string, middle string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+			if i == n/2 {
+				b.WriteString(middle)
+			}
+		}
+		return b.String()
+	}
+	trace := "api-1  | Traceback (most recent call last):\napi-1  |   File \"/app/a.py\", line 8, in run\napi-1  |     return f(x)\napi-1  |   File \"/app/b.py\", line 17, in f\napi-1  |     y = 1 / x\napi-1  | ZeroDivisionError: division by zero\n"
+	jest := "#9 1.0 FAIL src/cart.test.js\n#9 1.0   ● cart › adds tax\n#9 1.0 \n#9 1.0     expect(received).toBe(expected)\n#9 1.0 \n#9 1.0     Expected: 119\n#9 1.0     Received: 100\n#9 1.0 \n#9 1.0   ● cart › is empty\n#9 1.0 \n#9 1.0     expect(received).toHaveLength(expected)\n#9 1.0 \n#9 1.0     Expected length: 0\n#9 1.0     Received length: 1\n"
+	pods := `{"items": [` + strings.TrimSuffix(many(90, `{"metadata": {"name": "api-%d", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [{"name": "A"}, {"name": "B"}]}, "status": {"phase": "Running"}},`, `{"metadata": {"name": "bad", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [`+strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ",")+`]}, "status": {"phase": "Failed"}},`), ",") + "]}\n"
+	for name, tt := range map[string]struct {
+		command string
+		exit    int
+		in      string
+		want    []string // what stays; all if empty
+		atMost  int      // bytes
+	}{
+		"manifest":        {"kubectl get deploy -A -o yaml", 0, many(900, "  - name: VAR_%d\n", ""), nil, 0},
+		"chart":           {"helm template x .", 0, many(900, "  key: value %d\n", ""), nil, 0},
+		"packages":        {"apt list --installed", 0, many(900, "lib%d/stable 1.0 amd64 [installed]\n", ""), nil, 0},
+		"tags":            {"git tag -l", 0, many(900, "v1.%d\n", ""), nil, 0},
+		"branches":        {"git branch -a", 0, many(900, "  remotes/origin/b%d\n", ""), nil, 0},
+		"issue":           {"gh issue view 7 --comments", 0, many(900, "a sentence, the %dth\n", ""), nil, 0},
+		"attached":        {"docker compose up", 1, " Container a-1  Created\nAttaching to api-1\n" + many(900, "api-1  | GET /orders/%d 200\n", trace+"worker-1 exited with code 137\n"), []string{"line 8, in run", "line 17, in f", "y = 1 / x", "ZeroDivisionError", "exited with code 137", "GET /orders/899"}, 1000},
+		"tests in a step": {"docker build --progress=plain .", 1, "#9 [4/5] RUN npm test\n" + many(200, "#9 1.0 PASS src/a%d.test.js\n", jest) + "#9 ERROR: process \"/bin/sh -c npm test\" did not complete successfully: exit code: 1\n", []string{"● cart › adds tax", "Expected: 119", "Received: 100", "● cart › is empty", "Expected length: 0", "Received length: 1", "exit code: 1"}, 3000},
+		"helm's table":    {"helm list -A", 0, "NAME\tNAMESPACE\tREVISION\tSTATUS  \tCHART\n" + many(90, "svc-%d\tprod     \t7       \tdeployed\tsvc-1.0.0\n", "bad\tprod     \t7       \tpending-upgrade\tbad-2.0.0\n"), []string{"bad  prod  7  pending-upgrade  bad-2.0.0", "svc-0"}, 2000},
+		"containers":      {"docker ps -a", 0, "CONTAINER ID   IMAGE   STATUS   NAMES\n" + many(200, "%012x   img   Up 3 weeks   web\n", "0123456789ab   img   Exited (137) 4 hours ago   bad\n0123456789ac   img   Up 3 weeks (unhealthy)   sick\n"), []string{"Exited (137) 4 hours ago", "(unhealthy)  sick"}, 4000},
+		"pods in JSON":    {"kubectl get pods -o json", 0, pods, []string{`"name": "bad"`, `"phase": "Failed"`, strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ","), "api-0", "similar items omitted"}, 2000},
+		"checks":          {"gh pr checks 7", 1, many(60, "job-%d\tpass\t1m\thttps://example.test/1\t\n", "build (windows)\tfail\t3m\thttps://example.test/9\t\n"), []string{"build (windows)\tfail\t3m\thttps://example.test/9", "60 pass: job-0, job-1"}, 800},
+		"copies":          {"rsync -av a/ b/", 23, "sending incremental file list\n" + many(300, "dir/file%d.txt\n", "rsync: [sender] send_files failed to open \"/a/key\": Permission denied (13)\n") + "\nsent 1 bytes  received 2 bytes\nrsync error: some files/attrs were not transferred (code 23)\n", []string{"Permission denied (13)", "dir/file0.txt", "270 more files", "sent 1 bytes", "(code 23)"}, 3000},
+		"blame":           {"git blame a.go", 0, many(60, "1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 %d) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n"), []string{"1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 0) code (y 7)\n1) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n1a2b3c4d (Ada (x)"}, 2000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := New("")
+			f.scan = nil
+			got, _ := applied(t, f, tt.command, tt.exit, tt.in)
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			if len(tt.want) == 0 && got != tt.in || len(tt.want) > 0 && len(got) > tt.atMost {
+				t.Errorf("%d bytes of %d:\n%s", len(got), len(tt.in), got)
+			}
+			checkAgain(t, f, tt.command, tt.exit, tt.in)
+		})
+	}
 }
 
 // checkAgain filters a text, and what comes out again.

@@ -90,7 +90,7 @@ func (c *clustering) Line(l []byte) {
 	c.digesting.Line(l)
 }
 
-// split divides a row where there are two blanks or more.
+// split divides a row where there are two blanks or more, or a tab.
 func (c *clustering) split(l []byte) [][]byte {
 	c.cells = c.cells[:0]
 	for l = bytes.TrimSpace(l); len(l) > 0; {
@@ -98,8 +98,11 @@ func (c *clustering) split(l []byte) [][]byte {
 		if i < 0 {
 			i = len(l)
 		}
-		c.cells = append(c.cells, l[:i])
-		l = bytes.TrimLeft(l[i:], " ")
+		if tab := bytes.IndexByte(l[:i], '\t'); tab >= 0 { // helm's
+			i = tab
+		}
+		c.cells = append(c.cells, bytes.TrimRight(l[:i], " "))
+		l = bytes.TrimLeft(l[i:], " \t")
 	}
 	return c.cells
 }
@@ -119,7 +122,7 @@ func (c *clustering) joined(l []byte) []byte {
 
 // isTableHeader reports whether a line has the names of columns, in upper case.
 func isTableHeader(l []byte) bool {
-	if !bytes.Contains(l, []byte("  ")) || l[0] < 'A' || l[0] > 'Z' || len(l) < 8 {
+	if !bytes.Contains(l, []byte("  ")) && bytes.IndexByte(l, '\t') < 0 || l[0] < 'A' || l[0] > 'Z' || len(l) < 8 {
 		return false
 	}
 	unit := false // CPU(cores), MEMORY(bytes)
@@ -130,7 +133,7 @@ func isTableHeader(l []byte) bool {
 		if unit && b >= 'a' && b <= 'z' {
 			continue
 		}
-		if !(b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || bytes.IndexByte([]byte(" -_/().%"), b) >= 0) {
+		if !(b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || bytes.IndexByte([]byte(" -_/().%\t"), b) >= 0) {
 			return false
 		}
 	}
@@ -198,7 +201,7 @@ func (c *clustering) add() {
 		return
 	}
 	name := c.cells[0]
-	for _, column := range [...]string{"NAME", "OBJECT"} {
+	for _, column := range [...]string{"NAME", "NAMES", "OBJECT"} {
 		if s := c.column(column); s != nil {
 			name = s
 			break
@@ -227,7 +230,9 @@ func (c *clustering) isWell() (well, known bool) {
 		case "Running", "Completed", "Succeeded", "Active", "Bound", "Ready", "Available", "Complete", "Healthy", "True", "deployed", "Normal":
 			judge(true)
 		default:
-			judge(false)
+			if !strings.HasPrefix(status, "Up ") || strings.HasSuffix(status, ")") && !strings.HasSuffix(status, "(healthy)") {
+				judge(false)
+			}
 		}
 	}
 	for _, column := range [...]string{"READY", "COMPLETIONS"} {

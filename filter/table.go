@@ -20,7 +20,8 @@ type table struct {
 // newTable makes the strategy "table" for df, du, ps, top, lsof, ss and netstat:
 // file systems without a device, kernel threads and mapped files go, of very many
 // rows those with the largest numbers stay, and of the others at least the names
-// or the states; command lines are cut at width.
+// or the states; command lines are cut at width. Of the tables of other commands
+// all rows stay, and what pads their columns goes.
 func newTable(p params) (Strategy, error) {
 	c := struct {
 		Rows  int `toml:"max_rows"`
@@ -78,12 +79,34 @@ func (t *tablePass) End() Confidence {
 		gone = t.lsof()
 	case "ss", "netstat":
 		gone = t.sockets()
+	default:
+		return t.columns()
 	}
 	if gone == "" {
 		return Fallback
 	}
 	t.out.WriteString("(" + gone + tableTail)
 	return Partial
+}
+
+// columns takes out what pads the columns of a table. Most of its rows have some.
+func (t *tablePass) columns() Confidence {
+	padded := 0
+	if !t.each(func(l []byte) {
+		if bytes.Contains(bytes.TrimLeft(l, " "), []byte("   ")) {
+			padded++
+		}
+	}) || padded*3 < t.all.Count()*2 {
+		return Fallback
+	}
+	var line []byte
+	if !t.each(func(l []byte) {
+		line = squeeze(line[:0], bytes.TrimRight(l, " "))
+		t.out.Write(line)
+	}) {
+		return Fallback
+	}
+	return Full
 }
 
 // each calls do with each line. An error of reading shows in what is left of the

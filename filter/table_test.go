@@ -31,6 +31,8 @@ func TestTable(t *testing.T) {
 		"du":           {"du -a .", du.String(), []string{"2.0G\t.", "1.9G\t./data", "10K\t./dir6", "(112 smaller entries left out)"}, []string{"4K\t"}},
 		"ps":           {"ps aux", ps.String(), []string{"node server.js --port 3000", "[node] <defunct>", "150 kernel threads", "cron", "postgres 1"}, []string{"[kworker/3"}},
 		"sockets":      {"ss -tan", ss.String(), []string{"LISTEN     0      511          0.0.0.0:3000", "130 TIME-WAIT"}, []string{":30149"}},
+		"padded":       {"dpkg -l", "||/ Name           Version      Architecture Description\n" + strings.Repeat("ii  adduser        3.134        all          add and remove users\n", 9), []string{"||/ Name  Version  Architecture Description\nii  adduser  3.134  all  add and remove users\n"}, []string{"   "}},
+		"not padded":   {"psql -c x", " a | b \n---+---\n 1 | x   y\n 2 | z\n 3 | u\n 4 | v\n", []string{"x   y"}, nil},
 		"a few rows":   {"ps aux", "  PID TTY          TIME CMD\n    1 ?        00:00:01 init\n", []string{"init"}, nil},
 		"what is else": {"ps aux", numbered(1, 200), []string{"line 100"}, nil},
 	} {

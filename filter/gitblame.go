@@ -1,0 +1,63 @@
+package filter
+
+import "bytes"
+
+// newGitBlame makes the strategy "git_blame": of lines of one commit in a row the
+// first tells of it, and the others are no more than their number and text.
+func newGitBlame(p params) (Strategy, error) { return gitBlame{}, p(&struct{}{}) }
+
+type gitBlame struct{}
+
+func (gitBlame) Begin(_ Run, out *Lines) Pass { return &blaming{out: out} }
+
+type blaming struct {
+	out     *Lines
+	of      []byte // the commit of the last line, up to its number
+	changed bool
+}
+
+func (b *blaming) Line(l []byte) {
+	number := blamed(l)
+	switch {
+	case number == 0:
+		b.of = b.of[:0]
+	case bytes.Equal(b.of, bytes.TrimRight(l[:number], " ")):
+		b.changed = true
+		l = l[number:]
+	default:
+		b.of = append(b.of[:0], bytes.TrimRight(l[:number], " ")...)
+	}
+	b.out.Write(l)
+}
+
+// blamed is where in a line "1a2b3c4d (Name 2026-01-02 03:04:05 +0000 17) text" its
+// number begins; 0 for another line.
+func blamed(l []byte) int {
+	hash := bytes.TrimPrefix(l, []byte("^"))
+	open := bytes.IndexByte(l, '(')
+	if n := hexes(hash); n < 7 || n == len(hash) || hash[n] != ' ' || open < 0 {
+		return 0
+	}
+	for at := open; ; {
+		end := bytes.IndexByte(l[at:], ')')
+		if end < 0 {
+			return 0
+		}
+		end += at
+		number := end
+		for number > at && kinds[l[number-1]] == isDigit {
+			number--
+		}
+		if number < end && number > open+1 && l[number-1] == ' ' {
+			return number
+		}
+		at = end + 1 // of a name
+	}
+}
+
+func (b *blaming) End() Confidence {
+	if !b.changed {
+		return Fallback
+	}
+	return Full
+}

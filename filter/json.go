@@ -1,0 +1,43 @@
+package filter
+
+import "bytes"
+
+// minList is how long a list is, in bytes, whose items are worth to be left out.
+const minList = 8 << 10
+
+// newJSON makes the strategy "json": of a long list in JSON, such as a service
+// gives, the items go that resemble others. Those that stay are whole.
+func newJSON(p params) (Strategy, error) { return jsonList{}, p(&struct{}{}) }
+
+type jsonList struct{}
+
+func (jsonList) Begin(_ Run, out *Lines) Pass { return &jsonPass{out: out} }
+
+type jsonPass struct {
+	out   *Lines
+	text  []byte
+	other bool // it is no JSON, or more than is held
+}
+
+func (p *jsonPass) Line(l []byte) {
+	if p.other || len(l) == 0 {
+		return
+	}
+	if p.other = len(p.text) == 0 && l[0] != '{' && l[0] != '[' || len(p.text)+len(l) > maxBody; !p.other {
+		p.text = append(append(p.text, l...), '\n')
+	}
+}
+
+func (p *jsonPass) End() Confidence {
+	if p.other || len(p.text) < minList {
+		return Fallback
+	}
+	short, ok := foldJSON(bytes.TrimSuffix(p.text, []byte{'\n'}), true)
+	if !ok {
+		return Fallback
+	}
+	for l := range bytes.SplitSeq(short, []byte{'\n'}) {
+		p.out.Write(l)
+	}
+	return Partial
+}
