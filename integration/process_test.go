@@ -256,8 +256,9 @@ func statusKiB(t testing.TB, pid int, key string) int {
 	return n
 }
 
-// TestStatement134Idle watches an agent that has nothing to do for a second: the
-// one place where time is passed, since that nothing happens has no event.
+// TestStatement134Idle watches an agent that has nothing to do until it does
+// nothing for a second: the one place where time is passed, since that nothing
+// happens has no event. On a busy machine it may still be at what it did before.
 func TestStatement134Idle(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a process did: /proc/PID")
@@ -270,14 +271,16 @@ func TestStatement134Idle(t *testing.T) {
 	a.answer("1")
 	a.alive()
 	ticks, writes := spent(t, a.cmd.Process.Pid)
-	time.Sleep(time.Second)
-	ticksAfter, writesAfter := spent(t, a.cmd.Process.Pid)
-	if writesAfter != writes {
-		t.Errorf("%d writes while idle", writesAfter-writes)
+	for range 5 {
+		ticksBefore, writesBefore := ticks, writes
+		time.Sleep(time.Second)
+		ticks, writes = spent(t, a.cmd.Process.Pid)
+		if writes == writesBefore && ticks-ticksBefore <= 2 {
+			return
+		}
+		t.Logf("%d writes, %d ticks of CPU time in an idle second", writes-writesBefore, ticks-ticksBefore)
 	}
-	if n := ticksAfter - ticks; n > 2 {
-		t.Errorf("%d ticks of CPU time in an idle second", n)
-	}
+	t.Error("it is never idle")
 }
 
 // spent gives the CPU time of a process, in ticks of 10 ms, and how often it has
