@@ -160,7 +160,7 @@ func (o *OpenAI) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
 	begin := func() answer {
 		if o.cfg.API == APIResponses {
-			return &responsesAnswer{model: o.Name(), names: names}
+			return &responsesAnswer{model: o.Name(), names: names, plain: o.cfg.Type == TypeCompatible}
 		}
 		return &chatAnswer{model: o.Name(), names: names}
 	}

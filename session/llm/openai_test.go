@@ -106,6 +106,14 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 		"vllm":     {"local", thoughts(`{"reasoning":"I list."}`), `"reasoning":"I list."`},
 		"openrouter": {"local", thoughts(`{"reasoning":"I list.","reasoning_details":[{"type":"reasoning.text","text":"I ","index":0},{"type":"reasoning.text","text":"list.","signature":"s","index":0}]}`),
 			`"reasoning_details":[{"type":"reasoning.text","index":0,"text":"I list.","signature":"s"}]`},
+		"openrouter, encrypted": {"local", thoughts(`{"reasoning_details":[{"type":"reasoning.encrypted","id":"a","data":"x","index":0},{"type":"reasoning.encrypted","id":"b","data":"y","index":0}]}`),
+			`"reasoning_details":[{"type":"reasoning.encrypted","id":"a","index":0,"data":"x"},{"type":"reasoning.encrypted","id":"b","index":0,"data":"y"}]`},
+		"plain thoughts of Responses": {"compatible responses", eventsOf(itemDone(0, `{"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"I list."}],"summary":[]}`) + "\n" +
+			itemDone(1, `{"type":"function_call","call_id":"c1","name":"list","arguments":"{}"}`) + "\n" + completed(``)),
+			`{"type":"reasoning","content":[{"type":"reasoning_text","text":"I list."}],"id":"r","summary":[]}`},
+		"unsigned thoughts of others than Anthropic": {"claude", eventsOf(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` + "\n" +
+			`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"I list."}}` + "\n" + `{"type":"content_block_stop","index":0}` + "\n" + claudeCallOf(1, "list") + "\n" + `{"type":"message_stop"}`),
+			`{"signature":"","thinking":"I list.","type":"thinking"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
@@ -114,7 +122,11 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.Write([]byte(tt.stream))
 			})
-			p := dialects[tt.dialect].provider
+			kind, api, _ := strings.Cut(tt.dialect, " ")
+			p := dialects[kind].provider
+			if api != "" {
+				p = Provider{Type: kind, API: api, Model: "m"}
+			}
 			p.BaseURL = s.URL
 			m, err := p.open(func(string) string { return wireKey })
 			if err != nil {
@@ -149,6 +161,22 @@ func bodyOf(r *http.Request) string {
 		b.Write(buf[:n])
 		if err != nil {
 			return b.String()
+		}
+	}
+}
+
+// IDs go back as they came: Kimi's tell which tool they are of, and LiteLLM's hold
+// Gemini's signature. OpenAI takes few characters alone.
+func TestCallIDsGoBack(t *testing.T) {
+	long := "call_7__thought__" + strings.Repeat("AbC/+=", 30)
+	for _, tt := range []struct{ dialect, id, want string }{
+		{"local", "functions.list:0", "functions.list:0"}, {"local", long, long}, {"gemini", "a.b", "a.b"},
+		{"chat", "functions.list:0", "functions_list_0"}, {"chat", long, wireName(long)[:40]},
+	} {
+		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")
+		history := []Message{said("a"), {Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		if _, err := collect(bare(t, s), t.Context(), Request{Messages: history}); err != nil || strings.Count(s.bodies[0], quoted(tt.want)) != 2 {
+			t.Errorf("%s: %v, not %s in\n%s", tt.dialect, err, tt.want, s.bodies[0])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -71,6 +72,33 @@ var quirks = map[string]quirk{
 	"gemini/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" + saysDelta(`{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"list"},"id":"6eic0cwq","type":"function"}]}`) + "\n" + stopsFor("stop"),
 		want: []Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: StopTools}}},
 
+	// The Responses API.
+	"responses/items without deltas": {stream: itemDone(0, `{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"Hm."}]}`) + "\n" +
+		itemDone(1, `{"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(``), want: []Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"responses/texts without deltas": {stream: `{"type":"response.output_text.done","text":"Hi","output_index":0}` + "\n" +
+		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: hi},
+	"responses/nothing but the end": {stream: completed(`{"type":"reasoning","content":[{"type":"reasoning_text","text":"Hm."}],"summary":[]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
+		want: []Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{}`), {Stop: StopTools}}},
+	"responses/a call in the end alone": {stream: itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" +
+		completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
+		want: []Event{{Text: "Hi"}, wireCall("list", `{}`), {Stop: StopTools}}},
+	"responses/a call begun, and whole in the end": {stream: itemAdded(0, `{"type":"function_call","id":"f","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f", 0, `{"k"`) + "\n" +
+		completed(`{"type":"function_call","id":"g","call_id":"a","name":"list","arguments":"{\"k\":1}"}`), want: []Event{wireCall("list", `{"k":1}`), {Stop: StopTools}}},
+	"responses/an ID in each event, and deltas that cannot be read": {stream: itemAdded(0, `{"type":"function_call","id":"f1","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f2", 0, `gh:x7Q`) + "\n" +
+		`{"type":"response.function_call_arguments.done","item_id":"f3","output_index":0,"arguments":"{\"k\":1}"}` + "\n" + itemDone(0, `{"type":"function_call","id":"f4","call_id":"a","name":"list","arguments":"{\"k\":1}"}`) + "\n" + completed(``),
+		want: []Event{wireCall("list", `{"k":1}`), {Stop: StopTools}}},
+	"responses/one index for all": {stream: itemAdded(0, `{"type":"function_call","id":"f","call_id":"a","name":"list"}`) + "\n" + itemAdded(0, `{"type":"function_call","id":"g","call_id":"b","name":"read"}`) + "\n" +
+		argsDelta("g", 0, `{"k":2}`) + "\n" + argsDelta("f", 0, `{"k":1}`) + "\n" + completed(``),
+		want: []Event{wireCall("list", `{"k":1}`), wireCall("read", `{"k":2}`), {Stop: StopTools}}},
+	"responses/cut off for no reason": {stream: `{"type":"response.output_text.delta","delta":"H"}` + "\n" + `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":null,"output":[]}}`,
+		want: []Event{{Text: "H"}, {Stop: StopMaxTokens}}},
+	"responses/an end with an error": {stream: `{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"gone"},"output":[]}}`,
+		fails: &Error{Status: 500, Message: "gone", Hint: "try again later", Again: true}},
+	"responses/an error in an error": {stream: `{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}}`,
+		fails: &Error{Status: 400, Message: "Your input exceeds the context window of this model.", Hint: "the conversation is too large: type /compact, or begin a new session", TooLong: true}},
+	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0, `{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
+		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` + "\n" + completed(``), want: hi},
+
 	// Anthropic's Messages, and what others make of it.
 	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: hi},
 	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: hi},
@@ -102,6 +130,22 @@ func stopsFor(reason string) string {
 
 func geminiThought(text string) string {
 	return saysDelta(`{"content":` + quoted(text) + `,"extra_content":{"google":{"thought":true}}}`)
+}
+
+func itemAdded(index int, item string) string {
+	return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":%s}`, index, item)
+}
+
+func itemDone(index int, item string) string {
+	return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, index, item)
+}
+
+func argsDelta(id string, index int, delta string) string {
+	return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":%q,"output_index":%d,"delta":%s}`, id, index, quoted(delta))
+}
+
+func completed(items string) string {
+	return `{"type":"response.completed","response":{"status":"completed","error":null,"output":[` + items + `]}}`
 }
 
 func claudeText(text string) string {

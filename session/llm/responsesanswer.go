@@ -2,8 +2,10 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,13 +14,15 @@ import (
 // https://developers.openai.com/api/reference/resources/responses
 type responsesEvent struct {
 	Type         string        `json:"type"`
+	ItemID       string        `json:"item_id"`
 	OutputIndex  int           `json:"output_index"`
 	SummaryIndex int           `json:"summary_index"`
 	Delta        string        `json:"delta"`
+	Text         string        `json:"text"`
+	Refusal      string        `json:"refusal"`
 	Arguments    string        `json:"arguments"`
 	Item         responsesItem `json:"item"`
 	Response     response      `json:"response"`
-	Object       string        `json:"object"`
 }
 
 type response struct {
@@ -38,10 +42,12 @@ type responsesItem struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	thoughtItem
-	Content []struct {
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	} `json:"content"`
+}
+
+// textPart is a part of an item's content, or of a summary.
+type textPart struct {
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
 }
 
 type responsesUsage struct {
@@ -53,15 +59,20 @@ type responsesUsage struct {
 	} `json:"input_tokens_details"`
 }
 
-// responsesAnswer turns the events of one stream into Events.
+// responsesAnswer turns the events of one stream into Events. What servers stream,
+// and what they only send with an item or with the whole response, differs; each
+// text and call is emitted once.
 type responsesAnswer struct {
 	model   string // Name of the model
+	plain   bool   // wants thoughts back that are not encrypted
 	names   toolNames
 	ids     callIDs
-	calls   []*responsesCall
-	made    int // calls that were emitted
-	done    int // items that were complete
-	spoke   bool
+	calls   []*responsesCall // that are not emitted yet
+	made    map[string]bool  // IDs of those that are
+	spoke   bool             // text of the message at hand was emitted
+	said    bool             // and that of any
+	thought bool             // thoughts of the item at hand were emitted
+	mused   bool             // and those of any
 	refused bool
 }
 
@@ -83,30 +94,34 @@ func (a *responsesAnswer) take(data []byte, emit func(Event) bool) (done bool, e
 	}
 	switch e.Type {
 	case "response.output_text.delta":
-		a.spoke = true
-		return e.Delta != "" && !emit(Event{Text: e.Delta}), nil
+		return !a.say(textPart{Text: e.Delta}, emit), nil
 	case "response.refusal.delta":
-		a.spoke, a.refused = true, true
-		return e.Delta != "" && !emit(Event{Text: e.Delta}), nil
+		return !a.say(textPart{Refusal: e.Delta}, emit), nil
+	case "response.output_text.done", "response.refusal.done":
+		return !a.spoke && !a.say(textPart{e.Text, e.Refusal}, emit), nil
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-
-		return e.Delta != "" && !emit(Event{Thought: e.Delta}), nil
+		return !a.think(e.Delta, emit), nil
 	case "response.reasoning_summary_part.added":
 		return e.SummaryIndex > 0 && !emit(Event{Thought: "\n\n"}), nil
 	case "response.output_item.added":
-		a.begin(e.OutputIndex, e.Item)
+		if e.Item.Type == "function_call" {
+			a.calls = append(a.calls, &responsesCall{index: e.OutputIndex, item: e.Item})
+		}
 	case "response.function_call_arguments.delta":
-		if c := a.call(e.OutputIndex); c != nil {
-			c.args.WriteString(e.Delta)
+		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 {
+			a.calls[i].args.WriteString(e.Delta)
 		}
 	case "response.function_call_arguments.done":
-		if c := a.call(e.OutputIndex); c != nil && e.Arguments != "" {
-			c.args.Reset()
-			c.args.WriteString(e.Arguments)
+		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {
+			a.calls[i].args.Reset()
+			a.calls[i].args.WriteString(e.Arguments)
 		}
 	case "response.output_item.done":
 		return !a.item(e.OutputIndex, e.Item, emit), nil
 	case "response.completed", "response.incomplete", "response.done":
+		if isFault(e.Response.Error) {
+			return true, responsesFault(data, e.Response.Error)
+		}
 		a.stop(e.Response, emit)
 		return true, nil
 	case "response.failed", "error":
@@ -115,6 +130,24 @@ func (a *responsesAnswer) take(data []byte, emit func(Event) bool) (done bool, e
 		return a.whole(data, emit)
 	}
 	return false, nil // the beginnings of things, and what is yet to be invented
+}
+
+func (a *responsesAnswer) say(p textPart, emit func(Event) bool) bool {
+	a.refused = a.refused || p.Refusal != ""
+	text := p.Text + p.Refusal
+	if text == "" {
+		return true
+	}
+	a.spoke, a.said = true, true
+	return emit(Event{Text: text})
+}
+
+func (a *responsesAnswer) think(text string, emit func(Event) bool) bool {
+	if text == "" {
+		return true
+	}
+	a.thought, a.mused = true, true
+	return emit(Event{Thought: text})
 }
 
 // whole reads the response of a server that streams none, or an error.
@@ -143,62 +176,85 @@ func responsesFault(data []byte, inner json.RawMessage) error {
 	return streamFault(data)
 }
 
-func (a *responsesAnswer) begin(index int, item responsesItem) {
-	if item.Type == "function_call" {
-		a.calls = append(a.calls, &responsesCall{index: index, item: item})
+// call gives the index of an open call; -1 if there is none. Copilot gives an item
+// another ID in each event.
+func (a *responsesAnswer) call(id string, index int) int {
+	if i := slices.IndexFunc(a.calls, func(c *responsesCall) bool { return id != "" && c.item.ID == id }); i >= 0 {
+		return i
 	}
-}
-
-func (a *responsesAnswer) call(index int) *responsesCall {
-	for _, c := range a.calls {
-		if c.index == index {
-			return c
-		}
-	}
-	return nil
+	return slices.IndexFunc(a.calls, func(c *responsesCall) bool { return c.index == index })
 }
 
 // item takes a complete item; false if nobody listens any more.
 func (a *responsesAnswer) item(index int, item responsesItem, emit func(Event) bool) bool {
-	a.done++
 	switch item.Type {
+	case "message":
+		ok := a.spoke || a.sayAll(item, emit)
+		a.spoke = false
+		return ok
 	case "function_call":
-		args := item.Arguments
-		for i, c := range a.calls {
-			if c.index == index {
-				if args == "" {
-					args = c.args.String()
-				}
-				a.calls = append(a.calls[:i:i], a.calls[i+1:]...)
-				break
-			}
+		if i := a.call(item.ID, index); i >= 0 {
+			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
+			a.calls = slices.Delete(a.calls, i, i+1)
 		}
-		return a.emitCall(item, args, item.Status == "incomplete", emit)
+		return a.emitCall(item, item.Status == "incomplete", emit)
 	case "reasoning":
-		if item.EncryptedContent == "" {
-			return true // could not be read without what the provider stored
-		}
-		if item.Summary == nil {
-			item.Summary = json.RawMessage("[]") // the API insists on it
-		}
-		raw, err := wireJSON(item.thoughtItem)
-		if err != nil {
-			panic(err) // strings always encode, and what was JSON
-		}
-		return emit(Event{Opaque: &Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}})
+		ok := a.thought || a.thinkAll(item, emit)
+		a.thought = false
+		return ok && a.sendBack(item, emit)
 	}
 	return true
 }
 
-func (a *responsesAnswer) emitCall(item responsesItem, args string, cutOff bool, emit func(Event) bool) bool {
-	input, ok := inputOf(args, cutOff)
+func (a *responsesAnswer) sayAll(item responsesItem, emit func(Event) bool) bool {
+	for _, p := range partsOf(item.Content) {
+		if !a.say(p, emit) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *responsesAnswer) thinkAll(item responsesItem, emit func(Event) bool) bool {
+	var texts []string
+	for _, p := range slices.Concat(partsOf(item.Summary), partsOf(item.Content)) {
+		texts = append(texts, p.Text)
+	}
+	return a.think(strings.Join(texts, "\n\n"), emit)
+}
+
+func partsOf(raw json.RawMessage) (parts []textPart) {
+	_ = decode(raw, &parts) // what is no list is none
+	return parts
+}
+
+// sendBack emits what the model wants back of its thoughts.
+func (a *responsesAnswer) sendBack(item responsesItem, emit func(Event) bool) bool {
+	switch {
+	case item.EncryptedContent != "":
+		item.Content = nil
+	case !a.plain || len(partsOf(item.Content)) == 0:
+		return true // could not be read without what the provider stored
+	}
+	if item.Summary == nil {
+		item.Summary = json.RawMessage("[]") // the API insists on it
+	}
+	raw, err := wireJSON(item.thoughtItem)
+	if err != nil {
+		panic(err) // strings always encode, and what was JSON
+	}
+	return emit(Event{Opaque: &Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}})
+}
+
+func (a *responsesAnswer) emitCall(item responsesItem, cutOff bool, emit func(Event) bool) bool {
+	input, ok := inputOf(item.Arguments, cutOff)
 	if !ok || item.Name == "" {
 		return true
 	}
 	if a.ids == nil {
-		a.ids = callIDs{}
+		a.ids, a.made = callIDs{}, map[string]bool{}
 	}
-	a.made++
+	a.made[item.CallID] = true
 	return emit(Event{Call: &ToolCall{ID: a.ids.own(item.CallID), Name: a.names.from(item.Name), Input: input}})
 }
 
@@ -206,10 +262,14 @@ func (a *responsesAnswer) emitCall(item responsesItem, args string, cutOff bool,
 func (a *responsesAnswer) stop(r response, emit func(Event) bool) {
 	reason := StopReason("")
 	switch r.Incomplete.Reason {
-	case "max_output_tokens", "max_tokens":
-		reason = StopMaxTokens
 	case "content_filter":
 		reason = StopRefusal
+	case "max_output_tokens", "max_tokens":
+		reason = StopMaxTokens
+	default:
+		if r.Status == "incomplete" {
+			reason = StopMaxTokens
+		}
 	}
 	if !a.rest(r, reason == StopMaxTokens, emit) {
 		return
@@ -222,7 +282,7 @@ func (a *responsesAnswer) stop(r response, emit func(Event) bool) {
 	case reason != "":
 	case a.refused:
 		reason = StopRefusal
-	case a.made > 0:
+	case len(a.made) > 0:
 		reason = StopTools
 	default:
 		reason = StopEnd
@@ -230,22 +290,24 @@ func (a *responsesAnswer) stop(r response, emit func(Event) bool) {
 	emit(Event{Stop: reason})
 }
 
-// rest emits what came without its own events.
+// rest emits what did not come as a complete item before: calls that were only
+// begun, and what stands in the response alone.
 func (a *responsesAnswer) rest(r response, cutOff bool, emit func(Event) bool) bool {
-	if a.done > 0 || len(r.Output) == 0 {
-		for _, c := range a.calls {
-			if !a.emitCall(c.item, c.args.String(), cutOff, emit) {
-				return false
-			}
-		}
-		return true
+	items := map[string]bool{} // IDs of the calls in the response
+	for _, item := range r.Output {
+		items[item.CallID] = item.Type == "function_call" && item.Arguments != ""
 	}
+	for _, c := range a.calls {
+		c.item.Arguments = c.args.String()
+		if !items[c.item.CallID] && !a.emitCall(c.item, cutOff, emit) {
+			return false
+		}
+	}
+	a.calls = nil
+	said, mused := a.said, a.mused
 	for i, item := range r.Output {
-		for _, p := range item.Content {
-			a.refused = a.refused || p.Refusal != ""
-			if text := p.Text + p.Refusal; item.Type == "message" && !a.spoke && text != "" && !emit(Event{Text: text}) {
-				return false
-			}
+		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && a.made[item.CallID] {
+			continue
 		}
 		if !a.item(i, item, emit) {
 			return false

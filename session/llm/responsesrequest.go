@@ -54,10 +54,11 @@ type inputPart struct {
 }
 
 // thoughtItem is the Data of an Opaque, without its type: thoughts as the API sent
-// them, readable to the API alone.
+// them, readable to the API alone, or at other servers in plain words.
 type thoughtItem struct {
 	ID               string          `json:"id,omitempty"`
 	Summary          json.RawMessage `json:"summary,omitempty"`
+	Content          json.RawMessage `json:"content,omitempty"`
 	EncryptedContent string          `json:"encrypted_content,omitempty"`
 }
 
@@ -130,8 +131,12 @@ func (o *OpenAI) answerItems(blocks []Block, ids *wireIDs, names toolNames) []in
 		switch {
 		case b.Opaque != nil:
 			var t thoughtItem
-			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil && t.EncryptedContent != "" {
-				items = append(items, inputItem{Type: "reasoning", thoughtItem: t})
+			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil && (t.EncryptedContent != "" || t.Content != nil) {
+				item := inputItem{Type: "reasoning", thoughtItem: t}
+				if t.Content != nil {
+					item.Content = t.Content
+				}
+				items = append(items, item)
 			}
 			continue
 		case b.Call != nil:
