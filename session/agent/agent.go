@@ -246,7 +246,11 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		}
 		switch full, size := t.overBudget(); {
 		case full > 0:
-			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.", full, size)
+			more := "raise agent.context_budget_tokens"
+			if size == t.model.Window() { // a higher budget changes nothing
+				more = "pick a model with a larger window"
+			}
+			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or %s.", full, size, more)
 		case iteration == t.Config.MaxToolIterations && t.origin == executors.Model:
 			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %d rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", iteration)
 		}

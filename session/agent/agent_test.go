@@ -315,7 +315,7 @@ func TestContextBudget(t *testing.T) {
 		t.Fatal(reason, err)
 	}
 	history, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
-	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens") {
+	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
 		t.Errorf("%v %v %q", reason, err, c.lines)
 	}
 	// The user's own calls go on, however full the context is: no model reads it.
