@@ -66,6 +66,9 @@ func Read(files Files, dirs []string, limits Limits, mask func(string) string) P
 			r.dir(dir)
 		}
 	}
+	if n := len(r.nothing); n > 0 {
+		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the names alone of %d files, which it can read: the others fill agent.max_rules_bytes (%d). The first is %s.", n, limits.Total, r.nothing[0]))
+	}
 	return r.project
 }
 
@@ -92,6 +95,7 @@ type reader struct {
 	left    int // bytes
 	mask    func(string) string
 	reals   []string // the files that are in already
+	nothing []string // those of which no byte fits
 	project Project
 }
 
@@ -133,9 +137,14 @@ func (r *reader) file(path string) {
 	rule := Rule{Path: r.rel(path)}
 	if most := min(maxRule, r.left); size > int64(most) || len(text) > most {
 		text = cut(text, most)
-		lines := strings.Count(text, "\n")
-		rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), max(size, int64(len(data))), lines)
-		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), max(size, int64(len(data)))))
+		size = max(size, int64(len(data)))
+		if text == "" {
+			rule.Rest = fmt.Sprintf("[Nothing of its %d bytes fits here: read this file where the task is about what it is named for.]", size)
+			r.nothing = append(r.nothing, oneLine(rule.Path, maxPath))
+		} else {
+			rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), size, strings.Count(text, "\n"))
+			r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), size))
+		}
 	}
 	r.left -= len(text)
 	if rule.Text = clean(r.mask(text)); !slices.ContainsFunc(r.project.Rules, func(other Rule) bool {
@@ -193,8 +202,10 @@ func cut(text string, max int) string {
 // write marks the text of a rule as the project's.
 func (r Rule) write(b *strings.Builder) {
 	b.WriteString("\n<" + element + ` path="` + oneLine(r.Path, maxPath) + "\">\n")
-	b.WriteString(strings.Trim(r.Text, "\n"))
-	b.WriteString("\n</" + element + ">\n")
+	if r.Text != "" {
+		b.WriteString(strings.Trim(r.Text, "\n") + "\n")
+	}
+	b.WriteString("</" + element + ">\n")
 	if r.Rest != "" {
 		b.WriteString(r.Rest + "\n")
 	}
