@@ -32,28 +32,49 @@ func values(found []Finding) (n int64) {
 	return n
 }
 
+// lineMask masks lines, and passes them on with the ends that they had.
+type lineMask struct {
+	mask *masking
+	ends []string // of the lines that mask has
+}
+
+// lines begins to mask lines, which go to w.
+func (s *Scanner) lines(w io.Writer) *lineMask {
+	l := &lineMask{}
+	l.mask = s.begin(func(line []byte) {
+		_, _ = w.Write(line) // the writer keeps the error
+		_, _ = io.WriteString(w, l.ends[0])
+		l.ends = l.ends[1:]
+	})
+	return l
+}
+
+// line takes a line, or a part of a long one, which has no end.
+func (l *lineMask) line(line []byte) {
+	line, whole := bytes.CutSuffix(line, []byte("\n"))
+	l.ends = append(l.ends, map[bool]string{true: "\n"}[whole])
+	l.mask.line(line)
+}
+
 // spool masks what is in a Spool, into a new one.
 func (s *Scanner) spool(in *executors.Spool) (*executors.Spool, []Finding, error) {
 	out := &executors.Spool{}
 	w := bufio.NewWriterSize(out, flushAt)
-	var ends []string // of the lines that mask has
-	mask := s.begin(func(line []byte) {
-		_, _ = w.Write(line) // the writer keeps the error
-		_, _ = w.WriteString(ends[0])
-		ends = ends[1:]
-	})
-	lines, err := bufio.NewReaderSize(in.Reader(), maxLine), error(nil)
+	lines := s.lines(w)
+	from, err := bufio.NewReaderSize(in.Reader(), maxLine), error(nil)
+	var rest []byte // of a long line
 	for err == nil {
 		var line []byte
-		line, err = lines.ReadSlice('\n')
-		if err == bufio.ErrBufferFull { // longer than any value: it goes on in pieces
-			err = nil
+		line, err = from.ReadSlice('\n')
+		line = append(rest, line...)
+		n := len(line)
+		if err == bufio.ErrBufferFull { // it goes on in pieces
+			n, err = seam(line), nil
 		}
-		line, whole := bytes.CutSuffix(line, []byte("\n"))
-		ends = append(ends, map[bool]string{true: "\n"}[whole])
-		mask.line(line)
+		lines.line(line[:n])
+		rest = append(rest[:0], line[n:]...)
 	}
-	found := mask.end()
+	found := lines.mask.end()
 	if err == io.EOF {
 		err = w.Flush()
 	}
@@ -68,13 +89,16 @@ func (s *Scanner) spool(in *executors.Spool) (*executors.Spool, []Finding, error
 const maxUnended = 4 << 10
 
 // liveMask masks what a command writes while it runs, as far as whole lines tell:
-// what has no end yet waits for it.
+// what has no end yet waits for it, and what may be of a private key for the next
+// lines.
 type liveMask struct {
 	scan *Scanner
 	next func(executors.Event)
 
-	mu   sync.Mutex
-	rest []byte
+	mu    sync.Mutex
+	rest  []byte
+	lines *lineMask
+	out   bytes.Buffer
 }
 
 func (l *liveMask) notify(ev executors.Event) {
@@ -82,7 +106,7 @@ func (l *liveMask) notify(ev executors.Event) {
 	defer l.mu.Unlock()
 	if ev.Output == nil {
 		if ev.Exit != nil {
-			l.emit(len(l.rest))
+			l.end()
 		}
 		l.next(ev)
 		return
@@ -90,24 +114,47 @@ func (l *liveMask) notify(ev executors.Event) {
 	l.rest = append(l.rest, ev.Output...)
 	n := bytes.LastIndexAny(l.rest, "\r\n") + 1
 	if n == 0 && len(l.rest) > maxUnended {
-		n = len(l.rest)
+		n = seam(l.rest)
 	}
-	l.emit(n)
+	l.take(n)
+	l.emit()
 }
 
 // flush passes on what still waits.
 func (l *liveMask) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.emit(len(l.rest))
+	l.end()
 }
 
-// emit passes on the first n bytes of what waits.
-func (l *liveMask) emit(n int) {
-	if n == 0 {
+func (l *liveMask) end() {
+	l.take(len(l.rest))
+	if l.lines != nil {
+		l.lines.mask.end()
+		l.emit()
+	}
+}
+
+// take masks the first n bytes of what waits.
+func (l *liveMask) take(n int) {
+	if l.lines == nil {
+		l.lines = l.scan.lines(&l.out)
+	}
+	for line := range bytes.Lines(l.rest[:n]) {
+		if bytes.IndexByte(line, escape) >= 0 {
+			text, _ := l.scan.Visible(string(line))
+			line = []byte(text)
+		}
+		l.lines.line(line)
+	}
+	l.rest = append(l.rest[:0], l.rest[n:]...)
+}
+
+// emit passes on what is masked.
+func (l *liveMask) emit() {
+	if l.out.Len() == 0 {
 		return
 	}
-	text, _ := l.scan.Visible(string(l.rest[:n]))
-	l.rest = append(l.rest[:0], l.rest[n:]...)
-	l.next(executors.Event{Output: []byte(text)})
+	l.next(executors.Event{Output: bytes.Clone(l.out.Bytes())})
+	l.out.Reset()
 }

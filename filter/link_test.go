@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -249,7 +250,9 @@ func TestLinkMasksTheFullText(t *testing.T) {
 
 // What is shown while a command runs comes in any pieces.
 func TestLinkMasksWhatIsShownLive(t *testing.T) {
-	all := "first\nkey " + fakeKey + "\n10%\r20%\rdone " + fakeKey
+	body := alnum4 + alnum2 + "Ab1+"
+	all := "first\nkey " + fakeKey + "\n-----BEGIN PRIVATE KEY-----\n" + body + "\n" + body + "\n-----END PRIVATE KEY-----\n" + body + "\n\x1b[32mfile\x1b[0m\npassword: |\n  " + alnum2 + "\n10%\r20%\rdone " + fakeKey
+	link := testLink(t)
 	for size := 1; size <= len(all); size++ {
 		var got strings.Builder
 		exited := false
@@ -268,12 +271,44 @@ func TestLinkMasksWhatIsShownLive(t *testing.T) {
 			}
 			call.Notify(executors.Event{Exit: &executors.Exit{}})
 		}}
-		if _, err := testLink(t).Middleware(told).Execute(t.Context(), call); err != nil {
+		if _, err := link.Middleware(told).Execute(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}
-		if want := strings.ReplaceAll(all, fakeKey, "[REDACTED:aws key]"); got.String() != want || !exited {
+		want := strings.NewReplacer(fakeKey, "[REDACTED:aws key]", "-\n"+body+"\n"+body, "-\n[REDACTED:private key]\n[REDACTED:private key]", alnum2+"\n1", "[REDACTED:secret]\n1").Replace(all)
+		if got.String() != want || !exited {
 			t.Errorf("in pieces of %d: %q, want %q", size, got.String(), want)
 		}
+	}
+}
+
+// A credential in a long line is found wherever it is.
+func TestLongLinesHideNothing(t *testing.T) {
+	const secret, item = `"token":"` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`
+	scan := &Scanner{}
+	for at := maxLine - 100; at < maxLine+100; at += 7 {
+		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*maxLine/len(item))
+		var live strings.Builder
+		mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
+		for piece := range slices.Chunk([]byte(line), 1000+at%1000) {
+			mask.notify(executors.Event{Output: piece})
+		}
+		mask.flush()
+		spooled, _, err := scan.spool(spoolOf(t, line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := (&Filter{scan: scan}).Apply("tool", 0, strings.NewReader(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(line, alnum4, "[REDACTED:secret]", 1)
+		for way, got := range map[string]string{"live": live.String(), "spooled": allOf(t, spooled), "a command's": strings.ReplaceAll(allOf(t, o.Text.Spool()), "\n", "")} {
+			if strings.Contains(got, alnum4) || len(got) != len(want) {
+				t.Errorf("at %d, %s: %d bytes, want %d", at, way, len(got), len(want))
+			}
+		}
+		spooled.Close()
+		o.Close()
 	}
 }
 

@@ -85,20 +85,31 @@ func (s *Sanitizer) lines(line []byte) {
 	s.line(line)
 }
 
+// seam is how much of a long line may be cut off so that no credential is in both
+// parts: up to a byte that parts values.
+func seam(line []byte) int {
+	const around = 1 << 10 // bytes; a longer value is no credential, mostly
+	from := max(0, len(line)-around)
+	if i := bytes.LastIndexAny(line[from:], ",; \t&"); i >= 0 {
+		return from + i + 1
+	}
+	return len(line)
+}
+
 // piece is how much of a long line may be cut off: not in a rune, nor in an
 // escape sequence.
 func (s *Sanitizer) piece(line []byte) int {
 	const longest = 256 // no sequence of sense is longer
-	n := len(line)
-	if esc := bytes.LastIndexByte(line[n-longest:], escape); esc >= 0 {
+	n := seam(line)
+	if esc := bytes.LastIndexByte(line[n-longest:n], escape); esc >= 0 {
 		at := n - longest + esc
-		if _, whole := sequence(line[at:]); !whole {
+		if _, whole := sequence(line[at:n]); !whole {
 			return at
 		}
 	}
 	for i := 1; i < utf8.UTFMax; i++ {
 		if utf8.RuneStart(line[n-i]) {
-			if !utf8.FullRune(line[n-i:]) {
+			if !utf8.FullRune(line[n-i : n]) {
 				n -= i
 			}
 			break
