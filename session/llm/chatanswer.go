@@ -117,8 +117,18 @@ type chatAnswer struct {
 	tagged  tagged
 	refused bool
 	finish  string // the API's reason
+	argumentCount
 
-	thoughts chatThoughts // to send back
+	// What is to be sent back of the thoughts; appending to texts would take time by
+	// their square.
+	content, reasoning strings.Builder
+	details            []*openDetails
+}
+
+// openDetails are details whose pieces come.
+type openDetails struct {
+	thoughtDetails // without its texts until the end
+	text, summary  strings.Builder
 }
 
 // take reads one chunk.
@@ -171,9 +181,9 @@ func (a *chatAnswer) delta(d *chatDelta, emit func(Event) bool) bool {
 	}
 	content, reasoning := d.ReasoningContent.text, d.Reasoning.text
 	thought := cmp.Or(content, reasoning, details) + d.Content.thought
-	a.thoughts.ReasoningContent += content
+	a.content.WriteString(content)
 	if content == "" {
-		a.thoughts.Reasoning += reasoning
+		a.reasoning.WriteString(reasoning)
 	}
 	part := a.tagged.take
 	if d.ExtraContent.Google.Thought {
@@ -187,6 +197,7 @@ func (a *chatAnswer) delta(d *chatDelta, emit func(Event) bool) bool {
 	}
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i], a.names)
+		a.add(len(d.ToolCalls[i].Function.Arguments))
 	}
 	return (thought == "" || emit(Event{Thought: thought})) && (text == "" || emit(Event{Text: text}))
 }
@@ -194,15 +205,17 @@ func (a *chatAnswer) delta(d *chatDelta, emit func(Event) bool) bool {
 // addDetails joins the pieces of one detail, which come in turn; encrypted ones come
 // whole.
 func (a *chatAnswer) addDetails(t thoughtDetails) {
-	all := a.thoughts.ReasoningDetails
-	if n := len(all); n > 0 && t.Data == "" && all[n-1].Type == t.Type && bytes.Equal(all[n-1].Index, t.Index) {
-		last := &all[n-1]
-		last.Text += t.Text
-		last.Summary += t.Summary
+	if n := len(a.details); n > 0 && t.Data == "" && a.details[n-1].Type == t.Type && bytes.Equal(a.details[n-1].Index, t.Index) {
+		last := a.details[n-1]
+		last.text.WriteString(t.Text)
+		last.summary.WriteString(t.Summary)
 		last.ID, last.Format, last.Signature = cmp.Or(t.ID, last.ID), cmp.Or(t.Format, last.Format), cmp.Or(t.Signature, last.Signature)
 		return
 	}
-	a.thoughts.ReasoningDetails = append(all, t)
+	next := &openDetails{thoughtDetails: t}
+	next.text.WriteString(t.Text)
+	next.summary.WriteString(t.Summary)
+	a.details = append(a.details, next)
 }
 
 // reason gives the word that counts: Gemini writes "content_filter: SAFETY".
@@ -253,9 +266,11 @@ func (a *chatAnswer) stop(emit func(Event) bool) error {
 
 // sendBack emits what the server wants back with the calls.
 func (a *chatAnswer) sendBack(emit func(Event) bool) bool {
-	t := a.thoughts
-	if t.ReasoningDetails != nil { // they say the same
-		t.Reasoning, t.ReasoningContent = "", ""
+	t := chatThoughts{Reasoning: a.reasoning.String(), ReasoningContent: a.content.String()}
+	for _, d := range a.details {
+		d.Text, d.Summary = d.text.String(), d.summary.String()
+		t.ReasoningDetails = append(t.ReasoningDetails, d.thoughtDetails)
+		t.Reasoning, t.ReasoningContent = "", "" // they say the same
 	}
 	if t.ReasoningDetails == nil && t.Reasoning == "" && t.ReasoningContent == "" {
 		return true

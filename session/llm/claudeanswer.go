@@ -61,6 +61,7 @@ type claudeAnswer struct {
 	thought thoughtBlock // that is being sent; Type is empty if none is
 	think   strings.Builder
 	calls   []*claudeCall // that are not emitted yet
+	argumentCount
 }
 
 // claudeCall is a call that is being sent. Blocks come one after the other, but
@@ -149,6 +150,7 @@ func (a *claudeAnswer) startBlock(index int, b *wireBlock, emit func(Event) bool
 		a.think.WriteString(b.Thinking)
 		return b.Thinking == "" || emit(Event{Thought: b.Thinking})
 	case "tool_use":
+		a.add(len(b.Input))
 		a.calls = append(a.calls, &claudeCall{index: index, call: ToolCall{ID: b.ID, Name: b.Name}, whole: b.Input})
 	}
 	return true
@@ -168,6 +170,7 @@ func (a *claudeAnswer) delta(e *wireEvent, emit func(Event) bool) bool {
 	case d.PartialJSON != "":
 		if c := a.call(e.Index); c != nil {
 			c.args.WriteString(d.PartialJSON)
+			a.add(len(d.PartialJSON))
 		}
 	}
 	return true

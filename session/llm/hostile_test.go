@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,7 +52,7 @@ func TestEndless(t *testing.T) {
 		"one line":               {"data: ", "x", maxEvent},
 		"nothing but comments":   {"", ": still here\n\n", maxEvent},
 		"arguments of a call": {block, `data: {"type":"content_block_delta","index":0,"delta":{"partial_json":"` +
-			strings.Repeat("x", 16<<10) + `"}}` + "\n\n", maxStream},
+			strings.Repeat("x", 16<<10) + `"}}` + "\n\n", maxArguments},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &endless{head: strings.NewReader(tt.head), piece: tt.piece}
@@ -128,5 +132,144 @@ func TestFailureIsClean(t *testing.T) {
 				t.Errorf("%s, %q: %q, want %q", kind, message, f.Message, want)
 			}
 		}
+	}
+}
+
+// pieces are chunks of each dialect: one that begins a call, one that only keeps the
+// connection alive, and one with 16 bytes of arguments.
+var pieces = map[string]struct {
+	begin              func() answer
+	start, alive, args string
+}{
+	"claude": {func() answer { return new(claudeAnswer) },
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}`, `{"type":"ping"}`,
+		`{"type":"content_block_delta","index":0,"delta":{"partial_json":"xxxxxxxxxxxxxxxx"}}`},
+	"responses": {func() answer { return new(responsesAnswer) },
+		`{"type":"response.output_item.added","item":{"type":"function_call","name":"read"}}`, `{"type":"response.in_progress"}`,
+		`{"type":"response.function_call_arguments.delta","delta":"xxxxxxxxxxxxxxxx"}`},
+	"chat": {func() answer { return new(chatAnswer) },
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read"}}]}}]}`, `{"choices":[{"delta":{"content":""}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxxxxxxxxxx"}}]}}]}`},
+	"ollama": {func() answer { return new(ollamaAnswer) },
+		`{"message":{"content":"a"}}`, `{"message":{"content":""},"done":false}`,
+		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
+}
+
+// streamed gives the failure of a stream whose chunks come from next, a minute after
+// one another; nil ends it.
+func streamed(t *testing.T, begin func() answer, next func(minute int) []byte) (failed *Error, minutes int) {
+	t.Helper()
+	var alive context.Context
+	open := func(ctx context.Context) (*http.Response, error) {
+		alive = ctx
+		return &http.Response{Body: io.NopCloser(strings.NewReader(""))}, nil
+	}
+	chunks := func(*http.Response) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for chunk := next(0); chunk != nil; chunk = next(minutes) {
+				if minutes++; !yield(chunk, nil) {
+					return
+				}
+				time.Sleep(time.Minute)
+				if alive.Err() != nil {
+					yield(nil, context.Cause(alive))
+					return
+				}
+			}
+		}
+	}
+	e := &endpoint{provider: "p", silence: 1000 * time.Hour}
+	for _, err := range e.stream(t.Context(), open, chunks, begin) {
+		if err != nil && !errors.As(err, &failed) {
+			t.Error(err)
+		}
+	}
+	return failed, minutes
+}
+
+// A server that keeps the connection alive, and never answers, is given up after an
+// hour; one whose model writes a long call, of which nobody is told until it is
+// whole, is not.
+func TestKeptAlive(t *testing.T) {
+	for name, d := range pieces {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, minutes := streamed(t, d.begin, func(minute int) []byte {
+					if minute == 0 {
+						return []byte(d.start)
+					}
+					return []byte(d.alive)
+				})
+				if failed == nil || !failed.Again || !strings.Contains(failed.Message, "sent nothing of an answer for 1h0m0s") || minutes < 59 || minutes > 62 {
+					t.Errorf("after %d minutes: %v", minutes, failed)
+				}
+				failed, minutes = streamed(t, d.begin, func(minute int) []byte {
+					switch {
+					case minute == 0:
+						return []byte(d.start)
+					case minute == 300:
+						return nil
+					case minute%50 == 0:
+						return []byte(d.args)
+					}
+					return []byte(d.alive)
+				})
+				if failed == nil || !strings.Contains(failed.Message, "broke off") || minutes != 300 {
+					t.Errorf("with arguments, after %d minutes: %v", minutes, failed)
+				}
+			})
+		})
+	}
+}
+
+// Arguments without an end are given up long before they fill the memory.
+func TestEndlessArguments(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for name, d := range pieces {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, n := streamed(t, d.begin, func(minute int) []byte {
+					if minute == 0 {
+						return []byte(d.start)
+					}
+					return []byte(strings.ReplaceAll(d.args, "xxxxxxx", long))
+				})
+				if failed == nil || failed.Again || !strings.Contains(failed.Message, "more than 16 MiB of arguments") || n > 18 {
+					t.Errorf("after %d chunks: %v", n, failed)
+				}
+			})
+		})
+	}
+}
+
+// What is kept of thoughts, to be sent back, takes memory by their length and not by
+// its square.
+func TestLongThoughts(t *testing.T) {
+	const n = 10_000
+	piece := strings.Repeat("x", 100)
+	for name, field := range map[string]string{
+		"reasoning_content": `"` + piece + `"`, "reasoning": `"` + piece + `"`,
+		"reasoning_details": `[{"type":"reasoning.text","text":"` + piece + `"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := new(chatAnswer)
+			chunk := []byte(`{"choices":[{"delta":{"` + name + `":` + field + `}}]}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range n {
+				if _, err := a.take(chunk, func(Event) bool { return true }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 500 { // which the square of it is ten times of
+				t.Errorf("%d MiB for %d MiB of thoughts", mib, n*len(piece)>>20)
+			}
+			var kept string
+			a.sendBack(func(ev Event) bool { kept = string(ev.Opaque.Data); return true })
+			if strings.Count(kept, "x") < n*len(piece) {
+				t.Errorf("%d bytes are kept", len(kept))
+			}
+		})
 	}
 }

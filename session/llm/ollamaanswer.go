@@ -45,6 +45,7 @@ type ollamaAnswer struct {
 	calls   int
 	ids     map[string]bool // of the calls
 	spoken  bool
+	argumentCount
 }
 
 // errNothing is an answer to a request that the server takes for no more than to
@@ -76,6 +77,7 @@ func (a *ollamaAnswer) take(line []byte, emit func(Event) bool) (done bool, err 
 	}
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
+		a.add(len(c.Function.Arguments))
 		call := ToolCall{ID: a.id(c.ID), Name: c.Function.Name, Input: ollamaInput(c.Function.Arguments)}
 		if !emit(Event{Call: &call}) {
 			return true, nil

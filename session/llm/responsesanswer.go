@@ -74,6 +74,7 @@ type responsesAnswer struct {
 	thought bool             // thoughts of the item at hand were emitted
 	mused   bool             // and those of any
 	refused bool
+	argumentCount
 }
 
 // responsesCall is a call that is being sent.
@@ -110,9 +111,11 @@ func (a *responsesAnswer) take(data []byte, emit func(Event) bool) (done bool, e
 	case "response.function_call_arguments.delta":
 		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 {
 			a.calls[i].args.WriteString(e.Delta)
+			a.add(len(e.Delta))
 		}
 	case "response.function_call_arguments.done":
 		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {
+			a.add(len(e.Arguments) - a.calls[i].args.Len())
 			a.calls[i].args.Reset()
 			a.calls[i].args.WriteString(e.Arguments)
 		}
@@ -193,7 +196,9 @@ func (a *responsesAnswer) item(index int, item responsesItem, emit func(Event) b
 		a.spoke = false
 		return ok
 	case "function_call":
+		a.add(len(item.Arguments))
 		if i := a.call(item.ID, index); i >= 0 {
+			a.add(-min(len(item.Arguments), a.calls[i].args.Len())) // the same
 			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
 			a.calls = slices.Delete(a.calls, i, i+1)
 		}

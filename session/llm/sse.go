@@ -120,7 +120,7 @@ func sseChunks(res *http.Response) iter.Seq2[[]byte, error] {
 		}
 		err := lines.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = tooMuch{maxEvent}
+			err = tooMuch{maxEvent, " without an end"}
 		}
 		if err != nil {
 			yield(nil, err)

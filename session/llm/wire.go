@@ -17,6 +17,11 @@ import (
 // or waits for its turn, most send something that keeps the connection alive.
 const maxSilence = 10 * time.Minute
 
+// maxKeptAlive is how long a server may send nothing of an answer but what keeps the
+// connection alive. Models that don't show their thoughts may think for the longer
+// part of it.
+const maxKeptAlive = time.Hour
+
 // endpoint is what all models behind a network have in common: one model at one
 // provider. It makes one attempt at each request: whether a failure is worth
 // another is for who asks.
@@ -110,10 +115,24 @@ type answer interface {
 	// end is called where the server ends the stream before take is done. It
 	// completes the answer, or gives errBrokenOff.
 	end(emit func(Event) bool) error
+	// arguments counts the bytes of the arguments of calls so far, which are kept
+	// until a call is whole.
+	arguments() int
 }
 
-// errSilence is the cause of a request that was given up.
-var errSilence = errors.New("silence")
+// argumentCount is the count of an answer.
+type argumentCount int
+
+func (n *argumentCount) arguments() int { return int(*n) }
+
+// add counts a piece.
+func (n *argumentCount) add(bytes int) { *n += argumentCount(bytes) }
+
+// The causes of a request that was given up.
+var (
+	errSilence   = errors.New("silence")
+	errKeptAlive = errors.New("kept alive")
+)
 
 // stream sends a request and yields the answer, or one *Error; after ctx is done
 // its cause instead.
@@ -132,10 +151,15 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 		defer cancel(nil)
 		watch := time.AfterFunc(silence, func() { cancel(errSilence) })
 		defer watch.Stop()
+		progress := time.AfterFunc(maxKeptAlive, func() { cancel(errKeptAlive) })
+		defer progress.Stop()
 
 		listening := true
 		emit := func(ev Event) bool {
 			listening = listening && yield(ev, nil)
+			if ev.begins() {
+				progress.Reset(maxKeptAlive)
+			}
 			return listening
 		}
 		err := func() error {
@@ -147,13 +171,20 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 			// What keeps a connection alive is no event: the bytes count.
 			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
 			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
-			a := begin()
+			a, before := begin(), 0
 			for chunk, err := range chunks(res) {
 				if err != nil {
 					return err
 				}
-				if done, err := a.take(chunk, emit); done || err != nil {
+				done, err := a.take(chunk, emit)
+				switch n := a.arguments(); {
+				case n > maxArguments:
+					return tooMuch{maxArguments, " of arguments for its tool calls"}
+				case done || err != nil:
 					return err
+				case n > before:
+					before = n
+					progress.Reset(maxKeptAlive)
 				}
 			}
 			return a.end(emit)
@@ -165,6 +196,8 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 			err = context.Cause(ctx)
 		case context.Cause(callCtx) == errSilence:
 			err = &Error{Provider: e.provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Again: true}
+		case context.Cause(callCtx) == errKeptAlive:
+			err = &Error{Provider: e.provider, Message: "sent nothing of an answer for " + maxKeptAlive.String() + ", but kept the connection alive", Hint: "try again", Again: true}
 		default:
 			err = e.failure(err)
 		}
@@ -190,6 +223,10 @@ func (w *watched) Read(p []byte) (int, error) {
 // than the longest answers take.
 const maxStream = 128 << 20
 
+// maxArguments bounds the arguments of all calls of one answer, in bytes: no model
+// writes as much.
+const maxArguments = 16 << 20
+
 // bounded is a body that may not be longer than so many bytes, since what it says
 // is kept in memory.
 type bounded struct {
@@ -199,7 +236,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, tooMuch{b.all}
+		return 0, tooMuch{b.all, " without an end"}
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
@@ -207,10 +244,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // tooMuch is a response that is longer than any that makes sense.
-type tooMuch struct{ bytes int }
+type tooMuch struct {
+	bytes int
+	what  string // behind the size
+}
 
 func (e tooMuch) Error() string {
-	return fmt.Sprintf("it sent more than %d MiB without an end", e.bytes>>20)
+	return fmt.Sprintf("it sent more than %d MiB%s", e.bytes>>20, e.what)
 }
 
 // tokenCount is a number of tokens as a server tells it. One that cannot be is 0, or
