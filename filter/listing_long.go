@@ -105,11 +105,19 @@ func (c *common) most() (text string, only bool) {
 	return text, len(c.count) == 1
 }
 
-// long shortens a long listing: what the rows have in common stands once.
-func (p *listingPass) long() (bool, error) {
+// longUsual is what the rows of a long listing have in common.
+type longUsual struct {
+	file, dir         string // modes
+	owner, date       string
+	oneOwner, oneDate bool // all rows have it
+}
+
+// usual counts what the rows of the listing have in common. It is not ok if too few
+// lines are rows.
+func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 	var files, dirs, owners, dates common
 	rows := 0
-	err := p.all.Each(func(l []byte) {
+	err = p.all.Each(func(l []byte) {
 		r, ok := parseLong(l)
 		if !ok {
 			return
@@ -127,18 +135,55 @@ func (p *listingPass) long() (bool, error) {
 			files.add(r.mode)
 		}
 	})
-	if err != nil || rows < minLong || rows*10 < p.all.Count()*4 {
+	u.file, _ = files.most()
+	u.dir, _ = dirs.most()
+	u.owner, u.oneOwner = owners.most()
+	u.date, u.oneDate = dates.most()
+	return u, rows >= minLong && rows*10 >= p.all.Count()*4, err
+}
+
+// note says once what the rows leave out.
+func (u longUsual) note() string {
+	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(u.file, "-"), or(u.dir, "-"), u.owner)
+	if u.oneDate {
+		note += ", of " + u.date
+	}
+	return note + ")"
+}
+
+// row writes a row into line, without what is usual.
+func (u longUsual) row(line []byte, r longRow) []byte {
+	line = line[:0]
+	mode := u.file
+	if r.mode[0] == 'd' {
+		mode = u.dir
+	}
+	if m := string(r.mode); m != mode && m != "lrwxrwxrwx" && m != "lrwxr-xr-x" {
+		line = append(append(line, m...), ' ')
+	}
+	if !u.oneOwner && string(r.owner) != u.owner {
+		line = append(append(line, r.owner...), ' ')
+	}
+	if r.mode[0] != 'd' && r.mode[0] != 'l' {
+		line = append(append(line, r.size...), ' ')
+	}
+	if !u.oneDate {
+		line = append(append(line, r.date...), ' ')
+	}
+	line = append(line, r.name...)
+	if r.mode[0] == 'd' && r.name[len(r.name)-1] != '/' {
+		line = append(line, '/')
+	}
+	return line
+}
+
+// long shortens a long listing: what the rows have in common stands once.
+func (p *listingPass) long() (bool, error) {
+	usual, ok, err := p.usual()
+	if err != nil || !ok {
 		return false, err
 	}
-	file, _ := files.most()
-	dir, _ := dirs.most()
-	owner, oneOwner := owners.most()
-	date, oneDate := dates.most()
-	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(file, "-"), or(dir, "-"), owner)
-	if oneDate {
-		note += ", of " + date
-	}
-	p.out.WriteString(note + ")")
+	p.out.WriteString(usual.note())
 	runs := nameRuns{out: p.out, max: p.names}
 	skip := false // a directory of noise
 	var line []byte
@@ -148,49 +193,21 @@ func (p *listingPass) long() (bool, error) {
 		case !ok && complaint(l):
 			runs.end()
 			p.complain(l)
-			return
 		case !ok && len(l) > 0 && l[len(l)-1] == ':':
 			path := append(bytes.Clone(l[:len(l)-1]), '/')
 			end := p.noisePath(path, false)
-			if skip = end > 0 && end < len(path); skip {
-				return
+			if skip = end > 0 && end < len(path); !skip {
+				runs.end()
+				runs.plain(l)
 			}
-			runs.end()
-			runs.plain(l)
-			return
-		case !ok && bytes.HasPrefix(l, []byte("total ")):
-			return
-		case skip:
-			return
+		case !ok && bytes.HasPrefix(l, []byte("total ")), skip:
 		case !ok:
 			runs.end()
 			runs.plain(l)
-			return
-		case dotName(r.name):
-			return
+		case !dotName(r.name):
+			line = usual.row(line, r)
+			runs.line(line)
 		}
-		line = line[:0]
-		usual := file
-		if r.mode[0] == 'd' {
-			usual = dir
-		}
-		if m := string(r.mode); m != usual && m != "lrwxrwxrwx" && m != "lrwxr-xr-x" {
-			line = append(append(line, m...), ' ')
-		}
-		if !oneOwner && string(r.owner) != owner {
-			line = append(append(line, r.owner...), ' ')
-		}
-		if r.mode[0] != 'd' && r.mode[0] != 'l' {
-			line = append(append(line, r.size...), ' ')
-		}
-		if !oneDate {
-			line = append(append(line, r.date...), ' ')
-		}
-		line = append(line, r.name...)
-		if r.mode[0] == 'd' && r.name[len(r.name)-1] != '/' {
-			line = append(line, '/')
-		}
-		runs.line(line)
 	})
 	runs.end()
 	p.complained()
