@@ -34,94 +34,128 @@ func pathBase(dir string) string {
 	return dir[strings.LastIndexByte(dir, '/')+1:]
 }
 
-// paths shortens a list of paths: what is in directories of noise is counted, and
-// when there are many, those of one directory stand together.
-func (p *listingPass) paths() (bool, error) {
-	paths, strange, quiet, complaints := 0, 0, 0, 0
-	in := &common{} // paths in each directory of noise
-	err := p.all.Each(func(l []byte) {
+// pathCount is what a list of paths is made of.
+type pathCount struct {
+	paths, strange, complaints int
+
+	in    *common // paths in each directory of noise that is counted
+	quiet int     // and in all of them
+}
+
+// countPaths looks what the lines are.
+func (p *listingPass) countPaths() (c pathCount, err error) {
+	c.in = &common{}
+	err = p.all.Each(func(l []byte) {
 		switch {
 		case len(l) == 0:
 		case complaint(l):
-			complaints++
+			c.complaints++
 		case bytes.IndexByte(l, '\t') >= 0 || bytes.IndexByte(l, ' ') >= 0 && (bytes.IndexByte(l, '/') < 0 || bytes.Contains(l, []byte(": "))):
-			strange++
+			c.strange++
 		default:
-			paths++
+			c.paths++
 			if end := p.noisePath(l, true); end > 0 {
-				in.add(l[:end])
+				c.in.add(l[:end])
 			}
 		}
 	})
-	for path, n := range in.all() {
+	for path, n := range c.in.all() {
 		if n < fewNoise || n < fewBuilt && builtDirs[pathBase(path)] {
-			delete(in.count, path)
+			delete(c.in.count, path)
 			continue
 		}
-		quiet += n
+		c.quiet += n
 	}
-	if err != nil || strange*20 > paths || complaints <= maxComplains && (paths < 8 || quiet == 0 && paths <= p.group) {
+	return c, err
+}
+
+// pathDirs groups paths by directory, in the order in which they come.
+type pathDirs struct {
+	known  map[string]*pathDir
+	latest *pathDir
+	order  []*pathDir
+	names  arena
+	held   int // bytes of names
+	lost   int // paths for which there is no room
+}
+
+// dir gives the directory of that path; nil if there are too many.
+func (g *pathDirs) dir(path []byte) *pathDir {
+	if g.latest != nil && g.latest.path == string(path) {
+		return g.latest
+	}
+	d := g.known[string(path)]
+	if d == nil && len(g.order) < maxDirs {
+		d = &pathDir{path: string(path)}
+		g.known[d.path] = d
+		g.order = append(g.order, d)
+	}
+	g.latest = d
+	return d
+}
+
+// pack counts a path in the directory of noise that its first bytes name.
+func (g *pathDirs) pack(path []byte, end int) {
+	if d := g.dir(path[:end]); d != nil {
+		d.pack(path[end:])
+	} else {
+		g.lost++
+	}
+}
+
+// add puts a path into its directory.
+func (g *pathDirs) add(path []byte) {
+	at := bytes.LastIndexByte(bytes.TrimSuffix(path, []byte("/")), '/') + 1
+	d := g.dir(path[:at])
+	if g.held += len(path); d == nil || g.held > maxPathBytes {
+		g.lost++
+		return
+	}
+	d.names = append(d.names, g.names.clone(path[at:]))
+}
+
+// alone adds a path that stays on a line of its own.
+func (g *pathDirs) alone(path []byte) {
+	g.order = append(g.order, &pathDir{names: [][]byte{g.names.clone(path)}})
+}
+
+// paths shortens a list of paths: what is in directories of noise is counted, and
+// when there are many, those of one directory stand together.
+func (p *listingPass) paths() (bool, error) {
+	c, err := p.countPaths()
+	if err != nil || c.strange*20 > c.paths || c.complaints <= maxComplains && (c.paths < 8 || c.quiet == 0 && c.paths <= p.group) {
 		return false, err
 	}
-	dirs := map[string]*pathDir{}
-	var order []*pathDir
-	var names arena
-	held, single := 0, paths-quiet <= p.group
-	var latest *pathDir
-	dir := func(path []byte) *pathDir {
-		if latest != nil && latest.path == string(path) {
-			return latest
-		}
-		d := dirs[string(path)]
-		defer func() { latest = d }()
-		if d == nil && len(order) < maxDirs {
-			d = &pathDir{path: string(path)}
-			dirs[d.path] = d
-			order = append(order, d)
-		}
-		return d
-	}
-	lost := 0
+	g := &pathDirs{known: map[string]*pathDir{}}
+	single := c.paths-c.quiet <= p.group
 	err = p.all.Each(func(l []byte) {
-		if len(l) == 0 {
+		switch {
+		case len(l) == 0:
 			return
-		}
-		if complaint(l) {
+		case complaint(l):
 			p.complain(l)
 			return
 		}
-		if end := p.noisePath(l, true); end > 0 && in.count[string(l[:end])] > 0 {
-			if d := dir(l[:end]); d != nil {
-				d.pack(l[end:])
-			} else {
-				lost++
-			}
-			return
+		if end := p.noisePath(l, true); end > 0 && c.in.count[string(l[:end])] > 0 {
+			g.pack(l, end)
+		} else if single {
+			g.alone(l)
+		} else {
+			g.add(l)
 		}
-		at := bytes.LastIndexByte(bytes.TrimSuffix(l, []byte("/")), '/') + 1
-		if single {
-			order = append(order, &pathDir{names: [][]byte{names.clone(l)}})
-			return
-		}
-		d := dir(l[:at])
-		if held += len(l); d == nil || held > maxPathBytes {
-			lost++
-			return
-		}
-		d.names = append(d.names, names.clone(l[at:]))
 	})
 	p.complained()
-	for i, d := range order {
+	for i, d := range g.order {
 		if i >= p.lines {
-			lost += len(d.names) + d.total
+			g.lost += len(d.names) + d.total
 			continue
 		}
 		p.dir(d)
 	}
-	if lost > 0 {
-		p.out.Write(fmt.Appendf(nil, "... (%d more paths) ...", lost))
+	if g.lost > 0 {
+		p.out.Write(fmt.Appendf(nil, "... (%d more paths) ...", g.lost))
 	}
-	p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNote, paths))
+	p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNote, c.paths))
 	return true, err
 }
 
