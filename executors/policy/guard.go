@@ -73,26 +73,9 @@ func (g judge) commands() Workspace {
 // call gives why a call is blocked, or reasons to ask. Reads says that its tool
 // changes nothing: it may then name what may be read outside of the roots.
 func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
-	card, roots := call.Card, g.writable()
-	if reads {
-		roots = g.Roots
-	}
-	resolve := roots.Resolve
-	if card.Entries {
-		resolve = roots.ResolveEntry
-	}
-	for _, p := range card.Paths {
-		_, err := resolve(p)
-		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
-			return executors.Failuref(executors.PolicyBlocked, "%v", denied), nil
-		}
-		if _, own := errors.AsType[*workspace.PrivateError](err); own {
-			return outOfReach(p), nil
-		}
-		if err != nil {
-			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
-				Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths)."), nil
-		}
+	card := call.Card
+	if blocked := g.places(card, reads); blocked != nil {
+		return blocked, nil
 	}
 	if card.Command == "" {
 		return nil, nil
@@ -151,6 +134,32 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 		}
 	}
 	return nil, ask
+}
+
+// places gives why one of the card's paths is blocked.
+func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failure) {
+	roots := g.writable()
+	if reads {
+		roots = g.Roots
+	}
+	resolve := roots.Resolve
+	if card.Entries {
+		resolve = roots.ResolveEntry
+	}
+	for _, p := range card.Paths {
+		_, err := resolve(p)
+		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
+			return executors.Failuref(executors.PolicyBlocked, "%v", denied)
+		}
+		if _, own := errors.AsType[*workspace.PrivateError](err); own {
+			return outOfReach(p)
+		}
+		if err != nil {
+			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
+				Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
+		}
+	}
+	return nil
 }
 
 // builtinBlocked are the programs that are never run, or with their first
