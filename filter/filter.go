@@ -113,7 +113,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	full := NewLines()
 	var first *passage
 	var seen *familiar // lines of full
-	if len(rules) > 0 && f.scan != nil {
+	if f.scan != nil {
 		seen = newFamiliar()
 	}
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
@@ -235,14 +235,8 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 // sanitise makes lines of an output, with credentials masked, and adds them to full
 // and to seen, if that is not nil.
 func (f *Filter) sanitise(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
-	write := full.Write
-	if seen != nil {
-		write = func(l []byte) {
-			full.Write(l)
-			seen.add(l)
-		}
-	}
-	mask := f.scan.begin(write)
+	mask := f.scan.begin(full.Write)
+	mask.seen = seen
 	s := Sanitizer{Emit: mask.line}
 	buf := buffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)

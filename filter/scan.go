@@ -159,7 +159,8 @@ func (w *while) done() {
 // masking is the scan of one output.
 type masking struct {
 	next  func([]byte)
-	spots *spots // nil looks for nothing
+	seen  *familiar // lines that went to next; nil is for texts that are short
+	spots *spots    // nil looks for nothing
 	extra []*pattern
 	hits  []hit
 	found [secretKinds]int
@@ -210,7 +211,12 @@ func (m *masking) line(l []byte) {
 		m.next(l)
 		return
 	}
+	hash, alone := m.seen.hash(l), !m.underWay()
 	m.n++
+	if alone && m.seen.isHarmless(hash) {
+		m.next(l)
+		return
+	}
 	m.hits = m.hits[:0]
 	m.netrc(l)
 	if m.block.open {
@@ -221,15 +227,33 @@ func (m *masking) line(l []byte) {
 	}
 	m.scan(l)
 	if len(m.hits) > 0 {
-		l = m.masked(l)
+		l, alone = m.masked(l), false
+		hash = m.seen.hash(l)
 	}
-	m.hold(l)
+	if m.holds(l) {
+		return
+	}
+	if alone && !m.underWay() {
+		hash |= harmless
+	}
+	m.pass(l, hash)
+}
+
+// pass passes a line on, of this hash.
+func (m *masking) pass(l []byte, hash uint64) {
+	m.seen.add(hash)
+	m.next(l)
+}
+
+// underWay reports whether the lines before say something of the next one.
+func (m *masking) underWay() bool {
+	return m.block.open || len(m.held.ends) > 0 || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at)
 }
 
 // familiar takes a line that was masked before, of which there is nothing to find
 // unless it goes on with what is under way.
 func (m *masking) familiar(l []byte) {
-	if m.block.open || len(m.held.ends) > 0 || m.spots == nil || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at) {
+	if m.spots == nil || m.underWay() {
 		m.line(l)
 		return
 	}
@@ -306,7 +330,7 @@ const maxKnown = 64
 // where it has none.
 func (m *masking) learn(value []byte, k credKind) {
 	const longest = 512
-	if !k.named() || m.known == maxKnown || len(value) < minLearned || len(value) > longest || !randomText(value) && !mixedText(value) {
+	if !k.named() || m.known == maxKnown || len(value) < minLearned || len(value) > longest || !randomText(value) && !mixedText(value) || m.spots.has(value) {
 		return
 	}
 	if m.known == 0 {
@@ -314,6 +338,7 @@ func (m *masking) learn(value []byte, k credKind) {
 	}
 	m.known++
 	m.spots.add(wholeSpot(bytes.Clone(value), k))
+	m.seen.doubt()
 }
 
 // hit notes a value.

@@ -218,20 +218,20 @@ type heldLines struct {
 // maxHeldKey bounds what is held back, in bytes: the largest keys are smaller.
 const maxHeldKey = 32 << 10
 
-// hold passes a line on, or holds it back.
-func (m *masking) hold(l []byte) {
+// holds reports whether it holds a line back. If not, those that were go on before it.
+func (m *masking) holds(l []byte) bool {
 	if !mayBeBody(l, len(m.held.ends) > 0) || m.block.open {
 		if len(m.held.ends) > 0 {
 			m.release()
 		}
-		m.next(l)
-		return
+		return false
 	}
 	if len(m.held.text)+len(l) > maxHeldKey {
 		m.release()
 	}
 	m.held.text = append(m.held.text, l...)
 	m.held.ends = append(m.held.ends, len(m.held.text))
+	return true
 }
 
 // mayBeBody reports whether a line may be of the body of a key. Not the first of
@@ -257,7 +257,8 @@ func mayBeBody(l []byte, more bool) bool {
 func (m *masking) release() {
 	from := 0
 	for _, end := range m.held.ends {
-		m.next(m.held.text[from:end:end])
+		l := m.held.text[from:end:end]
+		m.pass(l, m.seen.hash(l))
 		from = end
 	}
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
@@ -279,7 +280,7 @@ func (m *masking) maskHeld() {
 				m.found[privateKey]++
 			}
 		}
-		m.next(l)
+		m.pass(l, m.seen.hash(l))
 	}
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
 }

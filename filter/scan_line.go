@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 )
 
@@ -31,15 +32,21 @@ const around = 1 << 31
 // stops at in any case, then rare ones.
 const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
 
-// add makes a scan stop at one more text of at least two bytes.
-func (s *spots) add(p spot) {
-	p.at = 1
+// rarest gives the place in a text of the byte that it is found by.
+func rarest(text []byte) (at int) {
+	at = 1
 	best := len(rareBytes)
-	for i, b := range p.text[:min(len(p.text), 64)] {
-		if at := bytes.IndexByte([]byte(rareBytes), b); i > 0 && at >= 0 && at < best {
-			p.at, best = i, at
+	for i, b := range text[:min(len(text), 64)] {
+		if n := bytes.IndexByte([]byte(rareBytes), b); i > 0 && n >= 0 && n < best {
+			at, best = i, n
 		}
 	}
+	return at
+}
+
+// add makes a scan stop at one more text of at least two bytes.
+func (s *spots) add(p spot) {
+	p.at = rarest(p.text)
 	b := p.text[p.at]
 	if s.stops[b]&^around == 0 {
 		s.stops[b] |= 1 << (s.bits % 31)
@@ -53,6 +60,13 @@ func (s *spots) add(p spot) {
 	s.before[before] |= s.stops[b] &^ around
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
 	s.texts[b] = table
+}
+
+// has reports whether a scan stops at a text.
+func (s *spots) has(text []byte) bool {
+	at := rarest(text)
+	table := s.texts[text[at]]
+	return table != nil && slices.ContainsFunc(table[text[at-1]], func(p spot) bool { return bytes.Equal(p.text, text) })
 }
 
 // clone gives spots of which more can be added without a change of these.

@@ -382,3 +382,43 @@ func TestHeldBack(t *testing.T) {
 		t.Errorf("found %v, held %d bytes, the text is as it was: %t", found, most, out.String() == want.String())
 	}
 }
+
+// A line that came before is looked at again where the lines around it, or what they
+// taught, make something of it.
+func TestMaskFamiliarLines(t *testing.T) {
+	const key = "MIIEowIBAAKCAQEAxJ8yZ3VxQk1mU0tqN2RzZ2hLQXdlcnR5dWlvcGFzZGZnaGpr"
+	for name, text := range map[string]string{
+		"two keys":                      "-----BEGIN RSA PRIVATE KEY-----\nnone\n-----END RSA PRIVATE KEY-----\n-----BEGIN RSA PRIVATE KEY-----\n" + key + "\n-----END RSA PRIVATE KEY-----\n",
+		"the value of a name":           "name: DB_PASSWORD\nvalue: none\nname: DB_PASSWORD\nvalue: " + key + "\n",
+		"a block behind a name":         "password: |\n\npassword: |\n  " + key + "\n",
+		"the login of a .netrc":         "machine a.example\nlogin x\nx\nmachine a.example\nlogin x\npassword " + key + "\n",
+		"what is learned later":         "x " + key[:40] + " x\nx\nPASSWORD=" + key[:40] + "\nx " + key[:40] + " x\n",
+		"the end of a key cut at begin": "x\n" + key + "\nx\n" + key + "\n" + key + "\n-----END RSA PRIVATE KEY-----\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := (&Filter{scan: &Scanner{}}).Apply("x", 0, strings.NewReader(strings.Repeat("y\n"+text, 3)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			var again strings.Builder // by a scan that knows no line again
+			m := (&Scanner{}).begin(func(l []byte) { again.Write(append(bytes.Clone(l), '\n')) })
+			for line := range bytes.Lines(Sanitize([]byte(strings.Repeat("y\n"+text, 3)))) {
+				m.line(bytes.TrimSuffix(line, []byte("\n")))
+			}
+			m.end()
+			if got := textOf(t, o.Full); got != again.String() || !strings.Contains(got, maskBegin) {
+				t.Errorf("got\n%s\nwant\n%s", got, again.String())
+			}
+		})
+	}
+}
+
+// What is taught again and again leaves room for other values.
+func TestMaskLearnsOnce(t *testing.T) {
+	const first, second = "kQ8zT2mW5xR7vB1n", "pL4hJ9sD6fG3yC0e"
+	text := strings.Repeat("PASSWORD="+first+"\n", 2*maxKnown) + "PASSWORD=" + second + "\nx " + second + "\n"
+	if got, _ := (&Scanner{}).Mask(text); strings.Contains(got, second) {
+		t.Errorf("the last lines are %q", got[len(got)-80:])
+	}
+}
