@@ -121,7 +121,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 		full.also = &feed{lines: first.lines}
 		defer full.also.stop()
 	}
-	o, err := f.sanitise(raw, full, seen)
+	o, err := f.sanitize(raw, full, seen)
 	full.endFeed()
 	if err != nil {
 		if len(rules) > 0 {
@@ -232,9 +232,9 @@ func addFindings(all, more []Finding) []Finding {
 // buffers are for reading outputs, most of which are much smaller.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
-// sanitise makes lines of an output, with credentials masked, and adds them to full
+// sanitize makes lines of an output, with credentials masked, and adds them to full
 // and to seen, if that is not nil.
-func (f *Filter) sanitise(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
+func (f *Filter) sanitize(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
 	mask := f.scan.begin(full.Write)
 	mask.seen = seen
 	s := Sanitizer{Emit: mask.line}

@@ -61,8 +61,8 @@ type Agent struct {
 	// Keep keeps a text, and gives the line by which the model can read all of it;
 	// false if it could not be kept whole. Nil: nothing can.
 	Keep func(ctx context.Context, text string) (line string, ok bool)
-	// Summariser sums up what is compacted; nil means the session's model.
-	Summariser llm.Model
+	// Compactor sums up what is compacted; nil means the session's model.
+	Compactor llm.Model
 	// ShowCompactions says that the client takes updates of kind
 	// compaction_update.
 	ShowCompactions bool

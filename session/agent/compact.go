@@ -215,11 +215,11 @@ func (w *work) sum(ctx context.Context, c Compaction) (Compaction, error) {
 	var text string
 	var err error
 	if w.strategy == Autonomous { // what there is already stays as it is
-		text, err = w.summarise(ctx, "", old, w.focus)
+		text, err = w.sumUp(ctx, "", old, w.focus)
 		text = shortened(text, w.bytes(w.room.all/12))
 		d.knowledge = append(slices.Clone(d.knowledge), text)
 	} else {
-		text, err = w.summarise(ctx, d.summary, old, w.focus)
+		text, err = w.sumUp(ctx, d.summary, old, w.focus)
 		text = shortened(text, w.bytes(w.room.all/8))
 		d.summary = text
 	}

@@ -280,7 +280,7 @@ func TestSummaryInPieces(t *testing.T) {
 		return fmt.Sprint("S", small.summaries), nil
 	}
 	a, _ := compacting(t, m, c)
-	a.Summariser = small
+	a.Compactor = small
 	var history []llm.Message
 	for range 30 {
 		history, _, _ = a.Turn(t.Context(), history, text("look"))
@@ -297,7 +297,7 @@ func TestEndlessSummary(t *testing.T) {
 	m := &fakeModel{window: 16_000, output: 200}
 	small := &fakeModel{window: 8_000, sum: func(context.Context, string) (string, error) { return strings.Repeat("endless ", 100_000), nil }}
 	a, _ := compacting(t, m, c)
-	a.Summariser = small
+	a.Compactor = small
 	var history []llm.Message
 	for range 40 {
 		history, _, _ = a.Turn(t.Context(), history, text(strings.Repeat("look ", 200)))

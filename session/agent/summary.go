@@ -26,19 +26,19 @@ const (
 	maxPieces      = 64
 )
 
-// summariser is the model that sums up.
-func (t *turn) summariser() llm.Model {
-	if t.Summariser != nil {
-		return t.Summariser
+// compactor is the model that sums up.
+func (t *turn) compactor() llm.Model {
+	if t.Compactor != nil {
+		return t.Compactor
 	}
 	return t.model
 }
 
-// summarise lets the model sum up messages that come after those of a summary.
+// sumUp lets the model sum up messages that come after those of a summary.
 // What does not fit into its window it gets in pieces, each with the summary of
 // those before.
-func (t *turn) summarise(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
-	model := t.summariser()
+func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
+	model := t.compactor()
 	if isDirect(model) {
 		return "", ErrNoModel
 	}

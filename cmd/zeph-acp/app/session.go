@@ -124,13 +124,13 @@ func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Exec
 			}
 			return !errors.Is(err, fs.ErrNotExist)
 		},
-		Suspected:  func() { kept.suspects.Add(1) },
-		Toolset:    kept.set,
-		Off:        kept.off,
-		Reformat:   models.reformatter,
-		Shorten:    func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
-		Keep:       func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
-		Summariser: models.compaction, ShowCompactions: caps.Compaction,
+		Suspected: func() { kept.suspects.Add(1) },
+		Toolset:   kept.set,
+		Off:       kept.off,
+		Reformat:  models.reformatter,
+		Shorten:   func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
+		Keep:      func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
+		Compactor: models.compaction, ShowCompactions: caps.Compaction,
 		// A client that has terminals shows those.
 		StreamTerminals: caps.TerminalOutput && !caps.Terminal,
 		Notices:         caps.Notices,
