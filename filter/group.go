@@ -124,6 +124,8 @@ type grouping struct {
 	again   bool // the input stays as it is: mostly it is the result of an earlier pass
 	raw     bool // the program writes
 
+	counted map[string]bool // see countedBefore
+
 	place           position // that the line begins with, if placed, when located
 	located, placed bool
 }
@@ -201,7 +203,7 @@ func (g *grouping) line(l []byte) {
 
 // silenced drops noise, and keeps commands back.
 func (g *grouping) silenced(l []byte) bool {
-	if g.noise.match(l) {
+	if g.noise.match(l) || g.countedBefore(l) {
 		g.dropped++
 		return true
 	}
@@ -237,6 +239,28 @@ func (g *grouping) silenced(l []byte) bool {
 	g.dropped++
 	return true
 }
+
+// counts reports whether a line tells how much there was of one file: clang's
+// "6 warnings generated.".
+func counts(l []byte) bool { return bytes.HasSuffix(l, []byte(" generated.")) && digitRun(l) > 0 }
+
+// countedBefore reports whether there was as much of another file.
+func (g *grouping) countedBefore(l []byte) bool {
+	if !counts(l) {
+		return false
+	}
+	if g.counted == nil {
+		g.counted = map[string]bool{}
+	}
+	before := g.counted[string(l)]
+	if len(g.counted) < maxCounted {
+		g.counted[string(l)] = true
+	}
+	return before
+}
+
+// maxCounted bounds the lines that countedBefore knows.
+const maxCounted = 1000
 
 // maxEcho bounds how much of a command is shown, in bytes.
 const maxEcho = 1000

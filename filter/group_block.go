@@ -209,7 +209,7 @@ func narrow(l []byte) []byte {
 func (g *grouping) continues(l []byte) bool {
 	switch d := &g.cur; d.kind {
 	case paragraph:
-		if !belongs(l) {
+		if !belongs(l) && !(d.at.linter && bytes.HasPrefix(l, hunkRule)) {
 			return false
 		}
 		if d.absorb(l) {
@@ -229,12 +229,20 @@ func (g *grouping) continues(l []byte) bool {
 	return g.continuesLine(l)
 }
 
+// hunkRule begins the line between two hunks that "ruff format" would change.
+var hunkRule = []byte("--------------------")
+
 // marks stand before the further lines of a diagnostic.
 var marks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
 
 func (g *grouping) continuesLine(l []byte) bool {
 	d := &g.cur
+	twice := string(d.rule) == "R0801" // pylint shows code that is there twice
 	if len(l) == 0 {
+		if twice && !d.gap {
+			d.keep(nil)
+			return true
+		}
 		if !d.at.pretty || d.gap {
 			return false
 		}
@@ -277,8 +285,9 @@ func (g *grouping) continuesLine(l []byte) bool {
 	if d.gap {
 		return false
 	}
-	if string(d.rule) == "R0801" && l[0] != '*' && l[0] != '-' { // pylint shows code that is there twice
+	if twice && l[0] != '*' && l[0] != '-' {
 		d.keep(l)
+		d.gap = bytes.HasSuffix(l, []byte(" (duplicate-code)"))
 		if bytes.HasPrefix(l, []byte("==")) {
 			d.addNote(l)
 		}
@@ -299,7 +308,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 			return true
 		}
 	}
-	if d.split || d.alone() || leading(l) || g.noise.match(l) || g.echo.match(l) || commandOf(l) != noCommand {
+	if d.split || d.alone() || leading(l) || counts(l) || g.noise.match(l) || g.echo.match(l) || commandOf(l) != noCommand {
 		return false
 	}
 	if !indented {

@@ -63,6 +63,19 @@ func ctestResult(l []byte) (passed, ok bool) {
 	return contains(inner, "   Passed  ") || contains(inner, ". Passed "), true
 }
 
+// ctestVerbose: what "ctest -V" tells of each test before it runs, and of all.
+func ctestVerbose(l []byte) bool {
+	_, signs := digits(l)
+	if signs > 0 && begins(l[signs:], ": ") {
+		return beginsAny(l[signs+2:], "Test command: ", "Working Directory: ", "Test timeout computed to be: ")
+	}
+	if begins(l, "test ") {
+		_, signs = digits(l[len("test "):])
+		return signs > 0 && len("test ")+signs == len(l)
+	}
+	return beginsAny(l, "UpdateCTestConfiguration ", "Constructing a list of tests", "Done constructing a list of tests", "Updating test list for fixtures", "Added 0 tests to meet ", "Checking test dependency graph")
+}
+
 func (n *nativeTests) shape(l []byte) bool {
 	switch l[0] {
 	case '[':
@@ -179,6 +192,9 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 		if l[0] != 'P' {
 			n.bad = true
 		}
+		if l[0] == 'T' { // tells how many
+			n.keep(l)
+		}
 		return true
 	case begins(l, "Failed examples:"), string(l) == "FAILURES!", string(l) == "ERRORS!", begins(l, "The following tests FAILED:"):
 		n.leave()
@@ -200,6 +216,8 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 		n.keep(l)
 		return true
 	case beginsAny(l, "PHPUnit ", "Runtime: ", "Configuration: ", "Randomized with seed ", "Test project ", "# XFAIL: ", "# XPASS: ", "Run options: "):
+		return true
+	case ctestVerbose(l):
 		return true
 	case n.in == nativeBlocks && n.open:
 		n.tell(l, begins(inner, "Failure/Error: ") || important(l))

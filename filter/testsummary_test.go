@@ -19,6 +19,21 @@ func TestTestSummary(t *testing.T) {
 		in         string
 		keep, gone []string
 	}{
+		"jest, from rootDir on": {
+			run:  Run{Exit: 1},
+			in:   "FAIL src/a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL src/b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL ./b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nTests:       2 failed, 2 total\n",
+			keep: []string{"FAIL src/a/cart.test.js", "Received: 2", "FAIL src/b/cart.test.js", "Received: 4", "2 failed, 2 total"}, gone: []string{"FAIL ./a"},
+		},
+		"jest, the first of two summaries cut off": {
+			run:  Run{Exit: 1},
+			in:   "  ● cart › adds\n\n    Received: 2\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › drops\n\n    Received: 5\n\nTests:       2 failed, 2 total\n",
+			keep: []string{"cart › adds", "Received: 2", "cart › drops", "Received: 5"},
+		},
+		"phpunit, how many": {
+			run:  Run{Exit: 1},
+			in:   "PHPUnit 9.6.0 by Sebastian Bergmann and contributors.\n\n..F                                 3 / 3 (100%)\n\nTime: 00:00.010, Memory: 6.00 MB\n\nThere was 1 failure:\n\n1) CartTest::testSum\nFailed asserting that 3 matches expected 4.\n\n/home/dev/project/CartTest.php:7\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.\n",
+			keep: []string{"There was 1 failure:", "1) CartTest::testSum", "matches expected 4", "CartTest.php:7", "Failures: 1."}, gone: []string{"PHPUnit 9", "..F"},
+		},
 		"cargo, sums": {
 			in:   "running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.01s\n\nrunning 1 test\ntest c ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out; finished in 0.00s\n",
 			keep: []string{"test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 7 filtered out (2 runs)"}, gone: []string{"test a"},
