@@ -64,7 +64,7 @@ func NewClaude(cfg ClaudeConfig) *Claude {
 	cfg.Model = cmp.Or(cfg.Model, DefaultClaude)
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, anthropicKey)
 	c := &Claude{cfg: cfg, knows: claudeModelOf(cfg.Model),
-		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, kinds: claudeKinds}}
+		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: cfg.BaseURL, kinds: claudeKinds}}
 	c.client = sync.OnceValue(c.connect)
 	return c
 }
@@ -104,11 +104,11 @@ func (c *Claude) connect() *anthropic.Client {
 		option.WithoutEnvironmentDefaults(),
 		option.WithoutOpenTelemetry(),
 		option.WithMaxRetries(0),
-		option.WithHTTPClient(newWireClient()),
+		option.WithHTTPClient(newWireClient(c.cfg.BaseURL)),
 	}
 	if c.cfg.BaseURL != "" {
-		base := strings.TrimSuffix(strings.TrimRight(c.cfg.BaseURL, "/"), "/v1") // the SDK adds it
-		opts = append(opts, option.WithBaseURL(base))
+		base, _ := splitQuery(c.cfg.BaseURL)
+		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds it
 	}
 	client := anthropic.NewClient(opts...)
 	return &client

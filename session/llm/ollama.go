@@ -55,8 +55,10 @@ type Ollama struct {
 // NewOllama makes an Ollama. It connects to nothing yet.
 func NewOllama(cfg OllamaConfig) *Ollama {
 	cfg.Name = cmp.Or(cfg.Name, TypeOllama)
-	o := &Ollama{cfg: cfg, base: ollamaAddress(cfg.Address), client: newWireClient(),
-		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv}}
+	base := ollamaAddress(cfg.Address)
+	_, query := splitQuery(cfg.Address)
+	o := &Ollama{cfg: cfg, base: base, client: newWireClient(cfg.Address),
+		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: base.String() + "?" + query}}
 	o.advise = o.hintFor
 	return o
 }

@@ -19,7 +19,7 @@ const ollamaPort = "11434"
 // the default. A path is kept, but for the one of an API: people copy it along.
 // https://github.com/ollama/ollama/blob/v0.17.4/envconfig/config.go
 func ollamaAddress(text string) *url.URL {
-	text = strings.Trim(strings.TrimSpace(text), `"'`)
+	text, _ = splitQuery(strings.Trim(strings.TrimSpace(text), `"'`))
 	port := ollamaPort
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {

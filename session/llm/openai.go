@@ -76,7 +76,7 @@ func NewOpenAI(cfg OpenAIConfig) *OpenAI {
 		}
 	}
 	o := &OpenAI{cfg: cfg, knows: openAIModelOf(cfg.Type, cfg.Model),
-		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, kinds: openAIKinds}}
+		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: cfg.BaseURL, kinds: openAIKinds}}
 	o.client = sync.OnceValue(o.connect)
 	return o
 }
@@ -135,7 +135,7 @@ var (
 )
 
 func (o *OpenAI) base() string {
-	base := cmp.Or(o.cfg.BaseURL, openAIBases[o.cfg.Type])
+	base, _ := splitQuery(cmp.Or(o.cfg.BaseURL, openAIBases[o.cfg.Type]))
 	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" {
 		u.Path = openAIPaths[o.cfg.Type]
 		return u.String()
@@ -147,7 +147,7 @@ func (o *OpenAI) connect() *openai.Client {
 	// Not NewClient, which looks at the environment.
 	return &openai.Client{Options: []option.RequestOption{
 		option.WithMaxRetries(0),
-		option.WithHTTPClient(newWireClient()),
+		option.WithHTTPClient(newWireClient(o.cfg.BaseURL)),
 		option.WithBaseURL(o.base()),
 	}}
 }

@@ -3,11 +3,14 @@ package llm
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +33,7 @@ type endpoint struct {
 	model    string         // the provider's name of it
 	apiKey   func() string  // asked before each request; nil means that there is none
 	keyEnv   string         // the variable that the user should set, for messages; empty means that none is needed
+	address  string         // as configured: it may hold a password, or a key in its query
 	kinds    map[string]int // HTTP status that the kinds of error in a stream would have had
 	silence  time.Duration  // see maxSilence
 
@@ -56,14 +60,47 @@ func (e *endpoint) key() string {
 	return strings.TrimSpace(e.apiKey()) // a line break from a file is no part of it
 }
 
+// secrets are what no message may show: the key, and what the address holds.
+func (e *endpoint) secrets() []string {
+	all := []string{e.key()}
+	if u, err := url.Parse(e.address); err == nil {
+		if u.User != nil {
+			name := u.User.Username()
+			password, _ := u.User.Password()
+			all = append(all, base64.StdEncoding.EncodeToString([]byte(name+":"+password)), password, name)
+		}
+		for name, values := range u.Query() {
+			for _, v := range values {
+				if name != "api-version" {
+					all = append(all, v, url.QueryEscape(v))
+				}
+			}
+		}
+	}
+	// A shorter one is no key, and would be found inside of words.
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 8 })
+}
+
 // wireClient sends requests for the SDKs. Anything but success is a *statusError,
 // whatever the SDK would make of it.
-type wireClient struct{ *http.Client }
+type wireClient struct {
+	*http.Client
+	query string // goes out with each request
+}
 
-func newWireClient() wireClient {
+// newWireClient makes one for an address, whose query the SDKs would drop.
+func newWireClient(address string) wireClient {
+	_, query := splitQuery(address)
 	// A redirect would send key and conversation to an address that nobody
 	// configured.
-	return wireClient{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return wireClient{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, query}
+}
+
+// splitQuery parts an address from its query, and drops a fragment.
+func splitQuery(address string) (base, query string) {
+	address, _, _ = strings.Cut(address, "#")
+	base, query, _ = strings.Cut(address, "?")
+	return base, query
 }
 
 // maxRefusal bounds what is read of the body of an error, in bytes.
@@ -71,6 +108,9 @@ const maxRefusal = 64 << 10
 
 // Do is that of http.Client, save that it gives success alone.
 func (c wireClient) Do(req *http.Request) (*http.Response, error) {
+	if c.query != "" {
+		req.URL.RawQuery = strings.TrimSuffix(c.query+"&"+req.URL.RawQuery, "&")
+	}
 	res, err := c.Client.Do(req)
 	if err != nil && c.proxies(req) {
 		return nil, proxied{err}

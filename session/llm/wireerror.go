@@ -248,8 +248,8 @@ func (e *endpoint) failure(err error) error {
 	if e.advise != nil {
 		e.advise(f, err)
 	}
-	if key := e.key(); len(key) >= 8 { // a shorter one is no key, and would be found inside of words
-		f.Message = strings.ReplaceAll(f.Message, key, "[key]")
+	for _, secret := range e.secrets() {
+		f.Message = strings.ReplaceAll(f.Message, secret, "[key]")
 	}
 	f.Message = oneLine(f.Message) // after that, since half a key is not found
 	return f

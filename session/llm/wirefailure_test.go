@@ -2,13 +2,16 @@ package llm
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +157,40 @@ func TestWireMistaken(t *testing.T) {
 	}
 }
 
+// What base_url holds besides the address goes out with each request, and is in
+// no message, whatever the server says.
+func TestWireAddress(t *testing.T) {
+	var got []string
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		got = append(got, r.URL.Path+" "+r.URL.RawQuery+" "+user+password)
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":"at %s: %s %s %s"}}`, r.URL.RawQuery, r.Header.Get("Authorization"), user, password)
+	})
+	t.Setenv("WIRE_KEY", wireKey)
+	address := strings.Replace(srv.URL, "://", "://somebody:pass+word@", 1) + "/v1?api-version=2026-01-01&key=a%2Fsecret-key#part"
+	for kind, path := range map[string]string{TypeClaude: "/v1/messages", TypeCompatible: "/v1/chat/completions", TypeOpenAI: "/v1/responses", TypeOllama: "/api/chat"} {
+		p := Provider{Name: "p", Type: kind, Model: "m", BaseURL: address, APIKeyEnv: "WIRE_KEY"}
+		if kind == TypeCompatible {
+			p.APIKeyEnv = ""
+		}
+		m, err := p.open(os.Getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		_, err = collect(m, t.Context(), hello())
+		for _, secret := range []string{"somebody", "pass+word", "secret-key", wireKey, base64.StdEncoding.EncodeToString([]byte("somebody:pass+word"))} {
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+		if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], path+" api-version=2026-01-01&key=a%2Fsecret-key ") {
+			t.Errorf("%s asked %q", kind, got)
+		}
+	}
+}
+
 // What a proxy refuses is not blamed on the address alone.
 func TestWireProxy(t *testing.T) {
 	proxy := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -163,7 +200,7 @@ func TestWireProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newWireClient()
+	c := newWireClient("")
 	c.Transport = &http.Transport{Proxy: http.ProxyURL(at)}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example.test", nil)
 	if err != nil {
