@@ -41,6 +41,7 @@ type ollamaAnswer struct {
 	provider string
 	estimate func() int // how many tokens the request was
 
+	tagged  tagged // older servers, and models that they don't know to think, leave the tags in the text
 	thought strings.Builder
 	calls   int
 	ids     map[string]bool // of the calls
@@ -63,16 +64,21 @@ func (a *ollamaAnswer) take(line []byte, emit func(Event) bool) (done bool, err 
 		return true, streamError{kind: kind, message: cmp.Or(message, "an error without a message")}
 	}
 	m := &l.Message
-	if m.Thinking != "" {
-		a.thought.WriteString(m.Thinking)
-		if !emit(Event{Thought: m.Thinking}) {
+	thought, text := a.tagged.take(m.Content)
+	if l.Done || len(m.ToolCalls) > 0 {
+		heldThought, heldText := a.tagged.end()
+		thought, text = thought+heldThought, text+heldText
+	}
+	if thought = m.Thinking + thought; thought != "" {
+		a.thought.WriteString(thought)
+		if !emit(Event{Thought: thought}) {
 			return true, nil
 		}
 	}
-	if (m.Content != "" || len(m.ToolCalls) > 0) && !a.endThought(emit) {
+	if (text != "" || len(m.ToolCalls) > 0) && !a.endThought(emit) {
 		return true, nil
 	}
-	if m.Content != "" && !emit(Event{Text: m.Content}) {
+	if text != "" && !emit(Event{Text: text}) {
 		return true, nil
 	}
 	for i := range m.ToolCalls {

@@ -103,12 +103,14 @@ var openAIKinds = map[string]int{
 	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
 }
 
-// Window is the configured one, else that of the model if it is known.
+// Window is the configured one, else what the server said, else that of the model if
+// it is known.
 func (o *OpenAI) Window() int {
 	if o.cfg.Window > 0 {
 		return o.cfg.Window
 	}
-	return o.knows.window
+	served, _ := o.served()
+	return cmp.Or(served, o.knows.window)
 }
 
 // Levels lists the thought levels that the model is known to take.

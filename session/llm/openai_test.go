@@ -433,6 +433,36 @@ func TestOpenAIList(t *testing.T) {
 	}
 }
 
+// The window of a model that nobody knows is what its server says.
+func TestOpenAILearns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		list string
+		want int
+	}{
+		"vllm":       {`{"object":"list","data":[{"id":"other","max_model_len":7},{"id":"m","object":"model","max_model_len":32768}]}`, 32768},
+		"llama.cpp":  {`{"models":[{"name":"m","details":{"family":""}}],"object":"list","data":[{"id":"m","meta":{"n_ctx":8192,"n_ctx_train":40960}}]}`, 8192},
+		"openrouter": {`{"data":[{"id":"m","name":"M","context_length":163840,"pricing":{"prompt":"0.1"}}]}`, 163840},
+		"together":   {`[{"id":"m","type":"chat","context_length":131072}]`, 131072},
+		"groq":       {`{"data":[{"id":"m","active":true,"context_window":131072}]}`, 131072},
+		"lm studio":  {`{"data":[{"id":"m","object":"model","owned_by":"organization_owner"}]}`, 0},
+		"nothing":    {`{"object":"list","data":null}`, 0},
+		"odd":        {`{"data":[{"id":"m","context_length":"long","meta":[]}]}`, 0},
+		"a page":     {`<html>`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(tt.list)) })
+			m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+			learned := Learn(t.Context(), m)
+			if learned != (tt.want > 0) || m.Window() != tt.want || learned && Learn(t.Context(), m) {
+				t.Errorf("learned %v, window %d, want %d", learned, m.Window(), tt.want)
+			}
+			if known := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL, Window: 7}); Learn(t.Context(), known) || known.Window() != 7 {
+				t.Error("the configured window does not count")
+			}
+		})
+	}
+}
+
 // What one chunk of text costs on its way through.
 func BenchmarkOpenAIChunk(b *testing.B) {
 	for name, tt := range map[string]struct {

@@ -1,7 +1,12 @@
 package llm
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,19 +170,15 @@ func (o *OpenAI) List(ctx context.Context) ([]Choice, error) {
 	if err := o.Ready(); err != nil {
 		return nil, err
 	}
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := o.client().Get(ctx, "models", nil, &list, o.auth()...); err != nil {
+	list, err := o.models(ctx)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return nil, o.failure(err)
 	}
 	var choices []Choice
-	for _, m := range list.Data {
+	for _, m := range list {
 		id := m.ID
 		if o.cfg.Type == TypeGemini {
 			id = strings.TrimPrefix(id, "models/")
@@ -188,4 +189,73 @@ func (o *OpenAI) List(ctx context.Context) ([]Choice, error) {
 		choices = append(choices, Choice{Name: o.provider + ":" + id, Title: id, Description: "Model of provider " + o.provider, Open: true})
 	}
 	return choices, nil
+}
+
+// servedModel is a model as a server lists it. Many name its window, each by another
+// name: vLLM, Groq, OpenRouter and Together, Mistral, llama.cpp.
+type servedModel struct {
+	ID               string     `json:"id"`
+	MaxModelLen      tokenCount `json:"max_model_len"`
+	ContextWindow    tokenCount `json:"context_window"`
+	ContextLength    tokenCount `json:"context_length"`
+	MaxContextLength tokenCount `json:"max_context_length"`
+	Meta             struct {
+		NCtx tokenCount `json:"n_ctx"`
+	} `json:"meta"`
+}
+
+func (m servedModel) window() int {
+	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength))
+}
+
+// models asks for the list of models, which is one of its own at Together, and
+// remembers the windows.
+func (o *OpenAI) models(ctx context.Context) ([]servedModel, error) {
+	var res *http.Response
+	if err := o.client().Get(ctx, "models", nil, &res, o.auth()...); err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if err := noPage(res); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	var whole struct {
+		Data []servedModel `json:"data"`
+	}
+	if json.Unmarshal(body, &whole.Data) != nil {
+		if err := decode(body, &whole); err != nil {
+			return nil, fmt.Errorf("reading its answer: %w", err)
+		}
+	}
+	for _, m := range whole.Data {
+		servedWindows.Store(o.base()+" "+m.ID, m.window())
+	}
+	return whole.Data, nil
+}
+
+// servedWindows remembers, as long as the process lives, what servers said of their
+// models: address and model -> window in tokens, 0 where they say nothing.
+var servedWindows sync.Map
+
+// served is the window that the server said the model has; ok is false if it was not
+// asked yet.
+func (o *OpenAI) served() (window int, ok bool) {
+	w, ok := servedWindows.Load(o.base() + " " + o.model)
+	window, _ = w.(int)
+	return window, ok
+}
+
+// Learn asks a server for the window of a model that nothing else tells.
+func (o *OpenAI) Learn(ctx context.Context) bool {
+	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != TypeCompatible || o.Ready() != nil {
+		return false
+	}
+	if _, err := o.models(ctx); err != nil {
+		return false // what is wrong the request itself will tell
+	}
+	return o.Window() > 0
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +113,21 @@ var quirks = map[string]quirk{
 		fails: &Error{Status: 429, Message: "slow down", Hint: "wait a minute, then try again", Again: true}},
 	"claude/one piece": {kind: "application/json", stream: `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"list","input":{"k":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}`,
 		want: []Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{"k":1}`), {Stop: StopTools}}},
+
+	// Ollama.
+	"ollama/thoughts in the text": {stream: ollamaSays(`"content":"<think>\nH"`, `"done":false`) + ollamaSays(`"content":"m.</think>\n\nHi"`, `"done":false`) + ollamaSays(`"content":""`, `"done":true,"done_reason":"stop"`),
+		want: []Event{{Thought: "\nHm."}, {Text: "Hi"}, {Stop: StopEnd}}},
+	"ollama/thoughts that never end": {stream: ollamaSays(`"content":"<think>Hm</th"`, `"done":false`) + ollamaSays(`"content":""`, `"done":true,"done_reason":"length"`),
+		want: []Event{{Thought: "Hm</th"}, {Stop: StopMaxTokens}}},
+	"ollama/calls after a tag": {stream: ollamaSays(`"content":"<think>Hm.</think>","tool_calls":[{"id":"call_1","type":"function","function":{"index":0,"name":"list","arguments":{}}}]`, `"done":false`) + ollamaSays(`"content":"","tool_calls":null`, `"done":true,"done_reason":"stop"`),
+		want: []Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: StopTools}}},
+	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`, `"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: hi},
+	"ollama/an error in the middle": {stream: ollamaSays(`"content":"H"`, `"done":false`) + `{"error":"error parsing tool call: raw='{', err=unexpected end of JSON input"}` + "\n",
+		want: []Event{{Text: "H"}}, fails: &Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Again: true}},
+}
+
+func ollamaSays(message, rest string) string {
+	return `{"model":"m","message":{"role":"assistant",` + message + `},` + rest + `}` + "\n"
 }
 
 var hi = []Event{{Text: "Hi"}, {Stop: StopEnd}}
@@ -174,7 +188,7 @@ func TestQuirks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dialect, _, _ := strings.Cut(name, "/")
 			p := dialects[dialect].provider
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != dialects[dialect].path {
 					http.NotFound(w, r)
 					return
@@ -184,12 +198,11 @@ func TestQuirks(t *testing.T) {
 				if q.kind != "" {
 					w.Header().Set("Content-Type", q.kind)
 				}
-				if !strings.Contains(q.kind, "json") || strings.Contains(body, "\n") {
+				if dialect != "ollama" && (!strings.Contains(q.kind, "json") || strings.Contains(body, "\n")) {
 					body = eventsOf(body)
 				}
 				_, _ = io.WriteString(w, body)
-			}))
-			defer s.Close()
+			})
 			p.BaseURL = s.URL
 			m, err := p.open(func(string) string { return wireKey })
 			if err != nil {

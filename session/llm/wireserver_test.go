@@ -36,6 +36,7 @@ func serve(t testing.TB, answer http.HandlerFunc) *httptest.Server {
 		s.Close()
 		ollamaModels.Clear()
 		textOnly.Clear()
+		servedWindows.Clear()
 	})
 	return s
 }
