@@ -303,8 +303,14 @@ func (s *Session) status(context.Context, string) (string, error) {
 	if llm.CallsInText(s.settings.llm) {
 		line("Tools", "called in the text of the answers, since the model has none of its own")
 	}
-	if s.usage.Size > 0 {
-		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, s.usage.Size, s.usage.Used*100/s.usage.Size)
+	switch window := s.settings.llm.Window(); {
+	case s.usage.Size == 0:
+	case window == s.usage.Size:
+		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+	case window > 0: // another model counted, of whose tokens these are
+		line("Context", "about %d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+	default:
+		line("Context", "about %d tokens", s.usage.Used)
 	}
 	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
 		line("Cost", "%.4f %s", s.costs[currency], currency)

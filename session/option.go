@@ -128,7 +128,11 @@ func (s *Session) options() []acp.ConfigOption {
 			thought.Value.Text = s.settings.thought
 		}
 		for _, level := range levels {
-			thought.Options = append(thought.Options, acp.ConfigChoice{Value: level, Name: strings.ToUpper(level[:1]) + level[1:]})
+			name := strings.ToUpper(level[:1]) + level[1:]
+			if level == "xhigh" {
+				name = "Extra high"
+			}
+			thought.Options = append(thought.Options, acp.ConfigChoice{Value: level, Name: name})
 		}
 		options = append(options, thought)
 	}

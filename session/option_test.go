@@ -1,7 +1,10 @@
 package session
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,4 +62,52 @@ func (s *Session) shownModel() acp.ConfigOption {
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.shown, func(o acp.ConfigOption) bool { return o.ID == optionModel })
 	return s.shown[i]
+}
+
+// thinker has thought levels.
+type thinker struct{ llm.Direct }
+
+func (thinker) Levels() []string { return []string{"low", "xhigh"} }
+
+func TestNamesOfThoughtLevels(t *testing.T) {
+	s := newSessions(steered{})
+	s.Model = func(string) (llm.Model, error) { return thinker{}, nil }
+	var names []string
+	for _, o := range open(t, s).State().ConfigOptions {
+		if o.ID == optionThought {
+			for _, c := range o.Options {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	if want := []string{"Default", "Low", "Extra high"}; !slices.Equal(names, want) {
+		t.Errorf("named %q, want %q", names, want)
+	}
+}
+
+// What another model has counted is told of as such, and of the window that counts now.
+func TestStatusAfterAnotherModel(t *testing.T) {
+	w := connect(t, filepath.Join(t.TempDir(), "zeph.db"), script, `{}`)
+	windows := map[string]int{"": 1000, "script:one": 1000, "script:small": 100}
+	models, model := w.all.Models, w.all.Model
+	w.all.Models = func() []llm.Choice { return append(models(), llm.Choice{Name: "script:small"}) }
+	w.all.Model = func(name string) (llm.Model, error) {
+		if window, ok := windows[name]; ok {
+			m, err := llm.ParseScript(strings.TrimPrefix(cmp.Or(name, "script:one"), "script:"), strings.NewReader(script))
+			m.ContextWindow = window
+			return m, err
+		}
+		return model(name)
+	}
+	id := w.open(t.TempDir())
+	w.prompt(id, "hi")
+	for _, tt := range []struct{ model, want string }{
+		{"script:small", "- Context: about 11 of 100 tokens (11 %)\n"}, {"direct", "- Context: about 11 tokens\n"}, {"script:one", "- Context: 11 of 1000 tokens (1 %)\n"},
+	} {
+		w.want("model", w.call("session/set_config_option", params("sessionId", id, "configId", "model", "value", tt.model)), "configOptions")
+		w.prompt(id, "/status")
+		if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.model, seen, tt.want)
+		}
+	}
 }
