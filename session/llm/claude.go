@@ -108,6 +108,7 @@ func (c *Claude) connect() *anthropic.Client {
 	}
 	if c.cfg.BaseURL != "" {
 		base, _ := splitQuery(c.cfg.BaseURL)
+		base, _ = withoutEndpoint(base)
 		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds it
 	}
 	client := anthropic.NewClient(opts...)

@@ -234,6 +234,18 @@ func TestClaudeCancel(t *testing.T) {
 	}
 }
 
+// However much of a request's address base_url has, that is where it goes.
+func TestClaudeBase(t *testing.T) {
+	for _, path := range []string{"", "/", "/v1", "/v1/messages", "/v1/messages/"} {
+		s := serveClaude(t, status(529, `{"error":{"message":"busy"}}`))
+		m := NewClaude(ClaudeConfig{BaseURL: s.URL + path, APIKey: func() string { return testKey }})
+		_, err := collect(m, t.Context(), hello())
+		if e, ok := errors.AsType[*Error](err); !ok || e.Status != 529 {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
 func TestClaudeSilence(t *testing.T) {
 	m := serveClaude(t, stalled(nil)).model()
 	m.silence = time.Millisecond

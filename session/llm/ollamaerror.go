@@ -16,11 +16,12 @@ var errNoModels = errors.New("it has no model to chat with")
 // https://docs.ollama.com/api/errors
 func (o *Ollama) hintFor(f *Error, err error) {
 	model := o.picked()
-	_, network := errors.AsType[*url.Error](err)
+	u, network := errors.AsType[*url.Error](err)
 	message := strings.ToLower(f.Message)
 	switch {
 	case errors.Is(err, errNoModels):
 		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
+	case network && anotherProtocol(u):
 	case network && !isOllamaCom(o.base):
 		// What is not started on this machine does not come by waiting.
 		op, dialling := errors.AsType[*net.OpError](err)

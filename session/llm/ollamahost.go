@@ -49,7 +49,7 @@ func ollamaAddress(text string) *url.URL {
 	}
 	u := &url.URL{Scheme: scheme, User: user, Host: net.JoinHostPort(reachable(host), port)}
 	path = strings.Trim(path, "/")
-	for _, api := range []string{"v1", "api"} {
+	for _, api := range []string{"v1/chat/completions", "api/chat", "v1", "api"} {
 		if path == api {
 			path = ""
 		}

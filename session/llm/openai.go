@@ -138,7 +138,8 @@ var (
 
 func (o *OpenAI) base() string {
 	base, _ := splitQuery(cmp.Or(o.cfg.BaseURL, openAIBases[o.cfg.Type]))
-	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" {
+	base, whole := withoutEndpoint(base)
+	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" && !whole {
 		u.Path = openAIPaths[o.cfg.Type]
 		return u.String()
 	}

@@ -387,6 +387,10 @@ func TestOpenAIBase(t *testing.T) {
 		{TypeCompatible, "http://127.0.0.1:1234", "http://127.0.0.1:1234/v1/"},
 		{TypeCompatible, "https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/"},
 		{TypeCompatible, "https://api.deepseek.com/beta/", "https://api.deepseek.com/beta/"},
+		{TypeCompatible, "https://api.deepseek.com/chat/completions", "https://api.deepseek.com/"},
+		{TypeCompatible, "https://x.example/d/chat/completions?api-version=1", "https://x.example/d/"},
+		{TypeOpenAI, "https://proxy.example/v1/responses/", "https://proxy.example/v1/"},
+		{TypeGemini, "https://proxy.example/v1beta/openai/chat/completions", "https://proxy.example/v1beta/openai/"},
 	} {
 		if got := NewOpenAI(OpenAIConfig{Type: tt.kind, BaseURL: tt.url}).base(); got != tt.want {
 			t.Errorf("%s at %q: %s, want %s", tt.kind, tt.url, got, tt.want)

@@ -81,6 +81,18 @@ func (e *endpoint) secrets() []string {
 	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 8 })
 }
 
+// withoutEndpoint cuts off what the SDKs add to an address: people copy that of a
+// request. Whole tells that it was there.
+func withoutEndpoint(address string) (base string, whole bool) {
+	base = strings.TrimRight(address, "/")
+	for _, end := range []string{"/chat/completions", "/responses", "/messages"} {
+		if base, ok := strings.CutSuffix(base, end); ok {
+			return base, true
+		}
+	}
+	return address, false
+}
+
 // wireClient sends requests for the SDKs. Anything but success is a *statusError,
 // whatever the SDK would make of it.
 type wireClient struct {

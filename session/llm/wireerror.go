@@ -226,7 +226,10 @@ func (e *endpoint) failure(err error) error {
 	} else if u, ok := errors.AsType[*url.Error](err); ok {
 		f.Message = u.Err.Error() // the address may hold a password
 		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
-		if _, ok := errors.AsType[proxied](err); ok {
+		if anotherProtocol(u) {
+			f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"
+		}
+		if _, ok := errors.AsType[proxied](err); ok && !anotherProtocol(u) {
 			f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
 		}
 	} else {
@@ -259,8 +262,20 @@ func (e *endpoint) failure(err error) error {
 // that nobody trusts, or behind another protocol.
 func mistaken(u *url.Error) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
-	return untrusted || errors.Is(u, http.ErrSchemeMismatch)
+	return untrusted || anotherProtocol(u)
 }
+
+// anotherProtocol tells of a server that answers https with something else.
+func anotherProtocol(u *url.Error) bool {
+	_, noTLS := errors.AsType[tls.RecordHeaderError](u)
+	return noTLS || errors.Is(u, http.ErrSchemeMismatch)
+}
+
+// wantsTLS finds what servers say to a request by http that wanted one by https: those
+// in Go, and nginx.
+var wantsTLS = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
+})
 
 // again tells whether a request of that status may work later.
 func again(status int) bool {
@@ -280,6 +295,8 @@ func authStatus(status int) bool {
 // hint is what the user can do about a status.
 func (e *endpoint) hint(f *Error) string {
 	switch status := f.Status; {
+	case status == http.StatusBadRequest && wantsTLS().MatchString(f.Message):
+		return "begin base_url with https://"
 	case f.Auth && e.keyEnv == "":
 		return "name the variable of its key with api_key_env"
 	case f.Auth:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -140,18 +141,38 @@ func TestWireMistaken(t *testing.T) {
 	secret.StartTLS()
 	defer plain.Close()
 	defer secret.Close()
-	for name, address := range map[string]string{
-		"untrusted":        secret.URL,
-		"another protocol": strings.Replace(plain.URL, "http:", "https:", 1),
+	odd, err := net.Listen("tcp", "127.0.0.1:0") // such as an SSH server
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer odd.Close()
+	go func() {
+		for {
+			c, err := odd.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n")
+			_, _ = io.Copy(io.Discard, c) // else what is unread would reset the connection
+			c.Close()
+		}
+	}()
+	const noTLS = "the server does not speak https there: check base_url, which may have to begin with http://"
+	for name, tt := range map[string]struct{ kind, address, hint string }{
+		"untrusted":       {TypeClaude, secret.URL, "check the network and base_url"},
+		"http by https":   {TypeClaude, strings.Replace(plain.URL, "http:", "https:", 1), noTLS},
+		"ollama by https": {TypeOllama, strings.Replace(plain.URL, "http:", "https:", 1), noTLS},
+		"no web server":   {TypeCompatible, "https://" + odd.Addr().String(), noTLS},
+		"https by http":   {TypeCompatible, strings.Replace(secret.URL, "https:", "http:", 1), "begin base_url with https://"},
 	} {
-		cfg := Config{Providers: []Provider{{Type: TypeClaude, BaseURL: address}}, Retry: wireRetry}
+		cfg := Config{Providers: []Provider{{Type: tt.kind, Model: "m", BaseURL: tt.address}}, Retry: wireRetry}
 		m, err := selectWith(cfg, func(string) string { return wireKey }, "", new(idle).clock())
 		if err != nil {
 			t.Fatal(err)
 		}
 		events, err := collect(m, t.Context(), hello())
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Again || e.Hint != "check the network and base_url" || len(events) > 0 {
+		if !ok || e.Again || e.Hint != tt.hint || len(events) > 0 {
 			t.Errorf("%s: %s", name, tale(events, err))
 		}
 	}
