@@ -74,12 +74,19 @@ type group struct {
 type entry struct {
 	msg   string
 	lines []byte
-	notes [][]byte
+	notes []noted
 	also  []byte // lines with the further places
 	file  []byte // of the last place in also
 	col   int    // length of the last line of also
 	item  []byte // made last
 	n     int
+}
+
+// noted is a line of what belongs to a message.
+type noted struct {
+	line []byte // with its end
+	also []byte // lines with the further places that it says the same of
+	col  int    // length of the last line of also
 }
 
 // maxMessages is how many messages of a rule are shown in full, before those
@@ -160,8 +167,47 @@ func (s *store) add(f *finding) {
 // notes adds the lines that an entry does not have.
 func (s *store) notes(e *entry, lines []byte) {
 	for l := range bytes.Lines(lines) {
-		s.size += e.note(l)
+		if !s.noteAlso(e, l) {
+			s.size += e.note(l)
+		}
 	}
+}
+
+// noteAlso adds the place of a note that says the same as one of another place.
+func (s *store) noteAlso(e *entry, l []byte) bool {
+	at := bytes.Index(l, []byte(": note: "))
+	if at < 0 {
+		return false
+	}
+	place, text := bytes.TrimLeft(l[:at], " "), l[at:]
+	if len(place) == 0 || bytes.IndexByte(place, ' ') >= 0 {
+		return false
+	}
+	for i := range e.notes {
+		n := &e.notes[i]
+		if !bytes.HasSuffix(n.line, text) || bytes.IndexByte(bytes.TrimLeft(n.line[:len(n.line)-len(text)], " "), ' ') >= 0 {
+			continue
+		}
+		if !bytes.Equal(n.line, l) && !s.seenBefore(&finding{sev: isNote, rule: []byte(e.msg), msg: text, file: place}) {
+			before := len(n.also)
+			n.also, n.col = appendPlace(n.also, n.col, "  "+alsoHead, place)
+			s.size += len(n.also) - before
+		}
+		return true
+	}
+	return false
+}
+
+// appendPlace adds a place to lines of places, the last of which is col long.
+func appendPlace(lines []byte, col int, head string, place []byte) ([]byte, int) {
+	if col == 0 || col >= wrapAt {
+		if col > 0 {
+			lines = append(lines, '\n')
+		}
+		lines = append(lines, head...)
+		col = len(head)
+	}
+	return append(append(lines, ' '), place...), col + 1 + len(place)
 }
 
 func (s *store) group(f *finding) *group {
@@ -225,15 +271,7 @@ func (e *entry) place(f *finding, known bool, differs []byte) {
 	if len(differs) > 0 {
 		item = append(append(append(item, " ("...), differs...), ')')
 	}
-	if e.col == 0 || e.col >= wrapAt {
-		if e.col > 0 {
-			e.also = append(e.also, '\n')
-		}
-		e.also = append(e.also, alsoHead...)
-		e.col = len(alsoHead)
-	}
-	e.also = append(append(e.also, ' '), item...)
-	e.col += 1 + len(item)
+	e.also, e.col = appendPlace(e.also, e.col, alsoHead, item)
 	e.item = item
 }
 
@@ -279,8 +317,8 @@ const alsoHead = "  also"
 
 // note adds a line that is not there yet, and tells its size.
 func (e *entry) note(l []byte) int {
-	for _, n := range e.notes {
-		if bytes.Equal(n, l) {
+	for i := range e.notes {
+		if bytes.Equal(e.notes[i].line, l) {
 			return 0
 		}
 	}
@@ -288,7 +326,7 @@ func (e *entry) note(l []byte) int {
 		e.lines = append(e.lines, l...)
 		return len(l)
 	}
-	e.notes = append(e.notes, bytes.Clone(l))
+	e.notes = append(e.notes, noted{line: bytes.Clone(l)})
 	return len(l) + 24
 }
 
@@ -326,7 +364,10 @@ func (g *group) write(to *Lines, s *store) {
 		}
 		writeLines(to, e.lines)
 		for _, n := range e.notes {
-			to.Write(n[:len(n)-1])
+			to.Write(n.line[:len(n.line)-1])
+			if len(n.also) > 0 {
+				writeLines(to, append(n.also, '\n'))
+			}
 		}
 		if len(e.also) > 0 {
 			writeLines(to, append(s.shorten(e.also), '\n'))

@@ -37,6 +37,8 @@ func TestGroupByRule(t *testing.T) {
 			"--\n\nwarning: unused a\n  --> a.rs:1:2\n  also b.rs:1:2\n2 warnings grouped (1 rule)\n--\nwarning: other\n", Full},
 		"as many of each file": {``, Run{}, "a.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\nb.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\n",
 			"1 warning generated.\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\n(1 noise lines removed)\n", Full},
+		"a note of several places": {``, Run{}, "a.c:1:2: warning: falls through [-Wf]\na.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\nc.c:1:2: warning: falls through [-Wf]\nc.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\n",
+			"a.c:1:2: warning: falls through [-Wf]\n  a.c:2:2: note: here\n    also b.c:2:2 c.c:2:2\n  also b.c:1:2 c.c:1:2\n3 warnings grouped (1 rule)\n", Full},
 		"hunks of a formatter": {``, Run{Exit: 1}, "unformatted: File would be reformatted\n --> a.py:1:1\n  |\n1 + x = 1\n--------------------------------------------------------------------------------\n9 + y = 1\n  |\n\nunformatted: File would be reformatted\n --> b.py:1:1\n  |\n1 + x = 1\n  |\n\n2 files would be reformatted\n",
 			"unformatted: File would be reformatted\n  --> a.py:1:1\n  also b.py:1:1\n2 issues grouped (1 rule)\n\n2 files would be reformatted\n", Full},
 		"code that is there twice": {``, Run{Exit: 8}, "a.py:1:0: R0801: Similar lines in 2 files\n==a:[1:4]\n==b:[1:4]\nx = 1\n\ndef f():\n    return x (duplicate-code)\n\nRated at 3/10\n",
