@@ -16,7 +16,7 @@ func newGitStatus(p params) (Strategy, error) {
 	c := struct {
 		Changed   int `toml:"max_changed"`
 		Untracked int `toml:"max_untracked"`
-	}{Changed: 100, Untracked: 50}
+	}{Changed: 300, Untracked: 50}
 	if err := p(&c); err != nil {
 		return nil, err
 	}
