@@ -295,17 +295,22 @@ func (f *fetching) flush() {
 	case len(f.body) == 0:
 		return
 	}
-	body := bytes.TrimSuffix(f.body, []byte{'\n'})
+	body, most := bytes.TrimSuffix(f.body, []byte{'\n'}), f.lines
 	if short, ok := foldJSON(body, false); ok {
 		f.lossy = f.lossy || len(short) < len(body)
+		body = short
+	} else if short, ok := foldBrokenJSON(body); ok {
+		f.lossy = true
 		body = short
 	} else if short, ok := foldHTML(body, f.bytes/4+200); ok {
 		f.lossy = true
 		body = short
+	} else if len(body) <= f.bytes { // a text, which may be source code
+		most = 4 * f.lines
 	}
 	lines := bytes.Split(body, []byte{'\n'})
 	cut := f.excerpt().begin(f.out)
-	whole := len(lines) <= f.lines
+	whole := len(lines) <= most
 	if bytes.Contains(body, []byte(similarTail)) {
 		whole = len(lines) <= 4*f.lines
 		cut.head, cut.tail = 3*f.lines, f.lines/2

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // Bounds of what is folded of JSON.
@@ -19,6 +20,8 @@ const (
 
 const similarTail = " similar items omitted) ..."
 
+func similarItems(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, similarTail) }
+
 // foldJSON takes out of a text in JSON the items of arrays that resemble others:
 // those without a field, and without a value of a field of few values, that did
 // not come before. What stays, stays as it is written.
@@ -30,17 +33,39 @@ func foldJSON(text []byte, lists bool) (short []byte, ok bool) {
 	}
 	j := jsonFold{text: text, lists: lists, fields: make([]jsonField, 1, 64)}
 	end, ok := j.parse(j.blank(0), 0, 0)
-	if !ok || j.blank(end) != len(text) {
+	if ok && j.blank(end) < len(text) {
+		j, ok = jsonSequence(text, lists)
+	}
+	if !ok {
 		return nil, false
 	}
 	j.fold(0)
 	out := make([]byte, 0, len(text))
-	last := 0
+	last := len(j.text) - len(text) // the bracket of a sequence
 	for _, e := range j.edits {
-		out = append(append(out, text[last:e.from]...), e.by...)
+		out = append(append(out, j.text[last:e.from]...), e.by...)
 		last = e.to
 	}
-	return append(out, text[last:]...), len(j.edits) > 0
+	return append(out, j.text[last:]...), len(j.edits) > 0
+}
+
+// jsonSequence reads objects and arrays one after the other, as a line each or as
+// jq writes them: the items of an array whose bracket is put before them.
+func jsonSequence(text []byte, lists bool) (jsonFold, bool) {
+	j := jsonFold{text: slices.Concat([]byte{'['}, text), lists: lists, fields: make([]jsonField, 1, 64)}
+	j.values = append(j.values, jsonValue{to: len(j.text)})
+	item := j.field(0, nil, 0)
+	for at := j.blank(1); at < len(j.text); at = j.blank(at) {
+		ok := j.text[at] == '{' || j.text[at] == '['
+		if ok {
+			at, ok = j.parse(at, item, 1)
+		}
+		if !ok {
+			return j, false
+		}
+	}
+	j.values[0].next = len(j.values)
+	return j, true
 }
 
 // jsonFold is a text in JSON and what is cut out of it.
@@ -221,10 +246,10 @@ func (j *jsonFold) fold(n int) {
 		if omitted == 0 {
 			return
 		}
-		if next := j.blank(to); j.text[next] == ',' {
+		if next := j.blank(to); next < len(j.text) && j.text[next] == ',' {
 			to = next + 1
 		}
-		j.edits = append(j.edits, jsonEdit{from, to, fmt.Appendf(nil, "... (%d%s", omitted, similarTail)})
+		j.edits = append(j.edits, jsonEdit{from, to, similarItems(omitted)})
 		omitted = 0
 	}
 	for c := n + 1; c < v.next; c = j.values[c].next {

@@ -57,11 +57,22 @@ func TestFetch(t *testing.T) {
 	}
 	one, _ := json.Marshal(map[string]any{"total": 50, "items": items})
 	wget := "--2026-11-21 03:12:01--  https://example.test/a.tgz\nResolving example.test (example.test)... 192.0.2.7\nConnecting to example.test (example.test)|192.0.2.7|:443... connected.\nHTTP request sent, awaiting response... 200 OK\nLength: 300000 (293K) [application/x-tgz]\nSaving to: ‘a.tgz’\n\n     0K .......... .......... .......... .......... .......... 17% 1.21M 0s\n    50K .......... .......... .......... .......... .......... 34% 2.41M 0s\n\n2026-11-21 03:12:02 (2.1 MB/s) - ‘a.tgz’ saved [300000/300000]\n"
+	pretty, _ := json.MarshalIndent(items, "", " ")
+	var lines strings.Builder
+	for _, item := range items {
+		line, _ := json.Marshal(item)
+		lines.Write(append(line, '\n'))
+	}
+	at := strings.Index(string(pretty), `"title": "a title xxxxxxxxxxxxxxxxxxxxx"`) // where the progress overwrites it
+	broken := string(pretty[:at]) + "\r100 14309  100 14309    0     0  1008k      0 --:--:-- --:--:-- --:--:-- 1074k\n" + string(pretty[at+20:]) + "\n"
 	for name, tt := range map[string]struct {
 		in         string
 		exit       int
 		want, gone []string
 	}{
+		"items, broken":      {broken, 0, []string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"}, []string{`"id": 20,`, `"id": 45,`}},
+		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20,`}},
+		"source code":        {numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
 		"verbose":            {verbose, 0, []string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`}, []string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
 		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}", 2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>", 900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;", 3000) + "</script></body></html>\n", 0, []string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"}, []string{"b{c:d}", "var a"}},
 		"headers and a page": {html.String(), 0, []string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
@@ -96,6 +107,7 @@ func TestFetch(t *testing.T) {
 
 func FuzzFetch(f *testing.F) {
 	f.Add(verbose, 0)
+	f.Add("[\n"+strings.Repeat(" {\n  \"a\": 1,\n  \"b\": \"x\"\n },\n", 30)+" {\n  \"a\": 2\n }\n", 0)
 	f.Add("HTTP/1.1 404 Not Found\nServer: x\nDate: y\n\n"+strings.Repeat("<p>\n", 60), 22)
 	f.Add("["+strings.Repeat(`{"a":1,"b":"x","c":[1,2]},`, 40)+`{"a":2}]`, 0)
 	f.Add(" 49 28.6M   49 14.0M    0     0  11.8M      0  0:00:02  0:00:01  0:00:01 11.9M\n100 28.6M  100 28.6M    0     0  14.8M      0  0:00:01  0:00:01 --:--:-- 14.8M\ncurl: (18) x\n", 18)
@@ -106,6 +118,7 @@ func FuzzFetch(f *testing.F) {
 
 // FuzzFoldJSON checks that what is cut out of JSON leaves the rest as it is.
 func FuzzFoldJSON(f *testing.F) {
+	f.Add([]byte(strings.Repeat("{\"a\": {\"b\": 1}}\n", 40)))
 	f.Add([]byte(`{"a":[` + strings.Repeat(`{"k":"v","n":[1,2,{"x":null}]},`, 30) + `{}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		short, ok := foldJSON(text, false)

@@ -28,7 +28,7 @@ func (b buildSteps) Begin(run Run, out *Lines) Pass {
 var stepOutput = excerpt{head: 5, tail: 40, context: 6}
 
 // stepTests are what tests tell of a failure, besides its name.
-var stepTests = compiledOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `)
+var stepTests = compiledOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
 
 // maxSteps bounds the steps that are underway at once, and maxStepWarnings the
 // lines that stay of one that succeeded.

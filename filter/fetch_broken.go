@@ -1,0 +1,103 @@
+package filter
+
+import "bytes"
+
+// foldBrokenJSON does for a text whose lines look like a list in JSON, but that is
+// none, what foldJSON does for one: curl writes its progress into the middle of
+// what it fetched, where it is to show both, and part of a line is lost. An item is
+// what stands between braces that are alone in their lines, as far to the right as
+// the first ones within another.
+func foldBrokenJSON(text []byte) (short []byte, ok bool) {
+	text = bytes.TrimRight(text, "\n")
+	if len(text) < 400 || text[0] != '[' && text[0] != '{' {
+		return nil, false
+	}
+	lines := bytes.Split(text, []byte{'\n'})
+	items := brokenItems(lines)
+	if len(items) < minItems {
+		return nil, false
+	}
+	values := map[string]map[string]bool{} // of a key, no more than tell items apart
+	for _, item := range items {
+		for _, l := range lines[item.from:item.to] {
+			key, value := jsonMember(l)
+			if values[string(key)] == nil {
+				values[string(key)] = map[string]bool{}
+			}
+			if len(values[string(key)]) <= maxEnum {
+				values[string(key)][string(value)] = true
+			}
+		}
+	}
+	seen := map[string]bool{}
+	at, omitted, kept := 0, 0, 0
+	for i, item := range items {
+		fresh := i == 0 || i == len(items)-1
+		for _, l := range lines[item.from:item.to] {
+			key, value := jsonMember(l)
+			if few := values[string(key)]; len(few) > maxEnum || len(few)*3 > len(items) {
+				value = value[:min(len(value), 1)]
+				if len(value) > 0 && kinds[value[0]] == isDigit {
+					value = []byte{'-'}
+				}
+			}
+			if what := string(key) + "\x00" + string(value); !seen[what] {
+				seen[what] = true
+				fresh = fresh || kept < maxNovel
+			}
+		}
+		if !fresh {
+			omitted++
+			at = item.to
+			continue
+		}
+		kept++
+		if omitted > 0 {
+			short = append(short, similarItems(omitted)...)
+			short = append(short, '\n')
+			ok, omitted = true, 0
+		}
+		short = appendLines(short, lines[at:item.to])
+		at = item.to
+	}
+	return bytes.TrimSuffix(appendLines(short, lines[at:]), []byte{'\n'}), ok
+}
+
+func appendLines(dst []byte, lines [][]byte) []byte {
+	for _, l := range lines {
+		dst = append(append(dst, l...), '\n')
+	}
+	return dst
+}
+
+// lineRange is a range of lines, without the last.
+type lineRange struct{ from, to int }
+
+// brokenItems finds the items of a list.
+func brokenItems(lines [][]byte) (items []lineRange) {
+	indent, from := 0, -1
+	for i, l := range lines {
+		text := bytes.TrimLeft(l, " \t")
+		in := len(l) - len(text)
+		switch {
+		case indent == 0 && in > 0 && string(text) == "{":
+			indent, from = in, i
+		case in != indent || indent == 0:
+		case string(text) == "{":
+			from = i
+		case from >= 0 && (string(text) == "}" || string(text) == "},"):
+			items = append(items, lineRange{from, i + 1})
+			from = -1
+		}
+	}
+	return items
+}
+
+// jsonMember divides a line of an object; of another line all is the value.
+func jsonMember(l []byte) (key, value []byte) {
+	l = bytes.TrimSuffix(bytes.TrimLeft(l, " \t"), []byte{','})
+	if i := bytes.Index(l, []byte(`":`)); i > 0 && l[0] == '"' {
+		return l[:i], bytes.TrimLeft(l[i+2:], " ")
+	}
+	return nil, l
+}
