@@ -117,6 +117,24 @@ func TestDedup(t *testing.T) {
 	}
 }
 
+// Of what is long in one record the middle goes: of a line that tells of no error,
+// and of the frames of a stack trace those of libraries.
+func TestDedupLongRecord(t *testing.T) {
+	long := "2026-11-21 03:00:02 INFO payload " + strings.Repeat("x", 2000) + " end"
+	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +
+		numberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + numberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
+		numberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
+	got, _ := filtered(t, made(t, "dedup", ""), Run{}, in)
+	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(got, "springframework") || len(got) > 2000 || t.Failed() {
+		t.Errorf("%d bytes\n%s", len(got), got)
+	}
+}
+
 func TestDedupParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`max_unique_patterns = 0`:                                            "max_unique_patterns",

@@ -37,10 +37,13 @@ func filtered(t testing.TB, s Strategy, run Run, text string) (string, Confidenc
 }
 
 // numbered are n lines.
-func numbered(from, to int) string {
+func numbered(from, to int) string { return numberedAs("line %d\n", from, to) }
+
+// numberedAs writes a format once for each number.
+func numberedAs(format string, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
-		fmt.Fprintf(&b, "line %d\n", i)
+		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
 }

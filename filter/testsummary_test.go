@@ -132,6 +132,18 @@ func TestTestSummary(t *testing.T) {
 			in:   "  Cart\n    #total()\n      ✔ sums\n      1) adds shipping\n    #empty()\n      ✔ is\n\n  2 passing (5ms)\n  1 failing\n\n  1) Cart\n       #total()\n         adds shipping:\n     AssertionError: 3 == 8\n      at Context.<anonymous> (test/cart.js:5:3)\n      at process.processImmediate (node:internal/timers:483:21)\n",
 			keep: []string{"    #total()", "1) adds shipping", "2 passing", "AssertionError: 3 == 8", "test/cart.js:5:3"}, gone: []string{"#empty()", "✔"},
 		},
+		"maven, warnings without end": {
+			in:   "[INFO] Scanning for projects...\n" + numberedAs("[WARNING] overlapping class %d\n", 1, 40) + "[INFO] -------------------------------------------------------\n[INFO]  T E S T S\n[INFO] -------------------------------------------------------\n[INFO] Running a.B\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in a.B\n[INFO] \n[INFO] Results:\n[INFO] \n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[INFO] \n[INFO] BUILD SUCCESS\n",
+			keep: []string{"overlapping class 15", "... (25 lines omitted) ...", "Tests run: 2", "BUILD SUCCESS"}, gone: []string{"overlapping class 16"},
+		},
+		"pytest, skipped without end": {
+			in:   "===== test session starts =====\ncollected 41 items\n\nt.py " + strings.Repeat("s", 40) + ". [100%]\n\n===== short test summary info =====\n" + numberedAs("SKIPPED [1] t.py:%d: needs a GPU\n", 1, 40) + "===== 1 passed, 40 skipped in 0.10s =====\n",
+			keep: []string{"t.py:10: needs a GPU", "... (30 lines omitted) ...", "1 passed, 40 skipped"}, gone: []string{"t.py:11:"},
+		},
+		"jest, what a test wrote": {
+			in:   "PASS ./a.test.js\n  ● Console\n\n    console.log\n      the answer is 42\n\n      at log (a.test.js:3:11)\n      at Object.<anonymous> (node_modules/jest-circus/build/utils.js:1:2)\n\nTests:       1 passed, 1 total\n",
+			keep: []string{"the answer is 42", "a.test.js:3:11", "1 passed, 1 total"}, gone: []string{"jest-circus"},
+		},
 		"maven, a class that does not end": {
 			run: Run{Exit: 143}, parameters: `format = "jvm"`,
 			in:   "[INFO] Scanning for projects...\n[INFO] Running shop.ATest\n[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in shop.ATest\n[INFO] Running shop.HangTest\n",
