@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -48,6 +49,7 @@ type Claude struct {
 	cfg    ClaudeConfig
 	knows  claudeModel
 	client func() *anthropic.Client
+	fills  atomic.Bool // calls get a thought that lack one: the server has refused them
 }
 
 // claudeKinds is the HTTP status that the kinds of error would have had.
@@ -138,6 +140,11 @@ func (c *Claude) open(ctx context.Context, req Request) (*http.Response, error) 
 			return c.post(ctx, req, bare)
 		}
 	}
+	// DeepSeek and Kimi take no calls without the thoughts that led to them, which
+	// those of other models lack.
+	if !atAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !c.fills.Swap(true) {
+		return c.post(ctx, req, messages)
+	}
 	return res, err
 }
 
@@ -149,6 +156,13 @@ func (c *Claude) post(ctx context.Context, req Request, messages []Message) (*ht
 		return nil, err
 	}
 	return res, nil
+}
+
+// wantsThoughts tells whether a request failed for thoughts that are not in it.
+func wantsThoughts(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status == http.StatusBadRequest && (strings.Contains(e.message, "thinking") || strings.Contains(e.message, "reasoning_content")) &&
+		(strings.Contains(e.message, "is missing") || strings.Contains(e.message, "must be passed back"))
 }
 
 // refusesThoughts tells whether a request failed for the thoughts in it.

@@ -336,6 +336,30 @@ func TestClaudeRefusedThought(t *testing.T) {
 	}
 }
 
+// A call without a thought, which the server refuses, gets one from then on.
+func TestClaudeMissingThought(t *testing.T) {
+	for _, message := range []string{
+		"The `content[].thinking` in the thinking mode must be passed back to the API.", // DeepSeek
+		"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+	} {
+		s := serveClaude(t, status(400, `{"error":{"type":"invalid_request_error","message":`+quoted(message)+`}}`), sse(t, "text.sse"))
+		m := s.model()
+		for range 2 {
+			if _, err := collect(m, t.Context(), Request{Messages: []Message{
+				said("a"), {Role: Assistant, Blocks: []Block{{Text: "b"}, {Call: &ToolCall{ID: "c", Name: "list", Input: json.RawMessage(`{}`)}}}},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, want := range []string{"text", "thinking", "thinking"} {
+			content := s.bodies[i]["messages"].([]any)[1].(map[string]any)["content"].([]any)
+			if first := content[0].(map[string]any); first["type"] != want {
+				t.Errorf("request %d: %v", i, content)
+			}
+		}
+	}
+}
+
 func golden(t *testing.T, name string) []byte {
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {

@@ -138,7 +138,15 @@ func (c *Claude) assistantBlocks(blocks []Block, ids *wireIDs) []anthropic.Conte
 		}
 		end = len(out)
 	}
-	return out[:end]
+	out = out[:end]
+	isCall := func(b anthropic.ContentBlockParamUnion) bool { return b.OfToolUse != nil }
+	isThought := func(b anthropic.ContentBlockParamUnion) bool {
+		return b.OfThinking != nil || b.OfRedactedThinking != nil
+	}
+	if c.fills.Load() && slices.ContainsFunc(out, isCall) && !slices.ContainsFunc(out, isThought) {
+		out = slices.Insert(out, 0, anthropic.NewThinkingBlock("", " ")) // an empty one does not count
+	}
+	return out
 }
 
 // thoughtBlock is the Data of an Opaque: the block as the API sent it. The text
