@@ -57,6 +57,28 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
+// hide takes the values out of what MCP servers are given as their environment and
+// headers, where their keys are, and reports whether there were any.
+func (n *node) hide() (found bool) {
+	servers := n.at("params").at("mcpServers")
+	if servers == nil {
+		return false
+	}
+	for _, server := range servers.items {
+		for _, list := range []*node{server.at("env"), server.at("headers")} {
+			if list == nil {
+				continue
+			}
+			for _, entry := range list.items {
+				if value := entry.at("value"); value != nil {
+					*value, found = node{raw: `"xxxxx"`}, true
+				}
+			}
+		}
+	}
+	return found
+}
+
 func (r *Recorder) line(side string, line []byte) string {
 	if side == client && r.workspace == "" {
 		r.workspace = Workspace(envelopeOf(line).Params.CWD)
@@ -64,6 +86,9 @@ func (r *Recorder) line(side string, line []byte) string {
 	n, err := parseNode(line)
 	if err != nil || n.open != '{' {
 		return sideLine(side, line, true)
+	}
+	if side == client && n.hide() {
+		line = []byte(n.String())
 	}
 	ambiguous := false
 	n.strings("", func(_, s string) string {

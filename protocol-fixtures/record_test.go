@@ -21,6 +21,8 @@ func TestRecorder(t *testing.T) {
 		{client, `[1]`},
 		{client, "bad \xff bytes"},
 		{client, `{"text":"$HOME"}`},
+		{client, `{"params":{"mcpServers":[{"name":"m","env":[{"name":"KEY","value":"secret"}]},{"headers":[{"name":"Authorization","value":"Bearer secret"}]},{"env":null}]}}`},
+		{client, `{"params":{"mcpServers":[{"name":"$HOME","env":[{"name":"KEY","value":"secret"}]}]}}`},
 		{agent, `{"text":"<in /home/x/proj, session ` + id + `>"}`},
 	} {
 		r.Trace(l[0], []byte(l[1]))
@@ -33,6 +35,8 @@ func TestRecorder(t *testing.T) {
 {"client": "[1]"}
 {"client_base64": "YmFkIP8gYnl0ZXM="}
 {"client": "{\"text\":\"$HOME\"}"}
+{"client": {"params":{"mcpServers":[{"name":"m","env":[{"name":"KEY","value":"xxxxx"}]},{"headers":[{"name":"Authorization","value":"xxxxx"}]},{"env":null}]}}}
+{"client": "{\"params\":{\"mcpServers\":[{\"name\":\"$HOME\",\"env\":[{\"name\":\"KEY\",\"value\":\"xxxxx\"}]}]}}"}
 {"agent":  {"text":"<in /w, session ${S}>"}}
 `
 	if got := b.String(); got != recorded+want || r.Err() != nil {
@@ -42,7 +46,7 @@ func TestRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.steps) != 9 {
+	if len(f.steps) != 11 {
 		t.Errorf("%d steps", len(f.steps))
 	}
 }
