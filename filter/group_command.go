@@ -12,11 +12,16 @@ const (
 	enters               // it goes into a directory
 )
 
-// compilers are the programs whose commands are noise.
-var compilers = map[string]bool{
-	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "cpp": true, "ar": true, "ranlib": true, "ld": true, "strip": true, "as": true, "nasm": true, "yasm": true,
-	"gfortran": true, "nvcc": true, "rustc": true, "javac": true, "ocamlopt": true, "ocamlc": true, "ocamlfind": true, "ghc": true, "emcc": true, "em++": true, "swiftc": true, "libtool": true, "windres": true,
-	"tcc": true, "icc": true, "icx": true, "icpx": true, "mpicc": true, "mpicxx": true, "objcopy": true, "moc": true, "uic": true, "rcc": true, "protoc": true, "f77": true, "dmd": true, "ldc2": true, "lld": true, "install": true,
+// isCompiler reports whether commands of a program are noise. It is asked of most
+// lines, which a map would take longer for.
+func isCompiler(name []byte) bool {
+	switch string(name) {
+	case "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "ar", "ranlib", "ld", "strip", "as", "nasm", "yasm",
+		"gfortran", "nvcc", "rustc", "javac", "ocamlopt", "ocamlc", "ocamlfind", "ghc", "emcc", "em++", "swiftc", "libtool", "windres",
+		"tcc", "icc", "icx", "icpx", "mpicc", "mpicxx", "objcopy", "moc", "uic", "rcc", "protoc", "f77", "dmd", "ldc2", "lld", "install":
+		return true
+	}
+	return false
 }
 
 // commandOf reads a line as a command that a build tool shows before it runs it.
@@ -37,10 +42,11 @@ func commandOf(l []byte) command {
 	}
 	rest = bytes.TrimPrefix(rest, []byte(": && "))
 	for range 4 { // what stands before the program
-		word, behind, ok := bytes.Cut(rest, []byte(" "))
-		if !ok || len(word) == 0 {
+		end := bytes.IndexByte(rest, ' ')
+		if end <= 0 {
 			return noCommand
 		}
+		word, behind := rest[:end], rest[end+1:]
 		name := word[bytes.LastIndexByte(word, '/')+1:]
 		switch {
 		case compiles(name):
@@ -68,7 +74,7 @@ func commandOf(l []byte) command {
 // compiles reports whether a program is a compiler, of whatever target and
 // version.
 func compiles(name []byte) bool {
-	if compilers[string(name)] {
+	if isCompiler(name) {
 		return true
 	}
 	if n := len(name); n > 0 && name[n-1] >= '0' && name[n-1] <= '9' { // gcc-12
@@ -79,7 +85,7 @@ func compiles(name []byte) bool {
 	if at := bytes.LastIndexByte(name, '-'); at > 0 && bytes.Count(name, []byte("-")) > 1 { // arm-none-eabi-gcc
 		name = name[at+1:]
 	}
-	return compilers[string(name)]
+	return isCompiler(name)
 }
 
 // linksOrNot tells linking from compiling.

@@ -202,7 +202,13 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 			}
 			i++
 		case plain[b]:
-			s.clean = append(s.clean, b)
+			end := i + 1
+			for end < len(line) && plain[line[end]] && line[end] != 0xc2 {
+				end++
+			}
+			s.clean = append(s.clean, line[i:end]...)
+			i = end
+			continue
 		}
 		i++
 	}
