@@ -1,9 +1,6 @@
 package filter
 
-import (
-	"bytes"
-	"encoding/base64"
-)
+import "bytes"
 
 // nameBefore gives the name in front of a place, past blanks and what closes a
 // quoted or indexed one. A key that another word tells the kind of has it in its
@@ -60,8 +57,14 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 	for n := 0; n < 64 && at < len(l) && spaceSet[l[at]]; n++ {
 		at++
 	}
-	if bytes.HasPrefix(l[at:], []byte("Some(")) && at+len("Some(") < len(l) {
-		at += len("Some(")
+	for _, dump := range [...]string{"Some(", "(string) (len="} { // of Rust, of spew
+		if rest := l[at:]; hasAny(rest, dump) {
+			at += len(dump)
+			if dump[0] == '(' {
+				at = digitSet.run(l, at) + len(") ")
+			}
+			at = min(at, len(l))
+		}
 	}
 	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFLN@"), l[at]) >= 0; n++ { // of literals
 		if isQuote(l[at+1]) {
@@ -145,10 +148,16 @@ func (m *masking) colon(l []byte, i int) {
 		m.thin(l, i+1)
 	}
 	if to-from < 3 {
-		if to-from == 1 && isQuote(l[to]) {
+		switch {
+		case to-from == 1 && isQuote(l[to]):
 			m.webKey(l, from, i)
+			return
+		case string(l[from:to]) != "is": // your token is:
+			return
 		}
-		return
+		if from, to = nameBefore(l, from); to-from < 3 {
+			return
+		}
 	}
 	m.pair(l, from, to, i+1, ':')
 }
@@ -159,6 +168,17 @@ func (m *masking) thin(l []byte, at int) {
 	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
 	if slash > 0 && sign-slash > minValue && believable(rest[slash+1:sign], passwordName, true, true) {
 		m.hit(at+slash+1, at+sign, urlPassword)
+	}
+}
+
+// address looks at user:password@tcp(host), whose sign is at a place.
+func (m *masking) address(l []byte, sign int) {
+	from := sign
+	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
+		from--
+	}
+	if colon := bytes.IndexByte(l[from:sign], ':'); colon > 0 && believable(l[from+colon+1:sign], passwordName, true, true) {
+		m.hit(from+colon+1, sign, urlPassword)
 	}
 }
 
@@ -215,46 +235,81 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		m.special(l, from, to, at, separator)
 		return
 	}
-	if separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && alnumSet[l[at]] { // arn:...:secret:name
+	tight := to == at-1
+	switch {
+	case separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && alnumSet[l[at]]: // arn:...:secret:name
 		return
-	}
-	if from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]) {
+	case from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]):
+		return
+	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a directory
+		return
+	case tight && from > 0 && at < len(l) && isQuote(l[at]) && l[at] == l[from-1]: // "PASSWORD=" + x
+		return
+	case separator == ':' && at < len(l) && l[at] == '[' && !isMask(l[at:]): // X-Api-Key:[...], as Go prints headers
+		m.listed(l, at+1)
 		return
 	}
 	start := from == 0 || spaceSet[l[from-1]]
-	shout := to == at-1 && (shouting(name) && (separator == '=' || start && endsLine(l, at)) || separator == '=' && ofConnection(l, from))
+	connection := tight && separator == '=' && ofConnection(l, from)
+	shout := connection || tight && shouting(name) && (separator == '=' || start && endsLine(l, at))
 	v := valueFrom(l, at, shout && start)
+	if connection && l[from-1] == ';' && !v.quoted {
+		v.to = v.from + connectionSet.run(l[v.from:min(len(l), v.from+maxValue)], 0)
+	}
 	value := l[v.from:v.to]
-	if (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';') { // no directory
-		return
-	}
-	if from > 0 && to == at-1 && at < len(l) && l[at] == l[from-1] && isQuote(l[at]) { // "PASSWORD=" + x
-		return
-	}
 	shout = shout || v.quoted && n == passwordName && accountPassword(name)
 	if n == tokenName && uuid(value) && (shout || kindOf(name) == npmToken) {
 		n = secretName
 	}
-	if !v.quoted && separator == '=' && to == at-1 && v.from > at { // name= is empty
-		return
-	}
-	if believable(value, n, v.quoted, shout) {
-		if bytes.Equal(value, name) || bytes.Contains(l[:from], []byte("badge.")) { // the tokens of badges are for everybody
-			return
+	switch {
+	case !v.quoted && separator == '=' && tight && v.from > at: // name= is empty
+	case !believable(value, n, v.quoted, shout):
+		if !v.quoted {
+			m.elsewhere(l, v, n, separator)
 		}
+	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // the tokens of badges are for everybody
+	default:
 		m.hit(v.from, v.to, kindOf(name))
+		if arrow := `" -> "`; v.quoted && hasAny(l[v.to:], arrow) { // of a plan of Terraform
+			if v = valueFrom(l, v.to+len(arrow)-1, false); believable(l[v.from:v.to], n, true, shout) {
+				m.hit(v.from, v.to, kindOf(name))
+			}
+		}
+	}
+}
+
+// connectionSet is what can be in a value of a connection string.
+var connectionSet = func() *byteSet {
+	c := &byteSet{}
+	for b := range c {
+		c[b] = b > ' ' && b != ';' && b != '\\' && !isQuote(byte(b))
+	}
+	return c
+}()
+
+// listed looks at the one value of a list.
+func (m *masking) listed(l []byte, at int) {
+	end := base64OrDotSet.run(l, at)
+	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
 	}
-	if v.quoted {
-		return
+	if v := l[at:end]; believable(v, secretName, false, false) {
+		m.hit(at, end, namedSecret)
 	}
-	if len(value) == 0 || hasAny(value, "|", ">", "Some(") {
-		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '='}
-	}
-	m.fallback(l, v.to, n)
+}
+
+// elsewhere looks for the value of a name that has none beside it.
+func (m *masking) elsewhere(l []byte, v assigned, n naming, separator byte) {
 	const long = 512
-	if len(value) > long {
+	switch value := l[v.from:v.to]; {
+	case len(value) > long:
 		m.judged = v.to - long/2
+	case len(value) == 0 || hasAny(value, "|", ">", "Some("):
+		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '='}
+	case value[0] == '{': // "password": {"value": "..."}
+		m.valueAt, m.valueIs = m.n+3, n
+	default:
+		m.fallback(l, v.to, n)
 	}
 }
 
@@ -291,6 +346,9 @@ func (m *masking) belowIt(l []byte) {
 // endsLine reports whether what is behind a colon and a blank is all of the line,
 // as it is in YAML, and no member of a list.
 func endsLine(l []byte, at int) bool {
+	if len(l)-at > maxValue {
+		return false
+	}
 	l = bytes.TrimRight(l, " \t\r")
 	return at+1 < len(l) && l[at] == ' ' && bytes.IndexByte([]byte(",;({["), l[len(l)-1]) < 0
 }
@@ -337,219 +395,4 @@ func kindOf(name []byte) credKind {
 		return azureKey
 	}
 	return namedSecret
-}
-
-// special looks at names that are no credential's by themselves.
-func (m *masking) special(l []byte, from, to, at int, separator byte) {
-	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
-		from += space + 1
-	}
-	name := l[from:to]
-	switch len(name) {
-	case len("key"), len("name"), len("value"), len("keyName"), len("response"):
-		switch {
-		case equalFold(name, "name"), equalFold(name, "key"):
-			v := valueFrom(l, at, false)
-			n := classify(l[v.from:v.to])
-			if n < tokenName {
-				return
-			}
-			m.valueAt, m.valueIs = m.n+2, n
-			if rest := l[v.to:]; hasAny(rest, `">`, "'>") { // <property name="...">value</property>
-				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
-			}
-			return
-		case equalFold(name, "keyName"): // of an account of Azure
-			m.valueAt, m.valueIs = m.n+2, weakName
-			return
-		case equalFold(name, "response") && near(l, at, "Digest "):
-			if v := valueFrom(l, at, false); v.quoted && fingerprint(l[v.from:v.to]) {
-				m.hit(v.from, v.to, authorization)
-			}
-			return
-		case equalFold(name, "value"):
-			if m.n <= m.valueAt {
-				m.valueAt = 0
-				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, v.quoted, false) {
-					m.hit(v.from, v.to, namedSecret)
-				}
-			}
-			return
-		case equalFold(name, "sig") && near(l, at, "se=") && near(l, at, "sv="):
-			m.signature(l, at, azureKey)
-			return
-		}
-	}
-	switch b := name[0] | 0x20; {
-	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
-		switch {
-		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="), near(l, at, "AWS4-HMAC-"):
-			m.signature(l, at, awsKey)
-		case b == 'x', near(l, at, "GoogleAccessId="):
-			m.signature(l, at, googleKey)
-		}
-	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
-		if separator == ':' || at < len(l) && isQuote(l[at]) {
-			m.authorize(l, at)
-		}
-	case separator == '=' && m.ofCookies(l):
-		m.cookie(l, from, to, at)
-	case separator == ':' && m.encodedURL(l, at):
-	case separator == ':' && equalFold(name, "private-lines"):
-		m.block = keyBlock{open: true}
-	}
-}
-
-// encodedURL looks at a value in Base64, as the secrets of a cluster are, of a URL
-// with a password.
-func (m *masking) encodedURL(l []byte, at int) bool {
-	const least, most = 24, 1 << 10
-	from := at
-	for n := 0; n < 64 && from < len(l) && spaceSet[l[from]]; n++ {
-		from++
-	}
-	const before = 4 // at most: quotes and the like. What follows tells of most values that they are none
-	if base64Set.run(l, from+before) < from+least {
-		return false
-	}
-	v := valueFrom(l, at, false)
-	value := l[v.from:v.to]
-	if n := len(value); n < least || n > most || n%4 != 0 || !base64Set.all(value) {
-		return false
-	}
-	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each place
-		return false
-	}
-	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
-	n, err := base64.StdEncoding.Decode(text, value)
-	host := bytes.Index(text[:n], []byte("://"))
-	if err != nil || host < 0 {
-		return false
-	}
-	inside := masking{}
-	inside.url(text[:n], host+len("://"))
-	if len(inside.hits) == 0 {
-		return false
-	}
-	m.hit(v.from, v.to, urlPassword)
-	return true
-}
-
-func equalFold(name []byte, low string) bool {
-	return len(name) == len(low) && hasFold(name, []byte(low))
-}
-
-// ofCookies reports whether a line tells of cookies.
-func (m *masking) ofCookies(l []byte) bool {
-	if m.cookies == 0 {
-		m.cookies = -1
-		if bytes.Contains(l, []byte("ookie")) {
-			m.cookies = 1
-		}
-	}
-	return m.cookies > 0
-}
-
-// near reports whether a text is near a place.
-func near(l []byte, at int, text string) bool {
-	const around = 1 << 10
-	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
-}
-
-// signature masks the one of a URL, by which whoever has it may do something.
-func (m *masking) signature(l []byte, at int, k credKind) {
-	end := urlSet.run(l, at)
-	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
-		m.hit(at, end, k)
-	}
-}
-
-// element looks at an element of XML that has the name of a credential, or a
-// name in it.
-func (m *masking) element(l []byte, i int) {
-	end := nameSet.run(l, i+1)
-	if end == i+1 || end >= len(l) || l[end] != '>' {
-		return
-	}
-	name := l[i+1 : end]
-	names := equalFold(name, "name") || equalFold(name, "key")
-	n := classify(name)
-	if n == otherName && m.n <= m.valueAt && (equalFold(name, "value") || equalFold(name, "string")) {
-		n, m.valueAt = m.valueIs, 0
-	}
-	if n == otherName && !names {
-		return
-	}
-	if n != otherName {
-		m.content(l, end+1, n, name)
-		return
-	}
-	value := l[end+1 : min(len(l), end+1+maxValue)]
-	if to := bytes.Index(value, []byte("</")); to >= 0 {
-		if n := classify(value[:to]); n >= tokenName {
-			m.valueAt, m.valueIs = m.n+2, n
-		}
-	}
-}
-
-// content looks at the text of an element, which is data.
-func (m *masking) content(l []byte, at int, n naming, name []byte) {
-	value := l[at:min(len(l), at+maxValue)]
-	to := bytes.Index(value, []byte("</"))
-	if to >= 0 && believable(value[:to], n, true, n == passwordName) {
-		m.hit(at, at+to, kindOf(name))
-	}
-}
-
-// argument looks at a call with a text, of a function that has the name of a
-// credential, or whose text is such a name and which has the value behind it:
-// os.Setenv("API_TOKEN", "...").
-func (m *masking) argument(l []byte, i int) {
-	at := i + 1
-	for at < len(l) && l[at] == ' ' {
-		at++
-	}
-	if at == len(l) || !isQuote(l[at]) {
-		return
-	}
-	name := l[nameFrom(l, i):i]
-	if len(name) == 0 && i > 0 && l[i-1] == '=' {
-		name = l[nameFrom(l, i-1) : i-1]
-	}
-	n := classify(name)
-	if n == tokenName && equalFold(name[len(name)-len("auth"):], "auth") {
-		m.login(l, at)
-	}
-	if n == otherName {
-		end := nameSet.run(l, at+1)
-		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
-			return
-		}
-		if n = classify(l[at+1 : end]); n == otherName {
-			return
-		}
-		for at = end + len(`",`); at < len(l) && l[at] == ' '; {
-			at++
-		}
-		if at == len(l) || !isQuote(l[at]) {
-			return
-		}
-	}
-	v := valueFrom(l, at, false)
-	if value := l[v.from:v.to]; believable(value, n, true, false) && randomText(value) {
-		m.hit(v.from, v.to, namedSecret)
-	}
-}
-
-// login looks at what follows the user in a call: SetBasicAuth("user", "password").
-func (m *masking) login(l []byte, at int) {
-	user := valueFrom(l, at, false)
-	rest := l[min(user.to+1, len(l)):]
-	if user.to-user.from > 64 || !hasAny(rest, ", ", ",") {
-		return
-	}
-	v := valueFrom(l, user.to+len(`",`), false)
-	if v.quoted && hasDigit(l[v.from:v.to]) && believable(l[v.from:v.to], passwordName, true, false) {
-		m.hit(v.from, v.to, namedSecret)
-	}
 }

@@ -459,6 +459,42 @@ MasterUserPassword: '{{resolve:secretsmanager:db:SecretString:password}}'
 ---
       DB_PASSWORD:     <set to the key 'password' in secret 'db'>  Optional: false
 ---
+password:[a-zA-Z0-9]{8,}
+---
+@auth("admin", "editor2")
+---
+Password=yourStrong(!)Password;
+---
+WEBHOOK_SECRET=whsec_xxx
+---
+"password": "wachtwoord vergeten klik dan hier"
+---
+"passphrase": "enter the passphrase for your private key"
+---
+  ~ password = (sensitive value)
+---
+variable "password" {
+  description = "The password of db1"
+  default     = ""
+---
+  "password": {
+    "type": "string",
+    "default": "",
+---
+enum Errors { INVALID_PASSWORD = 'INVALID_PASSWORD', BAD_TOKEN = 'auth/invalid-token' }
+---
+  RESET_PASSWORD: /reset-password
+---
+host=localhost user=postgres password=postgres dbname=test sslmode=disable
+---
+user:pass@tcp(127.0.0.1:3306)/x
+---
+| password | string | yes      | The user1 password |
+---
+{ pass: 12, fail: 0 }
+---
+https://a.test/auth?redirect_uri=http%3A%2F%2Flocalhost%3A8080%2Fcallback&response_type=token
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

@@ -327,10 +327,11 @@ func webhook(l []byte, _, body int) int {
 // encodedLogin finds the end of the logins to registries, as Docker keeps them,
 // in Base64.
 func encodedLogin(l []byte, from, body int) int {
+	const longest = 4 << 10
 	if !tokenStart(l, from) {
 		return 0
 	}
-	return base64Set.run(l, body)
+	return base64Set.run(l[:min(len(l), body+longest)], body)
 }
 
 // passwordHash finds the end of the hash of a password.
@@ -354,4 +355,16 @@ func atlasToken(l []byte, from, body int) int {
 		return 0
 	}
 	return end
+}
+
+// mailchimp looks at a key of Mailchimp: 32 hexadecimal digits, -us and the number
+// of a data center.
+func (m *masking) mailchimp(l []byte, i int) {
+	const size, most = 32, 2
+	from, at := i-size, i+len("-us")
+	end := digitSet.run(l, at)
+	if from < 0 || end == at || end > at+most || end < len(l) && tokenSet[l[end]] || !tokenStart(l, from) || !hexSet.all(l[from:i]) || dull(l[from:i]) {
+		return
+	}
+	m.hit(from, end, serviceKey)
 }

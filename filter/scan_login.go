@@ -175,7 +175,11 @@ func (m *masking) word(l []byte, i int) {
 	} else if hasFold(l[i:], []byte("wd")) {
 		end = i + len("wd")
 	}
-	if end >= len(l) || l[end] != ' ' && l[end] != '\t' {
+	if hasAny(l[min(end, len(l)):], `" {`) { // of a variable of Terraform
+		m.valueAt, m.valueIs = m.n+4, passwordName
+		return
+	}
+	if end >= len(l) || l[end] != ' ' && l[end] != '\t' || len(l)-end > maxValue {
 		return
 	}
 	at := end
@@ -256,18 +260,6 @@ func (m *masking) dash(l []byte, i int) int {
 		m.letter(l, i)
 	}
 	return end - 1
-}
-
-// mailchimp looks at a key of Mailchimp: 32 hexadecimal digits, -us and the number
-// of a data center.
-func (m *masking) mailchimp(l []byte, i int) {
-	const size, most = 32, 2
-	from, at := i-size, i+len("-us")
-	end := digitSet.run(l, at)
-	if from < 0 || end == at || end > at+most || end < len(l) && tokenSet[l[end]] || !tokenStart(l, from) || !hexSet.all(l[from:i]) || dull(l[from:i]) {
-		return
-	}
-	m.hit(from, end, serviceKey)
 }
 
 // option looks at the value of an option that has a name.

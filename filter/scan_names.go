@@ -33,17 +33,20 @@ func classify(name []byte) naming {
 		return otherName
 	}
 	before := w.n - 1 // the words before the last
+	last := w.word(before)
 	for i := range before {
-		if voidsName(w.word(i)) {
+		if word := w.word(i); voidsName(word) || string(word) == "host" && string(last) == "key" {
 			return otherName
 		}
 	}
 	shout := shouting(name)
-	last := w.word(before)
 	switch n := nounNaming(last); {
 	case n != otherName:
 		return n
 	case string(last) == "pass", string(last) == "pw" && !shout:
+		for before > 1 && qualifiesName(w.word(before-1)) { // RABBITMQ_DEFAULT_PASS
+			before--
+		}
 		switch {
 		case before == 0 && !shout: // also of a test
 			return secretName
@@ -203,7 +206,7 @@ func shouting(name []byte) bool {
 // nounNaming tells what a last word says by itself.
 func nounNaming(w []byte) naming {
 	switch string(w) {
-	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "psk":
+	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "bindpw", "psk":
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
 		return secretName
@@ -243,7 +246,7 @@ func voidsName(w []byte) bool {
 	switch string(w) {
 	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
 		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls", "invalid", "unexpected", "parse", "cache", "foreign", "partition",
-		"sort", "unrecognized", "unknown", "bad", "illegal", "host", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
+		"sort", "unrecognized", "unknown", "bad", "illegal", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
 		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
 		return true
 	}

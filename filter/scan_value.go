@@ -69,61 +69,6 @@ func believablePassword(v []byte, sure, shout bool) bool {
 	return len(v) >= 6 && (numbers > 0 || others > 0)
 }
 
-// passphrase reports whether a value is words by chance: four small ones or
-// more, none of which a sentence needs.
-func passphrase(v []byte) bool {
-	words, from := 0, 0
-	for i := 0; i <= len(v); i++ {
-		switch {
-		case i < len(v) && v[i] >= 'a' && v[i] <= 'z':
-		case i < len(v) && v[i] != ' ' && v[i] != '-', i-from < 3, i-from > 10, ofSentence(v[from:i]):
-			return false
-		default:
-			words++
-			from = i + 1
-		}
-	}
-	return words >= 4
-}
-
-// phrase reports whether a quoted value with blanks in it is a password, and
-// no text about one.
-func phrase(v []byte, shout bool) bool {
-	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
-		return false
-	}
-	if passphrase(v) {
-		return true
-	}
-	digits, inside := false, false
-	for word := range bytes.FieldsSeq(v) {
-		if ofSentence(word) {
-			return false
-		}
-		for i, b := range word {
-			digits = digits || digitSet[b]
-			inside = inside || i > 0 && i+1 < len(word) && digitSet[b] && isLetter(word[i-1]) && isLetter(word[i+1])
-		}
-	}
-	return inside || shout && digits
-}
-
-func isLetter(b byte) bool { return alnumSet[b] && !digitSet[b] }
-
-// ofSentence reports whether a word is one that holds sentences together.
-func ofSentence(w []byte) bool {
-	var buf [8]byte
-	if len(w) > len(buf) {
-		return false
-	}
-	switch string(appendLower(buf[:0], w)) {
-	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can", "may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if", "as", "it",
-		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all", "too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user", "login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein", "eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
-		return true
-	}
-	return false
-}
-
 // hashedPassword reports whether a value is the hash of a password.
 func hashedPassword(v []byte) bool {
 	return len(v) >= 20 && v[0] == '$' && hasAny(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
@@ -172,7 +117,7 @@ func codeLike(v []byte) bool {
 			}
 		case '.':
 			// A name of a member; numbers have digits on both sides.
-			if i > 0 && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 20 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
+			if i > 0 && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -320,10 +265,10 @@ var examples = newWords("example", "placeholder", "redacted", "xxxxxx", "dummy",
 var dummies = newWords(dummyWords...)
 
 var dummyWords = []string{
-	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase",
+	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase", "wachtwoord",
 	"changeme", "changeit", "change-me", "change_me", "change-this", "change_this", "your-", "your_", "yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
-	"insert", "replace", "fake", "mock", "foobar", "hidden", "password", "passwd", "passphrase", "mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret", "notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
-	"some-", "some_", "test", "qwerty", "letmein", "xxxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
+	"insert", "replace", "fake", "mock", "foobar", "hidden", "filtered", "password", "passwd", "passphrase", "mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret", "notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
+	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
 }
 
 // dummy reports whether the letters of a value are a word that stands for any.

@@ -1,0 +1,94 @@
+package filter
+
+import "bytes"
+
+// element looks at an element of XML that has the name of a credential, or a
+// name in it.
+func (m *masking) element(l []byte, i int) {
+	end := nameSet.run(l, i+1)
+	if end == i+1 || end >= len(l) || l[end] != '>' {
+		return
+	}
+	name := l[i+1 : end]
+	names := equalFold(name, "name") || equalFold(name, "key")
+	n := classify(name)
+	if n == otherName && m.n <= m.valueAt && (equalFold(name, "value") || equalFold(name, "string")) {
+		n, m.valueAt = m.valueIs, 0
+	}
+	if n == otherName && !names {
+		return
+	}
+	if n != otherName {
+		m.content(l, end+1, n, name)
+		return
+	}
+	value := l[end+1 : min(len(l), end+1+maxValue)]
+	if to := bytes.Index(value, []byte("</")); to >= 0 {
+		if n := classify(value[:to]); n >= tokenName {
+			m.valueAt, m.valueIs = m.n+2, n
+		}
+	}
+}
+
+// content looks at the text of an element, which is data.
+func (m *masking) content(l []byte, at int, n naming, name []byte) {
+	value := l[at:min(len(l), at+maxValue)]
+	to := bytes.Index(value, []byte("</"))
+	if to >= 0 && believable(value[:to], n, true, n == passwordName) {
+		m.hit(at, at+to, kindOf(name))
+	}
+}
+
+// argument looks at a call with a text, of a function that has the name of a
+// credential, or whose text is such a name and which has the value behind it:
+// os.Setenv("API_TOKEN", "...").
+func (m *masking) argument(l []byte, i int) {
+	if i > 0 && (l[i-1] == 'p' || l[i-1] == 'x') && (bytes.HasSuffix(l[:i], []byte("@tcp")) || bytes.HasSuffix(l[:i], []byte("@unix"))) {
+		m.address(l, bytes.LastIndexByte(l[:i], '@'))
+		return
+	}
+	at := i + 1
+	for at < len(l) && l[at] == ' ' {
+		at++
+	}
+	if at == len(l) || !isQuote(l[at]) {
+		return
+	}
+	name := l[nameFrom(l, i):i]
+	if bytes.HasSuffix(name, []byte("BasicAuth")) || bytes.HasSuffix(name, []byte("basic_auth")) || bytes.HasSuffix(l[:i], []byte("auth=")) {
+		m.login(l, at)
+	}
+	n := classify(name)
+	if n == otherName {
+		end := nameSet.run(l, at+1)
+		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
+			return
+		}
+		if n = classify(l[at+1 : end]); n == otherName {
+			return
+		}
+		for at = end + len(`",`); at < len(l) && l[at] == ' '; {
+			at++
+		}
+		if at == len(l) || !isQuote(l[at]) {
+			return
+		}
+	}
+	v := valueFrom(l, at, false)
+	if value := l[v.from:v.to]; believable(value, n, true, false) && randomText(value) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}
+
+// login looks at what follows the user in a call: SetBasicAuth("user", "password").
+func (m *masking) login(l []byte, at int) {
+	user := valueFrom(l, at, false)
+	rest := l[min(user.to+1, len(l)):]
+	if user.to-user.from > 64 || !hasAny(rest, ", ", ",") {
+		return
+	}
+	v := valueFrom(l, user.to+len(`",`), false)
+	if v.quoted && hasDigit(l[v.from:v.to]) && believable(l[v.from:v.to], passwordName, true, false) {
+		m.hit(v.from, v.to, namedSecret)
+	}
+}

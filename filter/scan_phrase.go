@@ -1,0 +1,58 @@
+package filter
+
+import "bytes"
+
+// passphrase reports whether a value is words by chance: four small ones or
+// more, none of which a sentence needs.
+func passphrase(v []byte) bool {
+	words, from := 0, 0
+	for i := 0; i <= len(v); i++ {
+		switch {
+		case i < len(v) && v[i] >= 'a' && v[i] <= 'z':
+		case i < len(v) && v[i] != ' ' && v[i] != '-', i-from < 3, i-from > 10, ofSentence(v[from:i]):
+			return false
+		default:
+			words++
+			from = i + 1
+		}
+	}
+	return words >= 4
+}
+
+// phrase reports whether a quoted value with blanks in it is a password, and
+// no text about one.
+func phrase(v []byte, shout bool) bool {
+	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
+		return false
+	}
+	if passphrase(v) {
+		return true
+	}
+	digits, inside := false, false
+	for word := range bytes.FieldsSeq(v) {
+		if ofSentence(word) {
+			return false
+		}
+		for i, b := range word {
+			digits = digits || digitSet[b]
+			inside = inside || i > 0 && i+1 < len(word) && digitSet[b] && isLetter(word[i-1]) && isLetter(word[i+1])
+		}
+	}
+	return inside || shout && digits
+}
+
+func isLetter(b byte) bool { return alnumSet[b] && !digitSet[b] }
+
+// ofSentence reports whether a word is one that holds sentences together.
+func ofSentence(w []byte) bool {
+	var buf [8]byte
+	if len(w) > len(buf) {
+		return false
+	}
+	switch string(appendLower(buf[:0], w)) {
+	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can", "may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if", "as", "it",
+		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all", "too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user", "login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein", "eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package filter
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// special looks at names that are no credential's by themselves.
+func (m *masking) special(l []byte, from, to, at int, separator byte) {
+	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
+		from += space + 1
+	}
+	name := l[from:to]
+	switch len(name) {
+	case len("key"), len("name"), len("value"), len("keyName"), len("response"):
+		switch {
+		case equalFold(name, "name"), equalFold(name, "key"):
+			v := valueFrom(l, at, false)
+			n := classify(l[v.from:v.to])
+			if n < tokenName {
+				return
+			}
+			m.valueAt, m.valueIs = m.n+2, n
+			if rest := l[v.to:]; hasAny(rest, `">`, "'>") { // <property name="...">value</property>
+				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
+			}
+			return
+		case equalFold(name, "default") && m.n <= m.valueAt: // of a variable of Terraform
+			m.valueAt = 0
+			if v := valueFrom(l, at, false); v.quoted && believable(l[v.from:v.to], m.valueIs, true, false) {
+				m.hit(v.from, v.to, namedSecret)
+			}
+			return
+		case equalFold(name, "keyName"): // of an account of Azure
+			m.valueAt, m.valueIs = m.n+2, weakName
+			return
+		case equalFold(name, "response") && near(l, at, "Digest "):
+			if v := valueFrom(l, at, false); v.quoted && fingerprint(l[v.from:v.to]) {
+				m.hit(v.from, v.to, authorization)
+			}
+			return
+		case equalFold(name, "value"):
+			if m.n <= m.valueAt {
+				m.valueAt = 0
+				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, v.quoted, false) {
+					m.hit(v.from, v.to, namedSecret)
+				}
+			}
+			return
+		case equalFold(name, "sig") && near(l, at, "se=") && near(l, at, "sv="):
+			m.signature(l, at, azureKey)
+			return
+		}
+	}
+	switch b := name[0] | 0x20; {
+	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
+		switch {
+		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="), near(l, at, "AWS4-HMAC-"):
+			m.signature(l, at, awsKey)
+		case b == 'x', near(l, at, "GoogleAccessId="):
+			m.signature(l, at, googleKey)
+		}
+	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
+		if separator == ':' || at < len(l) && isQuote(l[at]) {
+			m.authorize(l, at)
+		}
+	case separator == '=' && m.ofCookies(l):
+		m.cookie(l, from, to, at)
+	case separator == ':' && m.encodedURL(l, at):
+	case separator == ':' && equalFold(name, "private-lines"):
+		m.block = keyBlock{open: true}
+	}
+}
+
+// encodedURL looks at a value in Base64, as the secrets of a cluster are, of a URL
+// with a password.
+func (m *masking) encodedURL(l []byte, at int) bool {
+	const least, most = 24, 1 << 10
+	from := at
+	for n := 0; n < 64 && from < len(l) && spaceSet[l[from]]; n++ {
+		from++
+	}
+	const before = 4 // at most: quotes and the like. What follows tells of most values that they are none
+	if base64Set.run(l, from+before) < from+least {
+		return false
+	}
+	v := valueFrom(l, at, false)
+	value := l[v.from:v.to]
+	if n := len(value); n < least || n > most || n%4 != 0 || !base64Set.all(value) {
+		return false
+	}
+	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each place
+		return false
+	}
+	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
+	n, err := base64.StdEncoding.Decode(text, value)
+	host := bytes.Index(text[:n], []byte("://"))
+	if err != nil || host < 0 {
+		return false
+	}
+	inside := masking{}
+	inside.url(text[:n], host+len("://"))
+	if len(inside.hits) == 0 {
+		return false
+	}
+	m.hit(v.from, v.to, urlPassword)
+	return true
+}
+
+func equalFold(name []byte, low string) bool {
+	return len(name) == len(low) && hasFold(name, []byte(low))
+}
+
+// ofCookies reports whether a line tells of cookies.
+func (m *masking) ofCookies(l []byte) bool {
+	if m.cookies == 0 {
+		m.cookies = -1
+		if bytes.Contains(l, []byte("ookie")) {
+			m.cookies = 1
+		}
+	}
+	return m.cookies > 0
+}
+
+// near reports whether a text is near a place.
+func near(l []byte, at int, text string) bool {
+	const around = 1 << 10
+	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
+}
+
+// signature masks the one of a URL, by which whoever has it may do something.
+func (m *masking) signature(l []byte, at int, k credKind) {
+	end := urlSet.run(l, at)
+	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
+		m.hit(at, end, k)
+	}
+}
