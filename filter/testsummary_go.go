@@ -95,6 +95,9 @@ func (g *goTests) shape(l []byte) bool {
 			g.pkg.owner = g.pkg.owner[:0]
 			return true
 		}
+		if begins(l, "PASS ") && ends(l, "s)") { // gotestsum --format testname
+			return true
+		}
 	case '?':
 		if begins(l, "?   \t") {
 			g.endPackage(goPassed)
@@ -114,6 +117,10 @@ func (g *goTests) shape(l []byte) bool {
 // more1 takes rarer lines.
 func (g *goTests) more1(l []byte) bool {
 	switch l[0] {
+	case ' ':
+		if begins(l, " ✓ ") && ends(l, "s)") { // gotestsum --format testdox
+			return true
+		}
 	case '#':
 		if goBuild(l) {
 			g.endPackage(goRuns)

@@ -19,6 +19,16 @@ func TestTestSummary(t *testing.T) {
 		in         string
 		keep, gone []string
 	}{
+		"gotestsum, each test by its name": {
+			parameters: `format = "go"`, run: Run{Exit: 1},
+			in:   "PASS cart.TestA/one (0.00s)\nPASS cart.TestA (0.00s)\n    cart_test.go:7: got 1, want 2\nFAIL cart.TestB (0.00s)\nFAIL cart\n\n=== Failed\n=== FAIL: cart TestB (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 3 tests, 1 failure in 0.100s\n",
+			keep: []string{"cart_test.go:7: got 1, want 2", "FAIL cart.TestB", "DONE 3 tests, 1 failure"}, gone: []string{"TestA"},
+		},
+		"gotestsum, testdox": {
+			parameters: `format = "go"`, run: Run{Exit: 1},
+			in:   "shop/cart:\n ✓ Adds one (0.00s)\n ✓ Adds two of them (0.00s)\n ✓ Adds one more (0.00s)\n ✖ Drops (0.00s)\n\n=== Failed\n=== FAIL: cart TestDrops (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 2 tests, 1 failure in 0.100s\n",
+			keep: []string{" ✖ Drops", "got 1, want 2", "DONE 2 tests"}, gone: []string{"Adds one"},
+		},
 		"jest, from rootDir on": {
 			run:  Run{Exit: 1},
 			in:   "FAIL src/a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL src/b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL ./b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nTests:       2 failed, 2 total\n",
