@@ -1,12 +1,9 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -93,72 +90,6 @@ func withoutEndpoint(address string) (base string, whole bool) {
 	return address, false
 }
 
-// wireClient sends requests for the SDKs. Anything but success is a *statusError,
-// whatever the SDK would make of it.
-type wireClient struct {
-	*http.Client
-	query string // goes out with each request
-}
-
-// newWireClient makes one for an address, whose query the SDKs would drop.
-func newWireClient(address string) wireClient {
-	_, query := splitQuery(address)
-	// A redirect would send key and conversation to an address that nobody
-	// configured.
-	return wireClient{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, query}
-}
-
-// splitQuery parts an address from its query, and drops a fragment.
-func splitQuery(address string) (base, query string) {
-	address, _, _ = strings.Cut(address, "#")
-	base, query, _ = strings.Cut(address, "?")
-	return base, query
-}
-
-// maxRefusal bounds what is read of the body of an error, in bytes.
-const maxRefusal = 64 << 10
-
-// Do is that of http.Client, save that it gives success alone.
-func (c wireClient) Do(req *http.Request) (*http.Response, error) {
-	if c.query != "" {
-		req.URL.RawQuery = strings.TrimSuffix(c.query+"&"+req.URL.RawQuery, "&")
-	}
-	res, err := c.Client.Do(req)
-	if err != nil && c.proxies(req) {
-		return nil, proxied{err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // which some gateways answer to any POST
-		if req.Method == http.MethodGet { // a list, which the SDKs read to its end
-			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
-		}
-		return res, nil
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
-	if err != nil && len(body) == 0 && res.StatusCode < http.StatusMultipleChoices {
-		return nil, err
-	}
-	return nil, newStatusError(res, body)
-}
-
-// proxied is a request that failed on its way through a proxy, or behind it.
-type proxied struct{ error }
-
-func (p proxied) Unwrap() error { return p.error }
-
-// proxies tells whether a request goes through a proxy.
-func (c wireClient) proxies(req *http.Request) bool {
-	t, ok := cmp.Or(c.Transport, http.DefaultTransport).(*http.Transport)
-	if !ok || t.Proxy == nil {
-		return false
-	}
-	proxy, err := t.Proxy(req)
-	return proxy != nil || err != nil
-}
-
 // answer turns what a server sends into Events.
 type answer interface {
 	// take reads one chunk. Done means that nothing is to be read any more: the
@@ -223,23 +154,7 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 			// What keeps a connection alive is no event: the bytes count.
 			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
 			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
-			a, before := begin(), 0
-			for chunk, err := range chunks(res) {
-				if err != nil {
-					return err
-				}
-				done, err := a.take(chunk, emit)
-				switch n := a.arguments(); {
-				case n > maxArguments:
-					return tooMuch{maxArguments, " of arguments for its tool calls"}
-				case done || err != nil:
-					return err
-				case n > before:
-					before = n
-					progress.Reset(maxKeptAlive)
-				}
-			}
-			return a.end(emit)
+			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })
 		}()
 		switch {
 		case err == nil || !listening:
@@ -257,18 +172,26 @@ func (e *endpoint) stream(ctx context.Context, open func(context.Context) (*http
 	}
 }
 
-// watched tells when something was read.
-type watched struct {
-	io.ReadCloser
-	heard func()
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	if n > 0 {
-		w.heard()
+// readAnswer reads chunks to the end of an answer. Grew is called when there is more
+// of the arguments of a call, of which nothing is emitted before they are whole.
+func readAnswer(chunks iter.Seq2[[]byte, error], a answer, emit func(Event) bool, grew func()) error {
+	before := 0
+	for chunk, err := range chunks {
+		if err != nil {
+			return err
+		}
+		done, err := a.take(chunk, emit)
+		switch n := a.arguments(); {
+		case n > maxArguments:
+			return tooMuch{maxArguments, " of arguments for its tool calls"}
+		case done || err != nil:
+			return err
+		case n > before:
+			before = n
+			grew()
+		}
 	}
-	return n, err
+	return a.end(emit)
 }
 
 // maxStream bounds what is read of the stream of one answer, in bytes: far more
@@ -278,32 +201,6 @@ const maxStream = 128 << 20
 // maxArguments bounds the arguments of all calls of one answer, in bytes: no model
 // writes as much.
 const maxArguments = 16 << 20
-
-// bounded is a body that may not be longer than so many bytes, since what it says
-// is kept in memory.
-type bounded struct {
-	io.ReadCloser
-	left, all int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, tooMuch{b.all, " without an end"}
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
-
-// tooMuch is a response that is longer than any that makes sense.
-type tooMuch struct {
-	bytes int
-	what  string // behind the size
-}
-
-func (e tooMuch) Error() string {
-	return fmt.Sprintf("it sent more than %d MiB%s", e.bytes>>20, e.what)
-}
 
 // tokenCount is a number of tokens as a server tells it. One that cannot be is 0, or
 // mostCounted: an answer is worth more than its count.
