@@ -250,6 +250,7 @@ type nameRuns struct {
 	max     int // names of one directory
 	n       int // of this one
 	omitted int
+	rares   int // beyond max
 	key     []byte
 	next    []byte
 	held    [][]byte
@@ -305,6 +306,25 @@ func (r *nameRuns) line(l []byte) {
 	r.out.Write(l)
 }
 
+// maxRare bounds the names of one directory that stay for being unlike the others.
+const maxRare = 100
+
+// rare writes a line of a directory that is unlike the others, however many there
+// are.
+func (r *nameRuns) rare(l []byte) {
+	r.flush()
+	if r.max == 0 || r.n < r.max || r.rares == maxRare {
+		r.line(l)
+		return
+	}
+	r.rares++
+	if r.omitted > 0 {
+		r.out.Write(omission(r.omitted))
+		r.omitted = 0
+	}
+	r.out.Write(l)
+}
+
 // plain writes a line that is no name.
 func (r *nameRuns) plain(l []byte) {
 	r.flush()
@@ -317,7 +337,7 @@ func (r *nameRuns) end() {
 	if r.omitted > 0 {
 		r.out.Write(omission(r.omitted))
 	}
-	r.n, r.omitted = 0, 0
+	r.n, r.omitted, r.rares = 0, 0, 0
 }
 
 // numberless appends a name without its numbers.

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"fmt"
+	"path"
 )
 
 // longRow is a row of a long listing.
@@ -109,13 +110,22 @@ func (c *common) most() (text string, only bool) {
 type longUsual struct {
 	file, dir         string // modes
 	owner, date       string
-	oneOwner, oneDate bool // all rows have it
+	oneOwner, oneDate bool           // all rows have it
+	kinds             map[string]int // of files, by what their names end with
 }
+
+// rare reports whether a row is unlike most.
+func (u longUsual) rare(r longRow) bool {
+	return r.mode[0] != '-' || string(r.mode) != u.file || string(r.owner) != u.owner || u.kinds[nameKind(r.name)] <= 2
+}
+
+// nameKind is what the name of a file ends with.
+func nameKind(name []byte) string { return path.Ext(string(name)) }
 
 // usual counts what the rows of the listing have in common. It is not ok if too few
 // lines are rows.
 func (p *listingPass) usual() (u longUsual, ok bool, err error) {
-	var files, dirs, owners, dates common
+	var files, dirs, owners, dates, names common
 	rows := 0
 	err = p.all.Each(func(l []byte) {
 		r, ok := parseLong(l)
@@ -133,12 +143,14 @@ func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 			dirs.add(r.mode)
 		case '-':
 			files.add(r.mode)
+			names.add([]byte(nameKind(r.name)))
 		}
 	})
 	u.file, _ = files.most()
 	u.dir, _ = dirs.most()
 	u.owner, u.oneOwner = owners.most()
 	u.date, u.oneDate = dates.most()
+	u.kinds = names.all()
 	return u, rows >= minLong && rows*10 >= p.all.Count()*4, err
 }
 
@@ -206,7 +218,11 @@ func (p *listingPass) long() (bool, error) {
 			runs.plain(l)
 		case !dotName(r.name):
 			line = usual.row(line, r)
-			runs.line(line)
+			if usual.rare(r) {
+				runs.rare(line)
+			} else {
+				runs.line(line)
+			}
 		}
 	})
 	runs.end()

@@ -20,6 +20,11 @@ func TestListing(t *testing.T) {
 		long += fmt.Sprintf("-rw-r--r-- 1 dev dev %d Nov 2%d 19:02 file%c.go\n", 100+i, i, 'a'+i)
 	}
 	long += "-rwxr-xr-x 1 dev dev 12 Nov 20 19:02 run me.sh\nlrwxrwxrwx 1 dev dev 3 Nov 20 19:02 l -> x y\ndrwxr-xr-x 2 root dev 4096 Nov 20 19:02 sub\n"
+	images := "total 10\n"
+	for i := range 800 {
+		images += fmt.Sprintf("-rw-r--r-- 1 dev dev %d May %d 10:00 img_%d.png\n", i*10, i%28+1, i)
+	}
+	images += "-rwsr-xr-x 1 root root 99 May 1 10:00 helper\n-rw-r--r-- 1 dev dev 5 May 1 10:00 notes.md\nlrwxrwxrwx 1 dev dev 9 May 1 10:00 cur -> rel/v2\n"
 	deps := "./main.go\n"
 	for i := range 20 {
 		deps += fmt.Sprintf("./node_modules/p%d/index.js\n./node_modules/@s/q/%d.js\n", i%3, i)
@@ -36,6 +41,7 @@ func TestListing(t *testing.T) {
 		"numbered":              {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
 		"tree":                  {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
 		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
+		"unlike the others":     {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"}, "img_500.png"},
 		"errors":                {"find /", strings.Repeat("find: ‘/root/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/root/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
 		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
