@@ -88,9 +88,8 @@ func (s *Scanner) spool(in *executors.Spool) (*executors.Spool, []Finding, error
 // maxUnended is how much of a line without an end waits for the rest of it.
 const maxUnended = 4 << 10
 
-// liveMask masks what a command writes while it runs, as far as whole lines tell:
-// what has no end yet waits for it, and what may be of a private key for the next
-// lines.
+// liveMask masks what a command writes while it runs, as far as whole lines and
+// those before them tell: what has no end yet waits for it.
 type liveMask struct {
 	scan *Scanner
 	next func(executors.Event)
@@ -147,6 +146,7 @@ func (l *liveMask) take(n int) {
 		}
 		l.lines.line(line)
 	}
+	l.lines.mask.release() // a person waits for it: only the end of a key might tell more
 	l.rest = append(l.rest[:0], l.rest[n:]...)
 }
 
