@@ -2,182 +2,20 @@ package agent
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"reflect"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
-
-// client notes the updates of a turn, each as a short line.
-type client struct {
-	mu    sync.Mutex
-	lines []string
-	log   []Event
-}
-
-// record keeps events as a store does.
-func (c *client) record(events ...Event) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, e := range events {
-		data, err := EncodeEvent(e)
-		if err == nil {
-			e, err = DecodeEvent(e.Kind(), data)
-		}
-		if err != nil || e == nil {
-			panic(fmt.Sprint(e, err))
-		}
-		c.log = append(c.log, e)
-	}
-}
-
-func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch u := u.(type) {
-	case acp.MessageChunk:
-		if u.Content.Text == nil {
-			u.Content = acp.TextBlock(u.Content.Type)
-		}
-		c.lines = append(c.lines, fmt.Sprintf("%s %s %q", map[string]string{acp.UpdateUserMessage: "message user", acp.UpdateAgentMessage: "message", acp.UpdateAgentThought: "thought"}[u.Update], u.MessageID, *u.Content.Text))
-	case acp.ToolCall:
-		line := fmt.Sprintf("%s %s %s", u.Update, u.ToolCallID, u.Status)
-		for _, p := range u.Content {
-			line += " " + p.Type
-			if p.Content != nil {
-				line += fmt.Sprintf("=%q", *p.Content.Text)
-			}
-		}
-		c.lines = append(c.lines, line)
-	case acp.PlanUpdate:
-		c.lines = append(c.lines, fmt.Sprint("plan ", u.Entries))
-	case acp.UsageUpdate:
-		c.lines = append(c.lines, fmt.Sprintf("usage %d/%d", u.Used, u.Size))
-	}
-	return nil
-}
-
-// tools answers "say" with its text, fails "fail", and blocks in "block" until
-// the turn is cancelled. Only "say" reads.
-type tools struct {
-	both chan struct{} // "meet" returns when two of it run
-}
-
-func (tools) Tools() []executors.Tool {
-	var all []executors.Tool
-	for name, effect := range map[string]executors.Effect{"say": executors.Reads, "compress_context": executors.Internal, "meet": executors.Reads, "fail": executors.Mutates, "block": executors.Mutates} {
-		all = append(all, executors.Tool{Name: name, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`)})
-	}
-	return all
-}
-
-func (tools) Prepare(_ context.Context, call *executors.Call) (executors.Card, error) {
-	return executors.Card{Title: call.Tool, Kind: executors.KindOther}, nil
-}
-
-func (e tools) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	call.Notify(executors.Event{Status: executors.InProgress})
-	switch call.Tool {
-	case "say":
-		var in struct {
-			Text  string
-			Words int // more
-		}
-		_ = json.Unmarshal(call.Input, &in)
-		return executors.Result{Text: in.Text + strings.Repeat("word ", in.Words)}, nil
-	case "meet":
-		select {
-		case e.both <- struct{}{}:
-		case <-e.both:
-		}
-		return executors.Result{Text: "met"}, nil
-	case "compress_context":
-		text, err := call.Compress(ctx, "the bug")
-		if err != nil {
-			return executors.Failf(executors.PermanentFailure, "%v", err), nil
-		}
-		return executors.Result{Text: text}, nil
-	case "block":
-		<-ctx.Done()
-		return executors.Result{}, context.Cause(ctx)
-	}
-	return executors.Failf(executors.PermanentFailure, "no"), nil
-}
-
-func newAgent(t testing.TB, script string, c *client) *Agent {
-	t.Helper()
-	model, err := llm.ParseScript("test", strings.NewReader(script))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	n := 0
-	return &Agent{
-		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Send: c.send,
-		Model: func() llm.Model { return model }, Thought: func() string { return "" },
-		Record: c.record, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
-		Inside: func(path string) bool { return strings.HasPrefix(path, "/w/") },
-		NewID:  func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),
-	}
-}
-
-func text(s string) Input { return Input{Content: []acp.ContentBlock{acp.TextBlock(s)}} }
-
-// turn runs a turn and ends it in the log as a session does. Both the history
-// and what the client saw must be what the log says.
-func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
-	t.Helper()
-	history, reason, err := a.Turn(ctx, history, in)
-	c.record(TurnEnd{Reason: reason, Error: fmt.Sprint(err)})
-	if again := History(c.log); !reflect.DeepEqual(history, again) { // faster, where it is long
-		if diff := cmp.Diff(history, again, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("history rebuilt (-want +got)\n%s", diff)
-		}
-	}
-	again := &client{}
-	if err := Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
-		t.Error(err)
-	}
-	shown, replayed := whole(c.lines), whole(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))
-	if slices.Equal(shown, replayed) {
-		return history, reason, err
-	}
-	if diff := cmp.Diff(shown, replayed); diff != "" {
-		t.Errorf("replay (-want +got)\n%s", diff)
-	}
-	return history, reason, err
-}
-
-// whole joins the chunks of a message and leaves out the states in between.
-func whole(lines []string) []string {
-	var out []string
-	for _, l := range lines {
-		f := strings.SplitN(l, " ", 3)
-		if n := len(out); n > 0 && strings.HasPrefix(out[n-1], f[0]+" "+f[1]+" \"") && f[0] != "tool_call" {
-			l = strings.TrimSuffix(out[n-1], `"`) + strings.TrimPrefix(f[2], `"`)
-			out = out[:n-1]
-		}
-		if !strings.HasSuffix(l, string(acp.ToolInProgress)) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
 
 func TestTurn(t *testing.T) {
 	const say = `{"tool":"say","input":{"text":"abc, a longer answer"}}`
@@ -220,8 +58,6 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// What is in an attached file is never a call of the user's; a file that the
-// client offers in the text of a /TOOL prompt is its operand.
 // A title is required by the protocol, and a model may name no tool, or write
 // without end.
 func TestOddName(t *testing.T) {
@@ -252,21 +88,6 @@ func TestSpoken(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestOnlyTypedTextIsACall(t *testing.T) {
-	c := &client{}
-	a := newAgent(t, "", c)
-	a.Model = func() llm.Model { return llm.Direct{} }
-	block := "```bash\nrm x\n```"
-	prompt := Input{Content: append(text("look at this").Content, acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///x.md", Text: &block}})}
-	if _, _, err := c.turn(t.Context(), t, a, nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
-		t.Error(err, c.lines)
-	}
-	history, _, err := a.Turn(t.Context(), nil, Input{Content: append(text("/say ").Content, acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"})})
-	if err != nil || history[0].Blocks[0].Text != "/say /w/my file.go" {
-		t.Error(err, history[0])
 	}
 }
 
@@ -477,108 +298,4 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		c.lines, c.log = c.lines[:0], c.log[:0]
 	}
-}
-
-// Of an embedded text that is too long the model gets what Shorten gives, also
-// when the session is opened again; what is short stays.
-func TestLongAttachment(t *testing.T) {
-	c := &client{}
-	a := newAgent(t, `{"text":"ok"}`, c)
-	a.Shorten = func(_ context.Context, text string) string {
-		if len(text) > 10 {
-			return text[:4] + "\n[the rest: overflow:1]"
-		}
-		return text
-	}
-	long, short := strings.Repeat("long", 10), "short"
-	history, _, err := c.turn(t.Context(), t, a, nil, Input{Content: []acp.ContentBlock{
-		acp.TextBlock("look"),
-		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/a.txt", Text: &long}},
-		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/b.txt", Text: &short}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, b := range history[0].Blocks {
-		got = append(got, b.Text)
-	}
-	want := []string{"look", "[The user attached /w/a.txt, 40 bytes]\nlong\n[the rest: overflow:1]", "[The user attached /w/b.txt]\nshort"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// What links, images and audio become for the model, and what the user is told.
-func TestPromptContent(t *testing.T) {
-	png := []byte("\x89PNG\r\n\x1a\nrest")
-	picture := base64.StdEncoding.EncodeToString(png)
-	big := strings.Repeat("é", maxEmbedded)
-	c := &client{}
-	a := newAgent(t, `{"text":"ok"}`, c)
-	a.Chain = reads{a.Chain}
-	in := Input{Content: []acp.ContentBlock{
-		acp.TextBlock("look"),
-		{Type: "resource_link", URI: "file:///w/a%20b.go", Name: "a b.go"},
-		{Type: "resource_link", URI: "file:///w/missing.go"},
-		{Type: "resource_link", URI: "file:///etc/passwd", Name: "passwd"},
-		{Type: "resource_link", URI: "zed:///thread/1", Name: "a thread"},
-		{Type: "resource_link", URI: "https://example.com/a", Name: "a page"},
-		{Type: "image", MIMEType: "image/png", Data: picture},
-		{Type: "audio", MIMEType: "audio/wav", Data: "AAAA"},
-		{Type: "resource", Resource: &acp.Resource{URI: "file:///w/b.txt", Text: &big}},
-	}}
-	history, _, err := c.turn(t.Context(), t, a, nil, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, b := range history[0].Blocks {
-		if b.Image != nil {
-			b.Text = b.Image.MIME + " " + string(b.Image.Data)
-		}
-		got = append(got, b.Text)
-	}
-	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]", len(big), big[:maxEmbedded], len(big)-maxEmbedded)
-	if diff := cmp.Diff([]string{
-		"look", "[The user refers to \"a b.go\": /w/a b.go]\npackage main", "[The user refers to \"file:///w/missing.go\": /w/missing.go]",
-		"[The user refers to \"passwd\": /etc/passwd]", "[The user refers to \"a thread\": zed:///thread/1]",
-		"[The user refers to \"a page\": https://example.com/a]\na page",
-		"image/png " + string(png), "[The user attached audio, which cannot be heard here]", cut,
-	}, got); diff != "" {
-		t.Error(diff)
-	}
-	text := strings.Join(c.lines, "\n")
-	if !strings.Contains(text, "The audio was left out") || strings.Contains(text, "The image was left out") || strings.Count(text, "tool_call ") != 3 {
-		t.Error(text)
-	}
-	blind, err := llm.ParseScript("blind", strings.NewReader(`{"text":"ok"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blind.Blind = true
-	a.Model = func() llm.Model { return blind }
-	c.lines = nil
-	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[5:7]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {
-		t.Error(err, c.lines)
-	}
-}
-
-// reads adds tools that read one file and one page.
-type reads struct{ executors.Executor }
-
-func (reads) Tools() []executors.Tool {
-	schema := json.RawMessage(`{"type":"object"}`)
-	return []executors.Tool{{Name: "read", Effect: executors.Reads, Schema: schema}, {Name: "fetch", Effect: executors.Network, Schema: schema}}
-}
-
-func (reads) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
-	text, ok := map[string]string{
-		`read {"path":"/w/a b.go"}`:             "package main",
-		`fetch {"url":"https://example.com/a"}`: "a page",
-	}[call.Tool+" "+string(call.Input)]
-	if !ok || call.Origin != executors.User {
-		return executors.Failf(executors.PermanentFailure, "no such file"), nil
-	}
-	return executors.Result{Text: text}, nil
 }
