@@ -285,7 +285,10 @@ func (d *deduping) End() Confidence {
 	if d.cut != nil {
 		defer d.beyond.Close()
 	}
-	if d.lines < 3 || d.again {
+	switch {
+	case d.only != nil && d.lines == 0: // all of it is another rule's
+		return Full
+	case d.lines < 3 || d.again:
 		return Fallback
 	}
 	unique := len(d.entries) - d.asides

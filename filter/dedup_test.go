@@ -101,7 +101,7 @@ func TestDedup(t *testing.T) {
 		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", Full},
 		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", Full},
 		"of a log only":                        {`only = '^\w+ \| '`, " Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n", " Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", Full},
-		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", Fallback},
+		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", Full},
 		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
