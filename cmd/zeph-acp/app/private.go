@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -13,14 +14,12 @@ func own(p Paths) *workspace.Own {
 	config := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keysFile, keysFile + ".lock", temporary("*")}
 	data := []string{storeFile, storeFile + "-wal", storeFile + "-shm", storeFile + "-journal", storeFile + "*", listsFile, temporary(listsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
-	// One directory for all is ZEPH_HOME, which may be somebody's project.
-	mixed := p.Config == p.Data && p.Data == p.State
+	places := []workspace.Place{{Dir: p.Config, Files: config}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
+	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be somebody's project
+		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(config, data, state), Mixed: true}}
+	}
 	o := &workspace.Own{}
-	for _, place := range []workspace.Place{
-		{Dir: p.Config, Files: config, Mixed: mixed},
-		{Dir: p.Data, Files: data, Mixed: mixed},
-		{Dir: p.State, Files: state, Mixed: mixed},
-	} {
+	for _, place := range places {
 		if place.Dir != "" {
 			o.Places = append(o.Places, place)
 		}
