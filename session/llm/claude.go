@@ -129,6 +129,7 @@ func (c *Claude) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 
 // open sends the request and gives the response with its stream of events.
 func (c *Claude) open(ctx context.Context, req Request) (*http.Response, error) {
+	filled := c.fills.Load() // another request may change it meanwhile
 	messages := Repair(shown(c, req.Messages))
 	res, err := c.post(ctx, req, messages)
 	// A signed thought is refused when anything before it has changed, such as
@@ -142,7 +143,8 @@ func (c *Claude) open(ctx context.Context, req Request) (*http.Response, error) 
 	}
 	// DeepSeek and Kimi take no calls without the thoughts that led to them, which
 	// those of other models lack.
-	if !atAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !c.fills.Swap(true) {
+	if !atAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !filled {
+		c.fills.Store(true)
 		return c.post(ctx, req, messages)
 	}
 	return res, err

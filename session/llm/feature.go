@@ -11,7 +11,7 @@ import (
 
 // feature is what a server may refuse of a request that it would take otherwise.
 // There are no lists of servers: each tells what it doesn't take, and gets it never
-// again.
+// again, unless it refuses the request without it for the same reason.
 type feature uint32
 
 const (
@@ -58,25 +58,28 @@ var refusals = []struct {
 	{withThoughts, `encrypted[ _]content|reasoning|signature|'rs_`},
 }
 
-var refusalWords = sync.OnceValue(func() []*regexp.Regexp {
-	words := make([]*regexp.Regexp, len(refusals))
-	for i, r := range refusals {
-		words[i] = regexp.MustCompile(r.words)
+var refusalWords = sync.OnceValue(func() map[feature]*regexp.Regexp {
+	words := make(map[feature]*regexp.Regexp, len(refusals))
+	for _, r := range refusals {
+		words[r.feature] = regexp.MustCompile(r.words)
 	}
 	return words
 })
 
-// refused gives the feature that a request failed for; 0 if it is none.
-func (o *OpenAI) refused(err error, messages []Message) feature {
+// refusedBy reports whether what a request failed for may be the feature.
+func (f feature) refusedBy(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	// Some answer 404 to what no model of theirs takes, and local ones 500 where a
-	// template fails.
-	if !ok || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.status) {
-		return 0
-	}
-	message := e.kind + " " + strings.ToLower(e.message)
-	for i, r := range refusals {
-		if o.has(r.feature) && sends(r.feature, messages) && refusalWords()[i].MatchString(message) {
+	// template fails. What is too long has to become shorter, whatever else is said.
+	return ok && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.status) &&
+		!tooLong(e.status, e.kind, e.message) && refusalWords()[f].MatchString(e.kind+" "+strings.ToLower(e.message))
+}
+
+// refusedOf gives the feature that a request failed for; 0 if it is none. Without
+// are those that it did not have, and those that were left out in vain.
+func refusedOf(err error, messages []Message, without feature) feature {
+	for _, r := range refusals {
+		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {
 			return r.feature
 		}
 	}

@@ -174,17 +174,24 @@ func (o *OpenAI) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 // the server refuses of it is left out from then on; see feature.
 func (o *OpenAI) open(ctx context.Context, req Request, names toolNames) (*http.Response, error) {
 	thoughtless := false
+	var last, tried feature // what was left out: of this attempt for the first time, and of any
 	for {
+		lacks := feature(o.lacks.Load()) // another request may change it meanwhile
 		messages := merged(Repair(shown(o, req.Messages)))
 		if thoughtless || !o.has(withThoughts) {
 			messages, _ = withoutThoughts(messages)
 		}
 		res, err := o.post(ctx, req, messages, names)
-		switch refused := o.refused(err, messages); {
+		if last != 0 && last.refusedBy(err) { // all the same: it was something else
+			o.lacks.And(^uint32(last))
+		}
+		last = 0
+		switch refused := refusedOf(err, messages, lacks|tried); {
 		case refused == withThoughts && o.cfg.Type != TypeCompatible && !thoughtless:
 			thoughtless = true // those of another key, or of a prefix that has changed; later ones may be taken
-		case refused != 0 && o.has(refused):
+		case refused != 0:
 			o.lacks.Or(uint32(refused))
+			last, tried = refused, tried|refused
 		default:
 			return res, err
 		}

@@ -1,0 +1,78 @@
+package llm
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A request that is too long has to be made shorter, whatever else the refusal names.
+func TestTooLongLosesNoImages(t *testing.T) {
+	const message = "The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens."
+	requests := 0
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		refuse(w, r, message)
+	})
+	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+	_, err := collect(m, t.Context(), Request{Messages: []Message{{Role: User, Blocks: []Block{{Image: &Image{"image/png", []byte("hi")}}}}}})
+	if e, ok := err.(*Error); !ok || !e.TooLong || requests != 1 || !m.Sees() {
+		t.Errorf("%v after %d requests, sees %v", err, requests, m.Sees())
+	}
+}
+
+// What was left out in vain is sent again.
+func TestFeatureLeftOutInVain(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body := bodyOf(r)
+		if strings.Contains(body, `"content":null`) {
+			refuse(w, r, "messages[1]: content must be a string")
+			return
+		}
+		if !strings.Contains(body, "image_url") {
+			refuse(w, r, "no image")
+			return
+		}
+		io.WriteString(w, eventsOf(saysText("Hi")+"\n"+chatEnd))
+	})
+	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+	history := []Message{said("a"),
+		{Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}},
+		{Role: User, Blocks: []Block{{Result: &ToolResult{ID: "a", Text: "c"}}, {Text: "d"}, {Image: &Image{"image/png", []byte("hi")}}}}}
+	if _, err := collect(m, t.Context(), Request{Messages: history}); err != nil || !m.Sees() {
+		t.Errorf("%v, sees %v", err, m.Sees())
+	}
+}
+
+// Of two requests that are refused at once, both are sent again.
+func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body := bodyOf(r)
+		if strings.Contains(body, "stream_options") {
+			both.Done()
+			both.Wait()
+			refuse(w, r, "stream_options is not permitted")
+			return
+		}
+		io.WriteString(w, eventsOf(saysText("Hi")+"\n"+chatEnd))
+	})
+	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if _, err := collect(m, t.Context(), hello()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, message string) {
+	status(400, `{"error":{"message":`+quoted(message)+`}}`)(w, r)
+}
