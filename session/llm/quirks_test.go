@@ -78,6 +78,8 @@ var quirks = map[string]quirk{
 		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: hi},
 	"responses/nothing but the end": {stream: completed(`{"type":"reasoning","content":[{"type":"reasoning_text","text":"Hm."}],"summary":[]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
 		want: []Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{}`), {Stop: StopTools}}},
+	"responses/calls without IDs": {stream: completed(`{"type":"function_call","name":"list","arguments":"{}"},{"type":"function_call","name":"read","arguments":"{}"}`),
+		want: []Event{wireCall("list", `{}`), wireCall("read", `{}`), {Stop: StopTools}}},
 	"responses/a call in the end alone": {stream: itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" +
 		completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
 		want: []Event{{Text: "Hi"}, wireCall("list", `{}`), {Stop: StopTools}}},

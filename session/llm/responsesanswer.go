@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -309,9 +310,9 @@ func (a *responsesAnswer) rest(r response, cutOff bool, emit func(Event) bool) b
 		}
 	}
 	a.calls = nil
-	said, mused := a.said, a.mused
+	said, mused, made := a.said, a.mused, maps.Clone(a.made) // before these: two of them may lack an ID
 	for i, item := range r.Output {
-		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && a.made[item.CallID] {
+		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && made[item.CallID] {
 			continue
 		}
 		if !a.item(i, item, emit) {
