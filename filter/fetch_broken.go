@@ -38,7 +38,7 @@ func foldBrokenJSON(text []byte) (short []byte, ok bool) {
 			if few := values[string(key)]; len(few) > maxEnum || len(few)*3 > len(items) {
 				value = value[:min(len(value), 1)]
 				if len(value) > 0 && kinds[value[0]] == isDigit {
-					value = []byte{'-'}
+					value = []byte{'0'}
 				}
 			}
 			if what := string(key) + "\x00" + string(value); !seen[what] {

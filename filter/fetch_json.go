@@ -11,7 +11,7 @@ const (
 	minItems   = 8    // of an array
 	minMembers = 30   // of an object whose values are objects
 	maxEnum    = 8    // different values of a field that tell items apart
-	maxNovel   = 60   // items that stay, of one array
+	maxNovel   = 60   // items that stay, of one array, for what texts tell; as many more for other reasons
 	maxText    = 2000 // bytes of a string
 	maxNesting = 200
 	maxFields  = 64 // of an object, that are told apart
@@ -131,12 +131,17 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 		return 0, false
 	}
 	j.values[n].to, j.values[n].next = end, len(j.values)
-	if f := &j.fields[field]; len(f.values) <= maxEnum && j.text[at] != '{' && j.text[at] != '[' {
-		if value := j.text[at:end]; !has(f.values, value) {
-			f.values = append(f.values, value)
-		}
-	}
+	j.count(n)
 	return end, true
+}
+
+// count adds a value to those of its field.
+func (j *jsonFold) count(n int) {
+	v := j.values[n]
+	f, value := &j.fields[v.field], j.text[v.from:v.to]
+	if value[0] != '{' && value[0] != '[' && len(f.values) <= maxEnum && !has(f.values, value) {
+		f.values = append(f.values, value)
+	}
 }
 
 func has(list [][]byte, text []byte) bool {
@@ -204,7 +209,7 @@ func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 }
 
 // field gives the field of a key in another, which likely is the one of its turn.
-// An object of very many keys is a map: all its values are of one field.
+// The last keys of very many are one.
 func (j *jsonFold) field(of int, key []byte, turn int) int {
 	in := j.fields[of].fields
 	if turn < len(in) && bytes.Equal(j.fields[in[turn]].key, key) {
@@ -293,12 +298,19 @@ func (j *jsonFold) novel(n int) []bool {
 		}
 		return keep
 	}
+	if object { // a map: all its values are of one field
+		j.fields = append(j.fields, jsonField{})
+		field := len(j.fields) - 1
+		for c := n + 1; c < v.next; c = j.values[c].next {
+			j.move(c, field)
+		}
+	}
 	j.array++
 	keep := make([]bool, count)
 	i, kept := 0, 0
 	for c := n + 1; c < v.next; c = j.values[c].next {
-		fresh := j.fresh(c, count, kept) || i == 0
-		if fresh && kept < maxNovel || i == count-1 {
+		fresh := j.fresh(c, count, kept) || i == 0 || object && i < maxNovel
+		if fresh && kept < 2*maxNovel || i == count-1 {
 			keep[i] = true
 			kept++
 		}
@@ -308,6 +320,23 @@ func (j *jsonFold) novel(n int) []bool {
 		return nil
 	}
 	return keep
+}
+
+// move makes a value, and what is in it, one of another field.
+func (j *jsonFold) move(n, field int) {
+	v := &j.values[n]
+	v.field = field
+	j.count(n)
+	object := j.text[v.from] == '{'
+	for c, turn := n+1, 0; c < v.next; c, turn = j.values[c].next, turn+1 {
+		var key []byte
+		if object {
+			from := j.values[c].key
+			end, _ := j.string(from)
+			key = j.text[from+1 : end-1]
+		}
+		j.move(c, j.field(field, key, turn))
+	}
 }
 
 // fresh reports whether an item of count has what those before do not have.
@@ -328,7 +357,9 @@ func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
 		case len(f.values) <= maxEnum && len(f.values)*3 <= count:
 		case b == '"' && len(value) > 2 && kept < maxNovel && important(value):
 			value = normal(nil, value, false)
-		case b == '"' && len(value) > 2, b == '-', kinds[b] == isDigit && string(value) != "0":
+		case b == '-':
+			value = value[:1]
+		case b == '"' && len(value) > 2, kinds[b] == isDigit && string(value) != "0":
 			value = []byte{'*'}
 		}
 		if !has(f.shown, value) {

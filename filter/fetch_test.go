@@ -50,6 +50,9 @@ func TestFetch(t *testing.T) {
 		if i == 31 {
 			item["state"] = "merged"
 		}
+		if i == 35 {
+			item["id"] = -35
+		}
 		if i == 40 {
 			item["closed"] = "2026-11-21"
 		}
@@ -70,13 +73,13 @@ func TestFetch(t *testing.T) {
 		exit       int
 		want, gone []string
 	}{
-		"items, broken":      {broken, 0, []string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"}, []string{`"id": 20,`, `"id": 45,`}},
-		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20,`}},
+		"items, broken":      {broken, 0, []string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"id": -35`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"}, []string{`"id": 20,`, `"id": 45,`}},
+		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20,`}},
 		"source code":        {numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
 		"verbose":            {verbose, 0, []string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`}, []string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
 		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}", 2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>", 900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;", 3000) + "</script></body></html>\n", 0, []string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"}, []string{"b{c:d}", "var a"}},
 		"headers and a page": {html.String(), 0, []string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
-		"items":              {string(one) + "\n", 0, []string{`"total":50`, `"id":0`, `"state":"merged"`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20`}},
+		"items":              {string(one) + "\n", 0, []string{`"total":50`, `"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20`}},
 		"wget":               {wget, 0, []string{"--2026", "200 OK", "Length: 300000", "saved [300000/300000]"}, []string{"Resolving", "17%"}},
 		"no such host":       {"curl: (6) Could not resolve host: x.test\n", 6, []string{"curl: (6) Could not resolve host: x.test"}, nil},
 		"wget fails":         {"--2026-11-21 03:12:01--  http://x.test/\nResolving x.test (x.test)... failed: Name or service not known.\nwget: unable to resolve host address ‘x.test’\n", 4, []string{"Resolving x.test (x.test)... failed", "wget: unable"}, nil},

@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // minList is how long a list is, in bytes, whose items are worth to be left out.
 const minList = 8 << 10
@@ -32,8 +35,13 @@ func (p *jsonPass) End() Confidence {
 	if p.other || len(p.text) < minList {
 		return Fallback
 	}
-	short, ok := foldJSON(bytes.TrimSuffix(p.text, []byte{'\n'}), true)
-	if !ok {
+	text := bytes.TrimSuffix(p.text, []byte{'\n'})
+	short, ok := foldJSON(text, true)
+	switch {
+	case ok:
+	case json.Valid(text): // there is nothing to leave out, nor for rules of other outputs
+		short = text
+	default:
 		return Fallback
 	}
 	for l := range bytes.SplitSeq(short, []byte{'\n'}) {
