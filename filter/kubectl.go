@@ -158,8 +158,7 @@ func (c *clustering) row(l []byte) bool {
 		c.write(c.joined(l))
 		return true
 	}
-	c.changed = true
-	c.add()
+	c.add(l)
 	return true
 }
 
@@ -178,10 +177,10 @@ const (
 	otherStates = "more"
 )
 
-// add counts the current row.
-func (c *clustering) add() {
+// add counts the current row, which is l.
+func (c *clustering) add(l []byte) {
 	state := append(c.line[:0], "more"...)
-	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" in ", "NAMESPACE"}} {
+	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" ", "REASON"}, {" ", "VERSION"}, {" in ", "NAMESPACE"}} {
 		if s := c.column(part.column); s != nil {
 			state = append(append(state, part.word...), s...)
 		}
@@ -195,7 +194,12 @@ func (c *clustering) add() {
 	if i < 0 {
 		i = len(c.more)
 		c.more = append(c.more, healthy{state: string(state)})
+		if c.column("REASON") != nil { // what happened once may matter, though all is well
+			c.write(c.joined(l))
+			return
+		}
 	}
+	c.changed = true
 	h := &c.more[i]
 	if h.n++; len(h.names) > stateNames {
 		return
@@ -277,6 +281,9 @@ func squeeze(dst, l []byte) []byte {
 
 func (c *clustering) End() Confidence {
 	for _, h := range c.more {
+		if h.n == 0 {
+			continue
+		}
 		c.again = append(c.again, folded(h.n, h.state, h.names, stateNames))
 	}
 	return c.digesting.End()
