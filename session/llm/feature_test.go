@@ -49,28 +49,43 @@ func TestFeatureLeftOutInVain(t *testing.T) {
 
 // Of two requests that are refused at once, both are sent again.
 func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
-	var both sync.WaitGroup
-	both.Add(2)
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		body := bodyOf(r)
-		if strings.Contains(body, "stream_options") {
-			both.Done()
-			both.Wait()
-			refuse(w, r, "stream_options is not permitted")
-			return
-		}
-		io.WriteString(w, eventsOf(saysText("Hi")+"\n"+chatEnd))
-	})
-	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			if _, err := collect(m, t.Context(), hello()); err != nil {
-				t.Error(err)
+	for dialect, tt := range map[string]struct {
+		refused        func(body string) bool
+		message, other string // and the answer to the other request
+	}{
+		"local": {func(body string) bool { return strings.Contains(body, "stream_options") },
+			"stream_options is not permitted", saysText("Hi") + "\n" + chatEnd},
+		"claude": {func(body string) bool { return !strings.Contains(body, `"thinking":" "`) },
+			"thinking is enabled but reasoning_content is missing", claudeText("Hi") + "\n" + `{"type":"message_stop"}`},
+	} {
+		var both sync.WaitGroup
+		both.Add(2)
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if tt.refused(bodyOf(r)) {
+				both.Done()
+				both.Wait()
+				refuse(w, r, tt.message)
+				return
 			}
+			io.WriteString(w, eventsOf(tt.other))
 		})
+		p := dialects[dialect].provider
+		p.BaseURL = s.URL
+		m, err := p.open(func(string) string { return wireKey })
+		if err != nil {
+			t.Fatal(err)
+		}
+		history := []Message{said("a"), {Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		var asking sync.WaitGroup
+		for range 2 {
+			asking.Go(func() {
+				if _, err := collect(m, t.Context(), Request{Messages: history}); err != nil {
+					t.Errorf("%s: %v", dialect, err)
+				}
+			})
+		}
+		asking.Wait()
 	}
-	wg.Wait()
 }
 
 func refuse(w http.ResponseWriter, r *http.Request, message string) {
