@@ -18,10 +18,21 @@ func (s *Scanner) Visible(text string) (masked string, found []Finding) {
 		return masked, found
 	}
 	shown, more := s.Mask(string(Sanitize([]byte(text))))
-	if values(more) <= values(found) {
+	if len(more) == 0 || shown == string(Sanitize([]byte(masked))) {
 		return masked, found
 	}
 	return shown, more
+}
+
+// count counts values that were found apart.
+func (m *masking) count(found []Finding) {
+	for k := range m.found {
+		for _, f := range found {
+			if f.Kind == Credentials[k].Kind {
+				m.found[k] += f.Count
+			}
+		}
+	}
 }
 
 // values is the number of values.
@@ -34,26 +45,83 @@ func values(found []Finding) (n int64) {
 
 // lineMask masks lines, and passes them on with the ends that they had.
 type lineMask struct {
-	mask *masking
-	ends []string // of the lines that mask has
+	scan     *Scanner
+	w        io.Writer // keeps its error
+	mask     *masking
+	ends     []string // of the lines that mask has
+	returned bool     // the last one is a carriage return
 }
 
 // lines begins to mask lines, which go to w.
 func (s *Scanner) lines(w io.Writer) *lineMask {
-	l := &lineMask{}
-	l.mask = s.begin(func(line []byte) {
-		_, _ = w.Write(line) // the writer keeps the error
-		_, _ = io.WriteString(w, l.ends[0])
-		l.ends = l.ends[1:]
-	})
+	l := &lineMask{scan: s, w: w}
+	l.mask = s.begin(l.pass)
 	return l
 }
 
-// line takes a line, or a part of a long one, which has no end.
+// pass writes a masked line.
+func (l *lineMask) pass(line []byte) {
+	_, _ = l.w.Write(line)
+	_, _ = io.WriteString(l.w, l.ends[0])
+	l.ends = l.ends[1:]
+}
+
+// line takes lines, or a part of a long one, which has no end. What is overwritten
+// in place counts as lines of their own, so that pieces of any size make no difference.
 func (l *lineMask) line(line []byte) {
-	line, whole := bytes.CutSuffix(line, []byte("\n"))
-	l.ends = append(l.ends, map[bool]string{true: "\n"}[whole])
-	l.mask.line(line)
+	for len(line) > 0 {
+		n, end := len(line), ""
+		if i := bytes.IndexAny(line, "\r\n"); i >= 0 {
+			n, end = i, string(line[i:i+1])
+		}
+		if end == "\r" && bytes.HasPrefix(line[n:], []byte("\r\n")) {
+			end = "\r\n"
+		}
+		l.state(line[:n], end)
+		line = line[n+len(end):]
+	}
+}
+
+// state takes a line, or what overwrites one.
+func (l *lineMask) state(line []byte, end string) {
+	rest := len(line) == 0 && l.returned // of an end
+	l.returned = end == "\r"
+	drawn := bytes.ContainsAny(line, "\x1b\b")
+	if drawn {
+		line = l.drawn(line)
+	}
+	switch {
+	case rest && len(l.ends) > 0:
+		l.ends[len(l.ends)-1] += end
+	case rest || drawn:
+		_, _ = l.w.Write(line)
+		_, _ = io.WriteString(l.w, end)
+	default:
+		l.ends = append(l.ends, end)
+		l.mask.line(line)
+	}
+}
+
+// drawn masks a line that a terminal shows otherwise. What is seen of it is what goes
+// on with the lines before; it takes the place of the line where that would show more.
+func (l *lineMask) drawn(line []byte) []byte {
+	l.mask.release()
+	var shown []byte
+	l.mask.next = func(line []byte) { shown = append(append(shown, line...), '\n') }
+	clean := Sanitize(line)
+	for part := range bytes.Lines(clean) {
+		l.mask.line(bytes.TrimSuffix(part, []byte("\n")))
+	}
+	l.mask.release()
+	l.mask.next = l.pass
+	masked, found := l.scan.Mask(string(line))
+	switch {
+	case !bytes.Equal(shown, clean) && !bytes.Equal(shown, Sanitize([]byte(masked))):
+		return bytes.TrimSuffix(shown, []byte("\n"))
+	case bytes.Equal(shown, clean):
+		l.mask.count(found)
+	}
+	return []byte(masked)
 }
 
 // spool masks what is in a Spool, into a new one.
@@ -139,13 +207,7 @@ func (l *liveMask) take(n int) {
 	if l.lines == nil {
 		l.lines = l.scan.lines(&l.out)
 	}
-	for line := range bytes.Lines(l.rest[:n]) {
-		if bytes.IndexByte(line, escape) >= 0 {
-			text, _ := l.scan.Visible(string(line))
-			line = []byte(text)
-		}
-		l.lines.line(line)
-	}
+	l.lines.line(l.rest[:n])
 	l.lines.mask.release() // a person waits for it: only the end of a key might tell more
 	l.rest = append(l.rest[:0], l.rest[n:]...)
 }

@@ -281,6 +281,51 @@ func TestLinkMasksWhatIsShownLive(t *testing.T) {
 	}
 }
 
+// Neither the ends of lines nor colours hide what the lines before tell of, in pieces
+// of any size, and in a text as a whole.
+func TestEndsAndColoursHideNothing(t *testing.T) {
+	body, second, end := alnum4+alnum2+"Ab1+", alnum2+alnum4+"Cd2/", alnum4[20:]
+	key := "-----BEGIN PRIVATE KEY-----\n" + body + "\n" + second + "\n" + alnum4[5:] + "\n-----END PRIVATE KEY-----\n"
+	for name, tt := range map[string]struct{ text, secret string }{
+		"a key, CR LF":           {strings.ReplaceAll(key, "\n", "\r\n"), end},
+		"a key, coloured":        {"\x1b[32m" + strings.ReplaceAll(key, "\n", "\x1b[0m\n\x1b[32m"), end},
+		"a key, half coloured":   {strings.ReplaceAll(key, second, "\x1b[1m"+second+"\x1b[0m"), end},
+		"a key, lines erased":    {"\x1b[2K\r" + strings.ReplaceAll(key, "\n", "\n\x1b[2K\r"), end},
+		"a block":                {"\x1b[34mpassword\x1b[0m: |\n  \x1b[32ms3cr3tPa55\x1b[0m\n", "s3cr3tPa55"},
+		"a name":                 {"- name: DB_PASSWORD\r\n  value: \x1b[32ms3cr3tPa55\x1b[0m\r\n", "s3cr3tPa55"},
+		"the installer's, CR LF": {"Please use the following password:\r\n\r\n" + hex32 + "\r\n", hex32},
+		"one half in a colour":   {"github_pat_11ABCDEFG0" + alnum2 + "_\x1b[1m" + alnum4 + "abcdefgHIJ123456789\x1b[0m\n", alnum4},
+	} {
+		scan := &Scanner{}
+		if got, _ := scan.Visible(tt.text); strings.Contains(string(Sanitize([]byte(got))), tt.secret) {
+			t.Errorf("%s: %q", name, got)
+		}
+		spooled, found, err := scan.spool(spoolOf(t, tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := allOf(t, spooled); strings.Contains(string(Sanitize([]byte(got))), tt.secret) || len(found) == 0 {
+			t.Errorf("%s, spooled: %q, found %v", name, got, found)
+		}
+		spooled.Close()
+		whole := ""
+		for size := len(tt.text); size > 0; size-- {
+			var live strings.Builder
+			mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
+			for piece := range slices.Chunk([]byte(tt.text), size) {
+				mask.notify(executors.Event{Output: piece})
+			}
+			mask.flush()
+			if whole == "" {
+				whole = live.String()
+			}
+			if live.String() != whole || strings.Contains(string(Sanitize([]byte(whole))), tt.secret) {
+				t.Fatalf("%s, in pieces of %d: %q, whole %q", name, size, live.String(), whole)
+			}
+		}
+	}
+}
+
 // A credential in a long line is found wherever it is.
 func TestLongLinesHideNothing(t *testing.T) {
 	const secret, item = `"token":"` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`

@@ -123,7 +123,7 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	w.reset(s)
 	for rest := text; ; {
 		line, more, cut := strings.Cut(rest, "\n")
-		w.in = append(w.in[:0], line...)
+		w.in = append(w.in[:0], strings.TrimSuffix(line, "\r")...)
 		w.line(w.in)
 		if !cut {
 			break
@@ -134,7 +134,21 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	if len(found) == 0 {
 		return text, nil
 	}
-	return string(w.out[:len(w.out)-1]), found
+	return withReturns(string(w.out[:len(w.out)-1]), text), found
+}
+
+// withReturns gives lines the carriage returns that those of a text end in.
+func withReturns(masked, text string) string {
+	if !strings.Contains(text, "\r\n") && !strings.HasSuffix(text, "\r") {
+		return masked
+	}
+	lines, of := strings.Split(masked, "\n"), strings.Split(text, "\n")
+	for i := range lines {
+		if strings.HasSuffix(of[i], "\r") {
+			lines[i] += "\r"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // while is what masking a text in memory takes, for use again.

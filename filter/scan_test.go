@@ -121,6 +121,7 @@ func TestScanFinds(t *testing.T) {
 		"RSA, encrypted":              {strings.Replace(pem, "KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011\n\n", 1), "private key", body},
 		"RSA, no end":                 {strings.Split(pem, body[2])[0], "private key", body[:2]},
 		"RSA, no begin":               {pem[strings.Index(pem, "\n")+1:], "private key", body},
+		"RSA, no begin, CR LF":        {strings.ReplaceAll(pem[strings.Index(pem, "\n")+1:], "\n", "\r\n"), "private key", body},
 		"RSA, only the end":           {pem[strings.Index(pem, body[1])+30:], "private key", []string{body[1][30:], body[2]}},
 		"RSA, the end of JSON":        {`x` + body[0] + `\n` + body[1] + `\n-----END RSA PRIVATE KEY-----\n"}`, "private key", body[:2]},
 		"OPENSSH":                     {strings.ReplaceAll(pem, "RSA", "OPENSSH"), "private key", body},
