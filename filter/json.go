@@ -32,14 +32,15 @@ func (p *jsonPass) Line(l []byte) {
 }
 
 func (p *jsonPass) End() Confidence {
-	if p.other || len(p.text) < minList {
+	again := bytes.Contains(p.text, []byte(similarTail)) // the result of an earlier pass
+	if p.other || len(p.text) < minList && !again {
 		return Fallback
 	}
 	text := bytes.TrimSuffix(p.text, []byte{'\n'})
 	short, ok := foldJSON(text, true)
 	switch {
 	case ok:
-	case json.Valid(text): // there is nothing to leave out, nor for rules of other outputs
+	case again || json.Valid(text): // there is nothing to leave out, nor for rules of other outputs
 		short = text
 	default:
 		return Fallback
