@@ -79,6 +79,9 @@ func (m *masking) url(l []byte, at int) {
 	if at < len(l) && l[at] == '[' { // an address of IPv6
 		return
 	}
+	if bytes.IndexByte(l[at:min(len(l), at+maxUser)], '@') < 0 { // most have no user
+		return
+	}
 	end, slash, colon, sign := at, -1, -1, -1
 	for ; end < len(l) && end-at < maxUser; end++ {
 		b := l[end]
