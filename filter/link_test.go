@@ -328,9 +328,9 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 
 // A credential in a long line is found wherever it is.
 func TestLongLinesHideNothing(t *testing.T) {
-	const secret, item = `"token":"` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`
+	const secret, item = `"token": "` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`
 	scan := &Scanner{}
-	for at := maxLine - 100; at < maxLine+100; at += 7 {
+	for at := maxLine - 100; at < maxLine+100; at += 3 {
 		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*maxLine/len(item))
 		var live strings.Builder
 		mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}

@@ -86,12 +86,19 @@ func (s *Sanitizer) lines(line []byte) {
 }
 
 // seam is how much of a long line may be cut off so that no credential is in both
-// parts: up to a byte that parts values.
+// parts: up to a byte that parts values, and no name from its value.
 func seam(line []byte) int {
 	const around = 1 << 10 // bytes; a longer value is no credential, mostly
 	from := max(0, len(line)-around)
-	if i := bytes.LastIndexAny(line[from:], ",; \t&"); i >= 0 {
-		return from + i + 1
+	for to := len(line); to > from; {
+		i := from + bytes.LastIndexAny(line[from:to], ",; \t&")
+		if i < from {
+			break
+		}
+		if i == 0 || line[i-1] != ':' && line[i-1] != '=' {
+			return i + 1
+		}
+		to = i
 	}
 	return len(line)
 }
