@@ -305,6 +305,9 @@ func byteTexts(list ...string) [][]byte {
 	return out
 }
 
+// shortenedMark is in a line without its middle.
+const shortenedMark = " bytes omitted) ... "
+
 // shortened is a long line without its middle.
 func shortened(l []byte, size int) []byte {
 	head, tail := size*3/4, len(l)-size/4
@@ -314,5 +317,5 @@ func shortened(l []byte, size int) []byte {
 	for tail < len(l) && !utf8.RuneStart(l[tail]) {
 		tail++
 	}
-	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", l[:head], tail-head, l[tail:])
+	return fmt.Appendf(nil, "%s ... (%d"+shortenedMark+"%s", l[:head], tail-head, l[tail:])
 }

@@ -31,6 +31,9 @@ func foldJSON(text []byte, lists bool) (short []byte, ok bool) {
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
 		return nil, false
 	}
+	if bytes.Contains(trimmed, []byte(shortenedMark)) { // what kept it from being JSON may be gone
+		return nil, false
+	}
 	j := jsonFold{text: text, lists: lists, fields: make([]jsonField, 1, 64)}
 	end, ok := j.parse(j.blank(0), 0, 0)
 	if ok && j.blank(end) < len(text) {
