@@ -132,6 +132,11 @@ type Call struct {
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
+	// Judged is set by the permission link, and only by it, where it allows a
+	// command because it found the command to be read-only. A shell then runs
+	// Judged.Script in a read-only place; nil means that it runs the command as
+	// it was written.
+	Judged *Judged
 	// Record holds facts for the audit line, written by the link that knows
 	// them. It is never nil in a call that came through the chain.
 	Record *Record
@@ -143,6 +148,11 @@ type Call struct {
 	// and tells what came of it. An error means that all is as it was. It is nil
 	// where there is no conversation.
 	Compress func(ctx context.Context, focus string) (string, error)
+}
+
+// Judged is a command in the form in which it was found to be read-only.
+type Judged struct {
+	Script string // for bash; replaces the command of the call's input
 }
 
 // Kind is the category of a call that the client shows, in the protocol's words:
@@ -173,7 +183,10 @@ type Card struct {
 	Diffs     []Diff   // what a write or an edit would change
 	Command   string   // the script a shell would run; empty for other tools
 	Dir       string   // absolute; where Command would run
-	URL       string   // what would be asked on the web, in one form for all spellings; empty for other tools
+	// FullAccess reports that Command ran read-only before and failed because of
+	// that. That it looks read-only is then no reason to allow it again.
+	FullAccess bool
+	URL        string // what would be asked on the web, in one form for all spellings; empty for other tools
 }
 
 // Location is a place in a file that the client may follow.

@@ -64,10 +64,14 @@ type Runner interface {
 
 // Command is what a Runner runs.
 type Command struct {
-	Line    string // the script, as bash -c takes it
-	Dir     string // absolute path
-	Limit   int    // bytes of output that are kept, head and tail; 0 means the default
-	Session string // the ACP session id
+	Line string // the script, as bash -c takes it
+	// ReadOnly says that the script was judged and runs unasked. The runner
+	// holds it to reading as far as the system can, and gives it an environment
+	// that no program takes orders from.
+	ReadOnly bool
+	Dir      string // absolute path
+	Limit    int    // bytes of output that are kept, head and tail; 0 means the default
+	Session  string // the ACP session id
 	// Notify, if not nil, hears of the terminal, or of output where there is
 	// none, and of the exit. It is not called after Run returned.
 	Notify func(executors.Event)
@@ -87,6 +91,7 @@ type Output struct {
 	Lost       int64  // bytes that are missing in the middle of Full
 	Note       string // a line on the output itself, to be shown below it
 	Ended      bool   // of a Job: the command has ended, and this is the rest
+	ReadOnly   bool   // the kernel kept the command from writing and from the network
 	ExitCode   *int   // nil if a signal ended it, or nobody knows
 	Signal     string // e.g. "SIGKILL"
 	Terminal   string // id of the terminal at the client, to be shown before the text
@@ -102,6 +107,7 @@ type Executor struct {
 
 	cfg        Config
 	background background
+	limited    limited
 }
 
 // New makes the executor that cfg describes.
@@ -159,6 +165,8 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 		Kind:    executors.KindExecute,
 		Command: in.Command,
 		Dir:     e.Root,
+
+		FullAccess: e.limited.has(in.Command),
 	}, nil
 }
 
@@ -197,6 +205,9 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", e.Timeout).
 			Hint("Let the command do less at once; run servers and watchers with background.")
 	}
+	if out.ReadOnly {
+		note = executors.JoinLines(note, e.limited.note(in.Command, out))
+	}
 	undone, undoErr := e.finish(snap, call, out.ExitCode, late)
 	if undoErr != nil {
 		err = undoErr
@@ -208,9 +219,13 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 }
 
 func (e *Executor) command(call *executors.Call, in input) Command {
-	return Command{
+	cmd := Command{
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify,
 	}
+	if call.Judged != nil {
+		cmd.Line, cmd.ReadOnly = call.Judged.Script, true
+	}
+	return cmd
 }
 
 // directory makes sure that the session's directory still is where it was: a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -270,5 +271,67 @@ func TestTools(t *testing.T) {
 	}
 	if len(tools) != 3 || size > 1400 { // of the 6 KiB of all tools
 		t.Errorf("%d tools, %d bytes", len(tools), size)
+	}
+}
+
+func TestJudged(t *testing.T) {
+	for name, tt := range map[string]struct {
+		judged *executors.Judged
+		want   Command
+	}{
+		"as written": {nil, Command{Line: "ls *.go"}},
+		"judged":     {&executors.Judged{Script: "ls './'*.go"}, Command{Line: "ls './'*.go", ReadOnly: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got Command
+			e := New(answer{got: &got}, t.TempDir(), Defaults())
+			e.Root, _ = filepath.EvalSymlinks(e.Root)
+			call := bashCall("ls *.go")
+			call.Judged = tt.judged
+			card, err := e.Prepare(t.Context(), call)
+			if err != nil || card.Command != "ls *.go" || card.FullAccess {
+				t.Errorf("Prepare: %+v, %v", card, err)
+			}
+			if _, err := e.Execute(t.Context(), call); err != nil {
+				t.Fatal(err)
+			}
+			if got.Line != tt.want.Line || got.ReadOnly != tt.want.ReadOnly {
+				t.Errorf("ran %q, read-only %t; want %q, %t", got.Line, got.ReadOnly, tt.want.Line, tt.want.ReadOnly)
+			}
+		})
+	}
+}
+
+// A command that needed more than reading is asked about when it is called again.
+func TestLimited(t *testing.T) {
+	for name, tt := range map[string]struct {
+		out  Output
+		want bool
+	}{
+		"a write":         {Output{Text: "touch: cannot touch 'a': Permission denied\n", ExitCode: new(1)}, true},
+		"a full disk":     {Output{Text: "touch: cannot touch 'a': Read-only file system\n", ExitCode: new(1)}, false},
+		"the network":     {Output{Text: "dial tcp: lookup proxy: socket: Operation not permitted\n", ExitCode: new(1)}, true},
+		"another failure": {Output{Text: "no such file\n", ExitCode: new(1)}, false},
+		"no failure":      {Output{Text: "grep found: Permission denied\n", ExitCode: new(0)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.out.ReadOnly = true
+			e := New(answer{out: tt.out}, t.TempDir(), Defaults())
+			e.Root, _ = filepath.EvalSymlinks(e.Root)
+			call := bashCall("go list ./...")
+			call.Judged = &executors.Judged{Script: "go list ./..."}
+			res, err := e.Execute(t.Context(), call)
+			if err != nil || strings.Contains(res.Text, "[read-only:") != tt.want {
+				t.Errorf("Execute: %q, %v; want a note: %t", res.Text, err, tt.want)
+			}
+			again, err := e.Prepare(t.Context(), bashCall("go list ./..."))
+			if err != nil || again.FullAccess != tt.want {
+				t.Errorf("Prepare again: full access %t, %v; want %t", again.FullAccess, err, tt.want)
+			}
+			other, err := e.Prepare(t.Context(), bashCall("go list"))
+			if err != nil || other.FullAccess {
+				t.Errorf("Prepare of another command: full access %t, %v", other.FullAccess, err)
+			}
+		})
 	}
 }

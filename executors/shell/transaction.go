@@ -15,9 +15,9 @@ import (
 const timedOut = 124
 
 // transactional reports whether a command is undone when it fails. What the user
-// wants is done as it is.
+// wants is done as it is, and a read-only command leaves nothing to undo.
 func (e *Executor) transactional(call *executors.Call) bool {
-	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User
+	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && call.Judged == nil
 }
 
 // begin takes a snapshot of what a command may write. Where there should be one

@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// limited remembers the read-only commands of one session that needed more than
+// reading. The model calls such a command again to have the user asked.
+type limited struct {
+	mu       sync.Mutex
+	commands []string // the newest last
+}
+
+// maxLimited bounds the memory, in commands.
+const maxLimited = 32
+
+// note returns the line for the model below the output of a read-only command,
+// and remembers the command, where it seems to have failed because it could
+// only read; else "".
+func (l *limited) note(script string, out Output) string {
+	if out.ExitCode != nil && *out.ExitCode == 0 || !out.refused() {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.commands, script) {
+		l.commands = append(l.commands, script)
+		l.commands = l.commands[max(0, len(l.commands)-maxLimited):]
+	}
+	return "[read-only: this ran without a question, so it could neither write nor use the network; if it has to, call it again as it is, and the user is asked]"
+}
+
+// has reports whether note remembered the command.
+func (l *limited) has(script string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.commands, script)
+}
+
+// refusals are what programs print for EACCES and EPERM, in lower case.
+var refusals = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
+
+// maxRefused is how much of the end of an output is searched, in bytes.
+const maxRefused = 64 << 10
+
+// refused reports whether the end of the output names a refusal of the system.
+func (o Output) refused() bool {
+	end := o.Text
+	if o.Full != nil {
+		end = o.Full.Window(max(0, o.Full.Size()-maxRefused), maxRefused)
+	}
+	end = strings.ToLower(end[max(0, len(end)-maxRefused):])
+	return slices.ContainsFunc(refusals, func(what string) bool { return strings.Contains(end, what) })
+}
