@@ -115,7 +115,7 @@ func (p Phase) String() string {
 type Call struct {
 	ID      string          // UUID; the toolCallId of the protocol
 	Tool    string          // tool name
-	Input   json.RawMessage // a JSON object
+	Input   json.RawMessage // a JSON object; Prepare corrects it by the tool's schema
 	Session string          // the ACP session id
 	Caller  string          // the session id; a sub-agent appends its own
 	Origin  Origin
@@ -137,6 +137,9 @@ type Call struct {
 	// Judged.Script in a read-only place; nil means that it runs the command as
 	// it was written.
 	Judged *Judged
+	// Notes are lines for the model about the call itself, such as parameters that
+	// were ignored. The link that adds them writes them below the result.
+	Notes []string
 	// Record holds facts for the audit line, written by the link that knows
 	// them. It is never nil in a call that came through the chain.
 	Record *Record

@@ -12,9 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// unfit words for the model and the user why an input does not fit: which
-// parameter, and what of it. What the words here do not cover is said as the
-// validator says it.
+// unfit explains to the model and the user why an input does not fit: which
+// parameter, and what is wrong with it. A fault that is not worded here is
+// reported in the validator's words.
 func unfit(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
 	if category, text := complaint(schema, "", input); text != "" {
 		return Failuref(category, "%s: %s", tool.Name, text)
@@ -26,17 +26,19 @@ func unfit(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure 
 	return Failuref(InvalidParameters, "%s: %s", tool.Name, text)
 }
 
-// complaint gives the first thing that is wrong with a value, empty if there is
-// none that it knows. at is the way to the value: entries[1].status.
+// complaint returns the first fault of a value, or "" if it finds no fault. at is
+// the path to the value: entries[1].status.
 func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	if s == nil {
 		return "", ""
 	}
-	types := s.Types
-	if s.Type != "" {
-		types = []string{s.Type}
+	if n, ok := v.(json.Number); ok {
+		if f, err := n.Float64(); err == nil {
+			v = f
+		}
 	}
-	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return hasType(v, t) }) {
+	types := typesOf(s)
+	if len(types) > 0 && !hasAnyType(v, types) {
 		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", name(at), oneOf(types), shown(v))
 	}
 	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return shown(e) == shown(v) }) {
@@ -78,13 +80,14 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	return "", ""
 }
 
-// members judges an object: names that are not there, names that are missing,
-// then each value.
+// members returns the first fault of an object: missing members, with the unknown
+// ones that may stand for them, then the fault of a member.
 func members(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
 	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
+	needed := len(missing) > 0
 	var wrong []string
 	for _, n := range slices.Sorted(maps.Keys(v)) {
-		if _, ok := s.Properties[n]; ok || !closed(s) {
+		if _, ok := s.Properties[n]; ok || !needed || !closed(s) {
 			continue
 		}
 		text := fmt.Sprintf("there is no parameter %q", n)
@@ -148,8 +151,22 @@ func name(at string) string {
 	return at
 }
 
+func typesOf(s *jsonschema.Schema) []string {
+	if s.Type != "" {
+		return []string{s.Type}
+	}
+	return s.Types
+}
+
+func hasAnyType(v any, types []string) bool {
+	return slices.ContainsFunc(types, func(t string) bool { return hasType(v, t) })
+}
+
 func hasType(v any, t string) bool {
 	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		return err == nil && hasType(f, t)
 	case nil:
 		return t == "null"
 	case bool:

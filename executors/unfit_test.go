@@ -45,7 +45,8 @@ func TestUnfit(t *testing.T) {
 		`{` + good + `,"entries":[{"content":"a"},"x"]}`:                            {TypeMismatch, `entries[1] must be an object, got "x"`},
 		`{` + good + `,"entries":[{"content":"a"},{}]}`:                             {InvalidParameters, "entries[1].content is missing"},
 		`{` + good + `,"entries":[{"content":1}]}`:                                  {TypeMismatch, "entries[0].content must be a string, got 1"},
-		`{` + good + `,"entries":[{"content":"a","statu":"pending"}]}`:              {InvalidParameters, `in entries[0] there is no parameter "statu" (did you mean "status"?)`},
+		`{` + good + `,"entries":[{"conten":"a"}]}`:                                 {InvalidParameters, `in entries[0] there is no parameter "conten" (did you mean "content"?)`},
+		`{` + good + `,"whatever":1,"limit":0}`:                                     {InvalidParameters, "edit: limit must be at least 1, got 0"},
 		`{` + good + `,"entries":[{"content":"a"},{"content":"b","status":"<x>"}]}`: {InvalidParameters, `entries[1].status must be one of pending, in_progress, completed, got "<x>"`},
 		// What is not worded here is told nevertheless.
 		`{` + good + `,"choice":1}`:                                   {InvalidParameters, "choice: anyOf: did not validate"},

@@ -3,15 +3,18 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; comes with the MCP SDK and costs nothing at start
 )
 
-// Validate is the link that refuses calls whose tool does not exist or whose
-// input does not fit the tool's schema, so that no gate behind it judges an
-// empty card.
-func Validate(next Executor) Executor {
+// Validate is the link that corrects the input of calls by the tool's schema and
+// refuses calls that do not fit it, or whose tool does not exist. So every link
+// after it judges a whole card, and the input that is judged is the one that runs.
+func Validate(next Executor) Executor { return newValidator(next) }
+
+func newValidator(next Executor) *validator {
 	return &validator{Executor: next, resolved: map[string]*jsonschema.Resolved{}}
 }
 
@@ -33,37 +36,59 @@ func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
 	if err := v.check(call); err != nil {
 		return FailWith(err), nil
 	}
-	return v.Executor.Execute(ctx, call)
+	res, err := v.Executor.Execute(ctx, call)
+	for _, note := range call.Notes {
+		res.Below(note)
+	}
+	return res, err
 }
 
+// check corrects the call's input, or returns why it cannot run.
 func (v *validator) check(call *Call) error {
 	tools := v.Tools()
 	tool, ok := Find(tools, call.Tool)
 	if !ok {
 		return NotFound(tools, call.Tool)
 	}
-	return v.fits(tool, call.Input)
-}
-
-// Fits tells why an input does not fit the tool's schema; nil if it does.
-func Fits(tool Tool, input json.RawMessage) error {
-	v := &validator{resolved: map[string]*jsonschema.Resolved{}}
-	return v.fits(tool, input)
-}
-
-func (v *validator) fits(tool Tool, raw json.RawMessage) error {
-	var input map[string]any
-	if err := json.Unmarshal(raw, &input); err != nil || input == nil {
-		return Failuref(InvalidParameters, "%s: the input must be a JSON object, got %.80s", tool.Name, raw)
+	input, notes, err := v.fit(tool, call.Input)
+	if err != nil {
+		return err
 	}
+	call.Input, call.Notes = input, append(call.Notes, notes...)
+	return nil
+}
+
+// Fits returns why an input does not fit the tool's schema, even once corrected;
+// nil if it does.
+func Fits(tool Tool, input json.RawMessage) error {
+	_, _, err := newValidator(nil).fit(tool, input)
+	return err
+}
+
+// fit returns the input as the tool's schema wants it, with notes for the model.
+func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []string, error) {
 	schema, err := v.schema(tool.Schema)
 	if err != nil {
-		return Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", tool.Name, err)
+		return raw, nil, Failuref(PermanentFailure, "%s: the tool's schema is broken: %v", tool.Name, err)
+	}
+	fixed, notes, err := correct(schema.Schema(), raw)
+	switch {
+	case errors.Is(err, errTwice):
+		return raw, nil, Failuref(InvalidParameters, "%s: %v", tool.Name, err)
+	case err != nil:
+		return raw, nil, Failuref(InvalidParameters, "%s: %v, got %.80s", tool.Name, errNoObject, raw)
+	}
+	var input map[string]any
+	if err := json.Unmarshal(fixed, &input); err != nil { // a number that is out of range
+		return raw, nil, Failuref(InvalidParameters, "%s: %v", tool.Name, err)
 	}
 	if err := schema.Validate(input); err != nil {
-		return unfit(tool, schema.Schema(), input, err)
+		if whole, err := newCorrector(schema.Schema(), true).object(raw); err == nil {
+			input = whole
+		}
+		return raw, nil, unfit(tool, schema.Schema(), input, err)
 	}
-	return nil
+	return fixed, notes, nil
 }
 
 // schema resolves a schema once: doing it for every call would cost more than

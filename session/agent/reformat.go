@@ -119,7 +119,8 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 		return failed, nil
 	}
 	first, again := r.call, *r.call
-	again.Input, again.Attempt, again.Ask, again.Record = input, first.Attempt+1, nil, &executors.Record{}
+	again.Input, again.Attempt, again.Record = input, first.Attempt+1, &executors.Record{}
+	again.Ask, again.Notes = nil, nil
 	if err := r.prepare(ctx, &again); err != nil {
 		return failed, err
 	}

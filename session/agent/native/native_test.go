@@ -101,13 +101,14 @@ func TestUnfitPlan(t *testing.T) {
 		"no entries":       {`{}`, "entries is missing"},
 		"null":             {`{"entries":null}`, "entries"},
 		"not a list":       {`{"entries":"a"}`, "entries"},
+		"no entry":         {`{"entries":[{}]}`, "entries[0].content"},
 		"not an object":    {`{"entries":["a"]}`, "entries"},
 		"no content":       {`{"entries":[{"status":"pending"}]}`, "entries[0].content is missing"},
 		"not text":         {`{"entries":[{"content":1}]}`, "content"},
 		"empty content":    {`{"entries":[{"content":"a"},{"content":" \n\u0007"}]}`, "entries[1].content"},
 		"unknown status":   {`{"entries":[{"content":"a","status":"done"}]}`, "status"},
 		"unknown priority": {`{"entries":[{"content":"a","priority":"urgent"}]}`, "priority"},
-		"unknown member":   {`{"entries":[{"content":"a","id":1}]}`, "id"},
+		"unknown member":   {`{"entries":[{"contents":"a"}]}`, `"contents"`},
 		"too many":         {`{"entries":[` + strings.TrimSuffix(many, ",") + `]}`, "entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
