@@ -17,16 +17,17 @@ type stripAnnotated struct {
 
 // newStripAnnotated makes the strategy "strip_annotated": lines that match one
 // of patterns go and are counted; the last that matches summary_pattern comes
-// first. What is left is cut, if it is longer than long_output_threshold, to
-// keep_head and keep_tail lines and what tells of errors.
+// first. If more than long_output_threshold lines are left, keep_head and
+// keep_tail of them stay, and lines that report errors. An output in which no
+// line matches stays as it is.
 func newStripAnnotated(p params) (Strategy, error) {
 	c := struct {
 		Patterns       []string `toml:"patterns"`
 		SummaryPattern string   `toml:"summary_pattern"`
 		Threshold      int      `toml:"long_output_threshold"`
-		Head           int      `toml:"keep_head"`
-		Tail           int      `toml:"keep_tail"`
-	}{Threshold: 30, Head: 10, Tail: 5}
+		Head           *int     `toml:"keep_head"`
+		Tail           *int     `toml:"keep_tail"`
+	}{Threshold: 30}
 	if err := p(&c); err != nil {
 		return nil, err
 	}
@@ -34,10 +35,14 @@ func newStripAnnotated(p params) (Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Threshold < 0 || c.Head < 0 || c.Tail < 0 || c.Head+c.Tail > c.Threshold {
-		return nil, errors.New("want 0 <= keep_head + keep_tail <= long_output_threshold")
+	if c.Threshold < 0 {
+		return nil, errors.New("long_output_threshold must not be negative")
 	}
-	s := stripAnnotated{noise: noise, longer: c.Threshold, excerpt: excerpt{head: c.Head, tail: c.Tail, context: 2}}
+	head, tail, err := bounds{c.Threshold, c.Head, c.Tail}.fit(10, 5)
+	if err != nil {
+		return nil, fmt.Errorf("keep_head and keep_tail %w (long_output_threshold)", err)
+	}
+	s := stripAnnotated{noise: noise, longer: c.Threshold, excerpt: excerpt{head: head, tail: tail, context: 2}}
 	if c.SummaryPattern != "" {
 		if s.summary, err = compile(c.SummaryPattern); err != nil {
 			return nil, fmt.Errorf("summary_pattern: %w", err)
@@ -46,13 +51,12 @@ func newStripAnnotated(p params) (Strategy, error) {
 	return s, nil
 }
 
-func (s stripAnnotated) Begin(run Run, out *Lines) Pass {
-	return &annotated{stripAnnotated: s, run: run, out: out, rest: NewLines()}
+func (s stripAnnotated) Begin(_ Run, out *Lines) Pass {
+	return &annotated{stripAnnotated: s, out: out, rest: NewLines()}
 }
 
 type annotated struct {
 	stripAnnotated
-	run     Run
 	out     *Lines
 	rest    *Lines // what is left
 	summed  []byte
@@ -77,7 +81,7 @@ func (a *annotated) Line(l []byte) {
 func (a *annotated) End() Confidence {
 	defer a.rest.Close()
 	long := a.rest.Count() > a.longer
-	if a.again || a.dropped == 0 && (a.run.Exit != 0 || !long) {
+	if a.again || a.dropped == 0 {
 		return Fallback
 	}
 	if a.summed != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -73,13 +74,13 @@ type digestParams struct {
 		Max   int    `toml:"max"`
 	} `toml:"blocks"`
 	Diffstat bool `toml:"diffstat"`
-	MaxLines int  `toml:"max_lines"`
-	Head     int  `toml:"head"`
-	Tail     int  `toml:"tail"`
+	MaxLines int  `toml:"max_lines"` // 0 cuts nothing
+	Head     *int `toml:"head"`
+	Tail     *int `toml:"tail"`
 }
 
 // digestDefaults are what is not said.
-func digestDefaults() digestParams { return digestParams{MaxLines: 400, Head: 60, Tail: 100} }
+func digestDefaults() digestParams { return digestParams{MaxLines: 400} }
 
 func readDigest(p params) (*digest, error) {
 	c := digestDefaults()
@@ -93,11 +94,18 @@ func (c digestParams) compile() (*digest, error) {
 	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Heads)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
 		return nil, errors.New("patterns, last, lead, heads, fold and blocks are empty")
 	}
-	if c.MaxLines < 0 || c.Head < 0 || c.Tail < 0 || c.MaxLines > 0 && c.Head+c.Tail > c.MaxLines {
-		return nil, errors.New("want 0 <= head + tail <= max_lines")
+	if c.MaxLines < 0 {
+		return nil, errors.New("max_lines must not be negative")
 	}
-	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, excerpt: excerpt{head: c.Head, tail: c.Tail, context: 2}}
-	var err error
+	cut := bounds{c.MaxLines, c.Head, c.Tail}
+	if c.MaxLines == 0 {
+		cut.max = math.MaxInt
+	}
+	head, tail, err := cut.fit(60, 100)
+	if err != nil {
+		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
+	}
+	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, excerpt: excerpt{head: head, tail: tail, context: 2}}
 	for _, set := range []struct {
 		name  string
 		exprs []string

@@ -175,6 +175,7 @@ func (l link) unfiltered(res *executors.Result, err error) {
 // mask masks what is no output of a command.
 func (l link) mask(res *executors.Result) {
 	scan := l.Filter.scan
+	res.Raw = l.raw(res.Raw)
 	if scan == nil {
 		return
 	}
@@ -187,22 +188,21 @@ func (l link) mask(res *executors.Result) {
 			text = executors.JoinLines(text, fmt.Sprintf("[the full text could not be kept: %v]", err))
 		}
 	}
-	res.Raw = l.raw(res.Raw)
 	res.Text = executors.JoinLines(text, Warning(found))
 	l.Metrics.add(Counts{Masked: values(found)})
 }
 
-// raw masks the texts of a rawOutput.
+// raw masks and sanitises the texts of a rawOutput.
 func (l link) raw(v any) any {
-	scan := l.Filter.scan
-	if scan == nil || v == nil {
+	if v == nil {
 		return v
 	}
-	found := false
+	changed := false
 	change := func(s string) string {
-		s, hits := scan.Visible(s)
-		found = found || len(hits) > 0
-		return s
+		masked, _ := l.Filter.scan.Visible(s)
+		masked = sanitized(masked)
+		changed = changed || masked != s
+		return masked
 	}
 	switch v := v.(type) {
 	case string:
@@ -215,8 +215,8 @@ func (l link) raw(v any) any {
 	if err != nil || json.Unmarshal(text, &tree) != nil {
 		return v
 	}
-	if tree = eachText(tree, change); !found {
-		return v // with its members in the order that it gives them
+	if tree = eachText(tree, change); !changed {
+		return v // with its members in their own order
 	}
 	return tree
 }

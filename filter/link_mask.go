@@ -10,18 +10,54 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Visible is Mask, also for what can be read only where the text is shown: with
-// escape sequences in it. Where it finds something there, the text is sanitised.
+// Visible is Mask, and also masks credentials that show only once the text is
+// sanitised: those with escape sequences or other control characters in them. If
+// it finds one, masked is the sanitised text.
 func (s *Scanner) Visible(text string) (masked string, found []Finding) {
 	masked, found = s.Mask(text)
-	if s == nil || !strings.ContainsAny(text, "\x1b\b") && !strings.Contains(text, "\u009b") {
+	if s == nil || !drawnText(text) {
 		return masked, found
 	}
-	shown, more := s.Mask(string(Sanitize([]byte(text))))
-	if len(more) == 0 || shown == string(Sanitize([]byte(masked))) {
+	shown, more := s.Mask(sanitized(text))
+	if len(more) == 0 || shown == sanitized(masked) {
 		return masked, found
 	}
 	return shown, more
+}
+
+// drawnText reports whether a text of several lines looks different in a
+// terminal: see drawn.
+func drawnText(text string) bool {
+	for line := range strings.Lines(text) {
+		if drawn(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn reports whether a line has control characters besides tabs, so that a
+// terminal shows something else than its bytes.
+func drawn[T string | []byte](line T) bool {
+	for i := range len(line) {
+		if b := line[i]; !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sanitized returns a text without control characters but line feeds and tabs.
+// One that has no others stays as it is.
+func sanitized(text string) string {
+	if !strings.Contains(text, "\r") && !drawnText(text) {
+		return text
+	}
+	clean := string(Sanitize([]byte(text)))
+	if !strings.HasSuffix(text, "\n") {
+		clean = strings.TrimSuffix(clean, "\n")
+	}
+	return clean
 }
 
 // count counts values that were found apart.
@@ -85,15 +121,18 @@ func (l *lineMask) line(line []byte) {
 // state takes a line, or what overwrites one.
 func (l *lineMask) state(line []byte, end string) {
 	rest := len(line) == 0 && l.returned // of an end
+	if l.returned && !rest {
+		l.mask.redraw()
+	}
 	l.returned = end == "\r"
-	drawn := bytes.ContainsAny(line, "\x1b\b")
-	if drawn {
+	controls := drawn(line)
+	if controls {
 		line = l.drawn(line)
 	}
 	switch {
 	case rest && len(l.ends) > 0:
 		l.ends[len(l.ends)-1] += end
-	case rest || drawn:
+	case rest || controls:
 		_, _ = l.w.Write(line)
 		_, _ = io.WriteString(l.w, end)
 	default:

@@ -208,7 +208,10 @@ func TestLinkMasksEveryTool(t *testing.T) {
 		"none":         {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
 		"failure":      {executors.Failf(executors.NetworkError, "get %s", fakeKey), withText(executors.Failf(executors.NetworkError, "get %s", masked), "\n[security] 1 credential masked: aws key")},
 		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked + "\n[security] 1 credential masked: aws key"}},
-		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked + "\n"}},
+		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
+		"raw, a file":  {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
+		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\nshown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
+		"raw, a list":  {executors.Result{Raw: []string{"\x1b[1ma", "b"}}, executors.Result{Raw: []any{"a", "b"}}},
 		"envelope":     {executors.Result{Raw: envelope{"a " + fakeKey, fakeKey}}, executors.Result{Raw: envelope{"a " + masked, masked}}},
 		"report":       {executors.Result{Raw: report}, executors.Result{Raw: map[string]any{"a": 1.0, "b": []any{"x", masked}}}},
 		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
@@ -221,6 +224,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 			}
 			off := Link{Filter: &Filter{}}
 			got, err = off.Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
+			tt.in.Raw = off.Middleware(nil).(link).raw(tt.in.Raw) // sanitised all the same
 			if diff := cmp.Diff(tt.in, got); err != nil || diff != "" {
 				t.Errorf("without the scan: %v, (-want +got)\n%s", err, diff)
 			}
@@ -295,6 +299,18 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 		"a block":                {"\x1b[34mpassword\x1b[0m: |\n  \x1b[32ms3cr3tPa55\x1b[0m\n", "s3cr3tPa55"},
 		"a name":                 {"- name: DB_PASSWORD\r\n  value: \x1b[32ms3cr3tPa55\x1b[0m\r\n", "s3cr3tPa55"},
 		"the installer's, CR LF": {"Please use the following password:\r\n\r\n" + hex32 + "\r\n", hex32},
+		"NUL":                    {"password=s3c\x00r3tPa55\n", "s3cr3tPa55"},
+		"NUL in a key":           {"id " + fakeKey[:7] + "\x00" + fakeKey[7:] + "\n", fakeKey},
+		"NUL in a name":          {"pass\x00word=s3cr3tPa55\n", "s3cr3tPa55"},
+		"DEL, BEL, VT and SO":    {fakeKey[:5] + "\x7f" + fakeKey[5:6] + "\a\v\x0e" + fakeKey[6:] + "\n", fakeKey},
+		"Latin-1's controls":     {fakeKey[:5] + "\u0085" + fakeKey[5:9] + "\u009b31m" + fakeKey[9:] + "\n", fakeKey},
+		"an open title before":   {"\x1b]0;title\nid " + fakeKey + "\n", fakeKey},
+		"drawn over a blank":     {"password: |\n\rs3cr3tPa55\n", "s3cr3tPa55"},
+		"drawn over another":     {"password: |\nwait\r  s3cr3tPa55\n", "s3cr3tPa55"},
+		"drawn over twice":       {"password: |\n10%\r20%\r  s3cr3tPa55\n", "s3cr3tPa55"},
+		"a value drawn over":     {"- name: DB_PASSWORD\nvalue: x\rvalue: s3cr3tPa55\n", "s3cr3tPa55"},
+		"a block drawn over":     {strings.Replace(key, "\n"+body, "\nwait\r"+body, 1), body},
+		"a name drawn over":      {"10%\rpassword: |\n  s3cr3tPa55\n", "s3cr3tPa55"},
 		"one half in a colour":   {"github_pat_11ABCDEFG0" + alnum2 + "_\x1b[1m" + alnum4 + "abcdefgHIJ123456789\x1b[0m\n", alnum4},
 	} {
 		scan := &Scanner{}

@@ -184,16 +184,23 @@ type masking struct {
 	clean   []byte
 	spare   []byte
 	plain   unescaped
-	block   keyBlock // of a private key
 	held    heldLines
-	judged  int    // up to here, the line is of a value that is none
-	begins  int    // of private keys in the line
-	escapes bool   // the line may have some
-	cookies int8   // 1: the line tells of cookies; -1: it does not; 0: nobody looked
-	awsAt   int    // lines up to which an AWS secret may be without a name
-	loginAt int    // the same of the password of a .netrc
-	valueAt int    // the same of "value", behind the name of a credential
-	valueIs naming // what that name says
+	judged  int  // up to here, the line is of a value that is none
+	begins  int  // of private keys in the line
+	escapes bool // the line may have some
+	cookies int8 // 1: the line tells of cookies; -1: it does not; 0: nobody looked
+	earlier
+	before  earlier // what it was at the begin of the line
+	redrawn bool    // the next text is drawn over the line before
+}
+
+// earlier is what the lines so far say about the next ones.
+type earlier struct {
+	block   keyBlock // of a private key
+	awsAt   int      // the last line that may have an AWS secret without a name
+	loginAt int      // the last line that may have the password of a .netrc
+	valueAt int      // the last line that may have a "value" for the name of a credential
+	valueIs naming   // what that name says
 	below   belowName
 }
 
@@ -226,7 +233,7 @@ func (m *masking) line(l []byte) {
 		return
 	}
 	hash, alone := m.seen.hash(l), !m.underWay()
-	m.n++
+	m.number()
 	if alone && m.seen.isHarmless(hash) {
 		m.next(l)
 		return
@@ -271,9 +278,37 @@ func (m *masking) familiar(l []byte) {
 		m.line(l)
 		return
 	}
-	m.n++
+	m.number()
 	m.next(l)
 }
+
+// number counts a line. A text that is drawn over one has its number, and follows
+// the same lines.
+func (m *masking) number() {
+	if !m.redrawn {
+		m.n++
+		m.before = m.earlier
+		return
+	}
+	m.redrawn = false
+	over := m.earlier // what is drawn over counts too
+	m.earlier = m.before
+	if over.below.at == m.n+1 && m.below.at != m.n {
+		m.below = over.below
+		m.below.at = m.n
+	}
+	if !m.block.open {
+		m.block = over.block
+	}
+	m.awsAt, m.loginAt = max(m.awsAt, over.awsAt), max(m.loginAt, over.loginAt)
+	if over.valueAt > m.valueAt {
+		m.valueAt, m.valueIs = over.valueAt, over.valueIs
+	}
+}
+
+// redraw says that the next text is drawn over the line before, as after a bare
+// carriage return.
+func (m *masking) redraw() { m.redrawn = m.n > 0 }
 
 // end passes on what was held back, and gives what was found.
 func (m *masking) end() []Finding {

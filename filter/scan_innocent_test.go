@@ -495,6 +495,22 @@ user:pass@tcp(127.0.0.1:3306)/x
 ---
 https://a.test/auth?redirect_uri=http%3A%2F%2Flocalhost%3A8080%2Fcallback&response_type=token
 ---
+auth=HMAC-SHA2-256-etm@openssh.com
+---
+auth: OAuth2-PKCE-S256
+---
+secret: db-credentials-7f9c
+---
+secretName: my-app-tls-v2
+---
+password = byLastLine2
+---
+token = Utf8Decoder.Vec2ToVec3
+---
+password=test1234
+---
+password=MyPassword-2
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

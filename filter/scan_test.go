@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -295,6 +296,27 @@ func TestScanFinds(t *testing.T) {
 				t.Errorf("masked again %q:\n%s\nwas\n%s", kinds, again, got)
 			}
 		})
+	}
+}
+
+// Values of words mixed with numbers are masked after any name of a credential,
+// however the value is joined and whatever separates it from the name.
+func TestScanFindsMixedWords(t *testing.T) {
+	values := []string{"Tr0ub4dor-9Kx-Zebra", "hunter2-Zeta-9Kx", "Zeta_9Kx_hunter2", "9Kx.Zebra.4tune", "Kilo.Lima-7up-9x", "test-Tr0ub4dor-9Kx"}
+	for _, name := range []string{"password", "db_password", "passwd", "PASSWORD", "passphrase", "secret", "client_secret", "token", "auth_token", "API_TOKEN", "api_key", "apiKey"} {
+		for _, format := range []string{"%s=%s", "%s = %s", "%s: %s", `%s="%s"`, `"%s": "%s"`, "--%s %s", "x;%s=%s;y"} {
+			for _, value := range values {
+				text := fmt.Sprintf(format, name, value)
+				if got, _ := foundIn(t, text); strings.Contains(got, value) {
+					t.Errorf("%q is shown", got)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"password=Blue-Horse-7", "password: Kilo-lima-9-Mike", "password = 7-Lions-and-a-Lamb"} {
+		if got, _ := foundIn(t, text); got == text {
+			t.Errorf("%q is shown", got)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Values that are shorter or longer, in bytes, are none. The bound is also what
 // keeps a line that is made of beginnings only from being looked at over and
@@ -33,9 +36,9 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 		if len(v) == len("0x")+64 && hasAny(v, "0x") { // the key of a wallet; with fewer digits it is an address
 			v = v[len("0x"):]
 		}
-		return len(v) >= 8 && !refersTo(v) && !aPath(v) && randomText(v)
+		return len(v) >= 8 && !refersTo(v) && !aPath(v) && (randomText(v) || mixedWords(v))
 	case tokenName:
-		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !anAddress(v) && !aPath(v) && randomText(v)
+		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !anAddress(v) && !aPath(v) && (randomText(v) || mixedWords(v))
 	case weakName:
 		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && !aPath(v) && randomText(v)
 	}
@@ -116,8 +119,8 @@ func codeLike(v []byte) bool {
 				return true
 			}
 		case '.':
-			// A name of a member; numbers have digits on both sides.
-			if i > 0 && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
+			// A name of a member, which does not begin with a digit.
+			if i > 0 && !(i+1 < len(v) && digitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -127,6 +130,13 @@ func codeLike(v []byte) bool {
 		}
 	}
 	return false
+}
+
+// hyphenated reports whether a hyphen parts a number from a word, which programs
+// write with blanks.
+func hyphenated(v []byte) bool {
+	i := bytes.IndexByte(v, '-')
+	return i > 0 && i+1 < len(v) && alnumSet[v[i-1]] && alnumSet[v[i+1]] && hasDigit(v)
 }
 
 // number reports whether a value is a hexadecimal literal.
@@ -154,7 +164,7 @@ func compound(v []byte) bool {
 	if shouting(v) && tokenSet.all(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && wordy(v) {
 		return true
 	}
-	if !identifier(v) {
+	if !identifier(v) || bytes.IndexByte(v, '-') >= 0 || mixedWords(v) {
 		return false
 	}
 	parts := 0
@@ -164,6 +174,36 @@ func compound(v []byte) bool {
 		}
 	}
 	return parts > 0 && !endsInNumber(v)
+}
+
+// mixedWords reports whether a value is words that are mixed with numbers as no
+// name is: capitals and small letters, and at least two numbers. One of those
+// begins a word or is within one: Tr0ub4dor-9Kx, hunter2_Zeta_9Kx.
+func mixedWords(v []byte) bool {
+	upper, lower, numbers, odd := false, false, 0, false
+	for i := 0; i < len(v); {
+		b := v[i]
+		if !digitSet[b] {
+			switch {
+			case isUpper(b):
+				upper = true
+			case b >= 'a' && b <= 'z':
+				lower = true
+			case b != '-' && b != '_' && b != '.':
+				return false
+			}
+			i++
+			continue
+		}
+		end := digitSet.run(v, i)
+		numbers++
+		begins := i == 0 || !alnumSet[v[i-1]]
+		if end < len(v) && (v[end] >= 'a' && v[end] <= 'z' || begins && isUpper(v[end])) {
+			odd = true
+		}
+		i = end
+	}
+	return upper && lower && odd && numbers >= 2 && len(v) >= minLearned
 }
 
 // endsInNumber reports whether a value ends in a number, as passwords do: a year, but
@@ -210,25 +250,32 @@ func placeholder(v []byte) bool {
 	return examples.find(v) || dummies.find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
 }
 
-// disguised reports whether a value has so much besides what is made up for a
-// text that it is a password all the same.
+// disguised reports whether a value holds so much besides the words of
+// placeholders that it is a password all the same.
 func disguised(v []byte) bool {
 	const marks, least = "!@#$%^&*+=?~", 3
-	if !hasDigit(v) || !bytes.ContainsAny(v, marks) || bytes.IndexByte(v, ' ') >= 0 {
+	if !hasDigit(v) || bytes.IndexByte(v, ' ') >= 0 {
 		return false
 	}
-	var buf [64]byte
-	low := appendLower(buf[:0], v)
+	var buf, lowBuf [64]byte
+	rest := append(buf[:0], v...)
+	low := appendLower(lowBuf[:0], v)
 	for _, word := range dummyWords {
-		low = bytes.ReplaceAll(low, []byte(word), nil)
+		for i := bytes.Index(low, []byte(word)); i >= 0; i = bytes.Index(low, []byte(word)) {
+			low = slices.Delete(low, i, i+len(word))
+			rest = slices.Delete(rest, i, i+len(word))
+		}
+	}
+	if mixedWords(rest) {
+		return true
 	}
 	letters := 0
-	for _, b := range low {
+	for _, b := range rest {
 		if isLetter(b) {
 			letters++
 		}
 	}
-	return letters >= least
+	return letters >= least && bytes.ContainsAny(v, marks)
 }
 
 func closingMark(b byte) byte {

@@ -63,6 +63,13 @@ func TestGenericStrategies(t *testing.T) {
 		"truncate, an error between":    {"truncate", `max_lines = 5, head = 1, tail = 1, context = 1`, Run{}, numbered(1, 5) + "x.go:3: error: y\n  here\n" + numbered(6, 9), "line 1\n... (4 lines omitted) ...\nx.go:3: error: y\n  here\n... (3 lines omitted) ...\nline 9\n", Partial},
 		"truncate, no tail":             {"truncate", `max_lines = 3, head = 3, tail = 0`, Run{}, numbered(1, 9), "line 1\nline 2\nline 3\n... (6 lines omitted) ...\n", Partial},
 		"truncate, keep":                {"truncate", `max_lines = 3, head = 1, tail = 1, keep = ["5"], context = 0`, Run{}, numbered(1, 9), "line 1\n... (3 lines omitted) ...\nline 5\n... (3 lines omitted) ...\nline 9\n", Partial},
+		"truncate, few lines":           {"truncate", `max_lines = 5`, Run{}, numbered(1, 9), "line 1\nline 2\n... (4 lines omitted) ...\nline 7\nline 8\nline 9\n", Partial},
+		"truncate, one line":            {"truncate", `max_lines = 1`, Run{}, numbered(1, 9), "... (8 lines omitted) ...\nline 9\n", Partial},
+		"truncate, few lines, head":     {"truncate", `max_lines = 5, head = 1`, Run{}, numbered(1, 9), "line 1\n... (4 lines omitted) ...\n" + numbered(6, 9), Partial},
+		"truncate, few lines, tail":     {"truncate", `max_lines = 5, tail = 5`, Run{}, numbered(1, 9), "... (4 lines omitted) ...\n" + numbered(5, 9), Partial},
+		"strip_annotated, few lines":    {"strip_annotated", `patterns = ["^C"], long_output_threshold = 3`, Run{}, "C\n" + numbered(1, 9), "(1 noise lines removed)\n\nline 1\nline 2\n... (6 lines omitted) ...\nline 9\n", Partial},
+		"strip_annotated, long, quiet":  {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{}, numbered(1, 9), numbered(1, 9), Fallback},
+		"digest, few lines":             {"digest", `patterns = ["^C"], max_lines = 4`, Run{}, "C\n" + numbered(1, 9), "line 1\n... (5 lines omitted) ...\n" + numbered(7, 9), Partial},
 		"keep_matching":                 {"keep_matching", `patterns = ["->"]`, Run{}, "x\na -> b\ny\n", "a -> b\n", Full},
 		"keep_matching, nothing":        {"keep_matching", `patterns = ["->"]`, Run{}, "x\n", "x\n", Fallback},
 		"keep_matching, failed":         {"keep_matching", `patterns = ["->"]`, Run{Exit: 1}, "x\na -> b\nerror: y\n", "a -> b\nerror: y\n", Full},
@@ -90,7 +97,7 @@ func TestGenericStrategies(t *testing.T) {
 func TestStrategyParameters(t *testing.T) {
 	for kind, tt := range map[string]map[string]string{
 		"strip_noise":     {``: "patterns is empty", `patterns = ["("]`: "no regular expression", `pattern = ["x"]`: `no "pattern"`, `patterns = "x"`: "patterns"},
-		"truncate":        {``: "max_lines", `max_lines = 5, head = 9`: "more than max_lines", `max_lines = 50, tail = -1`: "negative", `max_lines = 50, keep = ["("]`: "keep"},
+		"truncate":        {``: "max_lines", `max_lines = 50, tail = -1`: "negative", `max_lines = 50, context = -1`: "negative", `max_lines = 5, head = 6`: "are 6 lines, more than 5", `max_lines = 50, keep = ["("]`: "keep"},
 		"keep_matching":   {``: "patterns is empty"},
 		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
 	} {

@@ -31,27 +31,60 @@ type truncate struct {
 func newTruncate(p params) (Strategy, error) {
 	c := struct {
 		MaxLines int      `toml:"max_lines"`
-		Head     int      `toml:"head"`
-		Tail     int      `toml:"tail"`
+		Head     *int     `toml:"head"`
+		Tail     *int     `toml:"tail"`
 		Keep     []string `toml:"keep"`
 		Context  int      `toml:"context"`
-	}{Head: 20, Tail: 20, Context: 2}
+	}{Context: 2}
 	if err := p(&c); err != nil {
 		return nil, err
 	}
-	switch {
-	case c.MaxLines <= 0:
+	if c.MaxLines <= 0 {
 		return nil, errors.New("max_lines must be a number of lines")
-	case c.Head < 0 || c.Tail < 0 || c.Context < 0:
-		return nil, errors.New("head, tail and context must not be negative")
-	case c.Head+c.Tail > c.MaxLines:
-		return nil, fmt.Errorf("head and tail are %d lines, more than max_lines", c.Head+c.Tail)
+	}
+	if c.Context < 0 {
+		return nil, errors.New("context must not be negative")
+	}
+	head, tail, err := bounds{c.MaxLines, c.Head, c.Tail}.fit(20, 20)
+	if err != nil {
+		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
 	}
 	keep, err := compileAll(c.Keep)
 	if err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
 	}
-	return truncate{excerpt{c.Head, c.Tail, keep, c.Context}, c.MaxLines}, nil
+	return truncate{excerpt{head, tail, keep, c.Context}, c.MaxLines}, nil
+}
+
+// bounds are the lines to keep at both ends of a text of more than max lines.
+// An end that is not set is the usual one, or shorter where max has no room for it.
+type bounds struct {
+	max        int
+	head, tail *int // nil is not set
+}
+
+// fit returns the lines to keep, given the usual ones.
+func (b bounds) fit(head, tail int) (int, int, error) {
+	switch room := b.max - head - tail; {
+	case b.head != nil && b.tail != nil:
+		head, tail = *b.head, *b.tail
+	case b.head != nil:
+		head = *b.head
+		tail = min(tail, max(b.max-head, 0))
+	case b.tail != nil:
+		tail = *b.tail
+		head = min(head, max(b.max-tail, 0))
+	case room < 0:
+		head = b.max * head / (head + tail)
+		tail = b.max - head
+	}
+	switch {
+	case head < 0 || tail < 0:
+		return 0, 0, errors.New("must not be negative")
+	case head+tail > b.max:
+		return 0, 0, fmt.Errorf("are %d lines, more than %d", head+tail, b.max)
+	}
+	return head, tail, nil
 }
 
 func (t truncate) Begin(_ Run, out *Lines) Pass {
