@@ -28,11 +28,18 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 		// Nobody can allow what he does not see whole, and a frame is bounded.
 		return "", fmt.Errorf("a command of %d bytes is too long to ask about", len(c))
 	}
-	p := acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: question(call)}
+	var offered []acp.PermissionOption
 	for _, o := range options {
-		p.Options = append(p.Options, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
+		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
-	outcome, err := a.Client.RequestPermission(ctx, p)
+	return a.Ask(ctx, question(call), offered)
+}
+
+// Ask sends any question, and returns the id of the option that was chosen; empty
+// if the question was dismissed. The error is ctx's cause if the turn ends first;
+// any other means that no one answered.
+func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.PermissionOption) (string, error) {
+	outcome, err := a.Client.RequestPermission(ctx, acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: call, Options: options})
 	if err != nil {
 		return "", err
 	}
@@ -45,10 +52,13 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 		case <-time.After(lateCancel):
 		}
 	}
-	if outcome.Outcome != "selected" {
-		return "", fmt.Errorf("the client answered %q", outcome.Outcome)
+	switch outcome.Outcome {
+	case "selected":
+		return outcome.OptionID, nil
+	case "cancelled":
+		return "", nil
 	}
-	return outcome.OptionID, nil
+	return "", fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
 // question describes the call: the command or the diff, and the reasons that

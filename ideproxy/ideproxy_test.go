@@ -411,7 +411,7 @@ func TestApprove(t *testing.T) {
 		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
 			Card: executors.Card{Title: "make", Kind: executors.KindExecute, Command: "make"}}
 		got, err := a.Approve(t.Context(), call, []policy.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
-		if got != want || (err == nil) != (want != "") {
+		if dismissed := strings.Contains(answer, `"cancelled"}}`); got != want || (err == nil) != (want != "" || dismissed) {
 			t.Errorf("%s: %q, %v", answer, got, err)
 		}
 		for _, part := range []string{`"toolCallId":"c1"`, `"kind":"execute"`, `"rawInput":{"command":"make"}`, "it is Monday", "```sh\\nmake\\n```"} {

@@ -85,8 +85,10 @@ func (s *Session) Opened() {
 }
 
 // announce sends the commands, and the warnings that may come outside of a turn,
-// the first time that it is called.
+// the first time that it is called. When it returns they are sent.
 func (s *Session) announce(ctx context.Context) {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
 	s.mu.Lock()
 	first := !s.opened
 	s.opened = true

@@ -149,7 +149,7 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 	}
 	var rows []store.Event
 	var events []agent.Event
-	open := map[string]bool{} // tool calls so far
+	calls := map[string]bool{} // those so far, and whether they are open
 	for i, ev := range e.Events {
 		field := fmt.Sprintf("events[%d]", i)
 		known, err := agent.DecodeEvent(ev.Kind, ev.Data)
@@ -169,17 +169,14 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 				continue
 			}
 		case agent.Call:
-			id := known.Shown.ToolCallID
-			if _, twice := open[id]; twice {
-				return nil, wrong(field, "the tool call %q is there twice", id)
-			}
-			open[id] = true
+			err = follows(calls, known.Shown)
+		case agent.Question:
+			err = follows(calls, known.Shown)
 		case agent.Result:
-			id := known.Shown.ToolCallID
-			if !open[id] {
-				return nil, wrong(field, "there is no tool call %q that could end here", id)
-			}
-			open[id] = false
+			err = follows(calls, known.Shown)
+		}
+		if err != nil {
+			return nil, wrong(field, "%v", err)
 		}
 		rows = append(rows, store.Event{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
 		events = append(events, known)
@@ -188,6 +185,20 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		return nil, wrong("events", "must not be empty")
 	}
 	return rows, showable(events)
+}
+
+// follows checks that a tool call is announced once, and ends once after that.
+func follows(calls map[string]bool, u acp.ToolCall) error {
+	open, known := calls[u.ToolCallID]
+	announces := u.Update == acp.UpdateToolCall
+	switch {
+	case announces && known:
+		return fmt.Errorf("the tool call %q is there twice", u.ToolCallID)
+	case !announces && !open:
+		return fmt.Errorf("there is no tool call %q that could end here", u.ToolCallID)
+	}
+	calls[u.ToolCallID] = announces
+	return nil
 }
 
 // showable checks that no update of a replay is too long for a frame.

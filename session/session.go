@@ -179,7 +179,8 @@ type Session struct {
 	history []llm.Message // of the turn that runs
 	titled  string        // the title that the client has; likewise
 
-	sending sync.Mutex // held while updates of the settings are sent, so that the last is the newest
+	announcing sync.Mutex // held while announce works
+	sending    sync.Mutex // held while updates of the settings are sent, so that the last is the newest
 
 	mu       sync.Mutex
 	client   *acp.Client

@@ -100,7 +100,9 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if turn.Resume != "" {
 		turn.Model = name
 	}
-	turn.View, turn.Approver = audience(out, r, l.File, len(args) == 1 && args[0] == "-")
+	var user *headless.User
+	turn.View, user = audience(out, r, l.File, len(args) == 1 && args[0] == "-")
+	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
 		stop, err := record(turn.Server, f.record)
 		if err != nil {
@@ -246,7 +248,7 @@ func outcome(reason acp.StopReason, err, cause error) error {
 	case acp.StopMaxTokens:
 		return &exit{exitStopped, errors.New("the answer was cut off: the model reached its limit of tokens (max_tokens)")}
 	case acp.StopMaxTurnRequests:
-		return &exit{exitStopped, errors.New("the turn was stopped: it reached the limit of model calls (agent.max_tool_iterations)")}
+		return &exit{exitStopped, errors.New("the turn was stopped: it reached its limit of rounds (agent.max_tool_iterations), or went in circles")}
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }

@@ -76,6 +76,15 @@ type Agent struct {
 	// StreamTerminals says that the client has no terminals but shows those
 	// that an agent streams to it (_meta.terminal_output).
 	StreamTerminals bool
+	// Ask asks the user, and returns the id of the option that was chosen; empty if
+	// the question was dismissed. Its error means that no one answered. Nil means
+	// that no one can be asked.
+	Ask func(context.Context, acp.ToolCall, []acp.PermissionOption) (string, error)
+	// Unasked reports whether a turn goes on after max_tool_iterations rounds
+	// without a question; nil means that it asks. StopAsking is called when the
+	// user wants no more of these questions in this session.
+	Unasked    func() bool
+	StopAsking func()
 	// Off are the names of tools that the configuration switches off.
 	Off []string
 	// Notices says that the client takes notices.
@@ -122,6 +131,7 @@ type turn struct {
 	meter   meter // of history
 	spoke   bool  // the last answer had text
 
+	mayRun                 int  // rounds that the user allowed, beyond max_tool_iterations
 	summaries, compactions int  // so far
 	gaveUp                 bool // a summary failed
 	wasRefused             bool // the provider refused a request as too long
@@ -251,8 +261,11 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 				more = "pick a model with a larger window"
 			}
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or %s.", full, size, more)
-		case iteration == t.Config.MaxToolIterations && t.origin == executors.Model:
-			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %d rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", iteration)
+		}
+		if why, err := t.overRounds(ctx, iteration); err != nil {
+			return "", err
+		} else if why != "" {
+			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", numberOf(iteration), why)
 		}
 		answer, err := t.ask(ctx)
 		if err != nil {

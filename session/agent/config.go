@@ -6,14 +6,22 @@ import (
 	"strings"
 )
 
+// ModeAuto is the session mode that asks least.
+const ModeAuto = "auto"
+
 // Modes are the session modes, the one that allows least first.
-var modes = []string{"ask", "architect", "code", "auto"}
+var modes = []string{"ask", "architect", "code", ModeAuto}
 
 // Config is the table [agent].
 type Config struct {
-	// MaxToolIterations is how often one turn may go from the model to its
-	// tools and back. Default 10, from 1 to 100.
+	// MaxToolIterations is how many rounds of tool calls a turn may make before
+	// the user is asked whether it goes on. Where nobody can answer, the turn
+	// ends. Default 10, from 1 to 10,000.
 	MaxToolIterations int `toml:"max_tool_iterations"`
+	// MaxToolIterationsHard is how many rounds a turn may make in all, whether it
+	// asked or not. Default 200, from max_tool_iterations to 10,000; where only
+	// max_tool_iterations is set, and is more than 200, twice that.
+	MaxToolIterationsHard int `toml:"max_tool_iterations_hard"`
 	// ContextBudgetTokens is the size of the context that a turn may fill, in
 	// tokens. Default 0: the model's own window.
 	ContextBudgetTokens int `toml:"context_budget_tokens"`
@@ -40,20 +48,41 @@ type Config struct {
 	ReasoningModelDetection string `toml:"reasoning_model_detection"`
 }
 
+const (
+	maxIterations  = 10_000 // of both limits on rounds
+	defaultHardCap = 200    // rounds
+)
+
+// hardCap returns the number of rounds at which a turn ends.
+func (c Config) hardCap() int {
+	if c.MaxToolIterationsHard < c.MaxToolIterations { // only the default can be
+		return 2 * c.MaxToolIterations
+	}
+	return c.MaxToolIterationsHard
+}
+
 // maxRulesBytes bounds what every request carries of files that are not the
 // user's words.
 const maxRulesBytes = 1 << 20
 
 // Defaults is the configuration that nobody changed.
 func Defaults() Config {
-	return Config{MaxToolIterations: 10, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10, ReasoningModelDetection: reasoningAuto}
+	return Config{
+		MaxToolIterations: 10, MaxToolIterationsHard: defaultHardCap, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10, ReasoningModelDetection: reasoningAuto,
+	}
 }
 
 // Validate tells what is wrong, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.MaxToolIterations < 1 || c.MaxToolIterations > 100 {
-		wrong["max_tool_iterations"] = fmt.Sprintf("%d is not from 1 to 100", c.MaxToolIterations)
+	if c.MaxToolIterations < 1 || c.MaxToolIterations > maxIterations {
+		wrong["max_tool_iterations"] = fmt.Sprintf("%d is not from 1 to %d", c.MaxToolIterations, maxIterations)
+	}
+	switch hard := c.MaxToolIterationsHard; {
+	case hard < 1 || hard > maxIterations:
+		wrong["max_tool_iterations_hard"] = fmt.Sprintf("%d is not from 1 to %d", hard, maxIterations)
+	case hard < c.MaxToolIterations && hard != defaultHardCap:
+		wrong["max_tool_iterations_hard"] = fmt.Sprintf("%d is less than max_tool_iterations, %d", hard, c.MaxToolIterations)
 	}
 	if c.ContextBudgetTokens < 0 {
 		wrong["context_budget_tokens"] = fmt.Sprintf("%d is less than 0", c.ContextBudgetTokens)
@@ -88,6 +117,10 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	}
 	take("max_tool_iterations", repo.MaxToolIterations <= c.MaxToolIterations,
 		func() { c.MaxToolIterations = repo.MaxToolIterations })
+	take("max_tool_iterations_hard", repo.MaxToolIterationsHard <= c.hardCap(), func() {
+		c.MaxToolIterationsHard = repo.MaxToolIterationsHard
+		c.MaxToolIterations = min(c.MaxToolIterations, c.MaxToolIterationsHard)
+	})
 	take("context_budget_tokens",
 		repo.ContextBudgetTokens == c.ContextBudgetTokens ||
 			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),

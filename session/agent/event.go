@@ -86,6 +86,12 @@ type Result struct {
 	Link int `json:"link,omitempty"`
 }
 
+// Question is a question of the agent's own to the user, shown as a tool call:
+// first its announcement, later how it ended. No model sees it.
+type Question struct {
+	Shown acp.ToolCall `json:"shown"`
+}
+
 // Plan is the model's plan from here on.
 type Plan struct {
 	Entries []acp.PlanEntry `json:"entries"`
@@ -122,6 +128,7 @@ func (Note) Kind() string       { return "note" }
 func (Call) Kind() string       { return "tool_call" }
 func (Correction) Kind() string { return "tool_correction" }
 func (Result) Kind() string     { return "tool_result" }
+func (Question) Kind() string   { return "question" }
 func (Plan) Kind() string       { return "plan" }
 func (TurnEnd) Kind() string    { return "turn_end" }
 func (Setting) Kind() string    { return "setting" }
@@ -140,6 +147,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Attachment{}.Kind(): decode[Attachment],
 	Correction{}.Kind(): decode[Correction],
 	Result{}.Kind():     decode[Result],
+	Question{}.Kind():   decode[Question],
 	Plan{}.Kind():       decode[Plan],
 	TurnEnd{}.Kind():    decode[TurnEnd],
 	Setting{}.Kind():    decode[Setting],

@@ -77,20 +77,20 @@ func (r *replayer) event(e Event) {
 			r.early = append(r.early, e)
 		}
 	case Call:
-		r.calls = append(r.calls, e.Shown.ToolCallID)
-		r.open[e.Shown.ToolCallID] = true
-		r.update(r.fit(e.Shown, nil))
+		r.announce(e.Shown)
+	case Question:
+		if e.Shown.Update == acp.UpdateToolCall {
+			r.announce(e.Shown)
+		} else {
+			r.result(e.Shown, nil)
+		}
 	case Correction:
 		if u := e.Shown; r.open[u.ToolCallID] { // not in a log that is none of ours
 			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 			r.update(u)
 		}
 	case Result:
-		if !r.open[e.Shown.ToolCallID] { // its announcement could not be read
-			return
-		}
-		delete(r.open, e.Shown.ToolCallID)
-		r.update(r.fit(e.Shown, e.Exit))
+		r.result(e.Shown, e.Exit)
 	case TurnEnd:
 		r.fail()
 		r.turn = false
@@ -115,6 +115,20 @@ func (r *replayer) event(e Event) {
 		}
 	case Title:
 		r.title = e.Title
+	}
+}
+
+func (r *replayer) announce(u acp.ToolCall) {
+	r.calls = append(r.calls, u.ToolCallID)
+	r.open[u.ToolCallID] = true
+	r.update(r.fit(u, nil))
+}
+
+// result sends how a call ended, unless its announcement could not be read.
+func (r *replayer) result(u acp.ToolCall, exit *acp.TerminalExit) {
+	if r.open[u.ToolCallID] {
+		delete(r.open, u.ToolCallID)
+		r.update(r.fit(u, exit))
 	}
 }
 

@@ -56,6 +56,11 @@ func sound(e Event) error {
 			return errors.New("shown needs the update tool_call_update and a final status")
 		}
 		return soundCall(e.Shown)
+	case Question:
+		if u := e.Shown.Update; u != acp.UpdateToolCall && u != acp.UpdateToolCallPatch || e.Shown.ToolCallID == "" || u == acp.UpdateToolCall && e.Shown.Title == "" {
+			return errors.New("shown needs the update tool_call with a title or tool_call_update, and an id")
+		}
+		return soundCall(e.Shown)
 	case Plan:
 		for i, p := range e.Entries {
 			if !slices.Contains(planStatuses, p.Status) || !slices.Contains(priorities, p.Priority) {

@@ -48,6 +48,8 @@ type App struct {
 	Locked   func() error   // why the saved keys cannot be used; nil means that they can
 	Own      *workspace.Own // the files that no tool touches; nil means none
 	Skills   string         // the directory of the user's skills; empty means none
+	Yes      bool           // the user allows whatever the agent would ask about
+	Alone    bool           // nobody can be asked
 	NewID    func() string  // UUIDs
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions

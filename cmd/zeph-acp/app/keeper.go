@@ -26,6 +26,7 @@ type keeper struct {
 	system *systemPrompt
 	off    []string // the tools that are switched off
 
+	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
 	suspects atomic.Int64 // calls in which the model may have made something up
 	set      *toolset.Set
 }

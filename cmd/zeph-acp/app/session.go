@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
@@ -105,6 +106,10 @@ func (a *App) missing(s session.Setup) (warnings []string) {
 // agent makes what runs the turns of a session by these tools.
 func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
 	caps := s.Client.Capabilities()
+	ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+	if a.Alone {
+		ask = nil
+	}
 	return &agent.Agent{
 		Config:  cfg.Agent.Config,
 		Session: s.ID,
@@ -134,6 +139,9 @@ func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Exec
 		// A client that has terminals shows those.
 		StreamTerminals: caps.TerminalOutput && !caps.Terminal,
 		Notices:         caps.Notices,
+		Ask:             ask,
+		Unasked:         func() bool { return a.Yes || s.Mode() == agent.ModeAuto || kept.unasked.Load() },
+		StopAsking:      func() { kept.unasked.Store(true) },
 		Log:             a.Log,
 	}
 }

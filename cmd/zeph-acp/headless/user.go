@@ -153,7 +153,9 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 	if c.cut != nil || c.onlyAsked {
 		c.showDiffs(diffs, 0)
 	}
-	c.line(bold, "Allow this?")
+	if !strings.HasSuffix(c.title, "?") { // else it is the question
+		c.line(bold, "Allow this?")
+	}
 	for i, o := range p.Options {
 		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, label(o.Name)))
 	}

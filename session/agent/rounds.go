@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// The answers to the question whether a turn goes on. Each id is also the option's
+// kind: some clients answer by that.
+const (
+	goOn        = "allow_once"
+	goOnUnasked = "allow_always"
+	stopHere    = "reject_once"
+)
+
+// overRounds reports why the turn ends after that many rounds of tool calls; empty
+// means that it goes on. Each max_tool_iterations rounds it asks the user, where
+// somebody can answer and did not say before that it may go on.
+func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err error) {
+	limit := t.Config.MaxToolIterations
+	switch {
+	case t.origin != executors.Model || rounds < max(limit, t.mayRun):
+		return "", nil
+	case rounds >= t.Config.hardCap() && rounds > limit:
+		return " (agent.max_tool_iterations_hard)", nil
+	case rounds >= t.Config.hardCap():
+		return " (agent.max_tool_iterations)", nil
+	}
+	if t.Unasked == nil || !t.Unasked() {
+		if why, err := t.askOn(ctx, rounds); err != nil || why != "" {
+			return why, err
+		}
+	}
+	t.mayRun = min(rounds+limit, t.Config.hardCap())
+	return "", nil
+}
+
+// askOn asks the user whether the turn goes on, by a permission request about a
+// tool call of its own: all clients can show that.
+func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
+	const nobody = " (agent.max_tool_iterations)"
+	if t.Ask == nil {
+		return nobody, nil
+	}
+	t.message.end()
+	question := acp.ToolCall{
+		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
+		Title: fmt.Sprintf("%s of tools so far. Go on?", numberOf(rounds)),
+	}
+	t.Record(Question{Shown: question})
+	if err := t.Send(ctx, question); err != nil {
+		return "", err
+	}
+	question.Update = ""
+	answer, err := t.Ask(ctx, question, []acp.PermissionOption{
+		{OptionID: goOn, Kind: goOn, Name: "Go on"},
+		{OptionID: goOnUnasked, Kind: goOnUnasked, Name: "Go on without asking in this session"},
+		{OptionID: stopHere, Kind: stopHere, Name: "Stop"},
+	})
+	status, text := acp.ToolCompleted, ""
+	switch {
+	case ctx.Err() != nil:
+		status, text, err = acp.ToolFailed, "[cancelled]", context.Cause(ctx)
+	case err != nil:
+		t.Log.Debug("no answer whether to go on", "session", t.Session, "err", err)
+		status, text, why, err = acp.ToolFailed, "No one answered.", nobody, nil
+	case answer == "":
+		text, why = "The question was dismissed.", nobody
+	case answer == goOn:
+		text = "Going on."
+	case answer == goOnUnasked:
+		text = "Going on, without asking again in this session."
+		t.StopAsking()
+	default:
+		text, why = "Stopped.", ", as you asked"
+	}
+	return why, t.answered(ctx, question.ToolCallID, status, text, err)
+}
+
+func numberOf(rounds int) string {
+	if rounds == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", rounds)
+}
+
+// answered shows how a question ended, also after a cancel, and returns err.
+func (t *turn) answered(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
+	b := acp.TextBlock(text)
+	shown := acp.ToolCall{
+		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{{Type: "content", Content: &b}},
+	}
+	t.Record(Question{Shown: shown})
+	if sendErr := t.Send(ctx, shown); err == nil {
+		err = sendErr
+	}
+	return err
+}

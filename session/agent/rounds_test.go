@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// manyRounds is a script of rounds that differ.
+func manyRounds(n int) string {
+	var script strings.Builder
+	for i := range n {
+		fmt.Fprintf(&script, "{\"tool\":\"say\",\"input\":{\"text\":\"answer number %c%c\"}}\n\n", 'a'+i/26, 'a'+i%26)
+	}
+	return script.String() + `{"text":"done"}`
+}
+
+func TestRounds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		soft, hard int
+		answers    []string // of the user, one for each question; "!" means that nobody answers
+		unasked    bool
+		rounds     int // that the model wants
+		want       int // that it gets
+		last       string
+		ends       []string // how the questions ended
+	}{
+		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, 9, 6, "Stopped after 6 rounds of tool calls, as you asked. Send another prompt to go on.",
+			[]string{`completed content="Going on."`, `completed content="Going on."`, `completed content="Stopped."`}},
+		"go on to the end":     {2, 200, []string{goOn}, false, 3, 3, "done", []string{`completed content="Going on."`}},
+		"without asking again": {2, 200, []string{goOnUnasked}, false, 9, 9, "done", []string{`completed content="Going on, without asking again in this session."`}},
+		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
+			[]string{`completed content="Going on, without asking again in this session."`}},
+		"nobody answers": {2, 200, []string{"!"}, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.",
+			[]string{`failed content="No one answered."`}},
+		"an option that was not offered": {2, 200, []string{"yes"}, false, 9, 2, "Stopped after 2 rounds of tool calls, as you asked. Send another prompt to go on.", []string{`completed content="Stopped."`}},
+		"nobody can be asked":            {2, 200, nil, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", nil},
+		"unasked":                        {2, 5, nil, true, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.", nil},
+		"unasked, one round at a time":   {1, 200, nil, true, 40, 40, "done", nil},
+		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
+			[]string{`completed content="Going on."`, `completed content="Going on."`}},
+		"both the same": {3, 3, []string{}, false, 9, 3, "Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", nil},
+		"more than the default of the cap": {201, 200, []string{goOn}, false, 500, 402, "Stopped after 402 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
+			[]string{`completed content="Going on."`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			a := newAgent(t, manyRounds(tt.rounds), c)
+			a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = tt.soft, tt.hard
+			var leave bool
+			a.Unasked, a.StopAsking = func() bool { return tt.unasked || leave }, func() { leave = true }
+			var questions []string
+			if tt.answers != nil {
+				a.Ask = func(_ context.Context, u acp.ToolCall, options []acp.PermissionOption) (string, error) {
+					questions = append(questions, u.ToolCallID)
+					if want := fmt.Sprintf("%d rounds of tools so far. Go on?", len(questions)*tt.soft); u.Title != want || len(options) != 3 {
+						t.Errorf("asked %q with %v, want %q", u.Title, options, want)
+					}
+					if answer := tt.answers[len(questions)-1]; answer != "!" {
+						return answer, nil
+					}
+					return "", errors.New("no one is here")
+				}
+			}
+			history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := tt.last == "done"; done != (reason == acp.StopEndTurn) || !done && reason != acp.StopMaxTurnRequests {
+				t.Errorf("stop reason %q", reason)
+			}
+			rounds := 0
+			for _, m := range history {
+				if len(m.Blocks) > 0 && m.Blocks[0].Result != nil {
+					rounds++
+				}
+			}
+			if rounds != tt.want || !strings.HasSuffix(c.lines[len(c.lines)-1], fmt.Sprintf("%q", tt.last)) {
+				t.Errorf("%d rounds, %s; want %d", rounds, c.lines[len(c.lines)-1], tt.want)
+			}
+			var ends []string
+			for _, l := range c.lines {
+				f := strings.SplitN(l, " ", 3)
+				if f[0] == acp.UpdateToolCallPatch && slices.Contains(questions, f[1]) {
+					ends = append(ends, f[2])
+				}
+			}
+			if diff := cmp.Diff(tt.ends, ends); diff != "" {
+				t.Errorf("ends of the questions (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A cancel while the question is open ends the turn, and the question.
+func TestCancelWhileAsked(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := &client{}
+	a := newAgent(t, manyRounds(9), c)
+	a.Config.MaxToolIterations = 1
+	a.Ask = func(ctx context.Context, _ acp.ToolCall, _ []acp.PermissionOption) (string, error) {
+		cancel(acp.ErrTurnCancelled)
+		return "", context.Cause(ctx)
+	}
+	_, _, err := c.turn(ctx, t, a, nil, text("hi"))
+	if last := c.lines[len(c.lines)-1]; !errors.Is(err, acp.ErrTurnCancelled) || !strings.HasSuffix(last, `failed content="[cancelled]"`) {
+		t.Errorf("%v, %s", err, last)
+	}
+}
