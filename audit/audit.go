@@ -24,6 +24,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -167,11 +168,7 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 	if call.Record == nil {
 		call.Record = &executors.Record{}
 	}
-	kind := call.Card.Kind
-	if kind == "" {
-		tool, _ := executors.Find(r.Tools(), call.Tool)
-		kind = tool.Kind
-	}
+	kind := cmp.Or(call.Card.Kind, call.Spec.Kind)
 	start := r.log.now()
 	entry := r.log.begun(call, kind, start)
 	slot, err := r.log.begin(entry)

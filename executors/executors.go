@@ -37,12 +37,26 @@ type Executor interface {
 // Middleware puts one link around the rest of the chain.
 type Middleware func(next Executor) Executor
 
-// Chain puts links around inner; the first link is outermost.
+// Chain puts links around inner; the first link is outermost. Before it, the
+// tool of each call is looked up, once for all links.
 func Chain(inner Executor, links ...Middleware) Executor {
 	for i := len(links) - 1; i >= 0; i-- {
 		inner = links[i](inner)
 	}
-	return inner
+	return resolver{inner}
+}
+
+// resolver sets a call's Spec. The tools can change between Prepare and Execute.
+type resolver struct{ Executor }
+
+func (r resolver) Prepare(ctx context.Context, call *Call) (Card, error) {
+	call.Spec, _ = Find(r.Tools(), call.Tool)
+	return r.Executor.Prepare(ctx, call)
+}
+
+func (r resolver) Execute(ctx context.Context, call *Call) (Result, error) {
+	call.Spec, _ = Find(r.Tools(), call.Tool)
+	return r.Executor.Execute(ctx, call)
 }
 
 // Tool is one entry of the tool registry, as a model is told of it.
@@ -115,12 +129,14 @@ func (p Phase) String() string {
 type Call struct {
 	ID      string          // UUID; the toolCallId of the protocol
 	Tool    string          // tool name
+	Spec    Tool            // the tool of that name, set by Chain; zero if the session does not offer it
 	Input   json.RawMessage // a JSON object; Prepare corrects it by the tool's schema
 	Session string          // the ACP session id
 	Caller  string          // the session id; a sub-agent appends its own
 	Origin  Origin
 	Phase   Phase
-	Attempt int // 1 is the first
+	Attempt int   // 1 is the first
+	Slot    int64 // the call's number in its session, from 1; set by the quota link
 
 	// Card is what Prepare told of the call. The permission link and the
 	// client's user judge the call by it.

@@ -75,7 +75,7 @@ func TestValidate(t *testing.T) {
 
 func TestFailureBlock(t *testing.T) {
 	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
-	want := Result{Text: "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: true", Failed: true, Category: RateLimited}
+	want := Result{Text: "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: false", Failed: true, Category: RateLimited}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

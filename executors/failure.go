@@ -89,8 +89,10 @@ func (f *Failure) Hint(format string, args ...any) *Failure {
 	return f
 }
 
-// Result gives the failure as the model and the editor get it: the four lines
-// of a [tool_error] block.
+// Result returns the failure as the model and the editor get it: a [tool_error]
+// block of four lines. The last line says whether the agent itself will run the
+// call again. It is always false: a result leaves the retry link only after the
+// last try.
 func (f *Failure) Result() Result {
 	s := f.Suggestion
 	if s == "" {
@@ -98,8 +100,8 @@ func (f *Failure) Result() Result {
 	}
 	newlines := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 	oneLine := func(s string) string { return newlines.Replace(bounded(s)) }
-	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: %t",
-		f.Category, oneLine(f.Message), oneLine(s), f.Category.Infrastructure())
+	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: false",
+		f.Category, oneLine(f.Message), oneLine(s))
 	return Result{Text: text, Failed: true, Category: f.Category, RetryAfter: f.RetryAfter}
 }
 

@@ -45,12 +45,10 @@ func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
 
 // check corrects the call's input, or returns why it cannot run.
 func (v *validator) check(call *Call) error {
-	tools := v.Tools()
-	tool, ok := Find(tools, call.Tool)
-	if !ok {
-		return NotFound(tools, call.Tool)
+	if call.Spec.Name == "" {
+		return NotFound(v.Tools(), call.Tool)
 	}
-	input, notes, err := v.fit(tool, call.Input)
+	input, notes, err := v.fit(call.Spec, call.Input)
 	if err != nil {
 		return err
 	}

@@ -102,12 +102,11 @@ type link struct {
 }
 
 func (l *link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	tool, ok := executors.Find(l.Tools(), call.Tool)
-	switch {
-	case !ok || tool.Effect == 0 || tool.Effect.Has(executors.Mutates):
+	switch effect := call.Spec.Effect; {
+	case effect == 0 || effect.Has(executors.Mutates):
 		defer l.cache.mutate(call.Card.Paths)()
-	case !tool.Effect.Has(executors.Internal):
-		return l.recall(ctx, call, tool.Effect)
+	case !effect.Has(executors.Internal):
+		return l.recall(ctx, call, effect)
 	}
 	return l.Executor.Execute(ctx, call)
 }

@@ -72,7 +72,7 @@ func start(t testing.TB, change func(*Config)) *session {
 		change(&cfg)
 	}
 	s := &session{t: t, inner: &tools{}, cache: New(cfg)}
-	s.chain = s.cache.Middleware(s.inner)
+	s.chain = executors.Chain(s.inner, s.cache.Middleware)
 	return s
 }
 

@@ -39,8 +39,7 @@ type guarded struct {
 func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	policy, end := g.Policy.begin(call)
 	defer end()
-	tool, _ := executors.Find(g.Tools(), call.Tool)
-	blocked, ask := g.judge(policy).call(call, tool.Effect.ReadOnly())
+	blocked, ask := g.judge(policy).call(call, call.Spec.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}

@@ -81,11 +81,16 @@ func (p permitted) Tools() []executors.Tool {
 func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 	var shown []executors.Tool
 	for _, t := range p.next.Tools() {
-		if !deniesAll(rules(policy.rules.Permissions, t.Name)) && !deniesAll(rules(policy.rules.repository, t.Name)) {
+		if !policy.hides(t.Name) {
 			shown = append(shown, t)
 		}
 	}
 	return shown
+}
+
+// hides reports whether the rules deny whatever a call of a tool would do.
+func (p *ShellPolicy) hides(tool string) bool {
+	return deniesAll(rules(p.rules.Permissions, tool)) || deniesAll(rules(p.rules.repository, tool))
 }
 
 // deniesAll reports whether the rules deny whatever a call would do.
@@ -108,11 +113,10 @@ func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors
 func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	policy, end := p.Policy.begin(call)
 	defer end()
-	tools := p.shown(policy)
-	tool, ok := executors.Find(tools, call.Tool)
-	if !ok {
-		return executors.FailWith(executors.NotFound(tools, call.Tool)), nil
+	if call.Spec.Name == "" || policy.hides(call.Tool) {
+		return executors.FailWith(executors.NotFound(p.shown(policy), call.Tool)), nil
 	}
+	tool := call.Spec
 	r := ruling{p.Permission, policy}
 	d := r.decide(call, tool)
 	if d.action == Ask && call.Unfit == nil {

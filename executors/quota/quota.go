@@ -3,8 +3,9 @@
 // Put [Quota.Middleware] around the chain of one session, inside of audit and
 // outside of all that judges or runs. It promises that a call beyond the quota
 // is never run and never dropped without a word: it fails as quota_blocked, and
-// the audit line says so. A denied or failed call counts like any other, one that
-// is tried again counts once.
+// the audit line says so. A denied or failed call counts like any other, and one
+// that is tried again counts once. Of calls that run side by side, the first in
+// the model's order get the last slots.
 package quota
 
 import (
@@ -38,10 +39,23 @@ type counter struct {
 	quota *Quota
 }
 
+// Prepare takes the call's slot: calls are prepared in the model's order, and
+// may then run side by side.
+func (c counter) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	c.take(call)
+	return c.Executor.Prepare(ctx, call)
+}
+
+// take counts a call once. A later attempt is of a call that was counted.
+func (c counter) take(call *executors.Call) {
+	if call.Slot == 0 && call.Attempt <= 1 {
+		call.Slot = c.quota.used.Add(1)
+	}
+}
+
 func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	most := c.quota.Limits.MaxToolCallsPerSession
-	// A later attempt is of a call that was counted.
-	if call.Attempt <= 1 && c.quota.used.Add(1) > int64(most) && most > 0 {
+	c.take(call)
+	if most := c.quota.Limits.MaxToolCallsPerSession; most > 0 && call.Slot > int64(most) {
 		if call.Record != nil {
 			call.Record.Decision = "deny"
 			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,12 @@ import (
 type counted struct {
 	executors.Executor
 	calls atomic.Int64
+}
+
+func (*counted) Tools() []executors.Tool { return nil }
+
+func (*counted) Prepare(context.Context, *executors.Call) (executors.Card, error) {
+	return executors.Card{}, nil
 }
 
 func (c *counted) Execute(context.Context, *executors.Call) (executors.Result, error) {
@@ -98,6 +105,28 @@ func TestAtOnce(t *testing.T) {
 	group.Wait()
 	if n := tool.calls.Load(); n != 50 || q.Used() != 200 {
 		t.Errorf("%d calls ran, %d were counted", n, q.Used())
+	}
+}
+
+// The slots go in the order in which calls are prepared, which is the model's,
+// however they run after that.
+func TestSlotsInOrder(t *testing.T) {
+	tool := &counted{}
+	q := &Quota{Limits: Limits{MaxToolCallsPerSession: 2}}
+	chain := executors.Chain(tool, q.Middleware)
+	calls := []*executors.Call{call(1), call(1), call(1)}
+	for _, c := range calls {
+		if _, err := chain.Prepare(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range slices.Backward(calls) {
+		if res, err := chain.Execute(t.Context(), c); err != nil || res.Failed != (i == 2) {
+			t.Errorf("call %d: %q, %v", i, res.Text, err)
+		}
+	}
+	if q.Used() != 3 {
+		t.Errorf("%d calls were counted", q.Used())
 	}
 }
 

@@ -42,16 +42,16 @@ func (r *retrier) Execute(ctx context.Context, call *executors.Call) (executors.
 		before = *call.Record
 	}
 	res, err := r.Executor.Execute(ctx, call)
-	if err != nil || !res.Failed || !res.Category.Infrastructure() || ctx.Err() != nil || !r.repeatable(call.Tool) {
+	if err != nil || !res.Failed || !res.Category.Infrastructure() || ctx.Err() != nil || !repeatable(call.Spec.Effect) {
 		return res, err
 	}
 	return r.again(ctx, call, before, res)
 }
 
-// repeatable goes by what the tool says now: one that is gone says nothing.
-func (r *retrier) repeatable(name string) bool {
-	tool, ok := executors.Find(r.Tools(), name)
-	return ok && tool.Effect.Has(executors.Idempotent) && !tool.Effect.Has(executors.Mutates)
+// repeatable reports whether a tool with this effect may be run again. One that is
+// gone has no effect.
+func repeatable(effect executors.Effect) bool {
+	return effect.Has(executors.Idempotent) && !effect.Has(executors.Mutates)
 }
 
 // again runs a call that failed with res until it does not, or the limits are

@@ -73,7 +73,7 @@ func TestExecute(t *testing.T) {
 		"second try works":   {nil, web, []executors.Result{failure(executors.Timeout), ok}, 0, []time.Duration{0, sec / 2}, "page"},
 		"all kinds":          {nil, web, []executors.Result{failure(executors.RateLimited), failure(executors.ServerError), ok}, 0, []time.Duration{0, sec / 2, 3 * sec / 2}, "page"},
 		"never works":        {nil, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2, 3 * sec / 2}, "[tried 3 times]"},
-		"off":                {func(c *Config) { c.MaxAttempts = 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0}, "retryable: true"},
+		"off":                {func(c *Config) { c.MaxAttempts = 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0}, "retryable: false"},
 		"one more":           {func(c *Config) { c.MaxAttempts = 1 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2}, "[tried 2 times]"},
 		"no wait":            {func(c *Config) { c.BaseMS, c.MaxMS = 0, 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, 0, 0}, "[tried 3 times]"},
 		"capped":             {func(c *Config) { c.MaxAttempts, c.MaxMS = 4, 1000 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2, 3 * sec / 2, 5 * sec / 2, 7 * sec / 2}, "[tried 5 times]"},
@@ -81,9 +81,9 @@ func TestExecute(t *testing.T) {
 		"permanent":          {nil, web, []executors.Result{failure(executors.PermanentFailure)}, 0, []time.Duration{0}, "retryable: false"},
 		"quality":            {nil, web, []executors.Result{failure(executors.InvalidParameters)}, 0, []time.Duration{0}, "retryable: false"},
 		"policy":             {nil, web, []executors.Result{failure(executors.PolicyBlocked)}, 0, []time.Duration{0}, "retryable: false"},
-		"mutates":            {nil, web | executors.Mutates, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
-		"not idempotent":     {nil, executors.Reads | executors.Network, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
-		"says nothing":       {nil, 0, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
+		"mutates":            {nil, web | executors.Mutates, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: false"},
+		"not idempotent":     {nil, executors.Reads | executors.Network, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: false"},
+		"says nothing":       {nil, 0, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: false"},
 		"asked to wait":      {nil, web, []executors.Result{later(executors.RateLimited, 12*sec), ok}, 0, []time.Duration{0, 12 * sec}, "page"},
 		"asked for less":     {nil, web, []executors.Result{later(executors.RateLimited, 1), ok}, 0, []time.Duration{0, sec / 2}, "page"},
 		"asked for too much": {nil, web, []executors.Result{later(executors.RateLimited, 31*sec)}, 0, []time.Duration{0}, "[tried once; it may be asked again in 31s]"},
@@ -98,7 +98,7 @@ func TestExecute(t *testing.T) {
 					tt.change(&cfg)
 				}
 				inner := &tool{effect: tt.effect, results: tt.results, takes: tt.takes, begun: time.Now()}
-				chain := still(cfg.Middleware(inner))
+				chain := still(inner, cfg)
 				call := &executors.Call{Tool: "fetch", Attempt: 1, Record: &executors.Record{Decision: "allow"}}
 				res, err := chain.Execute(t.Context(), call)
 				if err != nil {
@@ -128,12 +128,15 @@ func TestExecute(t *testing.T) {
 	}
 }
 
-// still takes chance out of a link.
-func still(e executors.Executor) executors.Executor {
-	if r, ok := e.(*retrier); ok {
-		r.random = func() float64 { return 0 }
-	}
-	return e
+// still is a chain whose retry link waits the longest each time.
+func still(inner executors.Executor, cfg Config) executors.Executor {
+	return executors.Chain(inner, func(next executors.Executor) executors.Executor {
+		link := cfg.Middleware(next)
+		if r, ok := link.(*retrier); ok {
+			r.random = func() float64 { return 0 }
+		}
+		return link
+	})
 }
 
 func TestJitter(t *testing.T) {
@@ -165,7 +168,7 @@ func TestCancel(t *testing.T) {
 					cancel(errStop)
 				}
 				inner := &tool{effect: web, results: []executors.Result{failure(executors.ServerError)}, takes: time.Second, begun: begun}
-				_, err := still(Defaults().Middleware(inner)).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
+				_, err := still(inner, Defaults()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
 				if !errors.Is(err, errStop) || time.Since(begun) != after {
 					t.Errorf("%v after %s", err, time.Since(begun))
 				}
@@ -184,7 +187,7 @@ func TestTurnsTimeout(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		inner := &late{tool{effect: web, results: []executors.Result{failure(executors.Timeout)}}}
-		res, err := still(Defaults().Middleware(inner)).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
+		res, err := still(inner, Defaults()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
 		if err != nil || strings.Contains(res.Text, "tried") || len(inner.at) != 1 {
 			t.Errorf("%+v, %v, %d tries", res, err, len(inner.at))
 		}
@@ -201,7 +204,7 @@ func (l *late) Execute(_ context.Context, call *executors.Call) (executors.Resul
 
 func TestError(t *testing.T) {
 	inner := &tool{effect: web, results: []executors.Result{failure(executors.Timeout)}, err: errStop}
-	if _, err := Defaults().Middleware(inner).Execute(t.Context(), &executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
+	if _, err := executors.Chain(inner, Defaults().Middleware).Execute(t.Context(), &executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
 		t.Errorf("%v, %d tries", err, len(inner.at))
 	}
 }
@@ -257,7 +260,7 @@ func TestTighten(t *testing.T) {
 }
 
 func BenchmarkPass(b *testing.B) {
-	chain := Defaults().Middleware(passed{})
+	chain := executors.Chain(passed{}, Defaults().Middleware)
 	call := &executors.Call{Tool: "fetch", Attempt: 1, Record: &executors.Record{}}
 	b.ReportAllocs()
 	for b.Loop() {

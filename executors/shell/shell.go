@@ -106,13 +106,16 @@ type Executor struct {
 	Roots   *workspace.Roots // what a failed command may be undone in; nil means that none is
 
 	cfg        Config
+	tools      executors.Registry
 	background background
 	limited    limited
 }
 
 // New makes the executor that cfg describes.
 func New(r Runner, root string, cfg Config) *Executor {
-	return &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, cfg: cfg}
+	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, cfg: cfg}
+	e.tools = e.bind()
+	return e
 }
 
 type input struct {
@@ -121,7 +124,8 @@ type input struct {
 	Background  bool   `json:"background,omitempty"`
 }
 
-func (e *Executor) registry() executors.Registry {
+// bind makes the tools.
+func (e *Executor) bind() executors.Registry {
 	// Internal, because they can reach nothing but what bash was allowed to start.
 	of := func(name, text string) executors.Tool {
 		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
@@ -140,16 +144,16 @@ func (e *Executor) registry() executors.Registry {
 }
 
 // Tools lists the tools.
-func (e *Executor) Tools() []executors.Tool { return e.registry().Tools() }
+func (e *Executor) Tools() []executors.Tool { return e.tools.Tools() }
 
 // Prepare tells what would run and where.
 func (e *Executor) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
-	return e.registry().Prepare(ctx, call)
+	return e.tools.Prepare(ctx, call)
 }
 
 // Execute runs the command, or looks at one.
 func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	return e.registry().Execute(ctx, call)
+	return e.tools.Execute(ctx, call)
 }
 
 func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {

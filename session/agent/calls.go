@@ -134,9 +134,8 @@ func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 // card is what Prepare told, for the client.
 func (r *running) card(update string) acp.ToolCall {
 	card := r.call.Card
-	tool, _ := executors.Find(r.tools, r.call.Tool)
 	return acp.ToolCall{
-		Update: update, ToolCallID: r.call.ID, Title: card.Title, Kind: string(cmp.Or(card.Kind, tool.Kind, executors.KindOther)),
+		Update: update, ToolCallID: r.call.ID, Title: card.Title, Kind: string(cmp.Or(card.Kind, r.call.Spec.Kind, executors.KindOther)),
 		Content: r.content(nil), Locations: locations(card.Locations), RawInput: r.call.ShownInput(),
 	}
 }
@@ -148,8 +147,7 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 		res, err = r.reformatted(ctx, res)
 	}
 	if err == nil {
-		tool, _ := executors.Find(r.tools, r.asked.Name)
-		r.came = outcomeOf(r.asked, tool, res)
+		r.came = outcomeOf(r.asked, r.call.Spec, res)
 		res.Text += r.reflection(res)
 		if r.call.Origin == executors.Model {
 			res.Text += r.doom.nudge(r.came)

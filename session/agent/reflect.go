@@ -21,7 +21,8 @@ func (r *running) reflection(res executors.Result) string {
 	case len(r.tools) == 0: // the failure says all there is to say
 		return ""
 	}
-	tool, ok := executors.Find(r.tools, r.call.Tool)
+	tool := r.call.Spec
+	ok := tool.Name != ""
 	if ok && res.Category == executors.ToolNotFound { // it waits for another, and nothing is wrong with the call
 		return ""
 	}

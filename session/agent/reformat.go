@@ -94,9 +94,9 @@ func (r *running) reformattable(res executors.Result) bool {
 	case res.Category != executors.InvalidParameters && res.Category != executors.TypeMismatch:
 		return false
 	}
-	tool, ok := executors.Find(r.tools, r.call.Tool)
+	tool := r.call.Spec
 	mutates := tool.Effect == 0 || tool.Effect.Has(executors.Mutates)
-	return ok && (!mutates || executors.Fits(tool, r.call.Input) != nil)
+	return tool.Name != "" && (!mutates || executors.Fits(tool, r.call.Input) != nil)
 }
 
 // begun reports whether the call was allowed and started.
@@ -147,8 +147,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 
 // reformat asks for an input that fits, and counts what that costs.
 func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
-	tool, _ := executors.Find(r.tools, r.call.Tool)
-	input, answer, err := r.Reformat.ask(ctx, tool, r.call.Input, failure)
+	input, answer, err := r.Reformat.ask(ctx, r.call.Spec, r.call.Input, failure)
 	if answer.usage != nil {
 		r.Spend(answer.model, *answer.usage)
 		r.Record(Answer{Model: answer.model.Name(), Usage: answer.usage})

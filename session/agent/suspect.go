@@ -34,7 +34,7 @@ func (t *turn) suspects(call *executors.Call) {
 		return
 	}
 	told := t.told()
-	found := append(t.pathsFrom(call, told), entitiesFrom(call, told, t.tools)...)
+	found := append(t.pathsFrom(call, told), entitiesFrom(call, told)...)
 	slices.Sort(found)
 	if found = slices.Compact(found); len(found) == 0 {
 		return
@@ -113,10 +113,9 @@ func (t *turn) pathsFrom(call *executors.Call, told string) []string {
 	if t.Exists == nil {
 		return nil
 	}
-	tool, _ := executors.Find(t.tools, call.Tool)
 	var found []string
 	look := func(shown, abs string) {
-		if tool.Effect.Has(executors.Mutates) && call.Card.Command == "" {
+		if call.Spec.Effect.Has(executors.Mutates) && call.Card.Command == "" {
 			abs = filepath.Dir(abs)
 		}
 		if !t.Exists(abs) && !strings.Contains(told, strings.ToLower(filepath.Base(abs))) {
@@ -150,9 +149,8 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 const maxEntityText = 1000
 
 // entitiesFrom gives what a call names that nobody told of.
-func entitiesFrom(call *executors.Call, told string, tools []executors.Tool) []string {
-	tool, _ := executors.Find(tools, call.Tool)
-	if tool.Effect.Has(executors.Mutates) && tool.Kind != executors.KindExecute { // what is written may be new
+func entitiesFrom(call *executors.Call, told string) []string {
+	if call.Spec.Effect.Has(executors.Mutates) && call.Spec.Kind != executors.KindExecute { // what is written may be new
 		return nil
 	}
 	var members map[string]any

@@ -51,14 +51,16 @@ func TestSuspects(t *testing.T) {
 			if tt.config != "" {
 				a.Config.ReasoningModelDetection = tt.config
 			}
-			turn := &turn{Agent: a, model: &listener{}, tools: []executors.Tool{
+			tools := []executors.Tool{
 				{Name: "read", Effect: executors.Reads}, {Name: "write", Effect: executors.Mutates, Kind: executors.KindEdit}, {Name: "bash", Effect: executors.Mutates, Kind: executors.KindExecute},
-			}, history: []llm.Message{
+			}
+			turn := &turn{Agent: a, model: &listener{}, tools: tools, history: []llm.Message{
 				{Role: llm.User, Blocks: []llm.Block{{Text: tt.said}}},
 				{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "magic.go, of course; https://made.up"}, {Text: "1a2b3c4d5e6f7a8b"}}},
 			}}
 			call := tt.call
 			call.Record = &executors.Record{}
+			call.Spec, _ = executors.Find(tools, call.Tool)
 			turn.suspects(&call)
 			if call.Record.Suspect != tt.want || (count == 1) != (tt.want != "") {
 				t.Errorf("%q, want %q; counted %d", call.Record.Suspect, tt.want, count)
