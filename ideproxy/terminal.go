@@ -14,6 +14,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,8 +82,8 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 		limit = maxTerminal
 	}
 	term, err := t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
-		SessionID: cmd.Session, Command: shellName(), Args: shell.Args(cmd.Line), CWD: cmd.Dir,
-		Env: t.env(), OutputByteLimit: limit,
+		SessionID: cmd.Session, Command: shellName(), Args: cmd.Args(), CWD: cmd.Dir,
+		Env: t.env(cmd), OutputByteLimit: limit,
 	})
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
 		if refused.Unsupported() {
@@ -145,16 +146,19 @@ func ended(out *shell.Output, status acp.ExitStatus) {
 
 // env sets what a local command gets, and empties what it must not see: the
 // protocol cannot take variables away.
-func (t *Terminal) env() []acp.EnvVariable {
+func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
+	block, extra := cmd.Env(t.Block, t.Extra)
 	var env []acp.EnvVariable
-	for _, name := range shell.Blocked(os.Environ(), t.Block) {
-		env = append(env, acp.EnvVariable{Name: name})
+	set := func(name, value string) {
+		env = slices.DeleteFunc(env, func(v acp.EnvVariable) bool { return v.Name == name }) // once, whichever a client would take
+		env = append(env, acp.EnvVariable{Name: name, Value: value})
 	}
-	for _, list := range [][]string{shell.Quiet(), t.Extra} {
-		for _, v := range list {
-			name, value, _ := strings.Cut(v, "=")
-			env = append(env, acp.EnvVariable{Name: name, Value: value})
-		}
+	for _, name := range shell.Blocked(os.Environ(), block) {
+		set(name, "")
+	}
+	for _, v := range slices.Concat(shell.Quiet(), extra) {
+		name, value, _ := strings.Cut(v, "=")
+		set(name, value)
 	}
 	return env
 }

@@ -338,6 +338,9 @@ func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait 
 	case out.Ended:
 		e.background.forget(j, out.state())
 		end = out.ending(nil)
+		if out.ReadOnly {
+			note = executors.JoinLines(note, e.limited.note(j.line, out))
+		}
 		end.after = "[" + out.state() + "]"
 	case first:
 		end.after = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)

@@ -32,7 +32,7 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	j := &localJob{limit: c.Limit, kept: newCapture(c.Limit), more: make(chan struct{}, 1)}
+	j := &localJob{readOnly: c.ReadOnly && l.ReadOnly != nil, limit: c.Limit, kept: newCapture(c.Limit), more: make(chan struct{}, 1)}
 	var err error
 	if j.process, err = l.startShell(c, Program{Sink: j.write}); err != nil {
 		return nil, err
@@ -41,9 +41,10 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 }
 
 type localJob struct {
-	process *Process
-	limit   int
-	more    chan struct{} // one token: something came since the last look
+	process  *Process
+	readOnly bool // held to that by the kernel
+	limit    int
+	more     chan struct{} // one token: something came since the last look
 
 	mu   sync.Mutex
 	kept *capture // since the last look
@@ -92,6 +93,7 @@ func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error)
 	}
 	j.mu.Unlock()
 	out := kept.output()
+	out.ReadOnly = j.readOnly
 	if out.Full == nil {
 		out.Stdout = out.Text // one stream, in its exact order
 	} else {

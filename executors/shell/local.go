@@ -20,6 +20,10 @@ type Local struct {
 	// before it starts, and gives what is started in its place; an error means
 	// that nothing is.
 	Wrap func(Program) (Program, error)
+	// ReadOnly, if not nil, restricts the calling thread, and what it starts, to
+	// reading: it writes only below the directory temp. nil means that the system
+	// cannot; read-only commands then run without that.
+	ReadOnly func(temp string) error
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -45,6 +49,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	out := kept.output()
 	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
 	out.ExitCode, out.Signal = p.exit.Code, p.exit.Signal
+	out.ReadOnly = c.ReadOnly && l.ReadOnly != nil
 	return out, err
 }
 
@@ -54,7 +59,13 @@ func (l Local) startShell(c Command, prog Program) (*Process, error) {
 	if prog.Path, err = lookShell(); err != nil {
 		return nil, err
 	}
-	prog.Args, prog.Dir = Args(c.Line), c.Dir
+	prog.Args, prog.Dir = c.Args(), c.Dir
+	l.Block, l.Extra = c.Env(l.Block, l.Extra)
+	if c.ReadOnly && l.ReadOnly != nil {
+		if prog, err = l.confine(prog); err != nil {
+			return nil, startFailure(err, c)
+		}
+	}
 	p, err := l.Start(prog)
 	if err != nil {
 		return nil, startFailure(err, c)
@@ -73,14 +84,6 @@ func (l Local) Start(prog Program) (*Process, error) {
 		}
 	}
 	return Start(prog)
-}
-
-// Args gives the arguments with which a shell runs the script.
-func Args(script string) []string {
-	if script != "" && (script[0] == '-' || script[0] == '+') {
-		script = " " + script // else the shell would take it for options
-	}
-	return []string{"-c", script}
 }
 
 func lookShell() (string, error) {

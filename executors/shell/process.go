@@ -38,6 +38,13 @@ type Program struct {
 	// keep the bytes. It is not called concurrently, nor after the process is
 	// done.
 	Sink func([]byte)
+	// Confine, if not nil, is called before the program starts, on the thread that
+	// starts it and on nothing else: what that thread gives up, the program never
+	// has. An error means that the program does not start.
+	Confine func() error
+	// Ended, if not nil, is called when all of the program's session has ended,
+	// or when it did not start.
+	Ended func()
 	// Live, if not nil, hears the first MiB of both streams as it comes, in whole
 	// runes. It is called from one goroutine, may keep the bytes, and is not
 	// called after the process is done.
@@ -53,6 +60,7 @@ type Process struct {
 	once   sync.Once      // of kill
 	done   chan struct{}  // its session ended and its output is complete
 	live   *live          // nil if nobody listens
+	ended  func()         // of Program; never nil
 	exit   executors.Exit // set before done is closed
 
 	runes [2]runes // of stdout and stderr; the reader's
@@ -79,6 +87,10 @@ func Start(prog Program) (*Process, error) {
 		done:   make(chan struct{}),
 		merged: buffer{head: prog.Head, tail: prog.Tail},
 		sink:   prog.Sink,
+		ended:  prog.Ended,
+	}
+	if p.ended == nil {
+		p.ended = func() {}
 	}
 	streams := 1
 	if prog.Split {
@@ -87,17 +99,19 @@ func Start(prog Program) (*Process, error) {
 	}
 	readers, writers, err := pipes(streams)
 	if err != nil {
+		p.ended()
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
 	read := watch(readers) // before anything can be written
 	started := make(chan error)
-	go p.hold(started)
+	go p.hold(prog.Confine, started)
 	err = <-started
 	closeAll(writers)
 	if err != nil {
 		read(context.Background(), p.read) // finds the end at once
 		closeAll(readers)
+		p.ended()
 		return nil, err
 	}
 	if prog.Live != nil {
@@ -112,10 +126,16 @@ func Start(prog Program) (*Process, error) {
 
 // hold starts the program and waits for it on one thread. Linux kills a child
 // with Pdeathsig when the thread that started it ends, so that thread must be
-// nobody else's until the child is gone.
-func (p *Process) hold(started chan<- error) {
+// nobody else's until the child is gone. A thread that was confined ends with
+// this goroutine, which is why it is not unlocked.
+func (p *Process) hold(confine func() error, started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if confine == nil {
+		defer runtime.UnlockOSThread()
+	} else if err := confine(); err != nil {
+		started <- err
+		return
+	}
 	err := p.cmd.Start()
 	started <- err
 	if err == nil {
@@ -152,6 +172,7 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	if p.live != nil {
 		p.live.close()
 	}
+	p.ended()
 	close(p.done)
 }
 

@@ -35,6 +35,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -75,6 +76,29 @@ type Command struct {
 	// Notify, if not nil, hears of the terminal, or of output where there is
 	// none, and of the exit. It is not called after Run returned.
 	Notify func(executors.Event)
+}
+
+// Args returns the arguments with which bash runs the script, or sh does. A
+// script that runs unasked is for bash alone, which then takes neither functions
+// nor options from its environment.
+func (c Command) Args() []string {
+	script := c.Line
+	if script != "" && (script[0] == '-' || script[0] == '+') {
+		script = " " + script // else the shell would take it for options
+	}
+	if c.ReadOnly {
+		return []string{"-p", "-c", script}
+	}
+	return []string{"-c", script}
+}
+
+// Env adds to the variables that a runner withholds (block, see the function Env)
+// and sets (extra, NAME=value) those that the command needs besides.
+func (c Command) Env(block, extra []string) ([]string, []string) {
+	if !c.ReadOnly {
+		return block, extra
+	}
+	return slices.Concat(block, steering), slices.Concat(extra, readOnlyEnv())
 }
 
 // Output is what a command came to, or what it wrote so far. All texts are valid

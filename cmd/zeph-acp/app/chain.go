@@ -91,7 +91,7 @@ func (a *App) overflow(cfg Config) *overflow.Overflow {
 
 // localShell runs programs here, without what they must not learn.
 func localShell(cfg Config, box *sandbox.Sandbox) shell.Local {
-	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv()}
+	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)

@@ -53,6 +53,9 @@ func (k *keeper) Status() []string {
 	if k.box != nil {
 		lines = append(lines, k.box.State())
 	}
+	if state := sandbox.ReadOnlyState(); state != "" {
+		lines = append(lines, state)
+	}
 	lines = append(lines, k.set.Status()...)
 	if n := k.suspects.Load(); n > 0 {
 		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d of the tool calls; audit.jsonl says what they name", n))

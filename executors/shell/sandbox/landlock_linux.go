@@ -33,17 +33,17 @@ var capabilities = []uintptr{
 	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,
 }
 
-// dropCapabilities takes them from this thread and from what it executes. Linux
-// forgets the signal for the parent's death when a program starts with fewer
+// dropCapabilities takes capabilities from this thread and from what it executes.
+// Linux forgets the signal for the parent's death when a program starts with fewer
 // capabilities than there were before, so they go first.
-func dropCapabilities() error {
+func dropCapabilities(some []uintptr) error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
 		return fmt.Errorf("look at capabilities: %w", err)
 	}
 	had := caps
-	for _, c := range capabilities {
+	for _, c := range some {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // who may not has none to lose
 		bit := uint32(1) << (c % 32)
 		caps[c/32].Effective &^= bit
@@ -100,6 +100,20 @@ func Available() (abi int, reason string) {
 // restrict takes all rights that r does not grant from this thread, and from
 // what it executes. The thread must be locked.
 func (r *rules) restrict() error {
+	if err := dropCapabilities(capabilities); err != nil {
+		return err
+	}
+	if err := r.enforce(); err != nil {
+		return err
+	}
+	if r.NoTCP {
+		return refuseStreams()
+	}
+	return nil
+}
+
+// enforce has Landlock withhold from this thread what r does not grant.
+func (r *rules) enforce() error {
 	ruleset, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{HandledAccessFS: r.FS, HandledAccessNet: r.Net, Scoped: r.Scoped}, 0)
 	if err != nil {
 		return fmt.Errorf("make a Landlock ruleset: %w", err)
@@ -110,17 +124,11 @@ func (r *rules) restrict() error {
 			return err
 		}
 	}
-	if err := dropCapabilities(); err != nil {
-		return err
-	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
 		return fmt.Errorf("enforce the Landlock ruleset: %w", err)
-	}
-	if r.NoTCP {
-		return refuseStreams()
 	}
 	return nil
 }

@@ -186,6 +186,19 @@ func (s *Sandbox) State() string {
 	return strings.Join(append([]string{text}, s.last.notes...), "; ")
 }
 
+// ReadOnlyState is one line for a person where the kernel cannot hold commands to
+// reading, see [ReadOnly]; else empty.
+func ReadOnlyState() string {
+	abi, reason := Available()
+	switch {
+	case abi <= 0:
+		return "Read-only commands: not held by the kernel: " + reason
+	case abi < abiTCP:
+		return "Read-only commands: the kernel holds writes, and the network by seccomp alone (Linux 6.7 and later have rules for it)"
+	}
+	return ""
+}
+
 // Wrap makes of a program one that runs in the sandbox. Path is looked up in
 // PATH unless it has a separator, args are without the program's name, and env
 // is its whole environment. An error is a [*executors.Failure]: the program must

@@ -22,17 +22,20 @@ var architectures = map[string]uint32{
 // is connected by sendto(2) with MSG_FASTOPEN, listened to without bind(2), and
 // spoken by multipath and other sockets. Where the kernel has no seccomp there is
 // only Landlock.
-func refuseStreams() error {
+func refuseStreams() error { return install(streamFilter) }
+
+// install makes filter that of this thread's system calls.
+func install(program func(arch uint32) []unix.SockFilter) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
 		return nil
 	}
-	filter := streamFilter(arch)
+	filter := program(arch)
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
 	runtime.KeepAlive(filter)
 	if err != nil && !errors.Is(err, unix.EINVAL) {
-		return fmt.Errorf("refuse sockets: %w", err)
+		return fmt.Errorf("filter system calls: %w", err)
 	}
 	return nil
 }

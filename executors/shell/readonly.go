@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// steering are prefixes of the variables by which programs run or read more than
+// a command names. A read-only command gets none of them from the user.
+var steering = []string{
+	"BASH_ENV", "BASH_FUNC_", "BASHOPTS", "CDPATH", "ENV", "GLOBIGNORE", "PS4", "SHELLOPTS",
+	"GIT_ALTERNATE_", "GIT_ASKPASS", "GIT_ATTR_", "GIT_COMMON_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS",
+	"GIT_CONFIG_VALUE_", "GIT_DIFF_", "GIT_DIR", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_INDEX_FILE", "GIT_NAMESPACE",
+	"GIT_OBJECT_DIRECTORY", "GIT_PROXY_COMMAND", "GIT_SSH", "GIT_TRACE", "GIT_WORK_TREE",
+	"GOTMPDIR", "GREP_OPTIONS", "LESSCLOSE", "LESSOPEN", "NODE_OPTIONS", "PERL5OPT", "RIPGREP_CONFIG_PATH", "RUBYOPT",
+}
+
+// gitReads are settings of git that win over those of a repository, so that it
+// starts no other program and changes nothing when it only looks.
+var gitReads = [][2]string{
+	{"core.fsmonitor", "false"},
+	{"core.hooksPath", os.DevNull},
+	{"core.pager", "cat"},
+	{"core.editor", "true"},
+	{"core.untrackedCache", "false"},
+	{"diff.ignoreSubmodules", "dirty"}, // a submodule may have settings of its own
+	{"log.showSignature", "false"},     // which runs gpg.program
+	{"safe.bareRepository", "explicit"},
+	{"status.submoduleSummary", "false"},
+	{"submodule.recurse", "false"},
+}
+
+// readOnlyEnv are the variables, as NAME=value, that keep the programs of a
+// read-only command from writing, from fetching, and from starting what a
+// repository names. They come after those of Quiet.
+func readOnlyEnv() []string {
+	env := []string{
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch what it lacks
+		"GOPROXY=off",
+		"CARGO_NET_OFFLINE=true",
+		"PYTHONDONTWRITEBYTECODE=1",
+		"npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_logs_max=0",
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReads)),
+	}
+	for i, setting := range gitReads {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, setting[1]))
+	}
+	return env
+}
+
+// confine has prog run read-only, with a directory of its own for temporary
+// files.
+func (l Local) confine(prog Program) (Program, error) {
+	temp, err := os.MkdirTemp("", "zeph-acp-")
+	if err != nil {
+		return prog, err
+	}
+	prog.Ended = func() { _ = os.RemoveAll(temp) }
+	if real, err := filepath.EvalSymlinks(temp); err == nil {
+		temp = real
+	}
+	prog.Env = []string{"TMPDIR=" + temp}
+	prog.Confine = func() error {
+		if err := l.ReadOnly(temp); err != nil {
+			return fmt.Errorf("make the command read-only: %w", err)
+		}
+		return nil
+	}
+	return prog, nil
+}
