@@ -163,6 +163,11 @@ type Call struct {
 	// through the chain, and may be called from any goroutine until Execute
 	// returns.
 	Notify func(Event)
+	// Admit judges a further card of a call that runs already, such as the next page
+	// of a redirect, as the first card was judged; it may ask the user. An error
+	// refuses it: a *Failure, or ctx's cause where the turn ends. The links that
+	// judge calls set it; nil admits nothing. One goroutine at a time calls it.
+	Admit func(ctx context.Context, card Card) error
 	// Compress puts a summary in the place of the conversation before this call,
 	// and tells what came of it. An error means that all is as it was. It is nil
 	// where there is no conversation.

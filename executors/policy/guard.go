@@ -48,6 +48,7 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 		return blocked.Result(), nil
 	}
 	call.Ask = append(call.Ask, ask...)
+	call.Admit = g.judge(policy).admit(call)
 	return g.Executor.Execute(ctx, call)
 }
 

@@ -138,6 +138,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	case d.action == Ask:
 		return r.unanswered(call, tool, d), nil
 	}
+	call.Admit = r.admit(call)
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
 }

@@ -21,8 +21,7 @@ func (p ruling) decideWeb(call *executors.Call) decision {
 	if err != nil { // no tool of ours gives such a card
 		return decision{verdict: verdict{action: Deny, why: "its URL cannot be read"}}
 	}
-	// A redirect between the two is followed without a question.
-	site := strings.TrimPrefix(u.Host, "www.")
+	site := siteOf(call.Card.URL) // a redirect between host and www.host is no other site
 	d := decision{
 		verdict: verdict{action: Ask, why: "default: the web is asked about"},
 		keys:    []string{"web " + site}, covers: "reading " + site,

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -87,4 +88,77 @@ func TestWebAlways(t *testing.T) {
 	if res := s.do(t, bash("curl https://docs.rs/a")); !res.Failed {
 		t.Error("an always for reading covers curl")
 	}
+}
+
+// forwarded is a tool whose page forwards to others: it asks about each.
+type forwarded struct {
+	ran
+	to   []string
+	errs []error
+}
+
+func (f *forwarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	for _, to := range f.to {
+		if err := call.Admit(ctx, executors.Card{Title: "Fetch " + to, URL: to, Kind: executors.KindFetch}); err != nil {
+			f.errs = append(f.errs, err)
+			return executors.FailWith(err), nil
+		}
+	}
+	return executors.Result{Text: "ran"}, nil
+}
+
+// A redirect is judged as a call of its own would be, in the same call.
+func TestAdmit(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules   []Rule
+		give    []string
+		to      []string
+		asked   string
+		failure string
+	}{
+		"a rule allows": {rules: []Rule{{Pattern: "b.org", Action: Allow}}, give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/"},
+		"a rule denies": {rules: []Rule{{Pattern: "b.org", Action: Deny}}, give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/", failure: "not allowed"},
+		"denied on the same host": {rules: []Rule{{Pattern: "a.org/private*", Action: Deny}}, give: []string{allowOnce},
+			to: []string{"https://a.org/private"}, asked: "Fetch https://a.org/", failure: "not allowed"},
+		"asked":                {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
+		"asked once in a call": {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x", "https://a.org/", "https://www.b.org/y"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
+		"rejected":             {give: []string{allowOnce, rejectOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "rejected"},
+		"nobody answers":       {give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "nobody answered"},
+		"the same host":        {give: []string{allowOnce}, to: []string{"https://a.org/x", "https://www.a.org/"}, asked: "Fetch https://a.org/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSetup()
+			tool := &forwarded{to: tt.to}
+			s.cfg.Permissions = map[string][]Rule{"scrape": tt.rules}
+			s.user.give = tt.give
+			s.build()
+			policy := s.perm.Policy
+			s.chain = executors.Chain(tool, (&Guard{Policy: policy, Roots: roots(root)}).Middleware, s.perm.Middleware)
+			call := web("https://a.org/")
+			res := s.do(t, call)
+			if got := strings.Join(s.user.asked, ","); got != tt.asked {
+				t.Errorf("asked %q, want %q", got, tt.asked)
+			}
+			if res.Failed != (tt.failure != "") || !strings.Contains(res.Text, tt.failure) {
+				t.Errorf("%s", res.Text)
+			}
+			if denied := call.Record.Decision == "deny"; denied != (tt.failure == "not allowed" || tt.failure == "rejected") {
+				t.Errorf("on record: %+v", call.Record)
+			}
+		})
+	}
+	t.Run("an always", func(t *testing.T) {
+		s := newSetup().build()
+		tool := &forwarded{to: []string{"https://b.org/x"}}
+		s.chain = executors.Chain(tool, (&Guard{Policy: s.perm.Policy, Roots: roots(root)}).Middleware, s.perm.Middleware)
+		s.user.give = []string{allowOnce, allowAlways, allowOnce}
+		for range 2 {
+			if res := s.do(t, web("https://a.org/")); res.Failed {
+				t.Error(res.Text)
+			}
+		}
+		if got := strings.Join(s.user.asked, ","); got != "Fetch https://a.org/,Fetch https://b.org/x,Fetch https://a.org/" {
+			t.Errorf("asked %q", got)
+		}
+	})
 }

@@ -38,61 +38,92 @@ type Page struct {
 	Text string   // UTF-8
 }
 
-// Get gets the page at a URL, by https and from the public Internet alone. It
-// takes no longer than the configured timeout.
-//
-// Redirects are followed within the host, www. in front of it counted in. One to
-// another host fails, naming where it leads: who allowed the one did not allow
-// the other. A [*executors.Failure] says what went wrong; other errors are ctx's
-// cause.
-func (c *Client) Get(ctx context.Context, raw string) (Page, error) {
-	within, cancel := context.WithTimeout(ctx, time.Duration(c.Config.Timeout)*time.Second)
-	defer cancel()
-	page, err := c.follow(within, raw)
-	if err = c.ended(ctx, within, err); err != nil {
-		return Page{}, err
-	}
-	return page, nil
+// allowance is the time that a call has left.
+type allowance struct {
+	left time.Duration
+	secs int // of the whole call, for the message
 }
 
-// ended gives the error of a call that took within: err, or why it was ended. A
-// page that came whole only while its connection was being closed is none.
-func (c *Client) ended(ctx, within context.Context, err error) error {
+func (c *Client) timeout() allowance {
+	return allowance{time.Duration(c.Config.Timeout) * time.Second, c.Config.Timeout}
+}
+
+// spend runs do within the time that is left. An error is do's, a *Failure where
+// the time is over, or ctx's cause. A page that came whole only while its
+// connection was being closed is too late.
+func (a *allowance) spend(ctx context.Context, do func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, a.left)
+	defer cancel()
+	began := time.Now()
+	err := do(within)
+	a.left -= time.Since(began)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case within.Err() != nil:
-		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", c.Config.Timeout)
+		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", a.secs)
 	}
 	return err
 }
 
-func (c *Client) follow(ctx context.Context, raw string) (Page, error) {
+// follow gets the page at a URL, by https and from the public Internet alone. Each
+// redirect must pass the same checks and then admit. A [*executors.Failure] says
+// what went wrong; any other error is ctx's cause.
+func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit func(from, to *url.URL) error) (page Page, err error) {
 	u, err := c.Target(raw)
 	if err != nil {
 		return Page{}, err
 	}
-	for range maxRedirects + 1 {
-		page, next, err := c.ask(ctx, u)
+	for hops := 0; ; hops++ {
+		var next *url.URL
+		err := left.spend(ctx, func(ctx context.Context) (err error) {
+			page, next, err = c.ask(ctx, u)
+			return err
+		})
 		if err != nil || next == nil {
 			return page, err
 		}
-		to, err := c.Target(next.String())
-		if err != nil {
-			return Page{}, redirected(u, err)
+		if hops == maxRedirects {
+			return Page{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, next)
 		}
-		if !sameHost(to.Host, u.Host) {
-			return Page{}, executors.Failuref(executors.ConfirmationRequired, "%s redirects to another host: %s", u, to).
-				Hint("If that is the page you want, call the tool with this URL.")
+		var to *url.URL
+		err = left.spend(ctx, func(ctx context.Context) (err error) {
+			to, err = c.redirect(ctx, u, next)
+			return err
+		})
+		if err == nil {
+			err = admit(u, to)
+		}
+		if err != nil {
+			return Page{}, err
 		}
 		u = to
 	}
-	return Page{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, u)
 }
 
-// redirected tells of a failure where it comes from.
+// redirect checks where a redirect leads, before anybody is asked about it. The
+// addresses of another host are looked up: the server that names it knows it.
+func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
+	to, err := c.Target(next.String())
+	if err == nil && !sameHost(to.Host, from.Host) {
+		_, h, parseErr := parseURL(to.String())
+		if err = parseErr; err == nil {
+			_, err = c.addresses(ctx, h)
+		}
+	}
+	if err != nil {
+		return nil, redirected(from, err)
+	}
+	return to, nil
+}
+
+// redirected adds to a failure the page that led to it.
 func redirected(from *url.URL, err error) error {
-	if f, ok := errors.AsType[*executors.Failure](err); ok {
+	f, ok := errors.AsType[*executors.Failure](err)
+	if ok && f.Category.Infrastructure() { // a name server that does not answer
+		return f
+	}
+	if ok {
 		return &executors.Failure{Category: executors.PolicyBlocked, Message: fmt.Sprintf("%s redirects: %s", from, f.Message), Suggestion: "Do not follow it; use another page."}
 	}
 	return err

@@ -1,18 +1,16 @@
-// Package web offers the tools that read the web: fetch, which makes Markdown of
-// a page, and web_scrape, which takes parts out of one. [Client] gets pages for
-// anybody else.
+// Package web offers the tools that read the web: fetch, which converts a page to
+// Markdown, and web_scrape, which extracts parts of one.
 //
-// Start with [New]. It promises that nothing but the public Internet is asked,
-// by https, and that the address that is dialled is one that was checked: the
-// URL is judged before anybody is asked about it ([Client.Target]), the addresses
-// once they are known, and the one that is dialled by the dialer itself; each
-// redirect again from the beginning. It bounds size, time and memory whatever a
-// server sends. It does not decide whether a host may be asked at all; that is
-// for the links around it, which judge the card's URL.
+// Start with [New]. It promises that it asks nothing but the public Internet, by
+// https, and that it checks each address that it dials: the URL before anybody is
+// asked about it ([Client.Target]), its addresses once they are known, and the
+// dialled one in the dialer itself; each redirect again from the beginning. It
+// bounds size, time and memory whatever a server sends. Whether a host may be
+// asked at all is decided by the links around it, which judge the card's URL.
 //
-// Why is a redirect to another host not followed? Because the user allowed a
-// host, and any page that forwards to an address in its own URL would take the
-// call, and what the URL carries, to hosts that he never saw.
+// Why is each redirect judged like a call ([executors.Call.Admit])? Because the
+// user allowed a host, and any page that forwards to an address in its own URL
+// would take the call, and what the URL carries, to hosts that the user never saw.
 package web
 
 import (
@@ -21,7 +19,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/PuerkitoBio/goquery"
@@ -80,8 +77,8 @@ func asked(raw string) string {
 	return u.String() // escaped, so one line
 }
 
-func (c *Client) fetch(ctx context.Context, _ *executors.Call, in fetchInput) (executors.Result, error) {
-	return c.run(ctx, in.URL, func(ctx context.Context, page Page) (string, error) {
+func (c *Client) fetch(ctx context.Context, call *executors.Call, in fetchInput) (executors.Result, error) {
+	return c.run(ctx, call, "Fetch ", in.URL, func(ctx context.Context, page Page) (string, error) {
 		text, err := page.Text, error(nil)
 		if page.isHTML() {
 			text, err = markdown(ctx, page)
@@ -129,7 +126,7 @@ func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, erro
 
 const defaultLimit = 10
 
-func (c *Client) scrape(ctx context.Context, _ *executors.Call, in scrapeInput) (executors.Result, error) {
+func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInput) (executors.Result, error) {
 	sel, extract, err := in.parsed()
 	if err != nil {
 		return executors.FailWith(err), nil
@@ -138,7 +135,7 @@ func (c *Client) scrape(ctx context.Context, _ *executors.Call, in scrapeInput) 
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return c.run(ctx, in.URL, func(ctx context.Context, page Page) (string, error) {
+	return c.run(ctx, call, "Scrape ", in.URL, func(ctx context.Context, page Page) (string, error) {
 		if !page.isHTML() {
 			return "", executors.Failuref(executors.PermanentFailure, "%s is %q, not HTML", page.URL, page.Type).Hint("Use fetch for it.")
 		}
@@ -151,64 +148,113 @@ func (c *Client) scrape(ctx context.Context, _ *executors.Call, in scrapeInput) 
 			return "", executors.Failuref(executors.InvalidParameters, "select: %q %v", in.Select, err)
 		}
 		doc := goquery.NewDocumentFromNode(root)
-		var values []string
-		chars := 0
-		for _, n := range nodes {
+		var found values
+		for i, n := range nodes {
 			v, err := extract(doc.FindNodes(n))
 			if err != nil {
 				return "", err
 			}
-			if v = strings.TrimSpace(v); v == "" {
-				continue
-			}
-			values = append(values, v)
-			if chars += len(v); len(values) == limit || chars > utf8.UTFMax*c.Config.MaxOutputChars {
-				break
+			if found.add(strings.TrimSpace(v)); found.count == limit || found.text.Len() > maxExtracted {
+				return found.text.String() + stopped(i+1, len(nodes)), nil
 			}
 		}
-		if len(values) == 0 {
+		if found.count == 0 {
 			return fmt.Sprintf("No results for selector: %s (%d elements fit it)", in.Select, len(nodes)), nil
 		}
-		return strings.Join(values, "\n"), nil
+		return found.text.String(), nil
 	})
 }
 
-// run gets a page and makes the result of what is taken from it, all within the
-// configured timeout.
-func (c *Client) run(ctx context.Context, raw string, take func(context.Context, Page) (string, error)) (executors.Result, error) {
-	within, cancel := context.WithTimeout(ctx, time.Duration(c.Config.Timeout)*time.Second)
-	defer cancel()
-	page, err := c.follow(within, raw)
-	var text string
-	if err == nil {
-		text, err = take(within, page)
+// maxExtracted bounds the values of one call, in bytes: elements within each
+// other repeat the same text.
+const maxExtracted = 10 << 20
+
+// values are the extracted values that are not empty, one a line.
+type values struct {
+	text  strings.Builder
+	count int
+}
+
+func (v *values) add(value string) {
+	if value == "" {
+		return
 	}
-	if err = c.ended(ctx, within, err); err != nil {
-		if ctx.Err() != nil {
-			return executors.Result{}, err
-		}
+	if v.count++; v.count > 1 {
+		v.text.WriteByte('\n')
+	}
+	v.text.WriteString(value)
+}
+
+// stopped is the line below values where not all elements were looked at.
+func stopped(after, all int) string {
+	if after == all {
+		return ""
+	}
+	return fmt.Sprintf("\n[stopped after %d of %d elements that fit the selector: raise limit, or narrow select]", after, all)
+}
+
+// run gets a page and makes the result of what extract returns for it, within the
+// configured timeout. Time in which the user is asked does not count.
+func (c *Client) run(ctx context.Context, call *executors.Call, verb, raw string, extract func(context.Context, Page) (string, error)) (executors.Result, error) {
+	left, crossed, text := c.timeout(), false, ""
+	page, err := c.follow(ctx, &left, raw, func(from, to *url.URL) error {
+		crossed = crossed || !sameHost(from.Host, to.Host)
+		return admit(ctx, call, verb, from, to)
+	})
+	if err == nil {
+		err = left.spend(ctx, func(ctx context.Context) error {
+			text, err = extract(ctx, page)
+			return err
+		})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return executors.Result{}, context.Cause(ctx)
+	case err != nil:
 		return executors.FailWith(err), nil
 	}
-	return executors.Result{Text: c.cut(text), Valid: always}, nil
+	res := c.bounded(text)
+	if !crossed { // else what was allowed once would be shown again
+		res.Valid = always
+	}
+	return res, nil
+}
+
+// admit asks the links around the tool whether a redirect may be followed.
+func admit(ctx context.Context, call *executors.Call, verb string, from, to *url.URL) error {
+	if call.Admit != nil {
+		return call.Admit(ctx, executors.Card{
+			Title: fmt.Sprintf("%s%s (redirected from %s)", verb, to, from.Host), Kind: executors.KindFetch, URL: to.String(),
+		})
+	}
+	if sameHost(from.Host, to.Host) {
+		return nil
+	}
+	return executors.Failuref(executors.ConfirmationRequired, "%s redirects to another host: %s", from, to).
+		Hint("If that is the page you want, call the tool with this URL.")
 }
 
 // always says that a page holds as long as the result cache keeps one.
 func always() bool { return true }
 
-// cut bounds a text, at the end of a line where it can.
-func (c *Client) cut(text string) string {
+// bounded is the result for a text: its beginning where it is long, and then all of
+// it as the full text.
+func (c *Client) bounded(text string) executors.Result {
 	total := utf8.RuneCountInString(text)
 	if total <= c.Config.MaxOutputChars {
-		return text
+		return executors.Result{Text: text}
 	}
-	end := 0
-	for range c.Config.MaxOutputChars {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-	}
+	end := executors.RuneOffset(text, c.Config.MaxOutputChars)
 	if line := strings.LastIndexByte(text[:end], '\n'); line > end/2 {
 		end = line
 	}
-	kept := utf8.RuneCountInString(text[:end])
-	return fmt.Sprintf("%s\n[… %d of %d characters left out: take a part with web_scrape …]", text[:end], total-kept, total)
+	left := total - utf8.RuneCountInString(text[:end])
+	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))}
+	full, err := executors.NewSpool(text)
+	if err != nil {
+		res.Text += "\n[the rest could not be kept: there is no room on this machine]"
+		return res
+	}
+	res.Full = full
+	return res
 }

@@ -155,10 +155,10 @@ func TestScrape(t *testing.T) {
 		want              string
 	}{
 		"text":                  {"li", "", 0, "one 1\ntwo\nthree"},
-		"empty do not count":    {"li", "text", 2, "one 1\ntwo"},
-		"html":                  {"li", "html", 2, "one <b>1</b>\n<a href=\"/2\" title=\"x\">two</a>"},
+		"empty do not count":    {"li", "text", 2, "one 1\ntwo\n[stopped after 3 of 4 elements that fit the selector: raise limit, or narrow select]"},
+		"html":                  {"li", "html", 2, "one <b>1</b>\n<a href=\"/2\" title=\"x\">two</a>\n[stopped after 3 of 4 elements that fit the selector: raise limit, or narrow select]"},
 		"attribute":             {"a", "attr:href", 0, "/2\n/3"},
-		"attribute in capitals": {"a", "attr:HREF", 1, "/2"},
+		"attribute in capitals": {"a", "attr:HREF", 1, "/2\n[stopped after 1 of 2 elements that fit the selector: raise limit, or narrow select]"},
 		"descendant":            {"body ul.a b", "", 0, "1"},
 		"child":                 {"ul > li > a", "", 0, "two\nthree"},
 		"child without":         {"body>a", "", 0, "No results for selector: body>a (0 elements fit it)"},
@@ -212,8 +212,8 @@ func TestUnfitScrape(t *testing.T) {
 		"no attribute":   {"select": "a", "extract": "attr:"},
 		"limit 0":        {"select": "a", "limit": 0},
 		"limit":          {"select": "a", "limit": 1001},
-		"limit text":     {"select": "a", "limit": "3"},
-		"unknown":        {"select": "a", "selector": "b"},
+		"limit text":     {"select": "a", "limit": "some"},
+		"unknown":        {"selector": "b"},
 	} {
 		input["url"] = "https://example.com/"
 		if res := do(t, c, "web_scrape", input); !res.Failed || !res.Category.Quality() {
@@ -474,17 +474,77 @@ func TestTimeout(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the user cancelled")
 	cancel(cause)
-	if _, err := c.Get(ctx, "https://example.com/"); !errors.Is(err, cause) {
+	call := &executors.Call{Tool: "fetch", Input: json.RawMessage(`{"url":"https://example.com/"}`)}
+	if _, err := executors.Chain(tools(c)).Execute(ctx, call); !errors.Is(err, cause) {
 		t.Error(err)
 	}
 }
 
+// What is cut off is kept: the overflow link gives a reference to all of it.
 func TestCut(t *testing.T) {
-	c, _ := online(t, write("Content-Type: text/plain", strings.Repeat("é line\n", 1000)))
+	page := strings.Repeat("é line\n", 1000)
+	c, _ := online(t, write("Content-Type: text/plain", page))
 	c.Config.MaxOutputChars = 1000
 	res := get(t, c, "https://example.com/")
-	if want := strings.Repeat("é line\n", 142) + "[… 6007 of 7000 characters left out: take a part with web_scrape …]"; res.Text != want {
+	defer res.Full.Close()
+	if want := strings.Repeat("é line\n", 142) + "[… 6,007 of 7,000 characters cut …]"; res.Text != want {
 		t.Errorf("%q", res.Text)
+	}
+	if res.Full == nil || res.Full.Window(0, res.Full.Size()) != page {
+		t.Error("the page is not kept")
+	}
+}
+
+// A redirect to another host is judged in the same call, as a call of it would be.
+func TestAdmit(t *testing.T) {
+	refused := executors.Failuref(executors.PolicyBlocked, "no")
+	for name, tt := range map[string]struct {
+		hops   []string // from https://example.com/
+		refuse string   // a URL
+		judged string
+		want   string
+		cached bool
+	}{
+		"another host":     {hops: []string{"https://docs.example.com/x"}, judged: "Fetch https://docs.example.com/x (redirected from example.com)", want: "end"},
+		"the same host":    {hops: []string{"/x"}, judged: "Fetch https://example.com/x (redirected from example.com)", want: "end", cached: true},
+		"refused":          {hops: []string{"https://docs.example.com/x"}, refuse: "https://docs.example.com/x", judged: "Fetch https://docs.example.com/x (redirected from example.com)", want: "error: no\n"},
+		"the page refused": {hops: []string{"/x"}, refuse: "https://example.com/x", judged: "Fetch https://example.com/x (redirected from example.com)", want: "error: no\n"},
+		"and back": {hops: []string{"https://docs.example.com/", "https://example.com/y"},
+			judged: "Fetch https://docs.example.com/ (redirected from example.com), Fetch https://example.com/y (redirected from docs.example.com)", want: "end"},
+		"private":      {hops: []string{"https://10.0.0.1/"}, want: "redirects"},
+		"private name": {hops: []string{"https://inside.example.com/"}, want: "10.0.0.1"},
+		"too many": {hops: []string{"/1", "/2", "/3", "https://docs.example.com/"}, want: "more than 3 redirects",
+			judged: "Fetch https://example.com/1 (redirected from example.com), Fetch https://example.com/2 (redirected from example.com), Fetch https://example.com/3 (redirected from example.com)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			c, in := online(t, func(w http.ResponseWriter, r *http.Request) {
+				if asked == len(tt.hops) {
+					write("Content-Type: text/plain", "end")(w, r)
+					return
+				}
+				w.Header().Set("Location", tt.hops[asked])
+				asked++
+				w.WriteHeader(http.StatusFound)
+			})
+			in.names["docs.example.com."], in.names["inside.example.com."] = []string{"93.184.215.14"}, []string{"10.0.0.1"}
+			var judged []string
+			call := &executors.Call{Tool: "fetch", Input: json.RawMessage(`{"url":"https://example.com/"}`)}
+			call.Admit = func(_ context.Context, card executors.Card) error {
+				judged = append(judged, card.Title)
+				if card.URL == tt.refuse {
+					return refused
+				}
+				return nil
+			}
+			res, err := executors.Chain(tools(c)).Execute(t.Context(), call)
+			if err != nil || !strings.Contains(res.Text, tt.want) || strings.Join(judged, ", ") != tt.judged {
+				t.Errorf("%q, %v, judged %q", res.Text, err, judged)
+			}
+			if cached := res.Valid != nil; cached != tt.cached {
+				t.Errorf("may be cached: %t", cached)
+			}
+		})
 	}
 }
 
