@@ -30,7 +30,8 @@ func newConfigMigrate(f *flags) *cobra.Command {
 		Use:   "migrate",
 		Short: "Rename old keys in the configuration file",
 		Long: `Renames the keys that older configurations know by another name, and keeps
-comments and layout. The old file stays beside the new one, as FILE.bak.`,
+comments and layout. The old file stays beside the new one, as FILE.bak. Nothing
+is written if the configuration would have mistakes after it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return migrateConfig(cmd, f, dryRun) },
 	}
@@ -48,6 +49,10 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 		_, err := fmt.Fprintf(out, "nothing to migrate: there is no configuration file\n")
 		return err
 	}
+	if m.Refused {
+		warnLeft(cmd, m)
+		return fmt.Errorf("%s is not migrated: correct the mistakes above first", m.File)
+	}
 	for _, c := range m.Changes {
 		fmt.Fprintln(out, c)
 	}
@@ -63,8 +68,13 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 		}
 		fmt.Fprintf(out, "wrote %s; what it was is in %s\n", m.File, backup)
 	}
+	warnLeft(cmd, m)
+	return nil
+}
+
+// warnLeft prints what stays wrong in the file.
+func warnLeft(cmd *cobra.Command, m *app.Migration) {
 	for _, w := range m.Left {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
 	}
-	return nil
 }

@@ -81,6 +81,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	defer cancel(nil)
 	out := &output{w: os.Stdout, failed: cancel}
 	a := app.New(l, log)
+	a.Warnings = nil // printed above
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {

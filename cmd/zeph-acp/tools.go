@@ -50,6 +50,7 @@ func effects(e executors.Effect) []string {
 		{executors.Reads, "reads"},
 		{executors.Mutates, "mutates"},
 		{executors.Network, "network"},
+		{executors.Internal, "internal"},
 		{executors.Idempotent, "idempotent"},
 	} {
 		if e.Has(n.effect) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -12,11 +13,17 @@ func TestTools(t *testing.T) {
 	catalogue := func() []executors.Tool {
 		return []executors.Tool{
 			{Name: "read", Description: "Reads a file.\n\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Effect: executors.Reads | executors.Idempotent},
+			{Name: "update_plan", Description: "Plans.", Schema: json.RawMessage(`{}`), Effect: executors.Internal},
 			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads, Invocation: executors.FencedBlock("find", "")},
 		}
 	}
 	if got, err := parameters(executors.Tool{Schema: json.RawMessage(`{"properties":{"b":{"type":"string"},"a":{"type":"integer"},"z":true,"y":{"type":"array"}},"required":["y","b"]}`)}); err != nil || strings.Join(got, "") != "  y (array)  b (string)  a (integer, optional)  z (any, optional)" {
 		t.Errorf("parameters: %q, %v", got, err)
+	}
+	for _, tool := range app.Catalogue() {
+		if len(effects(tool.Effect)) == 0 {
+			t.Errorf("%s has no effect to name", tool.Name)
+		}
 	}
 	if got := wrapped("aa bb cccccc d", 5); strings.Join(got, "|") != "aa bb|cccccc|d" {
 		t.Errorf("wrapped: %q", got)
@@ -25,7 +32,7 @@ func TestTools(t *testing.T) {
 		args []string
 		want string
 	}{
-		"text": {nil, "read       Reads a file.\nfind_path  Finds <paths>.\n"},
+		"text": {nil, "read         Reads a file.\nupdate_plan  Plans.\nfind_path    Finds <paths>.\n"},
 		"json": {[]string{"--json"}, `[
   {
     "name": "read",
@@ -40,6 +47,15 @@ func TestTools(t *testing.T) {
     }
   },
   {
+    "name": "update_plan",
+    "description": "Plans.",
+    "effects": [
+      "internal"
+    ],
+    "invocation": "ToolCall",
+    "schema": {}
+  },
+  {
     "name": "find_path",
     "description": "Finds <paths>.",
     "effects": [
@@ -51,6 +67,7 @@ func TestTools(t *testing.T) {
 ]
 `},
 		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: a `tool_call` block.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
+			"\n## update_plan\n\nPlans.\n\nEffects: internal. Invocation: a `tool_call` block.\n\n```json\n{}\n```\n" +
 			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: a fenced block `find`.\n\n```json\n{}\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

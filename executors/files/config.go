@@ -16,8 +16,8 @@ import (
 // and copies. It is the table [tools.file].
 type Config struct {
 	// AllowedPaths are directories besides the session's that the file tools
-	// may work in; absolute, or from ~/. One that does not exist is left out
-	// with a warning. Default empty: none.
+	// may work in; absolute, or from ~/. "." is the session's own and adds
+	// nothing. One that does not exist is left out with a warning. Default empty.
 	AllowedPaths []string `toml:"allowed_paths"`
 	// DenyRead are globs of files that no tool may read, list, search, move or
 	// copy; see [workspace.ReadRules] for what they match. Default empty: none.
@@ -103,7 +103,7 @@ func (c Config) Validate() map[string]string {
 		}
 	}
 	for _, path := range c.AllowedPaths {
-		if !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/") {
+		if !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/") && !isDot(path) {
 			wrong["allowed_paths"] = fmt.Sprintf("%q is neither absolute nor begins with ~/", path)
 		}
 	}
@@ -118,6 +118,9 @@ func (c Config) Validate() map[string]string {
 	check("allow_read", c.AllowRead)
 	return wrong
 }
+
+// isDot reports whether dir is the session's own directory: ".", however written.
+func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
 // Tighten takes over the lower limits and the deny_read of a repository's file.
 // It returns the keys that the file set and that were not, or not all, taken.
@@ -154,6 +157,9 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 func (c Config) Roots(session *workspace.Roots) (roots *workspace.Roots, warnings []string, err error) {
 	roots = session
 	for _, path := range c.AllowedPaths {
+		if isDot(path) {
+			continue
+		}
 		dir := path
 		if rest, ok := strings.CutPrefix(path, "~"); ok {
 			home, err := os.UserHomeDir()

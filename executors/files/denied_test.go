@@ -175,7 +175,7 @@ func TestAllowedPaths(t *testing.T) {
 	b := newBench(t, map[string]string{"../more/f": "x", "../home/p/f": "y"})
 	t.Setenv("HOME", b.path("../home"))
 	cfg := Defaults()
-	cfg.AllowedPaths = []string{b.path("../more"), "~/p", b.path("../missing"), b.path("../more/f")}
+	cfg.AllowedPaths = []string{".", b.path("../more"), "~/p", b.path("../missing"), b.path("../more/f")}
 	session, err := workspace.New(b.dir)
 	must(t, err)
 	roots, warnings, err := cfg.Roots(session)
@@ -192,6 +192,9 @@ func TestAllowedPaths(t *testing.T) {
 	wantFailure(t, b.run("delete_path", in{"path": "../more"}), executors.PolicyBlocked, "directory of the session")
 	if !slices.Equal(session.Dirs(), []string{b.dir}) {
 		t.Error("the session's own roots changed")
+	}
+	if wrong := cfg.Validate(); len(wrong) > 0 {
+		t.Error(wrong)
 	}
 	for key, bad := range map[string]Config{"allowed_paths": {AllowedPaths: []string{"rel"}}, "deny_read": {DenyRead: []string{"a["}}, "allow_read": {AllowRead: []string{"../x"}}} {
 		if wrong := bad.Validate(); wrong[key] == "" {

@@ -88,8 +88,8 @@ type ShellRules struct {
 	// roots: block or ask. Default block.
 	OutsidePaths string `toml:"outside_paths"`
 	// AllowedPaths are directories besides the session's that commands may name
-	// files in, absolute or "~/...". Tools for files stay in the session's. Default
-	// none.
+	// files in, absolute or "~/..."; "." is the session's own and adds nothing.
+	// Tools for files stay in the session's. Default none.
 	AllowedPaths []string `toml:"allowed_paths"`
 	// ConfirmPatterns are texts in a command that always ask, whatever a rule
 	// says; letter case does not count. Default none.
@@ -113,12 +113,16 @@ func (c ShellRules) Validate() map[string]string {
 		}
 	}
 	for i, dir := range c.AllowedPaths {
-		if !filepath.IsAbs(dir) && dir != "~" && !strings.HasPrefix(dir, "~/") || strings.ContainsRune(dir, 0) {
+		home := dir == "~" || strings.HasPrefix(dir, "~/")
+		if !filepath.IsAbs(dir) && !home && !isDot(dir) || strings.ContainsRune(dir, 0) {
 			wrong[fmt.Sprintf("allowed_paths[%d]", i)] = fmt.Sprintf("%q is not an absolute path, nor one that begins with ~/", dir)
 		}
 	}
 	return wrong
 }
+
+// isDot reports whether dir is the session's own directory: ".", however written.
+func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
 // Tighten takes over what blocks or asks more. It returns the keys that it left
 // alone.

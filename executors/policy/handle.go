@@ -27,10 +27,13 @@ func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
 	return &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
 }
 
-// Allowed gives the directories of allowed_paths, absolute and without symlinks.
+// Allowed returns the directories of allowed_paths, absolute and without symlinks.
 func (c ShellRules) Allowed(home string) []string {
 	var dirs []string
 	for _, dir := range c.AllowedPaths {
+		if isDot(dir) {
+			continue
+		}
 		if rest, ok := strings.CutPrefix(dir, "~"); ok {
 			if home == "" {
 				continue

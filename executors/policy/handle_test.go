@@ -76,7 +76,7 @@ func TestAllowedPaths(t *testing.T) {
 		}
 	}
 	rules := ShellDefaults()
-	rules.AllowedPaths = []string{"~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
+	rules.AllowedPaths = []string{".", "~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
 	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home"))
 	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).judge(policy.Load())
 	for place, want := range map[string]bool{
@@ -99,7 +99,7 @@ func TestAllowedPaths(t *testing.T) {
 }
 
 func TestAllowedPathsAreAbsolute(t *testing.T) {
-	for dir, ok := range map[string]bool{"/x": true, "~/x": true, "~": true, "~u/x": false, "x": false, "./x": false, "": false, "/x\x00": false} {
+	for dir, ok := range map[string]bool{"/x": true, "~/x": true, "~": true, "~u/x": false, "x": false, "./x": false, "..": false, "": false, ".": true, "./": true, "/x\x00": false} {
 		rules := ShellDefaults()
 		rules.AllowedPaths = []string{dir}
 		if wrong := rules.Validate(); (len(wrong) == 0) != ok {

@@ -54,6 +54,7 @@ type App struct {
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
+	Warnings []string // about the configuration; every session shows them
 
 	byEnv   string              // the model that the environment names
 	whence  func(string) string // where a key was set; nil if nobody knows
@@ -79,7 +80,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
-	a.byEnv, a.whence = a.Model, l.whence
+	a.Warnings, a.byEnv, a.whence = l.Warnings, a.Model, l.whence
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, keys)

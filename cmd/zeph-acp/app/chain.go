@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
@@ -141,5 +142,6 @@ func Catalogue() []executors.Tool {
 		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
 		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),
 		native.New(),
+		skills.Catalogue(),
 	).Tools()
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -186,8 +185,7 @@ func (l *Loaded) checkToolset(f *Findings) {
 		f.Warnings = append(f.Warnings, l.File+": tools.dependencies.rules has no effect without tools.dependencies.enabled = true")
 	}
 	set := toolset.New(toolset.Config{TAFC: tools.TAFC, Filter: filter, Dependencies: tools.Dependencies}, nil, slog.New(slog.DiscardHandler))
-	known := append(Catalogue(), executors.Tool{Name: "load_skill"}) // which is there with a skill
-	for _, w := range set.Warnings(known) {
+	for _, w := range set.Warnings(Catalogue()) {
 		f.Warnings = append(f.Warnings, l.File+": "+w)
 	}
 }

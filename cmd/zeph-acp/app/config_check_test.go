@@ -26,6 +26,8 @@ func TestCheckOfKeys(t *testing.T) {
 		"[tools.filters]\nfilters_path = 'no.toml'":                                                        `:2: key "tools.filters.filters_path": there is no `,
 		"[tools.tafc]\ncomplexity_threshold = 0.5":                                                         `:2: key "tools.tafc.complexity_threshold": has no effect without enabled = true`,
 		"[tools.tafc]\nenabled = true\ncomplexity_threshold = 3":                                           `config.toml: tools.tafc.complexity_threshold = 3 is not from 0 to 1`,
+		"[tools.tafc]\nenabled = true":                                                                     "",
+		"[tools.tafc]\nenabled = true\ncomplexity_threshold = 0.9":                                         `tools.tafc has no effect: no tool reaches complexity_threshold = 0.9 (update_plan has the most, 0.69)`,
 		"[tools.dependencies.rules.read]\nrequires = ['grep']":                                             `tools.dependencies.rules has no effect without tools.dependencies.enabled = true`,
 		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['reed']":       `read requires reed, and there is no such tool`,
 		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['load_skill']": "",

@@ -20,6 +20,7 @@ type decoder struct {
 	set      map[string]bool // paths of the keys that were set
 	lines    map[string]int  // lines of these and of the tables around them
 	mistakes Mistakes
+	planned  Mistakes // keys that this version does not have; each is a warning
 }
 
 func newDecoder() *decoder { return &decoder{set: map[string]bool{}, lines: map[string]int{}} }
@@ -64,7 +65,12 @@ func (d *decoder) decodeStruct(n *node, v reflect.Value, path string) bool {
 		c, at := n.child(key), dotted(path, key)
 		i := slices.IndexFunc(known, func(f field) bool { return f.key == key })
 		if i < 0 {
-			d.wrong(c, at, unknownKey+"%s", cmp.Or(renamed(at, c), didYouMean(key, known)))
+			hint := renamed(at, c)
+			if hint == "" && isPlanned(at) {
+				d.planned = append(d.planned, Mistake{Line: c.line, Key: at, Text: notBuilt})
+				continue
+			}
+			d.wrong(c, at, unknownKey+"%s", cmp.Or(hint, didYouMean(key, known)))
 			right = false
 			continue
 		}

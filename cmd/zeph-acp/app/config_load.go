@@ -158,6 +158,7 @@ func (l *Loaded) applyFile(data []byte) Mistakes {
 	d.decode(root, reflect.ValueOf(&l.Config).Elem(), "")
 	d.validate(&l.Config, understood)
 	mistakes = append(mistakes, d.mistakes...)
+	l.Warnings = append(l.Warnings, warnings(d.planned.in(l.File))...)
 	for key := range d.set {
 		l.origin[key] = fmt.Sprintf("%s:%d", l.File, d.lines[key])
 	}

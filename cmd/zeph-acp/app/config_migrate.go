@@ -58,19 +58,20 @@ func renamed(path string, n *node) string {
 	return ""
 }
 
-// Migration is what is to be done to a configuration file with old keys in it.
+// Migration is the plan for a configuration file with old keys in it.
 type Migration struct {
 	File    string   // absolute; may be empty
 	Found   bool     // File is there
 	Changes []string // one line each, FILE:LINE first; none if there is nothing to do
 	Left    []string // what stays wrong, one line each
+	Refused bool     // the file stays as it is, since it would not load after the Changes
 
 	result []byte
 }
 
 // Migrate finds the old keys of the configuration file. It changes nothing; see
-// [Migration.Apply]. What the file would be is checked first: the error says
-// what would be wrong in it that is not now.
+// [Migration.Apply]. The migrated text is checked first: if the configuration
+// would have any mistake after the changes, they are refused.
 func Migrate(o Options) (*Migration, error) {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
@@ -85,14 +86,14 @@ func Migrate(o Options) (*Migration, error) {
 	if !m.Found {
 		return m, nil
 	}
-	if err := m.plan(data); err != nil {
+	if err := m.plan(data, env); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// plan finds what is to be done to a file with that content.
-func (m *Migration) plan(data []byte) error {
+// plan finds what there is to do for a file with that content.
+func (m *Migration) plan(data []byte, env map[string]string) error {
 	_, unparsed := parse(data)
 	e := newEditor(data)
 	m.result = e.migrate()
@@ -102,28 +103,42 @@ func (m *Migration) plan(data []byte) error {
 		}
 		return fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", printable(m.File), mistakes[0].Text)
 	}
-	before := mistakesIn(m.File, data)
-	for _, mistake := range mistakesIn(m.File, m.result) {
-		same := func(b Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }
-		if !strings.HasPrefix(mistake.Text, unknownKey) && !slices.ContainsFunc(before, same) {
-			return fmt.Errorf("%s is not migrated, since renamed keys would have mistakes: key %s: %s",
-				printable(m.File), quoteKey(mistake.Key), oneLine(mistake.Text))
+	for _, c := range e.changes {
+		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", printable(m.File), c.line, c.text))
+	}
+	before := mistakesIn(m.File, data, env)
+	after := mistakesIn(m.File, m.result, env)
+	for _, mistake := range after {
+		mistake.Line = e.lineBefore(mistake.Key) // people look at the file as it is
+		if i := slices.IndexFunc(before, func(b Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }); i >= 0 {
+			mistake = before[i]
 		}
 		m.Left = append(m.Left, mistake.Error())
 	}
 	for _, text := range slices.Compact(e.stays) {
 		m.Left = append(m.Left, printable(m.File)+": "+text)
 	}
-	for _, c := range e.changes {
-		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", printable(m.File), c.line, c.text))
+	if len(m.Changes) > 0 && len(after) > 0 {
+		m.Refused, m.result = true, data
 	}
 	return nil
 }
 
-// mistakesIn gives what is wrong in a file with that content.
-func mistakesIn(file string, data []byte) Mistakes {
-	l := &Loaded{Config: Defaults(), File: file, origin: map[string]string{}}
-	return l.applyFile(data)
+// mistakesIn returns the mistakes of a file with that content, those that only
+// [Loaded.Check] finds included.
+func mistakesIn(file string, data []byte, env map[string]string) Mistakes {
+	getenv := func(name string) string { return env[name] }
+	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), File: file, origin: map[string]string{}}
+	if mistakes := l.applyFile(data); len(mistakes) > 0 {
+		return mistakes
+	}
+	var f Findings
+	l.checkScripts(&f)
+	l.checkHelpers(&f)
+	for i := range f.Mistakes {
+		f.Mistakes[i].Where = file
+	}
+	return f.Mistakes
 }
 
 // Apply writes the file anew, with the mode it has, after it kept what was there

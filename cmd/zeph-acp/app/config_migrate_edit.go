@@ -190,11 +190,14 @@ func (e *editor) dropDoubled() {
 	}
 }
 
-// dropHeaders takes away headers that nothing is below any more.
+// dropHeaders removes the headers whose keys have all moved elsewhere. A table
+// that keys move into keeps its header.
 func (e *editor) dropHeaders() {
 	for i := range e.exprs {
-		if keys, moved := e.below(i); e.exprs[i].kind == unstable.Table && moved > 0 && moved == keys {
-			e.drop(&e.exprs[i])
+		x := &e.exprs[i]
+		keys, moved := e.below(i)
+		if x.kind == unstable.Table && moved > 0 && moved == keys && e.moved[join(x.keys)] == nil {
+			e.drop(x)
 		}
 	}
 }
@@ -235,9 +238,11 @@ func (e *editor) section(table string) (header string, isNew bool) {
 	return "[" + table + "]", e.header(table) < 0
 }
 
-// header gives the index of a table's header, -1 if it has none.
+// header returns the index of a table's header, -1 if the result has none.
 func (e *editor) header(table string) int {
-	return slices.IndexFunc(e.exprs, func(x expr) bool { return x.kind == unstable.Table && join(x.keys) == table })
+	return slices.IndexFunc(e.exprs, func(x expr) bool {
+		return x.kind == unstable.Table && !x.moved && join(x.keys) == table
+	})
 }
 
 // insertBelow puts text behind the last key of a table.
@@ -287,6 +292,20 @@ func (e *editor) find(path []string) *node {
 		}
 	}
 	return n
+}
+
+// lineBefore returns the line on which the value stood that has the path key
+// after renaming; 0 if the document has no such value.
+func (e *editor) lineBefore(key string) int {
+	key = indexes().ReplaceAllString(key, "[]")
+	for _, r := range renames {
+		if rest, ok := strings.CutPrefix(key, r.new); ok {
+			if n := e.find(strings.Split(r.old+rest, ".")); n != nil {
+				return n.line
+			}
+		}
+	}
+	return 0
 }
 
 func isArray(table []string) bool {

@@ -57,7 +57,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	if len(result.validate()) > 0 {
 		return cfg, []string{printable(file) + " is ignored: with it the configuration is not valid"}
 	}
-	return result, warnings(d.mistakes.in(file))
+	return result, warnings(append(d.mistakes, d.planned...).in(file))
 }
 
 // merge lets each section take over what it may of the keys that d has set

@@ -32,7 +32,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 		return session.Opening{}, err
 	}
 	models, unusable := a.helperModels(cfg, s)
-	warnings = slices.Concat(warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing(s))
+	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing(s))
 	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
 	tools, kept := a.chain(cfg, s, in, judges)
 	kept.long.Summarizer = models.outputs

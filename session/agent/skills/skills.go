@@ -137,11 +137,18 @@ func read(path string, most int64) (data []byte, more bool, err error) {
 	return data, more, err
 }
 
-// Tools gives load_skill, or nothing if there are no skills.
+// Tools returns load_skill, or nothing if there are no skills.
 func (s *Set) Tools() executors.Registry {
 	if len(s.Skills) == 0 {
 		return nil
 	}
+	return s.tools()
+}
+
+// Catalogue returns the tools of a session with skills, to be listed only.
+func Catalogue() executors.Registry { return (&Set{}).tools() }
+
+func (s *Set) tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name: "load_skill", Description: strings.TrimSpace(loadText),
 		Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,

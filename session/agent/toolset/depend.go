@@ -186,6 +186,7 @@ func (g gate) Prepare(ctx context.Context, call *executors.Call) (executors.Card
 
 func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	if err := g.set.refuses(call); err != nil {
+		g.set.refused(call.Tool)
 		return executors.FailWith(err), nil
 	}
 	res, err := g.Executor.Execute(ctx, call)
@@ -197,8 +198,8 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return res, err
 }
 
-// refuses gives the failure of a call whose tool is hidden. What the user spells
-// out is the user's own decision.
+// refuses returns the failure of a call whose tool is hidden, nil if it may run. A
+// call that the user spells out is the user's own decision.
 func (s *Set) refuses(call *executors.Call) error {
 	if call.Origin != executors.Model {
 		return nil

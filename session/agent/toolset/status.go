@@ -35,6 +35,7 @@ func (s *Set) Status() []string {
 		}
 		lines = append(lines, line)
 	}
+	lines = append(lines, s.tally.status(s.cfg.Filter.Enabled)...)
 	if hidden := s.exclusions(t); len(hidden) > 0 {
 		if t.open {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")

@@ -3,6 +3,7 @@ package toolset
 import (
 	"encoding/json"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -70,10 +71,9 @@ func augmented(schema json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Where each part of a schema's complexity is at its most, and what it then
-// counts. A flat tool with three parameters has about 0.2, one that takes a list
-// of objects with choices in them 0.5, one with alternatives on top of it more
-// than 0.6.
+// Where each part of a schema's complexity is at its most, and its weight there.
+// A flat tool with three parameters scores about 0.2, one with a list of objects
+// or with alternatives more than 0.6.
 const (
 	mostRequired, requiredWeight = 6, 0.30
 	mostDepth, depthWeight       = 3, 0.30
@@ -90,20 +90,32 @@ const (
 //	+ 0.20 · parameters, at any depth, of 10
 //	+ 0.30 if there are alternatives: anyOf, oneOf or allOf
 //
-// where each share counts up to 1, and so does the sum. What is no schema has 0.
+// where each share counts up to 1, and so does the sum. Parameters and enums count
+// twice inside an array, four times inside an array in an array, and so on: a
+// model fills them in once per element. Anything that is no schema scores 0.
 func Complexity(schema json.RawMessage) float64 {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
 		return 0
 	}
 	var c counts
-	c.schema(root, 0)
+	c.schema(root, 0, 1)
 	score := requiredWeight*share(c.required, mostRequired) + depthWeight*share(c.depth, mostDepth) +
 		enumWeight*share(c.enum, mostEnum) + paramsWeight*share(c.params, mostParams)
 	if c.alternatives {
 		score += alternativesWeight
 	}
 	return min(score, 1)
+}
+
+// mostComplex returns the tool with the highest complexity, and that.
+func mostComplex(tools []executors.Tool) (name string, score float64) {
+	for _, tool := range tools {
+		if c := Complexity(tool.Schema); c > score || name == "" {
+			name, score = tool.Name, c
+		}
+	}
+	return name, score
 }
 
 func share(n, most int) float64 { return float64(min(n, most)) / float64(most) }
@@ -117,37 +129,45 @@ type counts struct {
 // maxNesting is how deep a schema is looked into; no model fills in a deeper one.
 const maxNesting = 32
 
-// schema counts one schema that lies in so many levels of objects and arrays.
-func (c *counts) schema(v any, level int) {
+// perElement is how often a part of an array's element counts, compared to a part
+// outside of the array.
+const perElement = 2
+
+// maxTimes bounds how often a part counts; all shares are at their most before.
+const maxTimes = 16
+
+// schema counts one schema that lies in level objects and arrays; its parts count
+// times.
+func (c *counts) schema(v any, level, times int) {
 	s, ok := v.(map[string]any)
 	if !ok || level > maxNesting {
 		return
 	}
 	required, _ := s["required"].([]any)
 	enum, _ := s["enum"].([]any)
-	c.required += len(required)
-	c.enum += len(enum)
+	c.required += times * len(required)
+	c.enum += times * len(enum)
 	properties, _ := s["properties"].(map[string]any)
 	if level > 0 && (properties != nil || s["items"] != nil || s["type"] == "object" || s["type"] == "array") {
 		c.depth = max(c.depth, level)
 	}
-	c.params += len(properties)
+	c.params += times * len(properties)
 	for _, p := range properties {
-		c.schema(p, level+1)
+		c.schema(p, level+1, times)
 	}
-	c.schema(s["items"], level+1)
-	c.schema(s["additionalProperties"], level+1)
+	c.schema(s["items"], level+1, min(times*perElement, maxTimes))
+	c.schema(s["additionalProperties"], level+1, times)
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		list, _ := s[key].([]any)
 		for _, alternative := range list {
 			c.alternatives = true
-			c.schema(alternative, level)
+			c.schema(alternative, level, times)
 		}
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		defs, _ := s[key].(map[string]any)
 		for _, def := range defs {
-			c.schema(def, level+1)
+			c.schema(def, level+1, times)
 		}
 	}
 }

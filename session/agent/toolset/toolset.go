@@ -16,6 +16,7 @@ package toolset
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -50,6 +51,8 @@ type Set struct {
 	mu   sync.Mutex
 	done map[string]bool // tools that completed in this session
 	turn turn
+
+	tally tally
 }
 
 // turn is what was chosen for one prompt.
@@ -68,7 +71,7 @@ type turn struct {
 
 // New makes a Set. Vectors keeps what was embedded; sessions may share it.
 func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
-	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}}
+	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}, tally: newTally()}
 	s.thinking.threshold, s.notes = cfg.TAFC.threshold()
 	if cfg.Filter.Enabled {
 		for _, name := range cfg.Filter.AlwaysOn {
@@ -87,6 +90,9 @@ func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 // tools that there are.
 func (s *Set) Warnings(tools []executors.Tool) []string {
 	notes := slices.Clone(s.notes)
+	if most, score := mostComplex(tools); s.cfg.TAFC.Enabled && score < s.thinking.threshold {
+		notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))
+	}
 	known := func(name string) bool { _, ok := executors.Find(tools, name); return ok }
 	if s.cfg.Filter.Enabled {
 		for _, name := range s.cfg.Filter.AlwaysOn {
@@ -106,12 +112,13 @@ func (s *Set) Warnings(tools []executors.Tool) []string {
 	return notes
 }
 
-// Reset forgets which tools completed: a new conversation begins.
+// Reset begins a new conversation: it forgets which tools completed, and the
+// counts.
 func (s *Set) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.done)
-	s.turn = turn{}
+	s.turn, s.tally = turn{}, newTally()
 }
 
 // Begin chooses for a prompt: what the user typed, empty if that is nothing. The
@@ -150,6 +157,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	if len(history) > 0 && s.keeps(&before, &t) {
 		s.keep(&before)
 	}
+	s.count()
 }
 
 // recall takes over which tools completed in the history, and gives those that

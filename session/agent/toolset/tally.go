@@ -1,0 +1,113 @@
+package toolset
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tally counts what the rules did to the tools of a conversation: one count per
+// tool and prompt, unless a field says otherwise.
+type tally struct {
+	prompts int
+	offered map[Reason]int // by the filter's rule
+	leftOut int            // by the filter
+	hidden  map[string]int // by the dependency rule of that tool
+	refused map[string]int // calls of a hidden tool, by its name
+}
+
+func newTally() tally {
+	return tally{offered: map[Reason]int{}, hidden: map[string]int{}, refused: map[string]int{}}
+}
+
+// count counts the tools of the prompt that has just begun, and logs the counts;
+// mu is held.
+func (s *Set) count() {
+	t, c := &s.turn, &s.tally
+	c.prompts++
+	for _, tool := range t.all {
+		reason, kept := t.reasons[tool.Name]
+		picked, ok := t.picked[tool.Name]
+		switch {
+		case s.waits(t, tool.Name):
+			c.hidden[tool.Name]++
+			s.log.Debug("DependencyExclusion", "tool", tool.Name, "requires", s.unmet(tool.Name))
+		case kept:
+			c.offered[reason]++
+		case ok:
+			c.offered[picked]++
+		default:
+			c.leftOut++
+		}
+	}
+	s.log.Debug("tool_filter", c.attrs()...)
+}
+
+// refused counts a call of a hidden tool.
+func (s *Set) refused(tool string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tally.refused[tool]++
+	s.log.Debug("DependencyExclusion refused a call", "tool", tool, "requires", s.unmet(tool), "refused", s.tally.refused[tool])
+}
+
+// attrs returns the counts for the log.
+func (c *tally) attrs() []any {
+	attrs := []any{slog.Int("prompts", c.prompts)}
+	for _, reason := range order {
+		if n := c.offered[reason]; n > 0 {
+			attrs = append(attrs, slog.Int(string(reason), n))
+		}
+	}
+	if c.leftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", c.leftOut))
+	}
+	if n := sum(c.hidden); n > 0 {
+		attrs = append(attrs, slog.Int("hidden", n))
+	}
+	return attrs
+}
+
+// status returns the lines of /status: one for the rules of the filter, one for
+// those of the dependencies.
+func (c *tally) status(filter bool) []string {
+	var lines []string
+	if filter && c.prompts > 0 {
+		var parts []string
+		for _, reason := range order {
+			if n := c.offered[reason]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%s %d", reason, n))
+			}
+		}
+		parts = append(parts, fmt.Sprintf("left out %d", c.leftOut))
+		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", counted(c.prompts, "prompt"), strings.Join(parts, ", ")))
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(c.hidden)) {
+		part := fmt.Sprintf("%s hidden in %s", name, counted(c.hidden[name], "prompt"))
+		if n := c.refused[name]; n > 0 {
+			part += fmt.Sprintf(", %s refused", counted(n, "call"))
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		lines = append(lines, "Dependency rules: "+strings.Join(parts, "; "))
+	}
+	return lines
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func sum(counts map[string]int) (total int) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
