@@ -31,7 +31,7 @@ func selected(t testing.TB, c *client, retry llm.Retry, scripts ...string) (a *A
 			cfg.Fallback = append(cfg.Fallback, p.Name)
 		}
 	}
-	model, err := llm.Select(cfg, func(string) string { return "" }, "")
+	model, err := llm.Select(cfg, func(string) string { return "" }, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ type Catalogue struct {
 	// nothing.
 	Load    func() ([]byte, error)
 	Save    func([]byte) error
+	Memory  *Memory // of the servers; nil keeps nothing
 	Now     func() time.Time
 	Changed func()          // called when Models or a Model became another, on a goroutine of its own; nil is nobody
 	Log     func(err error) // of what went wrong; nil is nobody
@@ -98,7 +99,7 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 		if p.Type == TypeDirect || p.Type == TypeScript {
 			continue
 		}
-		m, err := p.open(getenv)
+		m, err := p.open(getenv, c.Memory)
 		if err != nil || Ready(m) != nil {
 			continue
 		}

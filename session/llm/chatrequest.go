@@ -85,7 +85,7 @@ const maxChatID = 40
 
 // chat writes a request whose messages are repaired already.
 func (o *OpenAI) chat(req Request, messages []Message, names toolNames) *chatRequest {
-	r := &chatRequest{Model: o.model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
+	r := &chatRequest{Model: o.endpoint.model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
 	for _, t := range req.Tools {
 		r.Tools = append(r.Tools, chatTool{"function", function{names.to(t.Name), t.Description, objectSchema(t.Schema)}})
 	}
@@ -94,12 +94,12 @@ func (o *OpenAI) chat(req Request, messages []Message, names toolNames) *chatReq
 	}
 	// OpenAI's models that think refuse max_tokens, most other servers don't know
 	// max_completion_tokens.
-	if (o.cfg.Type == TypeOpenAI) == o.has(withMaxTokens) {
+	if (o.cfg.Type == ServerOpenAI) == o.has(withMaxTokens) {
 		r.MaxCompletionTokens = o.cfg.MaxTokens
 	} else {
 		r.MaxTokens = o.cfg.MaxTokens
 	}
-	if o.cfg.Type == TypeGemini {
+	if o.cfg.Type == ServerGemini {
 		r.ExtraBody = o.thinkingConfig(req.Thought)
 	} else {
 		r.ReasoningEffort = o.effort(req.Thought)
@@ -122,7 +122,7 @@ func (o *OpenAI) effort(level string) string {
 // cache: those of one session, as far as its beginning tells.
 // https://developers.openai.com/api/docs/guides/prompt-caching
 func (o *OpenAI) cacheKey(req Request) string {
-	if o.cfg.Type != TypeOpenAI || !o.has(withCacheKey) {
+	if o.cfg.Type != ServerOpenAI || !o.has(withCacheKey) {
 		return ""
 	}
 	sum := sha256.New()
@@ -156,7 +156,7 @@ func (o *OpenAI) chatMessages(system string, history []Message, names toolNames)
 	default:
 		history = merged(slices.Concat([]Message{{Role: User, Blocks: []Block{{Text: system}}}}, history))
 	}
-	ids := wireIDs{used: map[string]bool{}, most: maxChatID, asIs: o.cfg.Type != TypeOpenAI, short: !o.has(withForeignIDs)}
+	ids := wireIDs{used: map[string]bool{}, most: maxChatID, asIs: o.cfg.Type != ServerOpenAI, short: !o.has(withForeignIDs)}
 	for _, m := range history {
 		if m.Role == Assistant {
 			if msg, ok := o.chatAnswer(m.Blocks, &ids, names); ok {

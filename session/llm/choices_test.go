@@ -42,7 +42,7 @@ func TestModels(t *testing.T) {
 			var names, titles []string
 			for _, c := range Models(cfg, getenv) {
 				names, titles = append(names, c.Name), append(titles, c.Title)
-				if m, err := Select(cfg, getenv, c.Name); err != nil || m.Name() != c.Name {
+				if m, err := Select(cfg, getenv, nil, c.Name); err != nil || m.Name() != c.Name {
 					t.Errorf("Select(%s): %v", c.Name, err)
 				}
 				if c.Description == "" {
@@ -52,7 +52,7 @@ func TestModels(t *testing.T) {
 			if diff := cmp.Diff(tt.names, names) + cmp.Diff(tt.titles, strings.Join(titles, ", ")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if m, err := Select(cfg, getenv, ""); err != nil || m.Name() != names[0] {
+			if m, err := Select(cfg, getenv, nil, ""); err != nil || m.Name() != names[0] {
 				t.Errorf("the first is not the default: %v", err)
 			}
 		})

@@ -45,12 +45,15 @@ type ClaudeConfig struct {
 // the API's efforts; those of older models, which get a budget, are "off", "low",
 // "medium" and "high".
 type Claude struct {
-	endpoint
-	cfg    ClaudeConfig
-	knows  claudeModel
-	client func() *anthropic.Client
-	fills  atomic.Bool // calls get a thought that lack one: the server has refused them
+	endpoint endpoint
+	cfg      ClaudeConfig
+	knows    claudeModel
+	client   func() *anthropic.Client
+	fills    atomic.Bool // calls get a thought that lack one: the server has refused them
 }
+
+// ClaudeKeyEnv is the environment variable that holds the key of Anthropic's API.
+const ClaudeKeyEnv = "ANTHROPIC_API_KEY"
 
 // claudeKinds is the HTTP status that the kinds of error would have had.
 // https://platform.claude.com/docs/en/api/errors
@@ -62,24 +65,20 @@ var claudeKinds = map[string]int{
 
 // NewClaude makes a Claude. It connects to nothing yet.
 func NewClaude(cfg ClaudeConfig) *Claude {
-	cfg.Name = cmp.Or(cfg.Name, TypeClaude)
+	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultClaude)
-	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, anthropicKey)
+	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, ClaudeKeyEnv)
 	c := &Claude{cfg: cfg, knows: claudeModelOf(cfg.Model),
 		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: cfg.BaseURL, kinds: claudeKinds}}
 	c.client = sync.OnceValue(c.connect)
 	return c
 }
 
-func newClaude(p Provider, getenv func(string) string) *Claude {
-	cfg := ClaudeConfig{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = getenv(anthropicURL)
-	}
-	cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
-	return NewClaude(cfg)
-}
+// Name is "provider:model".
+func (c *Claude) Name() string { return c.endpoint.Name() }
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (c *Claude) Ready() error { return c.endpoint.Ready() }
 
 // Window is the configured one, else that of the model.
 func (c *Claude) Window() int {
@@ -122,7 +121,7 @@ func (c *Claude) connect() *anthropic.Client {
 // no tool takes it; one that was cut off by StopMaxTokens does not come at all.
 func (c *Claude) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
-	return c.stream(ctx, open, jsonOrSSE, func() answer {
+	return c.endpoint.stream(ctx, open, jsonOrSSE, func() answer {
 		return &claudeAnswer{provider: c.Name(), unsigned: !atAnthropic(c.cfg.BaseURL)}
 	})
 }
@@ -153,7 +152,7 @@ func (c *Claude) open(ctx context.Context, req Request) (*http.Response, error) 
 func (c *Claude) post(ctx context.Context, req Request, messages []Message) (*http.Response, error) {
 	var res *http.Response
 	err := c.client().Post(ctx, "v1/messages", c.params(req, messages), &res,
-		option.WithAPIKey(c.key()), option.WithJSONSet("stream", true))
+		option.WithAPIKey(c.endpoint.key()), option.WithJSONSet("stream", true))
 	if err != nil {
 		return nil, err
 	}

@@ -248,7 +248,7 @@ func TestClaudeBase(t *testing.T) {
 
 func TestClaudeSilence(t *testing.T) {
 	m := serveClaude(t, stalled(nil)).model()
-	m.silence = time.Millisecond
+	m.endpoint.silence = time.Millisecond
 	_, err := collect(m, t.Context(), hello())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Again {
 		t.Errorf("Stream: %v", err)

@@ -217,9 +217,6 @@ func (a *claudeAnswer) endCalls(all bool, emit func(Event) bool) bool {
 		if !ok {
 			continue
 		}
-		if a.ids == nil {
-			a.ids = callIDs{}
-		}
 		a.made++
 		c.call.ID, c.call.Input = a.ids.own(c.call.ID), input
 		if !emit(Event{Call: &c.call}) {

@@ -15,10 +15,10 @@ func (c *Claude) List(ctx context.Context) ([]Choice, error) {
 		return nil, err
 	}
 	choices := []Choice{}
-	pages := c.client().Models.ListAutoPaging(ctx, anthropic.ModelListParams{Limit: anthropic.Int(100)}, option.WithAPIKey(c.key()))
+	pages := c.client().Models.ListAutoPaging(ctx, anthropic.ModelListParams{Limit: anthropic.Int(100)}, option.WithAPIKey(c.endpoint.key()))
 	for len(choices) < maxListed && pages.Next() {
 		m := pages.Current()
-		choice := Choice{Name: c.provider + ":" + m.ID, Title: m.DisplayName, Description: "Model of provider " + c.provider, Open: true}
+		choice := Choice{Name: c.endpoint.provider + ":" + m.ID, Title: m.DisplayName, Description: "Model of provider " + c.endpoint.provider, Open: true}
 		if i := slices.IndexFunc(currentClaude, func(l claudeLine) bool { return l.model == m.ID }); i >= 0 {
 			choice.Title, choice.Description = currentClaude[i].title, currentClaude[i].about
 		}
@@ -28,7 +28,7 @@ func (c *Claude) List(ctx context.Context) ([]Choice, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, c.failure(err)
+		return nil, c.endpoint.failure(err)
 	}
 	return choices, nil
 }

@@ -34,9 +34,6 @@ var (
 	allLevels    = []string{"low", "medium", "high", "xhigh", "max"}
 )
 
-// thinkOff is the level of a model that is not to think.
-const thinkOff = "off"
-
 // thinkBudgets are the budgets of the levels, in tokens.
 var thinkBudgets = map[string]int64{"low": 4_000, "medium": 12_000, "high": 24_000}
 
@@ -104,7 +101,7 @@ func (m claudeModel) offers() []string {
 	if m.levels == nil || m.thinks == thinkAlways {
 		return slices.Clone(m.levels)
 	}
-	return append([]string{thinkOff}, m.levels...)
+	return append([]string{ThoughtOff}, m.levels...)
 }
 
 // claudeLine is a model of the current generation, for people.
@@ -118,3 +115,6 @@ var currentClaude = []claudeLine{
 	{anthropic.ModelClaudeFable5_1, "Claude Fable 5.1", "Most capable, slowest: for the hardest problems"},
 	{anthropic.ModelClaudeHaiku5_5, "Claude Haiku 5.5", "Fastest and cheapest: for simple tasks"},
 }
+
+// ClaudeWindow returns the context window of a Claude, in tokens.
+func ClaudeWindow(model string) int { return claudeModelOf(model).window }

@@ -18,7 +18,7 @@ func (m claudeModel) think(p *anthropic.MessageNewParams, level string) {
 		}
 		return
 	case !known:
-	case level != thinkOff:
+	case level != ThoughtOff:
 		p.OutputConfig.Effort = anthropic.OutputConfigEffort(level)
 	case m.thinks == thinkDefault:
 		p.Thinking.OfDisabled = new(anthropic.NewThinkingConfigDisabledParam())

@@ -12,13 +12,13 @@ import (
 
 // The provider types that a Provider can have.
 const (
-	TypeClaude     = "claude"     // Anthropic's Messages API, here or at a compatible address
-	TypeOpenAI     = "openai"     // OpenAI's Responses API or Chat Completions
-	TypeGemini     = "gemini"     // Google's Gemini, by its endpoint that is compatible with OpenAI's
-	TypeOllama     = "ollama"     // Ollama's own API
-	TypeCompatible = "compatible" // any other server that speaks Chat Completions
-	TypeDirect     = "direct"     // see Direct
-	TypeScript     = "script"     // see Script
+	TypeClaude     = "claude"         // Anthropic's Messages API, here or at a compatible address
+	TypeOpenAI     = ServerOpenAI     // OpenAI's Responses API or Chat Completions
+	TypeGemini     = ServerGemini     // Google's Gemini, by its endpoint that is compatible with OpenAI's
+	TypeOllama     = "ollama"         // Ollama's own API
+	TypeCompatible = ServerCompatible // any other server that speaks Chat Completions
+	TypeDirect     = "direct"         // see Direct
+	TypeScript     = "script"         // see Script
 )
 
 // types lists the types as an error names them.
@@ -243,6 +243,19 @@ func (p Provider) name() string {
 
 // model is the model that it has without anyone picking one.
 func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }
+
+// defaultModels are the models of the types that have a default.
+var defaultModels = map[string]string{TypeClaude: DefaultClaude, TypeOpenAI: DefaultOpenAI, TypeGemini: DefaultGemini}
+
+// usualWindow returns the context window, in tokens, of a model that a compatible
+// server names, such as "openai/gpt-5" or "claude-opus-5"; 0 means unknown.
+func usualWindow(model string) int {
+	model = model[strings.LastIndex(model, "/")+1:]
+	if strings.HasPrefix(model, "claude-") {
+		return ClaudeWindow(model)
+	}
+	return WindowOf(model)
+}
 
 // baseEnv is the variable that holds the address; empty where none is looked at.
 func (p Provider) baseEnv() string {

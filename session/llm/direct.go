@@ -30,7 +30,7 @@ type Direct struct {
 // Name is the provider alone, since there is no model to pick.
 func (d Direct) Name() string {
 	if d.Provider == "" {
-		return TypeDirect
+		return "direct"
 	}
 	return d.Provider
 }

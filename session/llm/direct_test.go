@@ -141,7 +141,7 @@ func TestShort(t *testing.T) {
 			if string(got.Input) != c.input || (got.Problem == "") != (c.input != "") || Hint(tool) != c.hint {
 				t.Errorf("input %s, problem %q, hint %q", got.Input, got.Problem, Hint(tool))
 			}
-			if len(schemaOf(tool).required()) == 0 && string(slashCall(tool, "", 1).Input) != "{}" {
+			if len(requiredParams(paramsOf(tool))) == 0 && string(slashCall(tool, "", 1).Input) != "{}" {
 				t.Error("nothing is not enough")
 			}
 		})

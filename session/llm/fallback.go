@@ -51,15 +51,12 @@ func (f *fallback) Unwrap() Model { return f.Model }
 // not fit into rests, so that nothing is compacted for a window that isn't used.
 func (f *fallback) Window() int { return f.candidates()[0].Window() }
 
-// Answering gives the model that is asked next: another one as long as the model
-// is left alone after a failure; see Config.Fallback.
-func Answering(m Model) Model {
-	if f, ok := capability[*fallback](m); ok {
-		if next := f.candidates()[0]; next != f.Model {
-			return next
-		}
+// Answering returns the model that is asked next, or nil if that is the picked one.
+func (f *fallback) Answering() Model {
+	if next := f.candidates()[0]; next != f.Model {
+		return next
 	}
-	return m
+	return nil
 }
 
 // Stream asks the models one after the other.
@@ -88,7 +85,7 @@ func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, err
 				return
 			}
 			f.rest(m, e.RetryAfter)
-			failed, told = append(failed, e), append(told, e.news()+".")
+			failed, told = append(failed, e), append(told, news(e)+".")
 		}
 		yield(Event{}, together(failed))
 	}
@@ -161,9 +158,16 @@ func together(failed []*Error) *Error {
 
 // news is what the user is told of a failure after which another model answers:
 // what to do, if it will not pass.
-func (e *Error) news() string {
+func news(e *Error) string {
 	if e.Again {
-		return e.sentence()
+		return sentence(e)
 	}
 	return e.Error()
+}
+
+// sentence returns the failure without its hint and its full stop.
+func sentence(e *Error) string {
+	bare := *e
+	bare.Hint = ""
+	return strings.TrimRight(bare.Error(), ". ")
 }

@@ -71,7 +71,7 @@ func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
 		})
 		p := dialects[dialect].provider
 		p.BaseURL = s.URL
-		m, err := p.open(func(string) string { return wireKey })
+		m, err := p.open(func(string) string { return wireKey }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

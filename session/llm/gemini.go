@@ -52,7 +52,7 @@ const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validat
 
 // sign lets Gemini take calls that are not its own.
 func (o *OpenAI) sign(calls []chatCall) {
-	if o.cfg.Type != TypeGemini || strings.HasPrefix(o.knows.prefix, "gemini-2") {
+	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.knows.prefix, "gemini-2") {
 		return
 	}
 	if !slices.ContainsFunc(calls, func(c chatCall) bool { return c.ExtraContent != nil }) {

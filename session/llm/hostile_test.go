@@ -84,7 +84,7 @@ func TestEndlessList(t *testing.T) {
 		}
 	})
 	for _, kind := range []string{TypeClaude, TypeCompatible} {
-		m, err := Provider{Type: kind, Name: "p", Model: "m", BaseURL: s.URL}.open(func(string) string { return wireKey })
+		m, err := Provider{Type: kind, Name: "p", Model: "m", BaseURL: s.URL}.open(func(string) string { return wireKey }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,14 +28,14 @@ func TestSees(t *testing.T) {
 		"script no":   {Provider{Type: "script", Model: "testdata/text.jsonl", Images: "no"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := Select(Config{Providers: []Provider{tt.p}}, func(string) string { return "" }, "")
+			m, err := Select(Config{Providers: []Provider{tt.p}}, func(string) string { return "" }, nil, "")
 			if err != nil || Sees(m) != tt.want {
 				t.Errorf("Sees: %v", err)
 			}
 		})
 	}
 	// An endpoint that doesn't see, doesn't with another model either.
-	m, err := Select(Config{Providers: []Provider{{Type: "claude", Images: "no"}}}, func(string) string { return "" }, "claude:other")
+	m, err := Select(Config{Providers: []Provider{{Type: "claude", Images: "no"}}}, func(string) string { return "" }, nil, "claude:other")
 	if err != nil || Sees(m) {
 		t.Errorf("another model sees: %v", err)
 	}

@@ -44,7 +44,7 @@ func catalogue(tools []Tool) string {
 
 // form shows a call of the tool.
 func form(t Tool) string {
-	params := spelled(schemaOf(t).required())
+	params := exampleInput(requiredParams(paramsOf(t)))
 	switch in := t.Invocation; {
 	case in.Param != "":
 		return fenced(in.Tag, strings.ToUpper(in.Param))
@@ -102,11 +102,11 @@ func appendText(blocks []Block, text string) []Block {
 
 // spell writes a call as its block.
 func (g grammar) spell(c ToolCall) string {
-	if text, ok := c.unread(); ok {
+	if text, ok := unread(c); ok {
 		return fenced(toolCallTag, text)
 	}
 	if t, ok := find(g.tools, c.Name); ok && t.Invocation.Tag != "" {
-		if body, ok := t.Invocation.body(c.Input); ok {
+		if body, ok := blockBody(t.Invocation, c.Input); ok {
 			return fenced(t.Invocation.Tag, body)
 		}
 	}
@@ -114,14 +114,14 @@ func (g grammar) spell(c ToolCall) string {
 }
 
 // unread gives what the model wrote in place of an object.
-func (c ToolCall) unread() (text string, ok bool) {
+func unread(c ToolCall) (text string, ok bool) {
 	ok = bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil
 	return text, ok
 }
 
 // body gives the text of a block that stands for the input; ok is false if there
 // is none.
-func (in Invocation) body(input json.RawMessage) (body string, ok bool) {
+func blockBody(in Invocation, input json.RawMessage) (body string, ok bool) {
 	if in.Param == "" {
 		return string(input), isObject(input)
 	}
@@ -134,22 +134,22 @@ func (in Invocation) body(input json.RawMessage) (body string, ok bool) {
 
 // resultInText writes a result so that nothing in it can end it.
 func resultInText(r ToolResult, calls []*ToolCall) string {
-	head, unread := "[tool_result", ""
+	head, unreadable := "[tool_result", ""
 	for i, c := range calls {
 		if c.ID != r.ID {
 			continue
 		}
 		head += fmt.Sprintf(" %d: %s", i+1, wireName(c.Name))
-		if text, ok := c.unread(); ok {
+		if text, ok := unread(*c); ok {
 			_, _, err := toolCall(text)
-			unread = fmt.Sprintf("\nThe block could not be read: %v.", err)
+			unreadable = fmt.Sprintf("\nThe block could not be read: %v.", err)
 		}
 		break
 	}
 	if r.Failed {
 		head += ", failed"
 	}
-	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n")) + unread
+	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n")) + unreadable
 }
 
 // quoted is a JSON string.

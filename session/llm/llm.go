@@ -174,10 +174,3 @@ func (e *Error) Error() string {
 	}
 	return s
 }
-
-// sentence leaves out what to do, and the full stop.
-func (e *Error) sentence() string {
-	bare := *e
-	bare.Hint = ""
-	return strings.TrimRight(bare.Error(), ". ")
-}

@@ -10,11 +10,6 @@ import (
 	"sync"
 )
 
-const (
-	ollamaHost = "OLLAMA_HOST"
-	ollamaKey  = "OLLAMA_API_KEY"
-)
-
 // OllamaConfig is what an Ollama needs to know.
 type OllamaConfig struct {
 	Name    string        // of the provider; empty means "ollama"
@@ -28,6 +23,8 @@ type OllamaConfig struct {
 	Window    int    // that the server is to use; 0 means what the model was made with, else at most 32,768
 	Images    string // yes, no, or what the server says of the model
 	Price     Price  // the zero value means unknown
+
+	Memory *Memory // of the server; nil means one of its own
 }
 
 // Ollama is a model behind Ollama's own API, which unlike the compatible one
@@ -43,10 +40,10 @@ type OllamaConfig struct {
 // stream, follows redirects, and signs what goes to ollama.com with a key in the
 // user's home directory whatever key is configured. Its types are used.
 type Ollama struct {
-	endpoint
-	cfg    OllamaConfig
-	base   *url.URL
-	client wireClient
+	endpoint endpoint
+	cfg      OllamaConfig
+	base     *url.URL
+	client   wireClient
 
 	mu    sync.Mutex
 	first string // the model, where none is configured; empty until it is known
@@ -54,25 +51,14 @@ type Ollama struct {
 
 // NewOllama makes an Ollama. It connects to nothing yet.
 func NewOllama(cfg OllamaConfig) *Ollama {
-	cfg.Name = cmp.Or(cfg.Name, TypeOllama)
+	cfg.Name = cmp.Or(cfg.Name, "ollama")
+	cfg.Memory = cmp.Or(cfg.Memory, new(Memory))
 	base := ollamaAddress(cfg.Address)
 	_, query := splitQuery(cfg.Address)
 	o := &Ollama{cfg: cfg, base: base, client: newWireClient(cfg.Address),
 		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: base.String() + "?" + query}}
-	o.advise = o.hintFor
+	o.endpoint.advise = o.hintFor
 	return o
-}
-
-func newOllama(p Provider, getenv func(string) string) *Ollama {
-	cfg := OllamaConfig{Name: p.name(), Model: p.Model, Address: cmp.Or(p.BaseURL, getenv(ollamaHost)), KeyEnv: p.APIKeyEnv,
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price}
-	if cfg.KeyEnv == "" && isOllamaCom(ollamaAddress(cfg.Address)) {
-		cfg.KeyEnv = ollamaKey // which nobody else is to see
-	}
-	if cfg.KeyEnv != "" {
-		cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
-	}
-	return NewOllama(cfg)
 }
 
 // Name is "provider:model", or the provider alone where no model is configured.
@@ -82,6 +68,9 @@ func (o *Ollama) Name() string {
 	}
 	return o.endpoint.Name()
 }
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (o *Ollama) Ready() error { return o.endpoint.Ready() }
 
 // Window is what the server is asked for, and no more than what the model has.
 func (o *Ollama) Window() int {
@@ -98,8 +87,8 @@ func (o *Ollama) Levels() []string {
 
 // Sees is what the configuration says, else the server; true until it was asked.
 func (o *Ollama) Sees() bool {
-	if o.cfg.Images == imagesYes || o.cfg.Images == imagesNo {
-		return o.cfg.Images == imagesYes
+	if o.cfg.Images == "yes" || o.cfg.Images == "no" {
+		return o.cfg.Images == "yes"
 	}
 	f, _ := o.known()
 	return !f.blind
@@ -123,7 +112,7 @@ func (o *Ollama) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 		}
 		return res, noPage(res)
 	}
-	return o.stream(ctx, open, ndjsonChunks, func() answer {
+	return o.endpoint.stream(ctx, open, ndjsonChunks, func() answer {
 		return &ollamaAnswer{provider: o.Name(), estimate: func() int { return Tokens(req) }}
 	})
 }

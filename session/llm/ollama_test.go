@@ -22,6 +22,7 @@ import (
 // for each chat.
 type ollamaServer struct {
 	*httptest.Server
+	memory     Memory
 	show, tags string // bodies; empty means 404
 
 	mu    sync.Mutex
@@ -69,7 +70,7 @@ func serveOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *
 }
 
 func (s *ollamaServer) model(model string) *Ollama {
-	return NewOllama(OllamaConfig{Model: model, Address: s.URL})
+	return NewOllama(OllamaConfig{Model: model, Address: s.URL, Memory: &s.memory})
 }
 
 // ndjson answers with lines.
@@ -247,7 +248,7 @@ func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
 func TestOllamaWithoutTools(t *testing.T) {
 	s := serveOllama(t, "", "", status(400, `{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}`),
 		ndjson(says("\"content\":\"```bash\\nls\\n```\""), ollamaDone))
-	m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "gemma:2b", BaseURL: s.URL}}}, func(string) string { return "" }, "")
+	m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "gemma:2b", BaseURL: s.URL}}}, func(string) string { return "" }, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestOllamaKey(t *testing.T) {
 		"Bearer secret-key": {Type: "ollama", Model: "m", BaseURL: s.URL + "/api", APIKeyEnv: "LAB_KEY"},
 	} {
 		s.keys = nil
-		m, err := Select(Config{Providers: []Provider{p}}, getenv, "")
+		m, err := Select(Config{Providers: []Provider{p}}, getenv, nil, "")
 		if err == nil {
 			_, err = collect(m, t.Context(), hello())
 		}
@@ -278,7 +279,7 @@ func TestOllamaKey(t *testing.T) {
 			t.Errorf("Authorization: %q, want %q, %v", s.keys, want, err)
 		}
 	}
-	m, err := Select(Config{Providers: []Provider{{Type: "ollama", BaseURL: "https://ollama.com"}}}, func(string) string { return "" }, "")
+	m, err := Select(Config{Providers: []Provider{{Type: "ollama", BaseURL: "https://ollama.com"}}}, func(string) string { return "" }, nil, "")
 	if e, ok := errors.AsType[*Error](Ready(m)); err != nil || !ok || !e.Auth || !strings.Contains(e.Hint, "OLLAMA_API_KEY") {
 		t.Errorf("ollama.com without a key: %v", Ready(m))
 	}

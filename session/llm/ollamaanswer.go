@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -44,7 +43,7 @@ type ollamaAnswer struct {
 	tagged  tagged // older servers, and models that they don't know to think, leave the tags in the text
 	thought strings.Builder
 	calls   int
-	ids     map[string]bool // of the calls
+	ids     callIDs
 	spoken  bool
 	argumentCount
 }
@@ -84,7 +83,9 @@ func (a *ollamaAnswer) take(line []byte, emit func(Event) bool) (done bool, err 
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
 		a.add(len(c.Function.Arguments))
-		call := ToolCall{ID: a.id(c.ID), Name: c.Function.Name, Input: ollamaInput(c.Function.Arguments)}
+		a.calls++
+		input, _ := inputOf(string(c.Function.Arguments), false)
+		call := ToolCall{ID: a.ids.own(c.ID), Name: c.Function.Name, Input: input}
 		if !emit(Event{Call: &call}) {
 			return true, nil
 		}
@@ -110,46 +111,6 @@ func (a *ollamaAnswer) endThought(emit func(Event) bool) bool {
 	}
 	a.thought.Reset()
 	return emit(Event{Opaque: &Opaque{Provider: a.provider, Data: data}})
-}
-
-// id gives a call an ID that no other call of the answer has: older servers give
-// none.
-func (a *ollamaAnswer) id(id string) string {
-	a.calls++
-	if a.ids == nil {
-		a.ids = map[string]bool{}
-	}
-	base := cmp.Or(id, "call")
-	if id == "" || a.ids[id] {
-		id = fmt.Sprintf("%s_%d", base, a.calls)
-	}
-	for n := a.calls + 1; a.ids[id]; n++ {
-		id = fmt.Sprintf("%s_%d", base, n)
-	}
-	a.ids[id] = true
-	return id
-}
-
-// ollamaInput is the input of a call: an object, which some servers write as a
-// string. Anything else becomes a string, so that no tool takes it.
-func ollamaInput(args json.RawMessage) json.RawMessage {
-	args = bytes.TrimSpace(args)
-	var text string
-	switch {
-	case len(args) == 0, bytes.Equal(args, []byte("null")):
-		return json.RawMessage("{}")
-	case isObject(args):
-		return bytes.Clone(args)
-	case json.Unmarshal(args, &text) != nil:
-		text = string(args)
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		return json.RawMessage("{}")
-	}
-	if json.Valid([]byte(text)) && isObject(json.RawMessage(text)) {
-		return json.RawMessage(text)
-	}
-	return json.RawMessage(quoted(text))
 }
 
 // finish reads what only the last line has.

@@ -34,7 +34,7 @@ func (o *Ollama) hintFor(f *Error, err error) {
 		f.Hint, f.Again = "pick a smaller model, or set a smaller context_window", false
 	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") && strings.Contains(message, "model") && !isOllamaCom(o.base):
 		f.Hint = "run: ollama pull " + model
-	case authStatus(f.Status) && o.keyEnv == "":
+	case authStatus(f.Status) && o.endpoint.keyEnv == "":
 		f.Hint = "run: ollama signin, or name the variable of a key with api_key_env"
 	}
 }

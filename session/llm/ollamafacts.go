@@ -55,19 +55,17 @@ func (f ollamaFacts) use(want int) int {
 // ollamaKnown is shared by all models of one name at one address, since each
 // session has a Model of its own.
 type ollamaKnown struct {
-	asking chan struct{} // has room for the one who asks the server
+	begin  sync.Once
+	asking chan struct{} // has room for the one who asks the server; made by begin
 	mu     sync.Mutex
 	facts  ollamaFacts
 	asked  bool
 }
 
-// ollamaModels remembers, as long as the process lives: address and model ->
-// *ollamaKnown.
-var ollamaModels sync.Map
-
 func (o *Ollama) memory(name string) *ollamaKnown {
-	k, _ := ollamaModels.LoadOrStore(o.base.String()+" "+name, &ollamaKnown{asking: make(chan struct{}, 1)})
-	return k.(*ollamaKnown)
+	k := Recall[ollamaKnown](o.cfg.Memory, o.base.String(), name)
+	k.begin.Do(func() { k.asking = make(chan struct{}, 1) })
+	return k
 }
 
 // known gives what is known of the model already.
@@ -140,7 +138,7 @@ func ollamaFactsOf(show api.ShowResponse) ollamaFacts {
 	if show.Parser == "harmony" || family == "gptoss" {
 		f.levels = []string{"low", "medium", "high"}
 	} else {
-		f.levels = []string{thinkOff, thinkOn}
+		f.levels = []string{ThoughtOff, thinkOn}
 	}
 	return f
 }

@@ -75,7 +75,7 @@ func TestOllamaEmbed(t *testing.T) {
 				}
 				tt.answer(w, r)
 			})
-			m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "m", BaseURL: s.URL, EmbeddingModel: "e"}}}, func(string) string { return "" }, "")
+			m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "m", BaseURL: s.URL, EmbeddingModel: "e"}}}, func(string) string { return "" }, nil, "")
 			e, ok := EmbedderOf(m)
 			if err != nil || !ok {
 				t.Fatalf("EmbedderOf: %v", err)

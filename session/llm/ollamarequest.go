@@ -70,7 +70,7 @@ func (f ollamaFacts) think(level string) *api.ThinkValue {
 	switch {
 	case !slices.Contains(f.levels, level):
 		return nil
-	case level == thinkOff, level == thinkOn:
+	case level == ThoughtOff, level == thinkOn:
 		return &api.ThinkValue{Value: level == thinkOn}
 	}
 	return &api.ThinkValue{Value: level}

@@ -32,7 +32,7 @@ func TestOllamaFacts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveOllama(t, tt.show, "")
-			m := NewOllama(OllamaConfig{Model: "m", Address: s.URL, Window: tt.window, Images: tt.images})
+			m := NewOllama(OllamaConfig{Model: "m", Address: s.URL, Window: tt.window, Images: tt.images, Memory: &s.memory})
 			before := m.Window()
 			learned := Learn(t.Context(), Text(m))
 			if learned != (tt.show != "") || Learn(t.Context(), m) {

@@ -34,7 +34,7 @@ func (o *Ollama) do(ctx context.Context, method, path string, body []byte, accep
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if key := o.key(); key != "" {
+	if key := o.endpoint.key(); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	return o.client.Do(req)
@@ -73,7 +73,7 @@ func (o *Ollama) reply(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return o.failure(err)
+	return o.endpoint.failure(err)
 }
 
 // noPage gives an error if the response is a web page; it is closed then.

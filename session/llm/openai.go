@@ -19,9 +19,9 @@ import (
 
 // OpenAIConfig is what an OpenAI needs to know.
 type OpenAIConfig struct {
-	Type    string        // TypeOpenAI, TypeCompatible or TypeGemini; empty means TypeOpenAI
+	Type    string        // ServerOpenAI, ServerCompatible or ServerGemini; empty means ServerOpenAI
 	Name    string        // of the provider; empty means the type
-	Model   string        // empty means the default of the type; TypeCompatible has none
+	Model   string        // empty means the default of the type; ServerCompatible has none
 	API     string        // APIResponses or APIChat; empty means the default of the type
 	BaseURL string        // with its path, such as "/v1"; without a path that of the type is added. Empty means the public one
 	APIKey  func() string // asked before each request, so that a later login counts; nil means that there is none
@@ -33,7 +33,20 @@ type OpenAIConfig struct {
 	Window    int   // 0 means what is known of the model, which may be nothing
 	Blind     bool  // takes no images
 	Price     Price // the zero value means unknown
+
+	// UsualWindow is the window that the model has elsewhere. It counts where no
+	// other is known.
+	UsualWindow int
+
+	Memory *Memory // of the server; nil means one of its own
 }
+
+// The kinds of server that speak OpenAI's protocols.
+const (
+	ServerOpenAI     = "openai"
+	ServerGemini     = "gemini"     // Google's endpoint for Chat Completions
+	ServerCompatible = "compatible" // any other
+)
 
 // The protocols that OpenAI's models speak.
 const (
@@ -57,21 +70,22 @@ const (
 // encrypted. The levels are the API's efforts, where it is known which ones the
 // model takes.
 type OpenAI struct {
-	endpoint
-	cfg    OpenAIConfig
-	knows  openAIModel
-	client func() *openai.Client
-	lacks  atomic.Uint32 // of features: what the server has refused
+	endpoint endpoint
+	cfg      OpenAIConfig
+	knows    openAIModel
+	client   func() *openai.Client
+	lacks    atomic.Uint32 // of features: what the server has refused
 }
 
 // NewOpenAI makes an OpenAI. It connects to nothing yet.
 func NewOpenAI(cfg OpenAIConfig) *OpenAI {
-	cfg.Type = cmp.Or(cfg.Type, TypeOpenAI)
+	cfg.Type = cmp.Or(cfg.Type, ServerOpenAI)
 	cfg.Name = cmp.Or(cfg.Name, cfg.Type)
-	cfg.Model = cmp.Or(cfg.Model, defaultModels[cfg.Type])
+	cfg.Memory = cmp.Or(cfg.Memory, new(Memory))
+	cfg.Model = cmp.Or(cfg.Model, openAIDefaults[cfg.Type])
 	if cfg.API == "" {
 		cfg.API = APIChat
-		if cfg.Type == TypeOpenAI {
+		if cfg.Type == ServerOpenAI {
 			cfg.API = APIResponses
 		}
 	}
@@ -79,18 +93,6 @@ func NewOpenAI(cfg OpenAIConfig) *OpenAI {
 		endpoint: endpoint{provider: cfg.Name, model: cfg.Model, apiKey: cfg.APIKey, keyEnv: cfg.KeyEnv, address: cfg.BaseURL, kinds: openAIKinds}}
 	o.client = sync.OnceValue(o.connect)
 	return o
-}
-
-func newOpenAI(p Provider, getenv func(string) string) *OpenAI {
-	cfg := OpenAIConfig{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
-	if cfg.BaseURL == "" && p.Type == TypeOpenAI {
-		cfg.BaseURL = getenv(openAIURL)
-	}
-	if env := cfg.KeyEnv; env != "" {
-		cfg.APIKey = func() string { return getenv(env) }
-	}
-	return NewOpenAI(cfg)
 }
 
 // openAIKinds is the HTTP status that errors in a stream would have had.
@@ -103,6 +105,12 @@ var openAIKinds = map[string]int{
 	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
 }
 
+// Name is "provider:model".
+func (o *OpenAI) Name() string { return o.endpoint.Name() }
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (o *OpenAI) Ready() error { return o.endpoint.Ready() }
+
 // Window is the configured one, else what the server said, else that of the model if
 // it is known.
 func (o *OpenAI) Window() int {
@@ -110,7 +118,7 @@ func (o *OpenAI) Window() int {
 		return o.cfg.Window
 	}
 	served, _ := o.served()
-	return cmp.Or(served, o.knows.window)
+	return cmp.Or(served, o.knows.window, o.cfg.UsualWindow)
 }
 
 // Levels lists the thought levels that the model is known to take.
@@ -130,10 +138,10 @@ func (o *OpenAI) Prices() Price { return o.cfg.Price }
 // The public addresses, and what follows the host where an address has no path.
 var (
 	openAIBases = map[string]string{
-		TypeOpenAI: "https://api.openai.com/v1/",
-		TypeGemini: "https://generativelanguage.googleapis.com/v1beta/openai/",
+		ServerOpenAI: "https://api.openai.com/v1/",
+		ServerGemini: "https://generativelanguage.googleapis.com/v1beta/openai/",
 	}
-	openAIPaths = map[string]string{TypeOpenAI: "/v1/", TypeCompatible: "/v1/", TypeGemini: "/v1beta/openai/"}
+	openAIPaths = map[string]string{ServerOpenAI: "/v1/", ServerCompatible: "/v1/", ServerGemini: "/v1beta/openai/"}
 )
 
 func (o *OpenAI) base() string {
@@ -163,11 +171,11 @@ func (o *OpenAI) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
 	begin := func() answer {
 		if o.cfg.API == APIResponses {
-			return &responsesAnswer{model: o.Name(), names: names, plain: o.cfg.Type == TypeCompatible}
+			return &responsesAnswer{model: o.Name(), names: names, plain: o.cfg.Type == ServerCompatible}
 		}
 		return &chatAnswer{model: o.Name(), names: names}
 	}
-	return o.stream(ctx, open, jsonOrSSE, begin)
+	return o.endpoint.stream(ctx, open, jsonOrSSE, begin)
 }
 
 // open sends the request and gives the response with its stream of events. What
@@ -187,7 +195,7 @@ func (o *OpenAI) open(ctx context.Context, req Request, names toolNames) (*http.
 		}
 		last = 0
 		switch refused := refusedOf(err, messages, lacks|tried); {
-		case refused == withThoughts && o.cfg.Type != TypeCompatible && !thoughtless:
+		case refused == withThoughts && o.cfg.Type != ServerCompatible && !thoughtless:
 			thoughtless = true // those of another key, or of a prefix that has changed; later ones may be taken
 		case refused != 0:
 			o.lacks.Or(uint32(refused))
@@ -216,7 +224,7 @@ func (o *OpenAI) post(ctx context.Context, req Request, messages []Message, name
 }
 
 func (o *OpenAI) auth() []option.RequestOption {
-	key := o.key()
+	key := o.endpoint.key()
 	if key == "" {
 		return nil
 	}

@@ -54,7 +54,7 @@ func TestOddAnswers(t *testing.T) {
 func bare(t *testing.T, s *wireServer) Model {
 	p := s.dialect.provider
 	p.BaseURL = s.URL
-	m, err := p.open(func(string) string { return wireKey })
+	m, err := p.open(func(string) string { return wireKey }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 				p = Provider{Type: kind, API: api, Model: "m"}
 			}
 			p.BaseURL = s.URL
-			m, err := p.open(func(string) string { return wireKey })
+			m, err := p.open(func(string) string { return wireKey }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 				t.Errorf("%v, no %s in\n%s", err, tt.back, bodies[1])
 			}
 			p.Model = "gemini-3-pro"
-			other, _ := p.open(func(string) string { return wireKey })
+			other, _ := p.open(func(string) string { return wireKey }, nil)
 			if _, err := collect(other, t.Context(), Request{Messages: history}); err != nil || strings.Contains(bodies[2], tt.back) {
 				t.Errorf("%v, %s of another model in\n%s", err, tt.back, bodies[2])
 			}
@@ -219,7 +219,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 			})
 			p := dialects[tt.dialect].provider
 			p.BaseURL, p.MaxTokens = s.URL, 100
-			m, err := p.open(func(string) string { return wireKey })
+			m, err := p.open(func(string) string { return wireKey }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func TestLevels(t *testing.T) {
 		{Provider{Type: TypeCompatible, Model: "qwen3-8b", MaxTokens: 7}, 0, "", "high", `"max_tokens":7`},
 		{Provider{Type: TypeOpenAI, Model: "gpt-4.1", API: APIChat, MaxTokens: 7}, 1_047_576, "", "", `"max_completion_tokens":7`},
 	} {
-		o := newOpenAI(tt.provider, func(string) string { return "" })
+		o := newOpenAI(tt.provider, func(string) string { return "" }, nil)
 		if got := strings.Join(o.Levels(), " "); got != tt.levels || o.Window() != tt.window {
 			t.Errorf("%s: levels %s, window %d", o.Name(), got, o.Window())
 		}

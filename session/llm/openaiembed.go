@@ -136,7 +136,7 @@ func (e openAIEmbedder) reply(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err = e.o.failure(err)
+	err = e.o.endpoint.failure(err)
 	if f, ok := errors.AsType[*Error](err); ok && f.Status == http.StatusNotFound {
 		f.Hint = fmt.Sprintf("check embedding_model %q and base_url", e.o.cfg.Embedding) // not the model that answers
 	}

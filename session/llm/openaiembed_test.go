@@ -27,7 +27,7 @@ func embedderAt(t testing.TB, p Provider, url string) Embedder {
 			return embedKey
 		}
 		return ""
-	}, "")
+	}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestOpenAIEmbedUneven(t *testing.T) {
 
 func TestOpenAIEmbedNot(t *testing.T) {
 	for _, p := range []Provider{{Type: TypeOpenAI}, {Type: TypeGemini}, {Type: TypeCompatible, Model: "m"}} {
-		if _, ok := EmbedderOf(newOpenAI(p, func(string) string { return "" })); ok {
+		if _, ok := EmbedderOf(newOpenAI(p, func(string) string { return "" }, nil)); ok {
 			t.Errorf("%s embeds without an embedding_model", p.Type)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // The models that providers have without anyone picking one.
@@ -19,8 +20,8 @@ const (
 	DefaultGemini = "gemini-3.8-flash"
 )
 
-// defaultModels are the models of the types that have a default.
-var defaultModels = map[string]string{TypeClaude: DefaultClaude, TypeOpenAI: DefaultOpenAI, TypeGemini: DefaultGemini}
+// openAIDefaults are the models of the servers that have a default.
+var openAIDefaults = map[string]string{ServerOpenAI: DefaultOpenAI, ServerGemini: DefaultGemini}
 
 // Efforts, as sets of models take them.
 var (
@@ -119,16 +120,14 @@ var pinned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
 })
 
-// openAIModelOf gives what is known of a model at a provider of that type. What a
-// compatible server makes of efforts is not known; it may run a known model, as
-// "openai/gpt-5" or "google/gemini-2.5-pro", and then at least its window is.
+// openAIModelOf returns the facts about a model at a server of that kind. They are
+// empty for a compatible server, whose efforts are unknown.
 func openAIModelOf(kind, name string) openAIModel {
-	if kind == TypeCompatible {
-		name = name[strings.LastIndex(name, "/")+1:]
-		return openAIModel{window: knownWindow(name), plain: true}
+	if kind == ServerCompatible {
+		return openAIModel{plain: true}
 	}
 	models := openAIModels
-	if kind == TypeGemini {
+	if kind == ServerGemini {
 		models, name = geminiModels, strings.TrimPrefix(name, "models/")
 	}
 	for _, m := range models {
@@ -144,13 +143,11 @@ func openAIModelOf(kind, name string) openAIModel {
 	return openAIModel{}
 }
 
-// knownWindow is the window of a model of one of the big providers; 0 for others.
-func knownWindow(name string) int {
-	if strings.HasPrefix(name, "claude-") {
-		return claudeModelOf(name).window
-	}
+// WindowOf returns the context window of a model of OpenAI or Google, in tokens, or 0
+// for others.
+func WindowOf(model string) int {
 	for _, m := range slices.Concat(openAIModels, geminiModels) {
-		if strings.HasPrefix(name, m.prefix) {
+		if strings.HasPrefix(model, m.prefix) {
 			return m.window
 		}
 	}
@@ -175,18 +172,18 @@ func (o *OpenAI) List(ctx context.Context) ([]Choice, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, o.failure(err)
+		return nil, o.endpoint.failure(err)
 	}
 	var choices []Choice
 	for _, m := range list {
 		id := m.ID
-		if o.cfg.Type == TypeGemini {
+		if o.cfg.Type == ServerGemini {
 			id = strings.TrimPrefix(id, "models/")
 		}
-		if id == "" || o.cfg.Type != TypeCompatible && noChat().MatchString(id) {
+		if id == "" || o.cfg.Type != ServerCompatible && noChat().MatchString(id) {
 			continue
 		}
-		choices = append(choices, Choice{Name: o.provider + ":" + id, Title: id, Description: "Model of provider " + o.provider, Open: true})
+		choices = append(choices, Choice{Name: o.endpoint.provider + ":" + id, Title: id, Description: "Model of provider " + o.endpoint.provider, Open: true})
 	}
 	return choices, nil
 }
@@ -232,26 +229,32 @@ func (o *OpenAI) models(ctx context.Context) ([]servedModel, error) {
 		}
 	}
 	for _, m := range whole.Data {
-		servedWindows.Store(o.base()+" "+m.ID, m.window())
+		Recall[servedWindow](o.cfg.Memory, o.base(), m.ID).Store(m.window())
 	}
 	return whole.Data, nil
 }
 
-// servedWindows remembers, as long as the process lives, what servers said of their
-// models: address and model -> window in tokens, 0 where they say nothing.
-var servedWindows sync.Map
+// servedWindow is the window that a server reports for a model.
+type servedWindow struct {
+	asked  atomic.Bool
+	tokens atomic.Int64 // 0 where the server does not report one
+}
 
-// served is the window that the server said the model has; ok is false if it was not
-// asked yet.
+func (w *servedWindow) Store(tokens int) {
+	w.tokens.Store(int64(tokens))
+	w.asked.Store(true)
+}
+
+// served returns the window that the server reports for the model; ok is false if the
+// server was not asked yet.
 func (o *OpenAI) served() (window int, ok bool) {
-	w, ok := servedWindows.Load(o.base() + " " + o.model)
-	window, _ = w.(int)
-	return window, ok
+	w := Recall[servedWindow](o.cfg.Memory, o.base(), o.endpoint.model)
+	return int(w.tokens.Load()), w.asked.Load()
 }
 
 // Learn asks a server for the window of a model that nothing else tells.
 func (o *OpenAI) Learn(ctx context.Context) bool {
-	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != TypeCompatible || o.Ready() != nil {
+	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
 		return false
 	}
 	if _, err := o.models(ctx); err != nil {

@@ -44,7 +44,7 @@ func TestCost(t *testing.T) {
 		"direct":                  {usage, 0, "", false},
 	} {
 		t.Run(want, func(t *testing.T) {
-			m, err := Select(cfg, func(string) string { return "" }, want)
+			m, err := Select(cfg, func(string) string { return "" }, nil, want)
 			if err != nil {
 				t.Fatal(err)
 			}

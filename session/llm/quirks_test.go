@@ -206,7 +206,7 @@ func TestQuirks(t *testing.T) {
 				_, _ = io.WriteString(w, body)
 			})
 			p.BaseURL = s.URL
-			m, err := p.open(func(string) string { return wireKey })
+			m, err := p.open(func(string) string { return wireKey }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -257,8 +257,8 @@ func (a *responsesAnswer) emitCall(item responsesItem, cutOff bool, emit func(Ev
 	if !ok || item.Name == "" {
 		return true
 	}
-	if a.ids == nil {
-		a.ids, a.made = callIDs{}, map[string]bool{}
+	if a.made == nil {
+		a.made = map[string]bool{}
 	}
 	a.made[item.CallID] = true
 	return emit(Event{Call: &ToolCall{ID: a.ids.own(item.CallID), Name: a.names.from(item.Name), Input: input}})

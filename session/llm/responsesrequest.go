@@ -67,7 +67,7 @@ const maxCallID = 64
 
 // responses writes a request whose messages are repaired already.
 func (o *OpenAI) responses(req Request, messages []Message, names toolNames) *responsesRequest {
-	r := &responsesRequest{Model: o.model, Instructions: req.System, Stream: true, Input: o.inputItems(messages, names),
+	r := &responsesRequest{Model: o.endpoint.model, Instructions: req.System, Stream: true, Input: o.inputItems(messages, names),
 		MaxOutputTokens: o.cfg.MaxTokens, PromptCacheKey: o.cacheKey(req)}
 	for _, t := range req.Tools {
 		r.Tools = append(r.Tools, responsesTool{Type: "function", function: function{names.to(t.Name), t.Description, objectSchema(t.Schema)}})

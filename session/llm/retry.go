@@ -145,7 +145,7 @@ func (r *retrier) Stream(ctx context.Context, req Request) iter.Seq2[Event, erro
 				yield(Event{}, gaveUp(e, try))
 				return
 			}
-			if !yield(Event{Wait: &Wait{e.sentence(), wait, try + 1, r.config.MaxAttempts + 1}}, nil) {
+			if !yield(Event{Wait: &Wait{sentence(e), wait, try + 1, r.config.MaxAttempts + 1}}, nil) {
 				return
 			}
 			if err := r.sleep(ctx, wait); err != nil {

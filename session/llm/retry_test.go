@@ -59,7 +59,7 @@ func scripts(t testing.TB, c clock, retry Retry, texts ...string) Model {
 	if wrong := cfg.Validate(); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
-	m, err := selectWith(cfg, func(string) string { return "" }, "", c)
+	m, err := selectWith(cfg, func(string) string { return "" }, nil, "", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestCapabilitiesShow(t *testing.T) {
 		{Name: "a", Type: TypeClaude, Model: "claude-opus-5-5", APIKeyEnv: "KEY", ToolUse: toolsText, Price: Price{Input: 1}},
 		{Name: "direct2", Type: TypeClaude, Model: "x"},
 	}}
-	m, err := Select(cfg, func(string) string { return "" }, "")
+	m, err := Select(cfg, func(string) string { return "" }, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

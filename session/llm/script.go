@@ -253,7 +253,7 @@ func (s *Script) Prices() Price { return s.Price }
 
 func (s *Script) provider() string {
 	if s.Provider == "" {
-		return TypeScript
+		return "script"
 	}
 	return s.Provider
 }
@@ -275,7 +275,7 @@ func (s *Script) Stream(ctx context.Context, _ Request) iter.Seq2[Event, error] 
 				yield(Event{}, err)
 				return
 			}
-			if st.event != (Event{}) && !yield(st.event.clone(), nil) {
+			if st.event != (Event{}) && !yield(cloneEvent(st.event), nil) {
 				return
 			}
 		}
@@ -322,7 +322,7 @@ func (s *Script) pause(ctx context.Context, st step) error {
 }
 
 // clone keeps a receiver from changing the script.
-func (e Event) clone() Event {
+func cloneEvent(e Event) Event {
 	if e.Call != nil {
 		c := *e.Call
 		c.Input = bytes.Clone(c.Input)

@@ -7,11 +7,13 @@ import (
 )
 
 const (
-	anthropicKey = "ANTHROPIC_API_KEY"
+	anthropicKey = ClaudeKeyEnv
 	anthropicURL = "ANTHROPIC_BASE_URL"
 	openAIKey    = "OPENAI_API_KEY"
 	openAIURL    = "OPENAI_BASE_URL"
 	geminiKey    = "GEMINI_API_KEY"
+	ollamaHost   = "OLLAMA_HOST"
+	ollamaKey    = "OLLAMA_API_KEY"
 )
 
 // Select makes the model that the user wants. Want is "provider:model" or
@@ -27,54 +29,53 @@ const (
 //
 // The model goes on after failures as cfg.Retry and cfg.Fallback say, and tells
 // of it by events; see Event.
-func Select(cfg Config, getenv func(string) string, want string) (Model, error) {
-	return selectWith(cfg, getenv, want, systemClock())
+func Select(cfg Config, getenv func(string) string, memory *Memory, want string) (Model, error) {
+	return selectWith(cfg, getenv, memory, want, systemClock())
 }
 
-func selectWith(cfg Config, getenv func(string) string, want string, c clock) (Model, error) {
+func selectWith(cfg Config, getenv func(string) string, memory *Memory, want string, c clock) (Model, error) {
 	ps := available(cfg, getenv)
 	p, err := choose(ps, want)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.open(getenv)
+	m, err := p.open(getenv, memory)
 	if err != nil || p.Type == TypeDirect { // which never fails
 		return m, err
 	}
-	m = &retrier{m, cfg.Retry, c}
-	var others []Model
+	models := []Model{m}
 	for _, name := range cfg.Fallback {
 		other, err := choose(ps, name)
 		if err != nil {
 			return nil, fmt.Errorf("llm.fallback: %w", err)
 		}
-		if other.id() == p.id() || slices.ContainsFunc(others, func(m Model) bool { return m.Name() == other.id() }) {
+		if slices.ContainsFunc(models, func(m Model) bool { return m.Name() == other.id() }) {
 			continue
 		}
-		o, err := other.open(getenv)
+		o, err := other.open(getenv, memory)
 		if err != nil {
 			return nil, fmt.Errorf("llm.fallback: %w", err)
 		}
-		others = append(others, &retrier{o, cfg.Retry, c})
+		models = append(models, o)
 	}
-	if len(others) > 0 {
-		m = &fallback{Model: m, others: others, clock: c}
-	}
-	return &resumer{m}, nil
+	return NewFailover(cfg.Retry, c, models[0], models[1:]...), nil
 }
 
 // open makes the provider's own model, which asks once.
-func (p Provider) open(getenv func(string) string) (Model, error) {
+func (p Provider) open(getenv func(string) string, memory *Memory) (Model, error) {
+	if memory == nil {
+		memory = new(Memory)
+	}
 	if env := p.baseEnv(); env != "" && getenv(env) != "" && !isWebAddress(getenv(env)) {
 		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), env, p.exampleURL())
 	}
 	switch p.Type {
 	case TypeClaude:
-		return p.withTools(newClaude(p, getenv)), nil
+		return p.withTools(newClaude(p, getenv), memory), nil
 	case TypeOpenAI, TypeGemini, TypeCompatible:
-		return p.withTools(newOpenAI(p, getenv)), nil
+		return p.withTools(newOpenAI(p, getenv, memory), memory), nil
 	case TypeOllama:
-		return p.withTools(newOllama(p, getenv)), nil
+		return p.withTools(newOllama(p, getenv, memory), memory), nil
 	case TypeScript:
 		s, err := LoadScript(p.model())
 		if err != nil {
@@ -82,29 +83,11 @@ func (p Provider) open(getenv func(string) string) (Model, error) {
 		}
 		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
 		s.Blind, s.Price = p.Images == imagesNo, p.Price
-		return p.withTools(s), nil
+		return p.withTools(s, memory), nil
 	case TypeDirect:
 		return Direct{Provider: p.name()}, nil
 	}
 	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(types, ", "))
-}
-
-// Levels lists the thought levels that a Request to the model can have, from
-// least to most; nil means that there is no choice.
-func Levels(m Model) []string {
-	if l, ok := capability[interface{ Levels() []string }](m); ok {
-		return l.Levels()
-	}
-	return nil
-}
-
-// Ready tells whether the model can be used: a model that lacks its key gives an
-// *Error with Auth.
-func Ready(m Model) error {
-	if r, ok := capability[interface{ Ready() error }](m); ok {
-		return r.Ready()
-	}
-	return nil
 }
 
 // available gives the configured providers, the default first, or what the

@@ -53,7 +53,7 @@ func TestSelect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
-			m, err := Select(tt.cfg, getenv, tt.want)
+			m, err := Select(tt.cfg, getenv, nil, tt.want)
 			if tt.err != "" || err != nil {
 				if err == nil || err.Error() != tt.err {
 					t.Fatalf("Select: %v\n   want: %s", err, tt.err)
@@ -65,7 +65,7 @@ func TestSelect(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Select(Config{}, os.Getenv, "script:/no/such/file"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Select(Config{}, os.Getenv, nil, "script:/no/such/file"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such script: %v", err)
 	}
 	getenv := func(k string) string { return key[k] }
@@ -73,7 +73,7 @@ func TestSelect(t *testing.T) {
 		t.Errorf("Names (-want +got)\n%s", diff)
 	}
 	for _, name := range names(some, getenv) {
-		if m, err := Select(some, getenv, name); err != nil || m.Name() != name {
+		if m, err := Select(some, getenv, nil, name); err != nil || m.Name() != name {
 			t.Errorf("Select(%s): %v", name, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestSelectEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", "http://192.0.2.1/")
 	s := serveClaude(t, sse(t, "text.sse"))
 	env := map[string]string{"ANTHROPIC_BASE_URL": s.URL}
-	m, err := Select(Config{Providers: []Provider{{Name: "a", Type: "claude"}}}, func(k string) string { return env[k] }, "")
+	m, err := Select(Config{Providers: []Provider{{Name: "a", Type: "claude"}}}, func(k string) string { return env[k] }, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

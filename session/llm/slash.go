@@ -72,13 +72,13 @@ func slashCalls(prompt string, tools []Tool) []TextCall {
 
 func slashCall(t Tool, rest string, line int) TextCall {
 	call := TextCall{Line: line, Tool: t.Name}
-	s := schemaOf(t)
-	required, short := s.required(), s.short()
+	params := paramsOf(t)
+	required, short := requiredParams(params), shortParam(params)
 	switch {
 	case strings.HasPrefix(rest, "{"):
 		input, err := jsonObject(rest)
 		if err != nil {
-			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, s.usage(t))
+			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, usage(t))
 			return call
 		}
 		call.Input = input
@@ -87,109 +87,56 @@ func slashCall(t Tool, rest string, line int) TextCall {
 	case rest != "" && short != "":
 		call.Input = object(short, rest)
 	default:
-		call.Problem = s.lacks(t, rest) + "\n" + s.usage(t)
+		call.Problem = lacksInput(t, rest) + "\n" + usage(t)
 	}
 	return call
 }
 
-// lacks tells what is wrong with a call that is no JSON and cannot be short.
-func (s schema) lacks(t Tool, rest string) string {
+// lacksInput returns what is wrong with a call that is not JSON and has no short form.
+func lacksInput(t Tool, rest string) string {
+	params := paramsOf(t)
 	var names []string
-	for _, p := range s.required() {
-		names = append(names, p.name)
+	for _, p := range requiredParams(params) {
+		names = append(names, p.Name)
 	}
 	switch needs := strings.Join(names, " and "); {
-	case len(s.params) == 0:
+	case len(params) == 0:
 		return fmt.Sprintf("/%s takes no parameters.", t.Name)
 	case needs == "":
 		return fmt.Sprintf("/%s takes its parameters as JSON.", t.Name)
-	case rest == "" && s.short() != "":
+	case rest == "" && shortParam(params) != "":
 		return fmt.Sprintf("/%s needs %s.", t.Name, needs)
 	default:
 		return fmt.Sprintf("/%s needs %s: write JSON.", t.Name, needs)
 	}
 }
 
-// schema is what usage needs of a tool's JSON Schema.
-type schema struct {
-	params []toolParam // required ones first, in the order in which the schema names them
-}
-
-type toolParam struct {
-	name, kind, about string
-	required          bool
-}
-
-// schemaOf reads what it can; a schema that is no object of properties has none.
-func schemaOf(t Tool) schema {
-	var in struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
-	}
-	if json.Unmarshal(t.Schema, &in) != nil {
-		return schema{}
-	}
-	var s schema
-	dec := json.NewDecoder(strings.NewReader(string(in.Properties)))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return schema{}
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			break
-		}
-		var p struct {
-			Type        any    `json:"type"`
-			Description string `json:"description"`
-		}
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			break
-		}
-		_ = json.Unmarshal(raw, &p) // "true" is a legal schema that says nothing
-		kind, ok := p.Type.(string)
-		if !ok {
-			kind = "any"
-		}
-		s.params = append(s.params, toolParam{name.(string), kind, p.Description, slices.Contains(in.Required, name.(string))})
-	}
-	place := func(p toolParam) int {
-		if i := slices.Index(in.Required, p.name); i >= 0 {
-			return i
-		}
-		return len(in.Required)
-	}
-	slices.SortStableFunc(s.params, func(a, b toolParam) int { return place(a) - place(b) })
-	return s
-}
-
-// usage tells how to spell a call of the tool, for people.
-func (s schema) usage(t Tool) string {
+// usage returns the forms in which a call of the tool can be written, for people.
+func usage(t Tool) string {
 	var b strings.Builder
-	required := s.required()
-	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, spelled(required))
-	if short := s.short(); short != "" {
+	params := paramsOf(t)
+	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, exampleInput(requiredParams(params)))
+	if short := shortParam(params); short != "" {
 		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(short))
 	}
-	for _, p := range s.params {
-		note := p.kind
-		if !p.required {
+	for _, p := range params {
+		note := p.Type
+		if !p.Required {
 			note += ", optional"
 		}
-		fmt.Fprintf(&b, "\n  %s (%s)", p.name, note)
-		if p.about != "" {
-			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(p.about), " "))
+		fmt.Fprintf(&b, "\n  %s (%s)", p.Name, note)
+		if p.About != "" {
+			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(p.About), " "))
 		}
 	}
 	return b.String()
 }
 
-// Hint tells in a few words what follows "/TOOL" in a prompt; empty for a tool
-// that needs nothing.
+// Hint returns a few words on what follows "/TOOL" in a prompt; it is empty for a
+// tool that needs nothing.
 func Hint(t Tool) string {
-	s := schemaOf(t)
-	required, short := s.required(), strings.ToUpper(s.short())
+	params := paramsOf(t)
+	required, short := requiredParams(params), strings.ToUpper(shortParam(params))
 	switch {
 	case short != "" && len(required) == 0:
 		return "[" + short + "]"
@@ -198,53 +145,22 @@ func Hint(t Tool) string {
 	case len(required) == 0:
 		return ""
 	}
-	return spelled(required)
+	return exampleInput(required)
 }
 
-// short is the parameter that stands for itself after "/TOOL", without JSON,
-// empty if there is none: the only required one, or where none is required the
-// only string, or a path that comes first.
-func (s schema) short() string {
-	among := s.required()
+// shortParam returns the parameter that may follow "/TOOL" without JSON, or "": the
+// only required one; where no parameter is required, a first one named path, or the
+// only string.
+func shortParam(params []Param) string {
+	among := requiredParams(params)
 	switch {
-	case len(among) == 0 && len(s.params) > 0 && s.params[0].name == "path":
-		among = s.params[:1]
+	case len(among) == 0 && len(params) > 0 && params[0].Name == "path":
+		among = params[:1]
 	case len(among) == 0:
-		among = slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return p.kind != "string" })
+		among = slices.DeleteFunc(slices.Clone(params), func(p Param) bool { return p.Type != "string" })
 	}
-	if len(among) == 1 && among[0].kind == "string" {
-		return among[0].name
+	if len(among) == 1 && among[0].Type == "string" {
+		return among[0].Name
 	}
 	return ""
-}
-
-// required are the parameters that a call must have.
-func (s schema) required() []toolParam {
-	return slices.DeleteFunc(slices.Clone(s.params), func(p toolParam) bool { return !p.required })
-}
-
-// spelled is a JSON object with those parameters.
-func spelled(params []toolParam) string {
-	var members []string
-	for _, p := range params {
-		members = append(members, fmt.Sprintf("%q: %s", p.name, example(p.kind)))
-	}
-	return "{" + strings.Join(members, ", ") + "}"
-}
-
-// example is a value of a JSON Schema type, as usage shows it.
-func example(kind string) string {
-	switch kind {
-	case "string":
-		return `"…"`
-	case "integer", "number":
-		return "1"
-	case "boolean":
-		return "true"
-	case "array":
-		return "[…]"
-	case "object":
-		return "{…}"
-	}
-	return "…"
 }

@@ -36,8 +36,11 @@ func Text(m Model) Model { return &text{m} }
 
 type text struct{ Model }
 
-// Unwrap gives the model that is asked.
+// Unwrap returns the model that is asked.
 func (t *text) Unwrap() Model { return t.Model }
+
+// CallsInText is true.
+func (t *text) CallsInText() bool { return true }
 
 // Stream asks the model without tools of its own.
 func (t *text) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
@@ -59,15 +62,21 @@ func (t *text) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] 
 	}
 }
 
-// orText is a model of which is not known whether it has tools. It is asked as
-// if it had, until it refuses; then, and from then on, it is asked as Text is.
+// Auto returns a model that may lack tools of its own. It is asked with tools until
+// it refuses them; from then on it is asked as [Text] does. Refused keeps the
+// refusal, so that several models can share it.
+func Auto(m Model, refused *atomic.Bool) Model { return &orText{m, refused} }
+
 type orText struct {
 	Model
 	refused *atomic.Bool
 }
 
-// Unwrap gives the model that is asked.
+// Unwrap returns the model that is asked.
 func (o *orText) Unwrap() Model { return o.Model }
+
+// CallsInText reports whether the model has refused tools.
+func (o *orText) CallsInText() bool { return o.refused.Load() }
 
 // Stream asks the model, once more if it refuses the tools.
 func (o *orText) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
@@ -98,46 +107,11 @@ func (o *orText) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 	}
 }
 
-// textOnly remembers which models refused tools, as long as the process lives:
-// each session has a Model of its own, and only the first is to pay for it.
-var textOnly sync.Map // address and name -> *atomic.Bool
-
-// withTools gives the model the way to call tools that is configured.
-func (p Provider) withTools(m Model) Model {
-	switch p.ToolUse {
-	case toolsNative:
-		return m
-	case toolsText:
-		return Text(m)
-	}
-	refused, _ := textOnly.LoadOrStore(p.BaseURL+" "+m.Name(), new(atomic.Bool))
-	return &orText{m, refused.(*atomic.Bool)}
-}
-
 // CallsInText tells whether the model calls tools in the text of its answers:
 // because it is configured so, or because it has refused tools.
 func CallsInText(m Model) bool {
-	if o, ok := capability[*orText](m); ok {
-		return o.refused.Load()
-	}
-	_, ok := capability[*text](m)
-	return ok
-}
-
-// capability gives the model, or the one that it wraps, as a T.
-func capability[T any](m Model) (T, bool) {
-	for m != nil {
-		if t, ok := m.(T); ok {
-			return t, true
-		}
-		w, ok := m.(interface{ Unwrap() Model })
-		if !ok {
-			break
-		}
-		m = w.Unwrap()
-	}
-	var none T
-	return none, false
+	t, ok := capability[interface{ CallsInText() bool }](m)
+	return ok && t.CallsInText()
 }
 
 // noTools matches what servers say of a model that takes no tools. The tools

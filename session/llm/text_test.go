@@ -198,7 +198,7 @@ func TestSelectToolUse(t *testing.T) {
 	for use, want := range map[string]string{"native": "<think>a</think>b|end", "": "<think>a</think>b|end", "auto": "<think>a</think>b|end", "text": "thought:a|b|end"} {
 		cfg := Config{Providers: []Provider{{Type: "script", Model: file, ToolUse: use, Price: Price{Input: 1}},
 			{Type: "claude", Model: "claude-opus-5-5", ToolUse: use}}}
-		m, err := Select(cfg, os.Getenv, "")
+		m, err := Select(cfg, os.Getenv, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestSelectToolUse(t *testing.T) {
 		if _, _, priced := Cost(m, Usage{Input: 1}); !priced || !Sees(m) || m.Name() != "script:"+file {
 			t.Errorf("%q: a capability is lost", use)
 		}
-		c, err := Select(cfg, func(string) string { return "" }, "claude")
+		c, err := Select(cfg, func(string) string { return "" }, nil, "claude")
 		if err != nil || Levels(c) == nil || Ready(c) == nil || Refuses(c, 50<<20) == "" {
 			t.Errorf("%q: a capability of Claude is lost: %v", use, err)
 		}

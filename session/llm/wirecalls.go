@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,9 +28,13 @@ func inputOf(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	}
 	var inner string // some servers encode twice
 	if json.Unmarshal([]byte(args), &inner) == nil {
-		if inner = strings.TrimSpace(inner); json.Valid([]byte(inner)) && isObject([]byte(inner)) {
+		switch inner = strings.TrimSpace(inner); {
+		case inner == "":
+			return json.RawMessage("{}"), true
+		case json.Valid([]byte(inner)) && isObject([]byte(inner)):
 			return json.RawMessage(inner), true
 		}
+		args = inner
 	}
 	input, err := json.Marshal(args)
 	if err != nil {
@@ -60,15 +65,15 @@ func repeated(args string) json.RawMessage {
 // two of them the same.
 type callIDs map[string]bool
 
-func (ids callIDs) own(id string) string {
-	base := id
-	for n := len(ids) + 1; id == "" || ids[id]; n++ {
-		id = fmt.Sprintf("%s_%d", base, n)
-		if base == "" {
-			id = fmt.Sprintf("call_%d", n)
-		}
+func (ids *callIDs) own(id string) string {
+	if *ids == nil {
+		*ids = callIDs{}
 	}
-	ids[id] = true
+	base := cmp.Or(id, "call")
+	for n := len(*ids) + 1; id == "" || (*ids)[id]; n++ {
+		id = fmt.Sprintf("%s_%d", base, n)
+	}
+	(*ids)[id] = true
 	return id
 }
 

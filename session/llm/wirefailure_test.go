@@ -49,7 +49,7 @@ func TestWireCancelWait(t *testing.T) {
 			p := d.provider
 			p.BaseURL = s.URL
 			m, err := Select(Config{Providers: []Provider{p}, Retry: Retry{MaxAttempts: 1, BaseMS: maxWaitMS, MaxMS: maxWaitMS}},
-				func(string) string { return wireKey }, "")
+				func(string) string { return wireKey }, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestWireMistaken(t *testing.T) {
 		"https by http":   {TypeCompatible, strings.Replace(secret.URL, "https:", "http:", 1), "begin base_url with https://"},
 	} {
 		cfg := Config{Providers: []Provider{{Type: tt.kind, Model: "m", BaseURL: tt.address}}, Retry: wireRetry}
-		m, err := selectWith(cfg, func(string) string { return wireKey }, "", new(idle).clock())
+		m, err := selectWith(cfg, func(string) string { return wireKey }, nil, "", new(idle).clock())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestWireAddress(t *testing.T) {
 		if kind == TypeCompatible {
 			p.APIKeyEnv = ""
 		}
-		m, err := p.open(os.Getenv)
+		m, err := p.open(os.Getenv, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,16 +28,10 @@ type wireServer struct {
 	bodies []string
 }
 
-// serve runs a server for as long as the test runs. What was learned of it is then
-// forgotten: it is kept by address, and a later server may get the same port.
+// serve runs a server for as long as the test runs.
 func serve(t testing.TB, answer http.HandlerFunc) *httptest.Server {
 	s := httptest.NewServer(answer)
-	t.Cleanup(func() {
-		s.Close()
-		ollamaModels.Clear()
-		textOnly.Clear()
-		servedWindows.Clear()
-	})
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -88,7 +82,7 @@ func (s *wireServer) model() Model {
 			return wireKey
 		}
 		return ""
-	}, "", new(idle).clock())
+	}, nil, "", new(idle).clock())
 	if err != nil {
 		s.t.Fatal(err)
 	}

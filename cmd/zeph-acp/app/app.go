@@ -62,6 +62,7 @@ type App struct {
 	filters *filters            // of what tools give
 	vectors toolset.Vectors     // of tools, for all sessions
 
+	servers   llm.Memory     // what was learned of the models' servers, for all sessions
 	catalogue *llm.Catalogue // of what the providers list; nil asks nobody
 
 	mu     sync.Mutex

@@ -42,7 +42,7 @@ func (l *Loaded) Check(dir, model string) Findings {
 		f.Mistakes = append(f.Mistakes, Mistake{Where: where, Text: text})
 	}
 	if model != "" {
-		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, model); err != nil {
+		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, nil, model); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: "ZEPH_MODEL", Text: err.Error()})
 		}
 	}
@@ -137,7 +137,7 @@ func (l *Loaded) checkHelpers(f *Findings) {
 		if name == "" {
 			continue
 		}
-		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, name); err != nil {
+		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: l.whence(key), Key: key, Text: err.Error()})
 		}
 	}

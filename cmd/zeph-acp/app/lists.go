@@ -26,6 +26,7 @@ func (a *App) newCatalogue(l *Loaded) *llm.Catalogue {
 	}
 	c := &llm.Catalogue{
 		Now:     func() time.Time { return a.Now() },
+		Memory:  &a.servers,
 		Changed: a.modelsChanged,
 		Log:     func(err error) { a.Log.Debug("the list of models", "err", err) },
 	}

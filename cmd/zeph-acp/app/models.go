@@ -20,7 +20,7 @@ func (a *App) model(name string) (llm.Model, error) {
 }
 
 func (a *App) modelOf(cfg llm.Config, name string) (llm.Model, error) {
-	m, err := llm.Select(cfg, a.Getenv, name)
+	m, err := llm.Select(cfg, a.Getenv, &a.servers, name)
 	if err != nil {
 		return nil, a.placed(name, err)
 	}

@@ -25,7 +25,7 @@ func TestOllamaProbe(t *testing.T) {
 	env := map[string]string{"ANTHROPIC_API_KEY": "k"}
 	getenv := p.getenv(func(name string) string { return env[name] })
 	model := func() string {
-		m, err := llm.Select(llm.Defaults(), getenv, "")
+		m, err := llm.Select(llm.Defaults(), getenv, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

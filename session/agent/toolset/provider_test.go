@@ -40,7 +40,7 @@ func TestProviderEmbeds(t *testing.T) {
 			defer srv.Close()
 			cfg := llm.Defaults()
 			cfg.Providers = []llm.Provider{{Type: kind, Model: "m", BaseURL: srv.URL, EmbeddingModel: "e"}}
-			m, err := llm.Select(cfg, func(string) string { return "key" }, "")
+			m, err := llm.Select(cfg, func(string) string { return "key" }, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}

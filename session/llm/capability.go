@@ -1,0 +1,64 @@
+package llm
+
+import "context"
+
+// capability gives the model, or the one that it wraps, as a T.
+func capability[T any](m Model) (T, bool) {
+	for m != nil {
+		if t, ok := m.(T); ok {
+			return t, true
+		}
+		w, ok := m.(interface{ Unwrap() Model })
+		if !ok {
+			break
+		}
+		m = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// ThoughtOff is the level of a model that is not to think.
+const ThoughtOff = "off"
+
+// Levels lists the thought levels that a Request to the model can have, from
+// least to most; nil means that there is no choice.
+func Levels(m Model) []string {
+	if l, ok := capability[interface{ Levels() []string }](m); ok {
+		return l.Levels()
+	}
+	return nil
+}
+
+// Ready tells whether the model can be used: a model that lacks its key gives an
+// *Error with Auth.
+func Ready(m Model) error {
+	if r, ok := capability[interface{ Ready() error }](m); ok {
+		return r.Ready()
+	}
+	return nil
+}
+
+// learner is a model of which its provider knows more.
+type learner interface {
+	Learn(ctx context.Context) bool
+}
+
+// Learn asks the model's provider for what is not known of the model yet, such as
+// its window and its levels; most models know it by themselves. It reports whether
+// something was learned, so that what is shown of the model should be shown anew.
+func Learn(ctx context.Context, m Model) bool {
+	l, ok := capability[learner](m)
+	return ok && l.Learn(ctx)
+}
+
+// Answering returns the model that is asked next. That is another one than m while
+// m is left alone after a failure.
+func Answering(m Model) Model {
+	if f, ok := capability[interface{ Answering() Model }](m); ok {
+		if other := f.Answering(); other != nil {
+			return other
+		}
+	}
+	return m
+}
