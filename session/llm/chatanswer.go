@@ -285,3 +285,7 @@ func (a *chatAnswer) opaque(data chatOpaque) Event {
 	}
 	return Event{Opaque: &Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}}
 }
+
+// NewChatAnswer returns a reader of one answer in Chat Completions, for the model of
+// that name.
+func NewChatAnswer(name string) answer { return &chatAnswer{model: name} }

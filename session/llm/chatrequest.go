@@ -156,7 +156,7 @@ func (o *OpenAI) chatMessages(system string, history []Message, names toolNames)
 	default:
 		history = merged(slices.Concat([]Message{{Role: User, Blocks: []Block{{Text: system}}}}, history))
 	}
-	ids := wireIDs{used: map[string]bool{}, most: maxChatID, asIs: o.cfg.Type != ServerOpenAI, short: !o.has(withForeignIDs)}
+	ids := wireIDs{most: maxChatID, asIs: o.cfg.Type != ServerOpenAI, short: !o.has(withForeignIDs)}
 	for _, m := range history {
 		if m.Role == Assistant {
 			if msg, ok := o.chatAnswer(m.Blocks, &ids, names); ok {

@@ -254,3 +254,7 @@ func (u *wireUsage) add(later wireUsage) {
 	u.CacheWrite = max(u.CacheWrite, later.CacheWrite)
 	u.Output = max(u.Output, later.Output)
 }
+
+// NewClaudeAnswer returns a reader of one answer of Anthropic's own, for the model of
+// that name.
+func NewClaudeAnswer(name string) answer { return &claudeAnswer{provider: name} }

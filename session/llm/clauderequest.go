@@ -75,7 +75,7 @@ func inputSchema(raw json.RawMessage) json.RawMessage {
 // results of tools come first in theirs, and nothing is empty.
 func (c *Claude) messages(history []Message) []anthropic.MessageParam {
 	var out []anthropic.MessageParam
-	ids := wireIDs{used: map[string]bool{}}
+	ids := wireIDs{}
 	for _, m := range history {
 		role := anthropic.MessageParamRole(m.Role)
 		var blocks []anthropic.ContentBlockParamUnion
@@ -209,6 +209,9 @@ type wireIDs struct {
 func (w *wireIDs) answer() { w.open = map[string][]string{} }
 
 func (w *wireIDs) call(id string) string {
+	if w.used == nil {
+		w.used = map[string]bool{}
+	}
 	wire := w.write(id, "")
 	for n := 2; w.used[wire]; n++ {
 		wire = w.write(id, fmt.Sprintf("_%d", n))

@@ -17,7 +17,7 @@ func TestTooLongLosesNoImages(t *testing.T) {
 		requests++
 		refuse(w, r, message)
 	})
-	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+	m := NewOpenAI(OpenAIConfig{Type: ServerCompatible, Model: "m", BaseURL: s.URL})
 	_, err := collect(m, t.Context(), Request{Messages: []Message{{Role: User, Blocks: []Block{{Image: &Image{"image/png", []byte("hi")}}}}}})
 	if e, ok := err.(*Error); !ok || !e.TooLong || requests != 1 || !m.Sees() {
 		t.Errorf("%v after %d requests, sees %v", err, requests, m.Sees())
@@ -38,7 +38,7 @@ func TestFeatureLeftOutInVain(t *testing.T) {
 		}
 		io.WriteString(w, eventsOf(saysText("Hi")+"\n"+chatEnd))
 	})
-	m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+	m := NewOpenAI(OpenAIConfig{Type: ServerCompatible, Model: "m", BaseURL: s.URL})
 	history := []Message{said("a"),
 		{Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}},
 		{Role: User, Blocks: []Block{{Result: &ToolResult{ID: "a", Text: "c"}}, {Text: "d"}, {Image: &Image{"image/png", []byte("hi")}}}}}

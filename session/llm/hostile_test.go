@@ -61,7 +61,7 @@ func TestEndless(t *testing.T) {
 				return &http.Response{Header: http.Header{}, Body: body}, nil
 			}
 			var last error
-			for _, err := range e.stream(t.Context(), open, sseChunks, func() answer { return new(claudeAnswer) }) {
+			for _, err := range e.stream(t.Context(), open, sseChunks, func() answer { return NewClaudeAnswer("") }) {
 				last = err
 			}
 			if f, ok := errors.AsType[*Error](last); !ok || f.Again {
@@ -141,16 +141,16 @@ var pieces = map[string]struct {
 	begin              func() answer
 	start, alive, args string
 }{
-	"claude": {func() answer { return new(claudeAnswer) },
+	"claude": {func() answer { return NewClaudeAnswer("") },
 		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}`, `{"type":"ping"}`,
 		`{"type":"content_block_delta","index":0,"delta":{"partial_json":"xxxxxxxxxxxxxxxx"}}`},
-	"responses": {func() answer { return new(responsesAnswer) },
+	"responses": {func() answer { return NewResponsesAnswer("") },
 		`{"type":"response.output_item.added","item":{"type":"function_call","name":"read"}}`, `{"type":"response.in_progress"}`,
 		`{"type":"response.function_call_arguments.delta","delta":"xxxxxxxxxxxxxxxx"}`},
-	"chat": {func() answer { return new(chatAnswer) },
+	"chat": {func() answer { return NewChatAnswer("") },
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read"}}]}}]}`, `{"choices":[{"delta":{"content":""}}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxxxxxxxxxx"}}]}}]}`},
-	"ollama": {func() answer { return new(ollamaAnswer) },
+	"ollama": {func() answer { return NewOllamaAnswer("", nil) },
 		`{"message":{"content":"a"}}`, `{"message":{"content":""},"done":false}`,
 		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
 }

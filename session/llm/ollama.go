@@ -113,7 +113,7 @@ func (o *Ollama) Stream(ctx context.Context, req Request) iter.Seq2[Event, error
 		return res, noPage(res)
 	}
 	return o.endpoint.stream(ctx, open, ndjsonChunks, func() answer {
-		return &ollamaAnswer{provider: o.Name(), estimate: func() int { return Tokens(req) }}
+		return NewOllamaAnswer(o.Name(), func() int { return Tokens(req) })
 	})
 }
 

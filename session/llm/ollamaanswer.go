@@ -135,3 +135,10 @@ func (a *ollamaAnswer) finish(l *ollamaLine, emit func(Event) bool) error {
 	emit(Event{Stop: stop})
 	return nil
 }
+
+// NewOllamaAnswer returns a reader of one answer of Ollama's own, for the model of that
+// name. Estimate returns the size of the request in tokens, for servers that do not
+// count it.
+func NewOllamaAnswer(name string, estimate func() int) answer {
+	return &ollamaAnswer{provider: name, estimate: estimate}
+}

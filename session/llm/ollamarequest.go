@@ -105,7 +105,7 @@ func (o *Ollama) messages(system string, history []Message) []ollamaMessage {
 	if strings.TrimSpace(system) != "" {
 		out = append(out, ollamaMessage{Message: api.Message{Role: "system", Content: system}})
 	}
-	ids := wireIDs{used: map[string]bool{}}
+	ids := wireIDs{}
 	names := map[string]string{} // ID of a call -> its tool
 	for _, m := range history {
 		if m.Role == Assistant {

@@ -343,29 +343,29 @@ func TestWireNames(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for _, tt := range []struct {
-		provider Provider
-		window   int
-		levels   string
-		thought  string
-		body     string // what is in the request at that level
+		cfg     OpenAIConfig
+		window  int
+		levels  string
+		thought string
+		body    string // what is in the request at that level
 	}{
-		{Provider{Type: TypeOpenAI}, 1_050_000, "low medium high xhigh max", "max", `"reasoning":{"effort":"max","summary":"auto"}`},
-		{Provider{Type: TypeOpenAI}, 1_050_000, "low medium high xhigh max", "none", `"reasoning":{"summary":"auto"}`},
-		{Provider{Type: TypeOpenAI, Model: "gpt-5-mini-2025-08-07"}, 400_000, "minimal low medium high", "minimal", `"effort":"minimal"`},
-		{Provider{Type: TypeOpenAI, Model: "gpt-5.1", API: APIChat}, 400_000, "none low medium high", "none", `"reasoning_effort":"none"`},
-		{Provider{Type: TypeOpenAI, Model: "o3"}, 200_000, "low medium high", "high", `"effort":"high"`},
-		{Provider{Type: TypeOpenAI, Model: "gpt-4.1-mini", API: APIChat}, 1_047_576, "", "high", `"stream":true`},
-		{Provider{Type: TypeOpenAI, Model: "gpt-9"}, 0, "", "high", `"include":["reasoning.encrypted_content"]`},
-		{Provider{Type: TypeGemini}, 1_048_576, "low medium high", "low", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"low"}}}`},
-		{Provider{Type: TypeGemini}, 1_048_576, "low medium high", "", `"thinking_config":{"include_thoughts":true}`},
-		{Provider{Type: TypeGemini, Model: "gemini-2.5-flash"}, 1_048_576, "none low medium high", "none", `"thinking_config":{"include_thoughts":false,"thinking_budget":0}`},
-		{Provider{Type: TypeGemini, Model: "models/gemini-2.5-pro"}, 1_048_576, "low medium high", "high", `"thinking_budget":24576`},
-		{Provider{Type: TypeGemini, Model: "gemma-4"}, 0, "", "high", `"stream":true`},
-		{Provider{Type: TypeCompatible, Model: "openai/gpt-5"}, 400_000, "", "high", `"stream":true`},
-		{Provider{Type: TypeCompatible, Model: "qwen3-8b", MaxTokens: 7}, 0, "", "high", `"max_tokens":7`},
-		{Provider{Type: TypeOpenAI, Model: "gpt-4.1", API: APIChat, MaxTokens: 7}, 1_047_576, "", "", `"max_completion_tokens":7`},
+		{OpenAIConfig{Type: ServerOpenAI}, 1_050_000, "low medium high xhigh max", "max", `"reasoning":{"effort":"max","summary":"auto"}`},
+		{OpenAIConfig{Type: ServerOpenAI}, 1_050_000, "low medium high xhigh max", "none", `"reasoning":{"summary":"auto"}`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "gpt-5-mini-2025-08-07"}, 400_000, "minimal low medium high", "minimal", `"effort":"minimal"`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "gpt-5.1", API: APIChat}, 400_000, "none low medium high", "none", `"reasoning_effort":"none"`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "o3"}, 200_000, "low medium high", "high", `"effort":"high"`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "gpt-4.1-mini", API: APIChat}, 1_047_576, "", "high", `"stream":true`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "gpt-9"}, 0, "", "high", `"include":["reasoning.encrypted_content"]`},
+		{OpenAIConfig{Type: ServerGemini}, 1_048_576, "low medium high", "low", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"low"}}}`},
+		{OpenAIConfig{Type: ServerGemini}, 1_048_576, "low medium high", "", `"thinking_config":{"include_thoughts":true}`},
+		{OpenAIConfig{Type: ServerGemini, Model: "gemini-2.5-flash"}, 1_048_576, "none low medium high", "none", `"thinking_config":{"include_thoughts":false,"thinking_budget":0}`},
+		{OpenAIConfig{Type: ServerGemini, Model: "models/gemini-2.5-pro"}, 1_048_576, "low medium high", "high", `"thinking_budget":24576`},
+		{OpenAIConfig{Type: ServerGemini, Model: "gemma-4"}, 0, "", "high", `"stream":true`},
+		{OpenAIConfig{Type: ServerCompatible, Model: "openai/gpt-5", UsualWindow: 400_000}, 400_000, "", "high", `"stream":true`},
+		{OpenAIConfig{Type: ServerCompatible, Model: "qwen3-8b", MaxTokens: 7}, 0, "", "high", `"max_tokens":7`},
+		{OpenAIConfig{Type: ServerOpenAI, Model: "gpt-4.1", API: APIChat, MaxTokens: 7}, 1_047_576, "", "", `"max_completion_tokens":7`},
 	} {
-		o := newOpenAI(tt.provider, func(string) string { return "" }, nil)
+		o := NewOpenAI(tt.cfg)
 		if got := strings.Join(o.Levels(), " "); got != tt.levels || o.Window() != tt.window {
 			t.Errorf("%s: levels %s, window %d", o.Name(), got, o.Window())
 		}
@@ -381,16 +381,16 @@ func TestLevels(t *testing.T) {
 
 func TestOpenAIBase(t *testing.T) {
 	for _, tt := range []struct{ kind, url, want string }{
-		{TypeOpenAI, "", "https://api.openai.com/v1/"},
-		{TypeOpenAI, "https://proxy.example/", "https://proxy.example/v1/"},
-		{TypeGemini, "", "https://generativelanguage.googleapis.com/v1beta/openai/"},
-		{TypeCompatible, "http://127.0.0.1:1234", "http://127.0.0.1:1234/v1/"},
-		{TypeCompatible, "https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/"},
-		{TypeCompatible, "https://api.deepseek.com/beta/", "https://api.deepseek.com/beta/"},
-		{TypeCompatible, "https://api.deepseek.com/chat/completions", "https://api.deepseek.com/"},
-		{TypeCompatible, "https://x.example/d/chat/completions?api-version=1", "https://x.example/d/"},
-		{TypeOpenAI, "https://proxy.example/v1/responses/", "https://proxy.example/v1/"},
-		{TypeGemini, "https://proxy.example/v1beta/openai/chat/completions", "https://proxy.example/v1beta/openai/"},
+		{ServerOpenAI, "", "https://api.openai.com/v1/"},
+		{ServerOpenAI, "https://proxy.example/", "https://proxy.example/v1/"},
+		{ServerGemini, "", "https://generativelanguage.googleapis.com/v1beta/openai/"},
+		{ServerCompatible, "http://127.0.0.1:1234", "http://127.0.0.1:1234/v1/"},
+		{ServerCompatible, "https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/"},
+		{ServerCompatible, "https://api.deepseek.com/beta/", "https://api.deepseek.com/beta/"},
+		{ServerCompatible, "https://api.deepseek.com/chat/completions", "https://api.deepseek.com/"},
+		{ServerCompatible, "https://x.example/d/chat/completions?api-version=1", "https://x.example/d/"},
+		{ServerOpenAI, "https://proxy.example/v1/responses/", "https://proxy.example/v1/"},
+		{ServerGemini, "https://proxy.example/v1beta/openai/chat/completions", "https://proxy.example/v1beta/openai/"},
 	} {
 		if got := NewOpenAI(OpenAIConfig{Type: tt.kind, BaseURL: tt.url}).base(); got != tt.want {
 			t.Errorf("%s at %q: %s, want %s", tt.kind, tt.url, got, tt.want)
@@ -408,9 +408,9 @@ func TestOpenAIList(t *testing.T) {
 		w.Write([]byte(`{"object":"list","data":[{"id":"gpt-6-luna"},{"id":"text-embedding-3-small"},{"id":"gpt-image-2"},{"id":"models/gemini-3.8-flash"},{"id":"models/gemini-embedding-001"},{"id":""}]}`))
 	})
 	for kind, want := range map[string][]string{
-		TypeOpenAI:     {"openai:gpt-6-luna", "openai:models/gemini-3.8-flash"},
-		TypeGemini:     {"gemini:gpt-6-luna", "gemini:gemini-3.8-flash"},
-		TypeCompatible: {"compatible:gpt-6-luna", "compatible:text-embedding-3-small", "compatible:gpt-image-2", "compatible:models/gemini-3.8-flash", "compatible:models/gemini-embedding-001"},
+		ServerOpenAI:     {"openai:gpt-6-luna", "openai:models/gemini-3.8-flash"},
+		ServerGemini:     {"gemini:gpt-6-luna", "gemini:gemini-3.8-flash"},
+		ServerCompatible: {"compatible:gpt-6-luna", "compatible:text-embedding-3-small", "compatible:gpt-image-2", "compatible:models/gemini-3.8-flash", "compatible:models/gemini-embedding-001"},
 	} {
 		o := NewOpenAI(OpenAIConfig{Type: kind, BaseURL: s.URL, APIKey: func() string { return "k" }})
 		list, err := o.List(t.Context())
@@ -455,12 +455,12 @@ func TestOpenAILearns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(tt.list)) })
-			m := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL})
+			m := NewOpenAI(OpenAIConfig{Type: ServerCompatible, Model: "m", BaseURL: s.URL})
 			learned := Learn(t.Context(), m)
 			if learned != (tt.want > 0) || m.Window() != tt.want || learned && Learn(t.Context(), m) {
 				t.Errorf("learned %v, window %d, want %d", learned, m.Window(), tt.want)
 			}
-			if known := NewOpenAI(OpenAIConfig{Type: TypeCompatible, Model: "m", BaseURL: s.URL, Window: 7}); Learn(t.Context(), known) || known.Window() != 7 {
+			if known := NewOpenAI(OpenAIConfig{Type: ServerCompatible, Model: "m", BaseURL: s.URL, Window: 7}); Learn(t.Context(), known) || known.Window() != 7 {
 				t.Error("the configured window does not count")
 			}
 		})
@@ -473,8 +473,8 @@ func BenchmarkOpenAIChunk(b *testing.B) {
 		answer answer
 		chunk  string
 	}{
-		"responses": {&responsesAnswer{}, `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_68af40337e588193a3a9a4b2c4f1a1c0","output_index":0,"content_index":0,"delta":"Hello, this is a chunk of text.","logprobs":[],"obfuscation":"aB3dE5"}`},
-		"chat":      {&chatAnswer{}, `{"id":"chatcmpl-CdR8sXQ0bWc7LrT3","object":"chat.completion.chunk","created":1795329072,"model":"gpt-4.1-2025-04-14","service_tier":"default","system_fingerprint":"fp_433e8c8649","choices":[{"index":0,"delta":{"content":"Hello, this is a chunk of text."},"logprobs":null,"finish_reason":null}],"usage":null}`},
+		"responses": {NewResponsesAnswer(""), `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_68af40337e588193a3a9a4b2c4f1a1c0","output_index":0,"content_index":0,"delta":"Hello, this is a chunk of text.","logprobs":[],"obfuscation":"aB3dE5"}`},
+		"chat":      {NewChatAnswer(""), `{"id":"chatcmpl-CdR8sXQ0bWc7LrT3","object":"chat.completion.chunk","created":1795329072,"model":"gpt-4.1-2025-04-14","service_tier":"default","system_fingerprint":"fp_433e8c8649","choices":[{"index":0,"delta":{"content":"Hello, this is a chunk of text."},"logprobs":null,"finish_reason":null}],"usage":null}`},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -321,3 +321,7 @@ func (a *responsesAnswer) rest(r response, cutOff bool, emit func(Event) bool) b
 	}
 	return true
 }
+
+// NewResponsesAnswer returns a reader of one answer in the Responses API, for the model
+// of that name.
+func NewResponsesAnswer(name string) answer { return &responsesAnswer{model: name} }

@@ -90,7 +90,7 @@ func (o *OpenAI) responses(req Request, messages []Message, names toolNames) *re
 
 func (o *OpenAI) inputItems(history []Message, names toolNames) []inputItem {
 	items := []inputItem{}
-	ids := wireIDs{used: map[string]bool{}, most: maxCallID}
+	ids := wireIDs{most: maxCallID}
 	for _, m := range history {
 		if m.Role == Assistant {
 			items = append(items, o.answerItems(m.Blocks, &ids, names)...)

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -38,32 +37,37 @@ func (c *idle) clock() clock {
 	}
 }
 
-// scripts makes a model of each script, "a", "b" and so on; the first is picked,
-// the others are its fallbacks. A script of "no key" is a Claude without one.
+// scripts makes a model of each script, "a", "b" and so on, which are asked in turn.
+// A script of "no key" is a model that lacks its key.
 func scripts(t testing.TB, c clock, retry Retry, texts ...string) Model {
 	t.Helper()
-	cfg := Config{Retry: retry}
+	var models []Model
 	for i, text := range texts {
 		name := string(rune('a' + i))
-		p := Provider{Name: name, Type: TypeScript, Model: filepath.Join(t.TempDir(), "m")}
-		if text == "no key" {
-			p = Provider{Name: name, Type: TypeClaude, Model: "m", APIKeyEnv: "KEY"}
-		} else if err := os.WriteFile(p.Model, []byte(text), 0o600); err != nil {
+		s, err := ParseScript("m", strings.NewReader(strings.TrimPrefix(text, "no key")))
+		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Providers = append(cfg.Providers, p)
-		if i > 0 {
-			cfg.Fallback = append(cfg.Fallback, name)
+		s.Provider = name
+		if text == "no key" {
+			models = append(models, keyless{s})
+		} else {
+			models = append(models, s)
 		}
 	}
-	if wrong := cfg.Validate(); len(wrong) > 0 {
-		t.Fatal(wrong)
-	}
-	m, err := selectWith(cfg, func(string) string { return "" }, nil, "", c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return NewFailover(retry, c, models[0], models[1:]...)
+}
+
+// keyless is a model that lacks its key.
+type keyless struct{ *Script }
+
+func (k keyless) Ready() error {
+	return &Error{Provider: k.Provider, Message: "there is no API key", Auth: true,
+		Hint: "run zeph-acp login, or set KEY in the environment that starts the agent"}
+}
+
+func (k keyless) Stream(context.Context, Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { yield(Event{}, k.Ready()) }
 }
 
 // told is an answer as the user is told of it.

@@ -164,3 +164,13 @@ func names(cfg Config, getenv func(string) string) []string {
 	}
 	return names
 }
+
+func TestUsualWindow(t *testing.T) {
+	for model, want := range map[string]int{
+		"openai/gpt-5": 400_000, "google/gemini-2.5-pro": 1_048_576, "anthropic/claude-opus-5": 1_000_000, "claude-x": 200_000, "qwen3-8b": 0,
+	} {
+		if got := usualWindow(model); got != want {
+			t.Errorf("%s: %d, want %d", model, got, want)
+		}
+	}
+}

@@ -40,7 +40,7 @@ var dialects = map[string]dialect{
 		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
 		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
-			return jsonOrSSE, &claudeAnswer{provider: "claude:m"}
+			return jsonOrSSE, NewClaudeAnswer("claude:m")
 		},
 	},
 	"responses": {
@@ -48,7 +48,7 @@ var dialects = map[string]dialect{
 		usage: Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
 		back:  `"encrypted_content":"gAAAAABor0Az7dWcV5qk3m"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
-			return jsonOrSSE, &responsesAnswer{model: "openai:m"}
+			return jsonOrSSE, NewResponsesAnswer("openai:m")
 		},
 	},
 	"chat": {
@@ -72,13 +72,13 @@ var dialects = map[string]dialect{
 		lacks: []string{"refusal"},
 		aside: map[string]string{"/api/show": "show"},
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
-			return ndjsonChunks, &ollamaAnswer{provider: "ollama:m", estimate: func() int { return 1 }}
+			return ndjsonChunks, NewOllamaAnswer("ollama:m", func() int { return 1 })
 		},
 	},
 }
 
 func decodeChat() (func(*http.Response) iter.Seq2[[]byte, error], answer) {
-	return jsonOrSSE, &chatAnswer{model: "chat:m"}
+	return jsonOrSSE, NewChatAnswer("chat:m")
 }
 
 // behaviour is what a model does, whatever the dialect.
