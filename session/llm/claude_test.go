@@ -49,12 +49,12 @@ func serveClaude(t testing.TB, answers ...http.HandlerFunc) *anthropicServer {
 	return s
 }
 
-func (s *anthropicServer) model() *Claude {
-	return NewClaude(ClaudeConfig{BaseURL: s.URL + "/v1/", APIKey: func() string { return testKey + "\n" }})
+func claudeAt(address string) *Claude {
+	return NewClaude(ClaudeConfig{BaseURL: address + "/v1/", APIKey: func() string { return testKey + "\n" }})
 }
 
 func sse(t testing.TB, file string) http.HandlerFunc {
-	data, err := os.ReadFile(filepath.Join("testdata", file))
+	data, err := os.ReadFile(filepath.FromSlash(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestClaudeAnswer(t *testing.T) {
 		"future.sse":   {first, {Text: "done"}, usage(89), {Stop: StopEnd}},
 	} {
 		t.Run(file, func(t *testing.T) {
-			got, err := collect(serveClaude(t, sse(t, file)).model(), t.Context(), hello())
+			got, err := collect(claudeAt(serveClaude(t, sse(t, "testdata/"+file)).URL), t.Context(), hello())
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("Stream: %v (-want +got)\n%s", err, diff)
 			}
@@ -164,8 +164,8 @@ func TestClaudeFailure(t *testing.T) {
 		"a proxy": {status(407, "<html>"),
 			Error{Status: 407, Message: "Proxy Authentication Required", Hint: "check the proxy that HTTPS_PROXY or HTTP_PROXY names"}, 1},
 		"no body":            {status(500, ""), Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Again: true}, 1},
-		"error in stream":    {sse(t, "overloaded.sse"), Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
-		"stream breaks off":  {sse(t, "broken.sse"), Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}, 1},
+		"error in stream":    {sse(t, "testdata/overloaded.sse"), Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
+		"stream breaks off":  {sse(t, "testdata/broken.sse"), Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}, 1},
 		"connection is lost": {lost, Error{Message: "unexpected EOF", Hint: "try again", Again: true}, 1},
 		"not a stream": {status(200, `{"content":[]}`),
 			Error{Status: 200, Message: `it sent "application/json" instead of a stream of events`, Hint: "check base_url"}, 1},
@@ -174,7 +174,7 @@ func TestClaudeFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveClaude(t, tt.answer)
-			_, err := collect(s.model(), t.Context(), hello())
+			_, err := collect(claudeAt(s.URL), t.Context(), hello())
 			tt.want.Provider = "claude"
 			got, ok := errors.AsType[*Error](err)
 			if !ok {
@@ -197,7 +197,7 @@ func lost(w http.ResponseWriter, _ *http.Request) {
 
 func TestClaudeNetwork(t *testing.T) {
 	s := serveClaude(t, lost)
-	m := s.model()
+	m := claudeAt(s.URL)
 	s.Close()
 	_, err := collect(m, t.Context(), hello())
 	got, ok := errors.AsType[*Error](err)
@@ -226,10 +226,10 @@ func TestClaudeCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	go func() { <-began; cancel(cause) }()
-	if _, err := collect(s.model(), ctx, hello()); err != cause {
+	if _, err := collect(claudeAt(s.URL), ctx, hello()); err != cause {
 		t.Errorf("cancelled in the stream: %v", err)
 	}
-	if _, err := collect(s.model(), ctx, hello()); err != cause {
+	if _, err := collect(claudeAt(s.URL), ctx, hello()); err != cause {
 		t.Errorf("cancelled before: %v", err)
 	}
 }
@@ -247,7 +247,7 @@ func TestClaudeBase(t *testing.T) {
 }
 
 func TestClaudeSilence(t *testing.T) {
-	m := serveClaude(t, stalled(nil)).model()
+	m := claudeAt(serveClaude(t, stalled(nil)).URL)
 	m.endpoint.silence = time.Millisecond
 	_, err := collect(m, t.Context(), hello())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Again {
@@ -257,10 +257,11 @@ func TestClaudeSilence(t *testing.T) {
 
 func TestClaudeStopsWhenNobodyListens(t *testing.T) {
 	gone := make(chan struct{})
-	m := serveClaude(t, func(w http.ResponseWriter, r *http.Request) {
+	s := serveClaude(t, func(w http.ResponseWriter, r *http.Request) {
 		stalled(nil)(w, r)
 		close(gone)
-	}).model()
+	})
+	m := claudeAt(s.URL)
 	for range m.Stream(t.Context(), hello()) {
 		break
 	}
@@ -270,7 +271,7 @@ func TestClaudeStopsWhenNobodyListens(t *testing.T) {
 func TestClaudeWithoutKey(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "of the SDK")
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "of the SDK")
-	s := serveClaude(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "testdata/text.sse"))
 	key := ""
 	m := NewClaude(ClaudeConfig{Name: "work", BaseURL: s.URL, KeyEnv: "WORK_KEY", APIKey: func() string { return key }})
 	want := &Error{Provider: "work", Message: "there is no API key", Hint: "run zeph-acp login, or set WORK_KEY in the environment that starts the agent", Auth: true}
@@ -295,8 +296,8 @@ func TestClaudeRequest(t *testing.T) {
 	if err := json.Unmarshal(golden(t, "history.json"), &history); err != nil {
 		t.Fatal(err)
 	}
-	s := serveClaude(t, sse(t, "text.sse"))
-	_, err := collect(s.model(), t.Context(), Request{System: "Be brief.", Messages: history, Tools: []Tool{
+	s := serveClaude(t, sse(t, "testdata/text.sse"))
+	_, err := collect(claudeAt(s.URL), t.Context(), Request{System: "Be brief.", Messages: history, Tools: []Tool{
 		{Name: "read", Description: "Reads a <file>.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "list", Schema: json.RawMessage(`{"properties":{}}`)},
 		{Name: "odd", Schema: json.RawMessage(`true`)},
@@ -318,8 +319,8 @@ func TestClaudeRequest(t *testing.T) {
 func TestClaudeRefusedThought(t *testing.T) {
 	s := serveClaude(t,
 		status(400, `{"error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `+"`signature` in `thinking`"+` block."}}`),
-		sse(t, "text.sse"))
-	m := s.model()
+		sse(t, "testdata/text.sse"))
+	m := claudeAt(s.URL)
 	_, err := collect(m, t.Context(), Request{Messages: []Message{
 		said("a"),
 		{Role: Assistant, Blocks: []Block{{Opaque: &Opaque{m.Name(), json.RawMessage(`{"type":"thinking","signature":"x"}`)}}, {Text: "b"}}},
@@ -342,8 +343,8 @@ func TestClaudeMissingThought(t *testing.T) {
 		"The `content[].thinking` in the thinking mode must be passed back to the API.", // DeepSeek
 		"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
 	} {
-		s := serveClaude(t, status(400, `{"error":{"type":"invalid_request_error","message":`+quoted(message)+`}}`), sse(t, "text.sse"))
-		m := s.model()
+		s := serveClaude(t, status(400, `{"error":{"type":"invalid_request_error","message":`+quoted(message)+`}}`), sse(t, "testdata/text.sse"))
+		m := claudeAt(s.URL)
 		for range 2 {
 			if _, err := collect(m, t.Context(), Request{Messages: []Message{
 				said("a"), {Role: Assistant, Blocks: []Block{{Text: "b"}, {Call: &ToolCall{ID: "c", Name: "list", Input: json.RawMessage(`{}`)}}}},
@@ -443,10 +444,11 @@ func BenchmarkClaudeStream(b *testing.B) {
 		s.WriteString("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello.\"}}\n\n")
 	}
 	s.WriteString("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
-	m := serveClaude(b, func(w http.ResponseWriter, _ *http.Request) {
+	server := serveClaude(b, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, s.String())
-	}).model()
+	})
+	m := claudeAt(server.URL)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := collect(m, b.Context(), hello()); err != nil {

@@ -163,10 +163,10 @@ func TestClaudeThoughtChanged(t *testing.T) {
 
 // The level goes over the wire, beside all else.
 func TestClaudeThoughtRequest(t *testing.T) {
-	s := serveClaude(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "testdata/text.sse"))
 	req := hello()
 	req.Thought = "max"
-	if _, err := collect(s.model(), t.Context(), req); err != nil {
+	if _, err := collect(claudeAt(s.URL), t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"effort": "max"}

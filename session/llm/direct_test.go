@@ -158,3 +158,18 @@ func TestSpells(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a prompt is, it can be planned, and a call has an input or a problem.
+func FuzzPlan(f *testing.F) {
+	f.Add("/bash ls")
+	f.Add("/read {\"path\": 1}\n/list")
+	f.Add("```bash\nls\n```")
+	f.Fuzz(func(t *testing.T, text string) {
+		plan(text, tools())
+		for _, c := range slashCalls(text, tools()) {
+			if (c.Input == nil) != (c.Problem != "") || c.Input != nil && !json.Valid(c.Input) {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}

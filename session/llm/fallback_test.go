@@ -47,7 +47,7 @@ func TestFallback(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c idle
-			if diff := cmp.Diff(tt.want, told(scripts(t, c.clock(), some, tt.scripts...), t.Context())); diff != "" {
+			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), some, tt.scripts...), t.Context())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -59,7 +59,7 @@ func TestFallback(t *testing.T) {
 func TestFallbackRests(t *testing.T) {
 	c := idle{at: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
-	m := scripts(t, c.clock(), Retry{}, bad+good+bad+good, good+good+good+bad)
+	m := scripts(t, idleClock(&c), Retry{}, bad+good+bad+good, good+good+good+bad)
 	for i, want := range []struct {
 		after time.Duration
 		next  string // is asked
@@ -86,7 +86,7 @@ func TestFallbackRests(t *testing.T) {
 func TestFallbackWithoutKey(t *testing.T) {
 	c := idle{at: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
-	m := scripts(t, c.clock(), Retry{}, bad+good, "no key")
+	m := scripts(t, idleClock(&c), Retry{}, bad+good, "no key")
 	noKey := "b: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"
 	for i, want := range []string{"! a: x (" + noKey + ")", "hi .end"} {
 		if got := told(m, t.Context()); got != want {
@@ -103,12 +103,15 @@ func TestFallbackWithoutKey(t *testing.T) {
 func TestFallbackWindow(t *testing.T) {
 	var c idle
 	model := func(name, script string, window int) *retrier {
-		s := parse(t, script)
+		s, err := ParseScript("m.jsonl", strings.NewReader(script))
+		if err != nil {
+			t.Fatal(err)
+		}
 		s.Provider, s.ContextWindow = name, window
-		return &retrier{s, Retry{}, c.clock()}
+		return &retrier{s, Retry{}, idleClock(&c)}
 	}
 	a, b := model("a", `{"error": "x"}`, 9000), model("b", `{"text": "hi"}`, 5)
-	f := &fallback{Model: a, others: []Model{b, model("c", `{"text": "hi"}`+"\n\n"+`{"text": "ho"}`, 8000)}, clock: c.clock()}
+	f := &fallback{Model: a, others: []Model{b, model("c", `{"text": "hi"}`+"\n\n"+`{"text": "ho"}`, 8000)}, clock: idleClock(&c)}
 	req := hello()
 	req.System = strings.Repeat("x", 70)
 	events, err := collect(f, t.Context(), req)

@@ -89,5 +89,5 @@ func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
 }
 
 func refuse(w http.ResponseWriter, r *http.Request, message string) {
-	status(400, `{"error":{"message":`+quoted(message)+`}}`)(w, r)
+	status(400, `{"error":{"message":`+inJSON(message)+`}}`)(w, r)
 }

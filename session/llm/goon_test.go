@@ -40,7 +40,7 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c idle
-			if diff := cmp.Diff(tt.want, told(scripts(t, c.clock(), Retry{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
+			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), Retry{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

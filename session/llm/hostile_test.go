@@ -48,11 +48,11 @@ func TestEndless(t *testing.T) {
 		head, piece string
 		most        int
 	}{
-		"an event of many lines": {"", "data: x\n", maxEvent},
-		"one line":               {"data: ", "x", maxEvent},
-		"nothing but comments":   {"", ": still here\n\n", maxEvent},
+		"an event of many lines": {"", "data: x\n", 32 << 20},
+		"one line":               {"data: ", "x", 32 << 20},
+		"nothing but comments":   {"", ": still here\n\n", 32 << 20},
 		"arguments of a call": {block, `data: {"type":"content_block_delta","index":0,"delta":{"partial_json":"` +
-			strings.Repeat("x", 16<<10) + `"}}` + "\n\n", maxArguments},
+			strings.Repeat("x", 16<<10) + `"}}` + "\n\n", 16 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &endless{head: strings.NewReader(tt.head), piece: tt.piece}
@@ -61,7 +61,7 @@ func TestEndless(t *testing.T) {
 				return &http.Response{Header: http.Header{}, Body: body}, nil
 			}
 			var last error
-			for _, err := range e.stream(t.Context(), open, sseChunks, func() answer { return NewClaudeAnswer("") }) {
+			for _, err := range e.stream(t.Context(), open, jsonOrSSE, func() answer { return NewClaudeAnswer("") }) {
 				last = err
 			}
 			if f, ok := errors.AsType[*Error](last); !ok || f.Again {
@@ -100,7 +100,7 @@ func TestEndlessList(t *testing.T) {
 func TestTokenCounts(t *testing.T) {
 	for count, want := range map[string]int{
 		"7": 7, "7.5": 7, "1e3": 1000, "-7": 0, "null": 0, `"7"`: 0, "[]": 0,
-		"9223372036854775807": mostCounted, "18446744073709551616": mostCounted, "1e400": mostCounted,
+		"9223372036854775807": 1 << 40, "18446744073709551616": 1 << 40, "1e400": 1 << 40,
 	} {
 		var u chatUsage
 		if err := json.Unmarshal([]byte(`{"prompt_tokens":`+count+`,"completion_tokens":`+count+`}`), &u); err != nil {
@@ -114,11 +114,12 @@ func TestTokenCounts(t *testing.T) {
 
 // TestFailureIsClean gets messages with the key, and with what steers a terminal.
 func TestFailureIsClean(t *testing.T) {
-	e := &endpoint{provider: "p", apiKey: func() string { return wireKey }}
+	const key = "key-for-the-wire"
+	e := &endpoint{provider: "p", apiKey: func() string { return key }}
 	for message, want := range map[string]string{
-		"bad " + wireKey: "bad [key]",
-		strings.Repeat("y", maxMessage-10) + wireKey: strings.Repeat("y", maxMessage-10) + "[key]",
-		"\x1b[31mred\x00\u009b1m \r\n end":           "[31mred 1m end",
+		"bad " + key:                             "bad [key]",
+		strings.Repeat("y", maxMessage-10) + key: strings.Repeat("y", maxMessage-10) + "[key]",
+		"\x1b[31mred\x00\u009b1m \r\n end":       "[31mred 1m end",
 	} {
 		f, _ := errors.AsType[*Error](e.failure(&statusError{status: 400, message: message}))
 		if f.Message != want {

@@ -43,8 +43,8 @@ func TestSees(t *testing.T) {
 
 // A conversation with images goes on with a model that takes none.
 func TestBlindClaude(t *testing.T) {
-	s := serveClaude(t, sse(t, "text.sse"))
-	m := s.model()
+	s := serveClaude(t, sse(t, "../anthropic/testdata/text.sse"))
+	m := claudeAt(s.URL)
 	m.cfg.Blind = true
 	history := []Message{pictured(Block{Text: "look"}, picture(34<<10)), {Role: Assistant, Blocks: []Block{{Text: "nice"}}}, pictured(picture(3), picture(5<<19))}
 	before := Message{Role: User, Blocks: append([]Block(nil), history[0].Blocks...)}

@@ -22,7 +22,6 @@ import (
 // for each chat.
 type ollamaServer struct {
 	*httptest.Server
-	memory     Memory
 	show, tags string // bodies; empty means 404
 
 	mu    sync.Mutex
@@ -69,8 +68,8 @@ func serveOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *
 	return s
 }
 
-func (s *ollamaServer) model(model string) *Ollama {
-	return NewOllama(OllamaConfig{Model: model, Address: s.URL, Memory: &s.memory})
+func ollamaAt(address, model string) *Ollama {
+	return NewOllama(OllamaConfig{Model: model, Address: address})
 }
 
 // ndjson answers with lines.
@@ -124,7 +123,7 @@ func TestOllamaAnswer(t *testing.T) {
 			[]Event{{Text: "a"}, usage, {Stop: StopEnd}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := collect(serveOllama(t, "", "", ndjson(tt.lines...)).model("m"), t.Context(), hello())
+			got, err := collect(ollamaAt(serveOllama(t, "", "", ndjson(tt.lines...)).URL, "m"), t.Context(), hello())
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Errorf("Stream: %v (-want +got)\n%s", err, diff)
 			}
@@ -172,7 +171,7 @@ func TestOllamaFailure(t *testing.T) {
 			Error{Message: "it gave no answer, but loaded or unloaded the model", Hint: "try again", Again: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := collect(serveOllama(t, "", "", tt.answer).model("m"), t.Context(), hello())
+			_, err := collect(ollamaAt(serveOllama(t, "", "", tt.answer).URL, "m"), t.Context(), hello())
 			e, ok := errors.AsType[*Error](err)
 			if !ok {
 				t.Fatalf("Stream: %v", err)
@@ -205,7 +204,7 @@ func TestOllamaNobodyThere(t *testing.T) {
 func TestOllamaLongLine(t *testing.T) {
 	text := strings.Repeat("ä", 6<<20)
 	s := serveOllama(t, "", "", ndjson(says(`"content":"","tool_calls":[{"function":{"name":"write","arguments":{"text":"`+text+`"}}}]`), ollamaDone))
-	got, err := collect(s.model("m"), t.Context(), hello())
+	got, err := collect(ollamaAt(s.URL, "m"), t.Context(), hello())
 	if err != nil || len(got) != 3 || len(got[0].Call.Input) != len(text)+len(`{"text":""}`) {
 		t.Errorf("Stream: %d events, %v", len(got), err)
 	}
@@ -221,7 +220,7 @@ func TestOllamaCancel(t *testing.T) {
 	defer cancel(nil)
 	stop := errors.New("stop")
 	var last error
-	for ev, err := range s.model("m").Stream(ctx, hello()) {
+	for ev, err := range ollamaAt(s.URL, "m").Stream(ctx, hello()) {
 		if ev.Text != "" {
 			cancel(stop)
 		}
@@ -234,7 +233,7 @@ func TestOllamaCancel(t *testing.T) {
 
 // Who waits for another to learn of the model still sees a cancel.
 func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
-	m := serveOllama(t, "", "").model("m")
+	m := ollamaAt(serveOllama(t, "", "").URL, "m")
 	m.memory("m").asking <- struct{}{} // the other one
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())

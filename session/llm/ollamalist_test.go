@@ -29,10 +29,10 @@ func TestOllamaList(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("List: %v (-want +got)\n%s", err, diff)
 	}
-	if got, err := serveOllama(t, "", `{"models":null}`).model("").List(t.Context()); err != nil || got == nil || len(got) > 0 {
+	if got, err := ollamaAt(serveOllama(t, "", `{"models":null}`).URL, "").List(t.Context()); err != nil || got == nil || len(got) > 0 {
 		t.Errorf("no models: %v, %v", got, err)
 	}
-	if _, err := serveOllama(t, "", "").model("").List(t.Context()); err == nil {
+	if _, err := ollamaAt(serveOllama(t, "", "").URL, "").List(t.Context()); err == nil {
 		t.Error("404 is no list")
 	}
 }
@@ -40,7 +40,7 @@ func TestOllamaList(t *testing.T) {
 // Without a model it is the first that can chat, and stays that one.
 func TestOllamaPick(t *testing.T) {
 	s := serveOllama(t, qwenShow, someTags, ndjson(ollamaDone))
-	m := s.model("")
+	m := ollamaAt(s.URL, "")
 	for range 2 {
 		if _, err := collect(m, t.Context(), hello()); err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestOllamaPick(t *testing.T) {
 	if m.Name() != "ollama" || paths != "GET /api/tags, POST /api/show, POST /api/chat, POST /api/chat" || !strings.HasPrefix(s.chats[1], `{"model":"qwen3:8b",`) {
 		t.Errorf("%s asked %s: %s", m.Name(), paths, s.chats[1])
 	}
-	_, err := collect(serveOllama(t, "", `{"models":[]}`).model(""), t.Context(), hello())
+	_, err := collect(ollamaAt(serveOllama(t, "", `{"models":[]}`).URL, ""), t.Context(), hello())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Hint != "pull one, such as: ollama pull qwen3" || e.Again {
 		t.Errorf("no models: %#v", err)
 	}

@@ -31,8 +31,8 @@ func TestOllamaFacts(t *testing.T) {
 		"nonsense":               {`{"capabilities":["completion","vision"],"parameters":"num_ctx x\nnum_ctx -1","model_info":{"a.context_length":"x","b.context_length":-1}}`, 0, "", 32_768, 32_768, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serveOllama(t, tt.show, "")
-			m := NewOllama(OllamaConfig{Model: "m", Address: s.URL, Window: tt.window, Images: tt.images, Memory: &s.memory})
+			s, memory := serveOllama(t, tt.show, ""), new(Memory)
+			m := NewOllama(OllamaConfig{Model: "m", Address: s.URL, Window: tt.window, Images: tt.images, Memory: memory})
 			before := m.Window()
 			learned := Learn(t.Context(), Text(m))
 			if learned != (tt.show != "") || Learn(t.Context(), m) {
@@ -46,7 +46,7 @@ func TestOllamaFacts(t *testing.T) {
 			if diff := cmp.Diff(facts{tt.before, tt.after, tt.levels, tt.sees}, facts{before, m.Window(), Levels(m), Sees(m)}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if other := s.model("m"); tt.window == 0 && other.Window() != m.Window() {
+			if other := NewOllama(OllamaConfig{Model: "m", Address: s.URL, Memory: memory}); tt.window == 0 && other.Window() != m.Window() {
 				t.Error("another session does not know what this one learned")
 			}
 		})
@@ -91,7 +91,7 @@ func TestOllamaRequest(t *testing.T) {
 func TestOllamaPrefix(t *testing.T) {
 	s := serveOllama(t, qwenShow, "", ndjson(ollamaDone))
 	req := Request{System: "s", Tools: []Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}, Messages: []Message{said("a")}}
-	m := s.model("m")
+	m := ollamaAt(s.URL, "m")
 	for range 2 {
 		if _, err := collect(m, t.Context(), req); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestOllamaImagesAndLevels(t *testing.T) {
 	show := `{"details":{"family":"gpt-oss"},"capabilities":["completion","vision","thinking"],"remote_host":"https://ollama.com:443"}`
 	s := serveOllama(t, show, "", ndjson(ollamaDone))
 	req := Request{Thought: "high", Messages: []Message{{Role: User, Blocks: []Block{{Text: "See"}, {Image: &Image{MIME: "image/png", Data: []byte("\x89PNG")}}}}}}
-	if _, err := collect(s.model("m"), t.Context(), req); err != nil {
+	if _, err := collect(ollamaAt(s.URL, "m"), t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"model":"m","stream":true,"options":{},"think":"high","truncate":false,"shift":false,"messages":[{"role":"user","content":"See","images":["iVBORw=="]}]}`

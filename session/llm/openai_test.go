@@ -65,7 +65,7 @@ func bare(t *testing.T, s *wireServer) Model {
 // can read stays behind, and everything else is what the API takes.
 func TestHistoryOfClaude(t *testing.T) {
 	var history []Message
-	if err := json.Unmarshal(golden(t, "history.json"), &history); err != nil {
+	if err := json.Unmarshal(golden(t, "../../anthropic/testdata/history.json"), &history); err != nil {
 		t.Fatal(err)
 	}
 	tools := []Tool{
@@ -175,7 +175,7 @@ func TestCallIDsGoBack(t *testing.T) {
 	} {
 		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")
 		history := []Message{said("a"), {Role: Assistant, Blocks: []Block{{Call: &ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
-		if _, err := collect(bare(t, s), t.Context(), Request{Messages: history}); err != nil || strings.Count(s.bodies[0], quoted(tt.want)) != 2 {
+		if _, err := collect(bare(t, s), t.Context(), Request{Messages: history}); err != nil || strings.Count(s.bodies[0], inJSON(tt.want)) != 2 {
 			t.Errorf("%s: %v, not %s in\n%s", tt.dialect, err, tt.want, s.bodies[0])
 		}
 	}
@@ -211,7 +211,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 				body := bodyOf(r)
 				bodies = append(bodies, body)
 				if strings.Contains(body, word) != must {
-					status(400, `{"error":{"message":`+quoted(tt.message)+`}}`)(w, r)
+					status(400, `{"error":{"message":`+inJSON(tt.message)+`}}`)(w, r)
 					return
 				}
 				w.Header().Set("Content-Type", "text/event-stream")

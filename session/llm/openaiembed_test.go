@@ -13,7 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const embedKey = "key-for-embeddings"
+const (
+	embedKey = "key-for-embeddings"
+	// The limits of one request.
+	embedTexts = 32
+	embedBytes = 8 << 10
+)
 
 // embedderAt is what a user gets who configures a provider at that address.
 func embedderAt(t testing.TB, p Provider, url string) Embedder {
@@ -114,7 +119,7 @@ func TestOpenAIEmbedMany(t *testing.T) {
 		var data []string
 		for i := len(in.Input) - 1; i >= 0; i-- {
 			var of int
-			if _, err := fmt.Sscanf(in.Input[i], "text %d ", &of); err != nil || len(in.Input[i]) > maxEmbedBytes || strings.Contains(in.Input[i], "�") {
+			if _, err := fmt.Sscanf(in.Input[i], "text %d ", &of); err != nil || len(in.Input[i]) > embedBytes || strings.Contains(in.Input[i], "�") {
 				t.Errorf("%d bytes of %.20q: %v", len(in.Input[i]), in.Input[i], err)
 			}
 			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":[%d]}`, i, of))
@@ -122,11 +127,11 @@ func TestOpenAIEmbedMany(t *testing.T) {
 		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
 	})
 	var texts []string
-	for i := range 2*maxEmbedTexts + 6 {
+	for i := range 2*embedTexts + 6 {
 		texts = append(texts, fmt.Sprintf("text %d ", i)+strings.Repeat("é", i*100))
 	}
 	got, err := embedderAt(t, Provider{Type: TypeCompatible, Model: "m"}, s.URL).Embed(t.Context(), texts)
-	if err != nil || len(got) != len(texts) || !cmp.Equal(sizes, []int{maxEmbedTexts, maxEmbedTexts, 6}) {
+	if err != nil || len(got) != len(texts) || !cmp.Equal(sizes, []int{embedTexts, embedTexts, 6}) {
 		t.Fatalf("%d vectors by requests of %v: %v", len(got), sizes, err)
 	}
 	for i, v := range got {
@@ -142,9 +147,9 @@ func TestOpenAIEmbedUneven(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		n++
 		vector := strings.Repeat("1,", n) + "1"
-		fmt.Fprintf(w, `{"data":[%s{"embedding":[%s]}]}`, strings.Repeat(`{"embedding":[`+vector+`]},`, (maxEmbedTexts-1)*(2-n)), vector)
+		fmt.Fprintf(w, `{"data":[%s{"embedding":[%s]}]}`, strings.Repeat(`{"embedding":[`+vector+`]},`, (embedTexts-1)*(2-n)), vector)
 	})
-	_, err := embedderAt(t, Provider{Type: TypeOpenAI}, s.URL).Embed(t.Context(), make([]string, maxEmbedTexts+1))
+	_, err := embedderAt(t, Provider{Type: TypeOpenAI}, s.URL).Embed(t.Context(), make([]string, embedTexts+1))
 	if want := "openai: it sent vectors of 2 and 3 numbers (try again)"; fmt.Sprint(err) != want || !errors.As(err, new(*Error)) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -138,14 +138,20 @@ const chatEnd = "data: [DONE]\n\n"
 
 func saysDelta(delta string) string { return `{"choices":[{"index":0,"delta":` + delta + `}]}` }
 
-func saysText(text string) string { return saysDelta(`{"content":` + quoted(text) + `}`) }
+func saysText(text string) string { return saysDelta(`{"content":` + inJSON(text) + `}`) }
 
 func stopsFor(reason string) string {
-	return `{"choices":[{"index":0,"delta":{},"finish_reason":` + quoted(reason) + `}]}`
+	return `{"choices":[{"index":0,"delta":{},"finish_reason":` + inJSON(reason) + `}]}`
+}
+
+// inJSON returns a text as a JSON string.
+func inJSON(text string) string {
+	raw, _ := json.Marshal(text) // strings always encode
+	return string(raw)
 }
 
 func geminiThought(text string) string {
-	return saysDelta(`{"content":` + quoted(text) + `,"extra_content":{"google":{"thought":true}}}`)
+	return saysDelta(`{"content":` + inJSON(text) + `,"extra_content":{"google":{"thought":true}}}`)
 }
 
 func itemAdded(index int, item string) string {
@@ -157,7 +163,7 @@ func itemDone(index int, item string) string {
 }
 
 func argsDelta(id string, index int, delta string) string {
-	return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":%q,"output_index":%d,"delta":%s}`, id, index, quoted(delta))
+	return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":%q,"output_index":%d,"delta":%s}`, id, index, inJSON(delta))
 }
 
 func completed(items string) string {
@@ -165,7 +171,7 @@ func completed(items string) string {
 }
 
 func claudeText(text string) string {
-	return `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + quoted(text) + `}}`
+	return `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + inJSON(text) + `}}`
 }
 
 func claudeCallOf(index int, name string) string {

@@ -103,7 +103,7 @@ func FuzzRepair(f *testing.F) {
 }
 
 func TestTokens(t *testing.T) {
-	req := Request{System: strings.Repeat("word ", 70), Messages: []Message{said(strings.Repeat("日本", 35))},
+	req := Request{System: strings.Repeat("word ", 70), Messages: []Message{{Role: User, Blocks: []Block{{Text: strings.Repeat("日本", 35)}}}},
 		Tools: []Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{}`)}}}
 	if got := Tokens(req); got != 168 {
 		t.Errorf("Tokens = %d", got)

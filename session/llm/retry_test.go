@@ -19,23 +19,23 @@ type idle struct {
 	wait  func(ctx context.Context) // called before each, if not nil
 }
 
-func (c *idle) clock() clock {
-	return clock{
-		now: func() time.Time { return c.at },
-		sleep: func(ctx context.Context, d time.Duration) error {
-			if c.wait != nil {
-				c.wait(ctx)
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			c.at = c.at.Add(d)
-			c.waits = append(c.waits, d)
-			return nil
-		},
-		random: func() float64 { return 0 },
+func (c *idle) now() time.Time { return c.at }
+
+func (c *idle) sleep(ctx context.Context, d time.Duration) error {
+	if c.wait != nil {
+		c.wait(ctx)
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.at = c.at.Add(d)
+	c.waits = append(c.waits, d)
+	return nil
 }
+
+func never() float64 { return 0 }
+
+func idleClock(c *idle) clock { return clock{c.now, c.sleep, never} }
 
 // scripts makes a model of each script, "a", "b" and so on, which are asked in turn.
 // A script of "no key" is a model that lacks its key.
@@ -152,7 +152,7 @@ func TestRetry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c idle
-			got := told(scripts(t, c.clock(), tt.retry, tt.script), t.Context())
+			got := told(scripts(t, idleClock(&c), tt.retry, tt.script), t.Context())
 			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.waits, c.waits); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -163,7 +163,7 @@ func TestRetry(t *testing.T) {
 // Up to half of a wait is left to chance, never what the provider asks for.
 func TestRetryJitter(t *testing.T) {
 	var c idle
-	clock := c.clock()
+	clock := idleClock(&c)
 	clock.random = func() float64 { return 1 }
 	m := scripts(t, clock, Defaults().Retry, overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
 	told(m, t.Context())
@@ -178,7 +178,7 @@ func TestRetryCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
 	c := idle{wait: func(context.Context) { cancel(stop) }}
-	events, err := collect(scripts(t, c.clock(), Defaults().Retry, overloaded, `{"text": "b"}`), ctx, hello())
+	events, err := collect(scripts(t, idleClock(&c), Defaults().Retry, overloaded, `{"text": "b"}`), ctx, hello())
 	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
 		t.Errorf("%s", tale(events, err))
 	}

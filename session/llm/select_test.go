@@ -82,7 +82,7 @@ func TestSelect(t *testing.T) {
 // The key and the address come from what Select was given, and nowhere else.
 func TestSelectEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", "http://192.0.2.1/")
-	s := serveClaude(t, sse(t, "text.sse"))
+	s := serveClaude(t, sse(t, "../anthropic/testdata/text.sse"))
 	env := map[string]string{"ANTHROPIC_BASE_URL": s.URL}
 	m, err := Select(Config{Providers: []Provider{{Name: "a", Type: "claude"}}}, func(k string) string { return env[k] }, nil, "")
 	if err != nil {

@@ -141,7 +141,7 @@ func TestRefusesTools(t *testing.T) {
 // A model that refuses tools is asked the same in text, once, and from then on.
 func TestOrText(t *testing.T) {
 	refused := new(atomic.Bool)
-	s := parse(t, `
+	s := scriptOf(t, `
 {"error": "m does not support tools", "status": 400}
 
 {"text": "`+"```bash\\nls\\n```"+`"}
@@ -150,7 +150,7 @@ func TestOrText(t *testing.T) {
 
 {"text": "`+"```bash\\nid\\n```"+`"}
 `)
-	m := &orText{s, refused}
+	m := Auto(s, refused)
 	req := Request{Messages: []Message{said("hi")}, Tools: tools()}
 	if CallsInText(m) {
 		t.Error("calls in text before it refused")
@@ -161,7 +161,7 @@ func TestOrText(t *testing.T) {
 			t.Errorf("answer %d: %s", i, s)
 		}
 	}
-	other := &orText{s, refused} // of another session
+	other := Auto(s, refused) // of another session
 	if got, err := collect(other, t.Context(), req); transcript(got, err) != `bash {"command":"id"}|tools` {
 		t.Errorf("another session: %s", transcript(got, err))
 	}
@@ -180,7 +180,7 @@ func TestOrTextFails(t *testing.T) {
 		"text fails":          {refusal + "\n" + `{"error": "down", "status": 500}`, "error:script answered 500: down", tools()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := &orText{parse(t, tt.script), new(atomic.Bool)}
+			m := Auto(scriptOf(t, tt.script), new(atomic.Bool))
 			got, err := collect(m, t.Context(), Request{Messages: []Message{said("hi")}, Tools: tt.tools})
 			if s := transcript(got, err); s != tt.want || CallsInText(m) {
 				t.Errorf("%s; in text: %t", s, CallsInText(m))
@@ -214,4 +214,13 @@ func TestSelectToolUse(t *testing.T) {
 			t.Errorf("%q: a capability of Claude is lost: %v", use, err)
 		}
 	}
+}
+
+func scriptOf(t testing.TB, text string) *Script {
+	t.Helper()
+	s, err := ParseScript("m.jsonl", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

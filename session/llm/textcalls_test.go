@@ -59,16 +59,13 @@ func FuzzTextCalls(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, calls := range [][]TextCall{TextCalls(text, tools()), slashCalls(text, tools())} {
-			for _, c := range calls {
-				if (c.Problem == "") != (isObject(c.Input) && json.Valid(c.Input)) {
-					t.Errorf("%+v", c)
-				}
-				if c.Line < 1 || c.Line > strings.Count(text, "\n")+1 {
-					t.Errorf("line %d", c.Line)
-				}
+		for _, c := range TextCalls(text, tools()) {
+			if (c.Problem == "") != (isObject(c.Input) && json.Valid(c.Input)) {
+				t.Errorf("%+v", c)
+			}
+			if c.Line < 1 || c.Line > strings.Count(text, "\n")+1 {
+				t.Errorf("line %d", c.Line)
 			}
 		}
-		plan(text, tools())
 	})
 }

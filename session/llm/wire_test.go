@@ -196,7 +196,7 @@ func TestWireGoesOn(t *testing.T) {
 			t.Fatalf("%s: %d requests, %v", name, len(s.bodies), err)
 		}
 		if before, after := prefix(t, s.bodies[0]), prefix(t, s.bodies[1]); !strings.HasPrefix(after, before) ||
-			!strings.Contains(after, "I was ab") || !strings.Contains(after, goOn) {
+			!strings.Contains(after, "I was ab") || !strings.Contains(after, "The connection broke off here") {
 			t.Errorf("%s: not gone on with what was said\n%s\n%s", name, before, after)
 		}
 	}

@@ -48,7 +48,7 @@ func TestWireCancelWait(t *testing.T) {
 			s := newWireServer(t, name, d, "429")
 			p := d.provider
 			p.BaseURL = s.URL
-			m, err := Select(Config{Providers: []Provider{p}, Retry: Retry{MaxAttempts: 1, BaseMS: maxWaitMS, MaxMS: maxWaitMS}},
+			m, err := Select(Config{Providers: []Provider{p}, Retry: Retry{MaxAttempts: 1, BaseMS: 300_000, MaxMS: 300_000}},
 				func(string) string { return wireKey }, nil, "")
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestWireMistaken(t *testing.T) {
 		"https by http":   {TypeCompatible, strings.Replace(secret.URL, "https:", "http:", 1), "begin base_url with https://"},
 	} {
 		cfg := Config{Providers: []Provider{{Type: tt.kind, Model: "m", BaseURL: tt.address}}, Retry: wireRetry}
-		m, err := selectWith(cfg, func(string) string { return wireKey }, nil, "", new(idle).clock())
+		m, err := selectWith(cfg, func(string) string { return wireKey }, nil, "", wireClock(new(idle)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func (s *wireServer) model() Model {
 			return wireKey
 		}
 		return ""
-	}, nil, "", new(idle).clock())
+	}, nil, "", wireClock(new(idle)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -166,4 +166,8 @@ func blocksOf(events []Event) (blocks []Block) {
 		}
 	}
 	return blocks
+}
+
+func wireClock(c *idle) clock {
+	return clock{now: c.now, sleep: c.sleep, random: func() float64 { return 0 }}
 }
