@@ -188,7 +188,7 @@ func TestCatalogueLearns(t *testing.T) {
 	s := serveOllama(t, qwenShow, "")
 	changed := 0
 	c := &Catalogue{Now: time.Now, Changed: func() { changed++ }}
-	m := ollamaAt(s.URL, "m")
+	m := NewOllama(OllamaConfig{Model: "m", Address: s.URL})
 	for range 2 {
 		c.Learn(m)
 		c.running.Wait()

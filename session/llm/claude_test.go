@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -343,7 +344,7 @@ func TestClaudeMissingThought(t *testing.T) {
 		"The `content[].thinking` in the thinking mode must be passed back to the API.", // DeepSeek
 		"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
 	} {
-		s := serveClaude(t, status(400, `{"error":{"type":"invalid_request_error","message":`+quoted(message)+`}}`), sse(t, "testdata/text.sse"))
+		s := serveClaude(t, status(400, `{"error":{"type":"invalid_request_error","message":`+strconv.Quote(message)+`}}`), sse(t, "testdata/text.sse"))
 		m := claudeAt(s.URL)
 		for range 2 {
 			if _, err := collect(m, t.Context(), Request{Messages: []Message{

@@ -110,7 +110,7 @@ const (
 
 // Defaults has no providers.
 func Defaults() Config {
-	return Config{FindOllama: true, ListModels: true, Retry: Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}}
+	return Config{FindOllama: true, ListModels: true, Retry: DefaultRetry()}
 }
 
 // Tighten takes nothing over: a repository that could name a provider could

@@ -32,6 +32,11 @@ type Retry struct {
 	BudgetSecs int `toml:"budget_secs"`
 }
 
+// DefaultRetry returns the limits that hold where the configuration sets none.
+func DefaultRetry() Retry {
+	return Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
+}
+
 // Bounds of the limits.
 const (
 	maxAttempts = 10

@@ -113,9 +113,9 @@ func TestRetry(t *testing.T) {
 		want   string
 		waits  []time.Duration
 	}{
-		"good at once": {`{"text": "hi"}`, Defaults().Retry, "hi .end", nil},
+		"good at once": {`{"text": "hi"}`, DefaultRetry(), "hi .end", nil},
 		"good the third time": {
-			overloaded + overloaded + `{"text": "hi"}`, Defaults().Retry,
+			overloaded + overloaded + `{"text": "hi"}`, DefaultRetry(),
 			"[a answered 529: Overloaded. Trying again in 1 s (2 of 5).] [a answered 529: Overloaded. Trying again in 2 s (3 of 5).] hi .end",
 			[]time.Duration{time.Second, 2 * time.Second},
 		},
@@ -130,11 +130,11 @@ func TestRetry(t *testing.T) {
 			[]time.Duration{600 * time.Millisecond},
 		},
 		"asks to wait": {
-			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, Defaults().Retry,
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, DefaultRetry(),
 			"[a answered 429: slow down. Trying again in 8 s (2 of 5).] hi .end", []time.Duration{7500 * time.Millisecond},
 		},
 		"asks to wait for too long": {
-			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, Defaults().Retry,
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, DefaultRetry(),
 			"! a answered 429: slow down (wait 10 min, then try again)", nil,
 		},
 		"no budget, but patience": {
@@ -143,7 +143,7 @@ func TestRetry(t *testing.T) {
 			"[a: x. Trying again in 4 min (2 of 10).] [a: x. Trying again in 4 min (3 of 10).] ! a: x (tried 3 times; wait 6 min, then try again)",
 			[]time.Duration{4 * time.Minute, 4 * time.Minute},
 		},
-		"not to be tried again": {`{"error": "no", "status": 400}`, Defaults().Retry, "! a answered 400: no", nil},
+		"not to be tried again": {`{"error": "no", "status": 400}`, DefaultRetry(), "! a answered 400: no", nil},
 		"switched off":          {overloaded, Retry{}, "! a answered 529: Overloaded.", nil},
 		"counts that come first are nothing of the answer": {
 			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, Retry{MaxAttempts: 1},
@@ -165,7 +165,7 @@ func TestRetryJitter(t *testing.T) {
 	var c idle
 	clock := idleClock(&c)
 	clock.random = func() float64 { return 1 }
-	m := scripts(t, clock, Defaults().Retry, overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
+	m := scripts(t, clock, DefaultRetry(), overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
 	told(m, t.Context())
 	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 5 * time.Second}, c.waits); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -178,7 +178,7 @@ func TestRetryCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
 	c := idle{wait: func(context.Context) { cancel(stop) }}
-	events, err := collect(scripts(t, idleClock(&c), Defaults().Retry, overloaded, `{"text": "b"}`), ctx, hello())
+	events, err := collect(scripts(t, idleClock(&c), DefaultRetry(), overloaded, `{"text": "b"}`), ctx, hello())
 	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
 		t.Errorf("%s", tale(events, err))
 	}
@@ -208,7 +208,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		m := scripts(b, systemClock(), Defaults().Retry, script, script)
+		m := scripts(b, systemClock(), DefaultRetry(), script, script)
 		b.StartTimer()
 		n := 0
 		for range m.Stream(b.Context(), hello()) {
