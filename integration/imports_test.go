@@ -24,6 +24,11 @@ var importTable = []struct {
 	{"acp", nil},
 	{"executors", nil},
 	{"session/llm", nil},
+	{"session/llm/wire", []string{"session/llm"}},
+	{"session/llm/textcalls", []string{"session/llm"}},
+	{"session/llm/llmtest", []string{"session/llm"}},
+	{"session/llm/provider", []string{"session/llm", "session/llm/*"}},
+	{"session/llm/*", []string{"session/llm", "session/llm/wire", "session/llm/textcalls"}},
 	{"protocol-fixtures/...", []string{"protocol-fixtures/..."}},
 	{"executors/command", nil},
 	{"executors/workspace", nil},
@@ -33,10 +38,10 @@ var importTable = []struct {
 	{"filter", []string{"executors", "executors/command", "executors/workspace"}},
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
-	{"session/agent", []string{"acp", "executors", "session/llm"}},
+	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
-	{"session", []string{"acp", "session/agent", "session/llm", "session/store"}},
+	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store"}},
 	{"integration", []string{"acp", "protocol-fixtures/..."}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
@@ -48,6 +53,7 @@ var forbidden = []string{
 	"github.com/santhosh-tekuri/jsonschema",
 	"github.com/google/go-cmp",
 	"testing",
+	module + "/session/llm/llmtest",
 }
 
 func fits(pattern, pkg string) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -64,7 +65,7 @@ func about(prompt, rest string) string {
 
 // commandOf finds the command that a prompt is.
 func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
-	name, rest := llm.Slash(strings.TrimSpace(agent.Typed(prompt)))
+	name, rest := local.Slash(strings.TrimSpace(agent.Typed(prompt)))
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {
@@ -117,7 +118,7 @@ func (s *Session) commands() []acp.Command {
 		add(c.name, c.description, c.hint)
 	}
 	for _, t := range s.runner().Tools() {
-		add(t.Name, "Tool: "+summary(t.Description), llm.Hint(t))
+		add(t.Name, "Tool: "+summary(t.Description), local.Hint(t))
 	}
 	return out
 }

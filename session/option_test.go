@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // A model that a provider lists later is offered from then on; any name of a
@@ -30,7 +31,7 @@ func TestModelsChange(t *testing.T) {
 		if name == "" {
 			name = "direct"
 		}
-		return llm.Direct{Provider: name}, nil
+		return local.Direct{Provider: name}, nil
 	}
 	s.Now = time.Now
 	sess := open(t, s)
@@ -65,7 +66,7 @@ func (s *Session) shownModel() acp.ConfigOption {
 }
 
 // thinker has thought levels.
-type thinker struct{ llm.Direct }
+type thinker struct{ local.Direct }
 
 func (thinker) Levels() []string { return []string{"low", "xhigh"} }
 
@@ -93,7 +94,7 @@ func TestStatusAfterAnotherModel(t *testing.T) {
 	w.all.Models = func() []llm.Choice { return append(models(), llm.Choice{Name: "script:small"}) }
 	w.all.Model = func(name string) (llm.Model, error) {
 		if window, ok := windows[name]; ok {
-			m, err := llm.ParseScript(strings.TrimPrefix(cmp.Or(name, "script:one"), "script:"), strings.NewReader(script))
+			m, err := local.ParseScript(strings.TrimPrefix(cmp.Or(name, "script:one"), "script:"), strings.NewReader(script))
 			m.ContextWindow = window
 			return m, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // steered is an agent whose turns begin by saying their prompt and end when
@@ -47,7 +48,7 @@ func newSessions(a Agent) *Sessions {
 	n := 0
 	return &Sessions{
 		NewAgent: func(Setup) (Opening, error) { return Opening{Agent: a, Mode: "code"}, nil },
-		Model:    func(string) (llm.Model, error) { return llm.Direct{}, nil },
+		Model:    func(string) (llm.Model, error) { return local.Direct{}, nil },
 		Models:   func() []llm.Choice { return []llm.Choice{{Name: "direct", Title: "Direct"}} },
 		NewID:    func() string { n++; return fmt.Sprint("s", n) },
 		Modes:    []acp.SessionMode{{ID: "ask"}, {ID: "code"}},

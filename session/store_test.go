@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -55,11 +56,11 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	s.Model = func(name string) (llm.Model, error) {
 		switch name {
 		case "", "script:one":
-			m, err := llm.ParseScript("one", strings.NewReader(script))
+			m, err := local.ParseScript("one", strings.NewReader(script))
 			m.ContextWindow = 1000
 			return m, err
 		case "direct":
-			return llm.Direct{}, nil
+			return local.Direct{}, nil
 		}
 		return nil, fmt.Errorf("no model %q", name)
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 func newLogin(f *flags) *cobra.Command {
@@ -45,13 +45,13 @@ func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
 // errNotStored is the end of a login without a key.
 var errNotStored = errors.New("no key was stored")
 
-func login(cmd *cobra.Command, f *flags, provider string) error {
+func login(cmd *cobra.Command, f *flags, name string) error {
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
 	}
 	warn(cmd, l)
-	choices := choicesOf(llm.Keys(l.Config.LLM))
+	choices := choicesOf(provider.Keys(l.Config.LLM))
 	if len(choices) == 0 {
 		return errors.New("no provider of this configuration needs a key")
 	}
@@ -60,8 +60,8 @@ func login(cmd *cobra.Command, f *flags, provider string) error {
 		return fmt.Errorf("%w: repair or remove the file first", err)
 	}
 	var chosen *choice
-	if provider != "" {
-		if chosen, err = choose(choices, provider); err != nil {
+	if name != "" {
+		if chosen, err = choose(choices, name); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ type choice struct {
 
 func (c *choice) String() string { return strings.Join(c.providers, ", ") }
 
-func choicesOf(keys []llm.Key) []*choice {
+func choicesOf(keys []provider.Key) []*choice {
 	var choices []*choice
 	for _, k := range keys {
 		i := slices.IndexFunc(choices, func(c *choice) bool { return c.env == k.Env })
@@ -139,13 +139,13 @@ func choicesOf(keys []llm.Key) []*choice {
 }
 
 // choose finds the choice of a provider.
-func choose(choices []*choice, provider string) (*choice, error) {
+func choose(choices []*choice, name string) (*choice, error) {
 	for _, c := range choices {
-		if slices.Contains(c.providers, provider) {
+		if slices.Contains(c.providers, name) {
 			return c, nil
 		}
 	}
-	return nil, usage("--provider: no provider %q that needs a key: want one of %s", provider, names(choices))
+	return nil, usage("--provider: no provider %q that needs a key: want one of %s", name, names(choices))
 }
 
 func names(choices []*choice) string {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 func newLogout(f *flags) *cobra.Command {
@@ -25,19 +25,19 @@ func newLogout(f *flags) *cobra.Command {
 
 // logout removes what login stored. It says what else still gives a key, since
 // it cannot take that away.
-func logout(cmd *cobra.Command, f *flags, provider string) error {
+func logout(cmd *cobra.Command, f *flags, name string) error {
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
 	}
 	warn(cmd, l)
-	keys, choices := l.Keys(), choicesOf(llm.Keys(l.Config.LLM))
+	keys, choices := l.Keys(), choicesOf(provider.Keys(l.Config.LLM))
 	var removed []string
-	if provider == "" {
+	if name == "" {
 		removed, err = keys.RemoveAll()
 	} else {
 		var c *choice
-		if c, err = choose(choices, provider); err != nil {
+		if c, err = choose(choices, name); err != nil {
 			return err
 		}
 		choices = []*choice{c}

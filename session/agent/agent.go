@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // Agent runs the turns of one session. Its fields do not change once it runs.
@@ -149,15 +150,15 @@ type turn struct {
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
 	prompt := Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
-	if name, _ := llm.Slash(strings.TrimSpace(Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
+	if name, _ := local.Slash(strings.TrimSpace(Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
 		prompt.Local = true
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
 	}
-	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || llm.Spells(typed, t.offered)) {
+	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || local.Spells(typed, t.offered)) {
 		// Only what the user typed is a call of the user's, not what is in an
 		// attached file.
-		t.model, t.direct, t.origin = llm.Direct{}, true, executors.User
+		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
 		prompt.Instead, prompt.Alone = typed, true
 	}
 	if a.Mode != nil && !prompt.Alone {
@@ -215,7 +216,7 @@ func (a *Agent) system(m llm.Model) string {
 }
 
 func isDirect(m llm.Model) bool {
-	_, ok := m.(llm.Direct)
+	_, ok := m.(local.Direct)
 	return ok
 }
 

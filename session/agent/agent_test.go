@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 func TestTurn(t *testing.T) {
@@ -148,7 +149,7 @@ func TestContextBudget(t *testing.T) {
 
 func TestPromptLargerThanTheWindow(t *testing.T) {
 	a := newAgent(t, "", &client{})
-	a.Model().(*llm.Script).ContextWindow = 100
+	a.Model().(*local.Script).ContextWindow = 100
 	_, _, err := a.Turn(t.Context(), nil, text(strings.Repeat("word ", 1000)))
 	if wrong, ok := errors.AsType[*acp.ParamsError](err); !ok || wrong.Field != "prompt" || !strings.Contains(wrong.Reason, "100") {
 		t.Error(err)
@@ -291,7 +292,7 @@ func BenchmarkTurn(b *testing.B) {
 	script := `{"tool":"say","input":{"text":"abc"}}` + "\n\n" + `{"text":"done"}`
 	b.ReportAllocs()
 	for b.Loop() {
-		model, _ := llm.ParseScript("bench", strings.NewReader(script))
+		model, _ := local.ParseScript("bench", strings.NewReader(script))
 		a.Model = func() llm.Model { return model }
 		if _, _, err := a.Turn(b.Context(), nil, text("hi")); err != nil {
 			b.Fatal(err)

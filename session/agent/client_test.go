@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // client notes the updates of a turn, each as a short line.
@@ -117,7 +118,7 @@ func (e tools) Execute(ctx context.Context, call *executors.Call) (executors.Res
 
 func newAgent(t testing.TB, script string, c *client) *Agent {
 	t.Helper()
-	model, err := llm.ParseScript("test", strings.NewReader(script))
+	model, err := local.ParseScript("test", strings.NewReader(script))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // What is in an attached file is never a call of the user's; a file that the
@@ -20,7 +21,7 @@ import (
 func TestOnlyTypedTextIsACall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, "", c)
-	a.Model = func() llm.Model { return llm.Direct{} }
+	a.Model = func() llm.Model { return local.Direct{} }
 	block := "```bash\nrm x\n```"
 	prompt := Input{Content: append(text("look at this").Content, acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///x.md", Text: &block}})}
 	if _, _, err := c.turn(t.Context(), t, a, nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
@@ -105,7 +106,7 @@ func TestPromptContent(t *testing.T) {
 	if !strings.Contains(text, "The audio was left out") || strings.Contains(text, "The image was left out") || strings.Count(text, "tool_call ") != 3 {
 		t.Error(text)
 	}
-	blind, err := llm.ParseScript("blind", strings.NewReader(`{"text":"ok"}`))
+	blind, err := local.ParseScript("blind", strings.NewReader(`{"text":"ok"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

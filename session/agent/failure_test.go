@@ -14,15 +14,17 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // selected makes an agent with what llm.Select makes of scripts: the first is
 // picked, the others are its fallbacks. It counts what each model cost.
-func selected(t testing.TB, c *client, retry llm.Retry, scripts ...string) (a *Agent, spent map[string]int) {
+func selected(t testing.TB, c *client, retry failover.Retry, scripts ...string) (a *Agent, spent map[string]int) {
 	t.Helper()
-	cfg := llm.Config{Retry: retry}
+	cfg := provider.Config{Retry: retry}
 	for i, script := range scripts {
-		p := llm.Provider{Name: string(rune('a' + i)), Type: llm.TypeScript, Model: filepath.Join(t.TempDir(), "m"), ContextWindow: 1000 * (i + 1)}
+		p := provider.Provider{Name: string(rune('a' + i)), Type: provider.TypeScript, Model: filepath.Join(t.TempDir(), "m"), ContextWindow: 1000 * (i + 1)}
 		if err := os.WriteFile(p.Model, []byte(script), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +33,7 @@ func selected(t testing.TB, c *client, retry llm.Retry, scripts ...string) (a *A
 			cfg.Fallback = append(cfg.Fallback, p.Name)
 		}
 	}
-	model, err := llm.Select(cfg, func(string) string { return "" }, nil, "")
+	model, err := provider.Select(cfg, func(string) string { return "" }, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c client
-			a, spent := selected(t, &c, llm.Retry{MaxAttempts: 1}, tt.scripts...)
+			a, spent := selected(t, &c, failover.Retry{MaxAttempts: 1}, tt.scripts...)
 			history, reason, err := c.turn(t.Context(), t, a, nil, text("u"))
 			for i, line := range c.lines {
 				if before, after, ok := strings.Cut(line, "b:"+os.TempDir()); ok {
@@ -151,7 +153,7 @@ func TestFailures(t *testing.T) {
 // The model that answers is on record.
 func TestFailureOnRecord(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, llm.Retry{}, busy, `{"text": "hi"}`)
+	a, _ := selected(t, &c, failover.Retry{}, busy, `{"text": "hi"}`)
 	c.turn(t.Context(), t, a, nil, text("u"))
 	i := slices.IndexFunc(c.log, func(e Event) bool { _, ok := e.(Answer); return ok })
 	if i < 0 || !strings.HasPrefix(c.log[i].(Answer).Model, "b:") {
@@ -162,7 +164,7 @@ func TestFailureOnRecord(t *testing.T) {
 // Notices are no part of the conversation.
 func TestFailureNotices(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, llm.Retry{MaxAttempts: 1}, busy+`{"text": "hi"}`)
+	a, _ := selected(t, &c, failover.Retry{MaxAttempts: 1}, busy+`{"text": "hi"}`)
 	a.Notices = true
 	var notices []string
 	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
@@ -179,7 +181,7 @@ func TestFailureNotices(t *testing.T) {
 
 // A cancel ends each state of a failing provider at once.
 func TestFailureCancel(t *testing.T) {
-	patient := llm.Retry{MaxAttempts: 3, BaseMS: 300_000, MaxMS: 300_000}
+	patient := failover.Retry{MaxAttempts: 3, BaseMS: 300_000, MaxMS: 300_000}
 	wait := `{"wait": "cancel"}` + "\n\n"
 	for name, tt := range map[string]struct {
 		scripts []string

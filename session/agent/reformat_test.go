@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 type lookInput struct {
@@ -81,7 +82,7 @@ func strictAgent(t testing.TB, script, judge string, c *client) (*Agent, *[]stri
 		return gates{next, &sync.Mutex{}, judged}
 	})
 	if judge != "" {
-		model, err := llm.ParseScript("judge", strings.NewReader(judge))
+		model, err := local.ParseScript("judge", strings.NewReader(judge))
 		if err != nil {
 			t.Fatal(err)
 		}

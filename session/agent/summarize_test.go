@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 func TestOutputSummarizer(t *testing.T) {
@@ -26,7 +28,7 @@ func TestOutputSummarizer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model, err := llm.ParseScript("test", strings.NewReader(tt.script))
+				model, err := local.ParseScript("test", strings.NewReader(tt.script))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,7 +65,7 @@ func TestOutputSummarizerAsks(t *testing.T) {
 	if err := json.Unmarshal([]byte(req.Messages[0].Blocks[0].Text), &q); err != nil || q.Output != output || !q.Cut || req.Tools != nil || len(req.Messages) != 1 {
 		t.Errorf("%v, %+v", err, q)
 	}
-	direct := &OutputSummarizer{Model: func() llm.Model { return llm.Direct{} }}
+	direct := &OutputSummarizer{Model: func() llm.Model { return local.Direct{} }}
 	if direct.Most() != 0 {
 		t.Error("what is built in sums nothing up")
 	}
@@ -72,7 +74,7 @@ func TestOutputSummarizerAsks(t *testing.T) {
 // What a summary costs is counted for the model that gave it.
 func TestOutputSummarizerInstead(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, llm.Retry{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
+	a, _ := selected(t, &c, failover.Retry{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
 	counted := ""
 	s := &OutputSummarizer{Model: a.Model, Count: func(m llm.Model, _ llm.Usage) { counted, _, _ = strings.Cut(m.Name(), ":") }}
 	if got, err := s.Summarize(t.Context(), "bash", json.RawMessage(`{}`), "output", false); err != nil || got != "All is well." || counted != "b" {
@@ -81,7 +83,7 @@ func TestOutputSummarizerInstead(t *testing.T) {
 }
 
 func TestOutputSummarizerCancelled(t *testing.T) {
-	model, err := llm.ParseScript("test", strings.NewReader(`{"wait":"cancel"}`))
+	model, err := local.ParseScript("test", strings.NewReader(`{"wait":"cancel"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

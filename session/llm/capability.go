@@ -1,9 +1,11 @@
 package llm
 
-import "context"
+import (
+	"context"
+)
 
 // capability gives the model, or the one that it wraps, as a T.
-func capability[T any](m Model) (T, bool) {
+func As[T any](m Model) (T, bool) {
 	for m != nil {
 		if t, ok := m.(T); ok {
 			return t, true
@@ -24,7 +26,7 @@ const ThoughtOff = "off"
 // Levels lists the thought levels that a Request to the model can have, from
 // least to most; nil means that there is no choice.
 func Levels(m Model) []string {
-	if l, ok := capability[interface{ Levels() []string }](m); ok {
+	if l, ok := As[interface{ Levels() []string }](m); ok {
 		return l.Levels()
 	}
 	return nil
@@ -33,14 +35,14 @@ func Levels(m Model) []string {
 // Ready tells whether the model can be used: a model that lacks its key gives an
 // *Error with Auth.
 func Ready(m Model) error {
-	if r, ok := capability[interface{ Ready() error }](m); ok {
+	if r, ok := As[interface{ Ready() error }](m); ok {
 		return r.Ready()
 	}
 	return nil
 }
 
 // learner is a model of which its provider knows more.
-type learner interface {
+type Learner interface {
 	Learn(ctx context.Context) bool
 }
 
@@ -48,17 +50,24 @@ type learner interface {
 // its window and its levels; most models know it by themselves. It reports whether
 // something was learned, so that what is shown of the model should be shown anew.
 func Learn(ctx context.Context, m Model) bool {
-	l, ok := capability[learner](m)
+	l, ok := As[Learner](m)
 	return ok && l.Learn(ctx)
 }
 
 // Answering returns the model that is asked next. That is another one than m while
 // m is left alone after a failure.
 func Answering(m Model) Model {
-	if f, ok := capability[interface{ Answering() Model }](m); ok {
+	if f, ok := As[interface{ Answering() Model }](m); ok {
 		if other := f.Answering(); other != nil {
 			return other
 		}
 	}
 	return m
+}
+
+// CallsInText reports whether the model calls tools in the text of its answers: it is
+// configured so, or it has refused tools.
+func CallsInText(m Model) bool {
+	t, ok := As[interface{ CallsInText() bool }](m)
+	return ok && t.CallsInText()
 }

@@ -1,6 +1,8 @@
 package llm
 
-import "context"
+import (
+	"context"
+)
 
 // Embedder turns texts into vectors whose directions tell how near the texts are
 // in meaning. It may be used concurrently.
@@ -14,7 +16,7 @@ type Embedder interface {
 // EmbedderOf gives what embeds at the model's provider; false if no
 // embedding_model is configured for it, or its type has none.
 func EmbedderOf(m Model) (Embedder, bool) {
-	p, ok := capability[interface{ Embedder() Embedder }](m)
+	p, ok := As[interface{ Embedder() Embedder }](m)
 	if !ok {
 		return nil, false
 	}

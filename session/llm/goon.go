@@ -1,17 +1,13 @@
 package llm
 
 import (
-	"context"
-	"errors"
-	"iter"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // goOn asks a model to go on. It is a message of the user's, since newer models
 // refuse a request that ends with the beginning of their own answer.
-const goOn = "[The connection broke off here. Go on exactly where your answer stopped, without repeating any of it. " +
+const goOnPrompt = "[The connection broke off here. Go on exactly where your answer stopped, without repeating any of it. " +
 	"Tool calls in it were not run: make them again.]"
 
 // GoOn gives the history with which a model is asked to go on after an answer
@@ -22,7 +18,7 @@ func GoOn(history []Message, said []Block) []Message {
 	if said = texts(said); len(said) == 0 {
 		return history
 	}
-	return append(slices.Clip(history), Message{Role: Assistant, Blocks: said}, Message{Role: User, Blocks: []Block{{Text: goOn}}})
+	return append(slices.Clip(history), Message{Role: Assistant, Blocks: said}, Message{Role: User, Blocks: []Block{{Text: goOnPrompt}}})
 }
 
 // NoGoOn takes the message of GoOn from the end of a history: the model never
@@ -36,184 +32,10 @@ func NoGoOn(history []Message) []Message {
 
 // IsGoOn reports whether a message is that of GoOn, and not the user's.
 func IsGoOn(m Message) bool {
-	return m.Role == User && len(m.Blocks) == 1 && m.Blocks[0].Text == goOn
+	return m.Role == User && len(m.Blocks) == 1 && m.Blocks[0].Text == goOnPrompt
 }
 
 // texts are the blocks of text that are not blank, which providers refuse.
 func texts(blocks []Block) []Block {
 	return only(blocks, func(b Block) bool { return strings.TrimSpace(b.Text) != "" })
-}
-
-// resumer lets a model go on, once, whose answer broke off. What came before the
-// end is never said twice.
-type resumer struct{ Model }
-
-// Unwrap gives the model that is asked.
-func (r *resumer) Unwrap() Model { return r.Model }
-
-// Stream asks the model, once more if its answer breaks off.
-func (r *resumer) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		var said partial
-		cut := false
-		for ev, err := range r.Model.Stream(ctx, req) {
-			if err != nil && ctx.Err() == nil && said.begun {
-				if e, ok := errors.AsType[*Error](err); ok && e.Again {
-					cut = true
-					break
-				}
-			}
-			said.add(ev)
-			if !yield(ev, err) {
-				return
-			}
-		}
-		if cut && yield(Event{Cut: true}, nil) {
-			req.Messages = GoOn(req.Messages, said.end())
-			r.resume(ctx, req, &said, yield)
-		}
-	}
-}
-
-// resume passes on what comes after the cut, without what was said before.
-func (r *resumer) resume(ctx context.Context, req Request, said *partial, yield func(Event, error) bool) {
-	text, thought := newTrimmer(said.text()), newTrimmer(said.thoughts.String())
-	// What was held back goes out before anything of another kind.
-	flush := func(ev Event) bool {
-		if held := thought.flushed(ev.Thought == ""); held != "" && !yield(Event{Thought: held}, nil) {
-			return false
-		}
-		held := text.flushed(ev.Text == "")
-		return held == "" || yield(Event{Text: held}, nil)
-	}
-	for ev, err := range r.Model.Stream(ctx, req) {
-		if (err != nil || ev.begins()) && !flush(ev) {
-			return
-		}
-		switch {
-		case err != nil && len(said.blocks) > 0:
-			err = kept(err)
-		case ev.Text != "":
-			ev.Text = text.take(ev.Text)
-		case ev.Thought != "":
-			ev.Thought = thought.take(ev.Thought)
-		}
-		if (ev != (Event{}) || err != nil) && !yield(ev, err) {
-			return
-		}
-	}
-}
-
-// kept tells what became of the answer that could not be gone on with.
-func kept(err error) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		return err
-	}
-	last := *e
-	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // that is what another prompt does
-	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", hint)
-	return &last
-}
-
-// partial collects what was said of an answer.
-type partial struct {
-	begun    bool
-	blocks   []Block
-	piece    strings.Builder // the last block, until it ends
-	thoughts strings.Builder
-}
-
-func (p *partial) add(ev Event) {
-	p.begun = p.begun || ev.begins()
-	switch {
-	case ev.Text != "":
-		p.piece.WriteString(ev.Text)
-	case ev.Thought != "":
-		p.end()
-		p.thoughts.WriteString(ev.Thought)
-	case ev.Opaque != nil, ev.Call != nil:
-		p.end()
-	}
-}
-
-// end completes the block and gives all.
-func (p *partial) end() []Block {
-	if p.piece.Len() > 0 {
-		p.blocks = append(p.blocks, Block{Text: p.piece.String()})
-		p.piece.Reset()
-	}
-	return p.blocks
-}
-
-// text is that of all blocks.
-func (p *partial) text() string {
-	var all strings.Builder
-	for _, b := range p.end() {
-		all.WriteString(b.Text)
-	}
-	return all.String()
-}
-
-const (
-	// minRestart is how much of an answer must come again from its beginning to be
-	// taken for a repetition, in bytes; minRepeated, how much of its end.
-	minRestart  = 3
-	minRepeated = 16
-	// maxCompared bounds what is compared, in bytes.
-	maxCompared = 32 << 10
-)
-
-// trimmer takes from the beginning of a text what was said already: models that
-// are asked to go on repeat their last words, or begin anew.
-type trimmer struct {
-	said string // empty once it is known what is new
-	held string // of the text, as long as it is not
-}
-
-func newTrimmer(said string) *trimmer {
-	for len(said) > maxCompared {
-		_, n := utf8.DecodeRuneInString(said[len(said)-maxCompared:])
-		said = said[len(said)-maxCompared+n:]
-	}
-	return &trimmer{said: said}
-}
-
-// take gives what is new.
-func (t *trimmer) take(text string) string {
-	if len(t.said) < minRestart {
-		return text
-	}
-	t.held += text
-	for i := range t.said {
-		end := t.said[i:]
-		switch {
-		case i > 0 && len(end) < minRepeated:
-			return t.flush()
-		case strings.HasPrefix(t.held, end):
-			t.held, t.said = t.held[len(end):], ""
-			return t.flush()
-		case strings.HasPrefix(end, t.held):
-			return "" // it may be; the next pieces tell
-		}
-	}
-	return t.flush()
-}
-
-// flushed gives what was held back, if the text has ended.
-func (t *trimmer) flushed(ended bool) string {
-	if !ended || t.held == "" {
-		return ""
-	}
-	return t.flush()
-}
-
-// flush gives what was held back, unless it is the beginning of what was said.
-func (t *trimmer) flush() string {
-	held := t.held
-	if len(held) >= minRestart && t.said != "" && strings.HasPrefix(t.said, held) {
-		held = ""
-	}
-	t.held, t.said = "", ""
-	return held
 }

@@ -8,7 +8,7 @@ import (
 // Sees tells whether the model takes images. One that doesn't is told of each
 // image in a line of text.
 func Sees(m Model) bool {
-	s, ok := capability[interface{ Sees() bool }](m)
+	s, ok := As[interface{ Sees() bool }](m)
 	return ok && s.Sees()
 }
 
@@ -19,7 +19,7 @@ func Refuses(m Model, bytes int) string {
 	if !Sees(m) {
 		return "takes no images"
 	}
-	if l, ok := capability[interface{ LargestImage() int }](m); ok && bytes > l.LargestImage() {
+	if l, ok := As[interface{ LargestImage() int }](m); ok && bytes > l.LargestImage() {
 		return "takes images up to " + size(l.LargestImage())
 	}
 	return ""
@@ -27,7 +27,7 @@ func Refuses(m Model, bytes int) string {
 
 // shown gives the history as the model can take it: without the images that it
 // refuses. History itself is not changed.
-func shown(m Model, history []Message) []Message {
+func Shown(m Model, history []Message) []Message {
 	refused := func(b Block) bool { return b.Image != nil && Refuses(m, len(b.Image.Data)) != "" }
 	history = slices.Clone(history)
 	for i, message := range history {
@@ -37,7 +37,7 @@ func shown(m Model, history []Message) []Message {
 		blocks := slices.Clone(message.Blocks)
 		for j, b := range blocks {
 			if refused(b) {
-				blocks[j] = Block{Text: notShown(b.Image, m)}
+				blocks[j] = Block{Text: NotShown(b.Image, m)}
 			}
 		}
 		history[i].Blocks = blocks
@@ -45,18 +45,8 @@ func shown(m Model, history []Message) []Message {
 	return history
 }
 
-func imagesOf(m Message) []*Image {
-	var images []*Image
-	for _, b := range m.Blocks {
-		if b.Image != nil {
-			images = append(images, b.Image)
-		}
-	}
-	return images
-}
-
 // notShown is what stands in for an image.
-func notShown(image *Image, m Model) string {
+func NotShown(image *Image, m Model) string {
 	return fmt.Sprintf("[%s, %s, not shown: %s %s]", image.MIME, size(len(image.Data)), m.Name(), Refuses(m, len(image.Data)))
 }
 

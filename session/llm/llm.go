@@ -1,10 +1,13 @@
-// Package llm is the language model as the turn loop sees it: messages in, a
-// stream of events out. Each provider is one [Model].
+// Package llm is the contract of a language model: messages in, a stream of events out.
 //
-// Start with [Model], and with [Select], which makes the one that the user wants.
-// It promises that a stream ends either with a Stop event or with an error, never
-// with silence; a provider's failure is a [*Error] that names the provider, the
-// status and what to do. It knows nothing of sessions, tools or the protocol.
+// Start with [Model]. A model comes from the package provider; its adapters are
+// siblings, and wire and textcalls are what the adapters share. Functions such as
+// [Sees], [Levels] and [Cost] return what a model can do, also when it is wrapped by
+// others: see [As].
+//
+// It promises that a stream ends with a Stop event or with an error, never with
+// silence. A provider's failure is a [*Error] that names the provider, the status and
+// what to do. It knows nothing of sessions, tools or the protocol of clients.
 package llm
 
 import (

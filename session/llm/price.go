@@ -28,7 +28,7 @@ type Price struct {
 // currency matches what the protocol takes for one.
 var currency = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`) })
 
-func (p Price) validate() map[string]string {
+func (p Price) Validate() map[string]string {
 	wrong := map[string]string{}
 	for key, price := range map[string]float64{
 		"input": p.Input, "output": p.Output, "cache_read": p.CacheRead, "cache_write": p.CacheWrite,
@@ -46,7 +46,7 @@ func (p Price) validate() map[string]string {
 // Cost is what an answer of the model costs; ok is false if no price is
 // configured.
 func Cost(m Model, u Usage) (amount float64, currency string, ok bool) {
-	priced, ok := capability[interface{ Prices() Price }](m)
+	priced, ok := As[interface{ Prices() Price }](m)
 	if !ok || priced.Prices() == (Price{}) {
 		return 0, "", false
 	}

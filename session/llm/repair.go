@@ -1,6 +1,18 @@
 package llm
 
-import "slices"
+import (
+	"slices"
+)
+
+// withoutThoughts takes all opaque blocks out, and tells whether there were any.
+func WithoutOpaque(messages []Message) (bare []Message, had bool) {
+	for _, m := range messages {
+		blocks := only(m.Blocks, func(b Block) bool { return b.Opaque == nil })
+		had = had || len(blocks) < len(m.Blocks)
+		bare = append(bare, Message{Role: m.Role, Blocks: blocks})
+	}
+	return bare, had
+}
 
 // Tombstone is the text of a result that stands in for one that never came.
 const Tombstone = "[cancelled]"
@@ -89,9 +101,15 @@ func only(blocks []Block, keep func(Block) bool) []Block {
 	return kept
 }
 
-func appendMessage(out []Message, role Role, blocks []Block) []Message {
-	if len(blocks) == 0 {
-		return out
+// merged joins neighbours of one role, which the templates of some models refuse.
+func Merge(history []Message) []Message {
+	var out []Message
+	for _, m := range history {
+		if n := len(out); n > 0 && out[n-1].Role == m.Role {
+			out[n-1].Blocks = append(slices.Clip(out[n-1].Blocks), m.Blocks...)
+			continue
+		}
+		out = append(out, m)
 	}
-	return append(out, Message{Role: role, Blocks: blocks})
+	return out
 }

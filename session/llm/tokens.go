@@ -1,5 +1,7 @@
 package llm
 
+import ()
+
 // imageTokens is what an image costs at most: providers scale larger ones down.
 const imageTokens = 1600
 
@@ -22,11 +24,11 @@ func Tokens(req Request) int {
 			}
 		}
 	}
-	return tokens(bytes) + images*imageTokens
+	return EstimateTokens(bytes) + images*imageTokens
 }
 
 // tokens estimates how many a text of that many bytes is.
-func tokens(bytes int) int { return (2*bytes + 6) / 7 }
+func EstimateTokens(bytes int) int { return (2*bytes + 6) / 7 }
 
 func blockBytes(b Block) int {
 	n := len(b.Text)
@@ -56,5 +58,5 @@ func MessageTokens(m Message, model string) int {
 			images++
 		}
 	}
-	return tokens(bytes) + images*imageTokens
+	return EstimateTokens(bytes) + images*imageTokens
 }

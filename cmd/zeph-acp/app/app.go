@@ -27,6 +27,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -62,8 +63,8 @@ type App struct {
 	filters *filters            // of what tools give
 	vectors toolset.Vectors     // of tools, for all sessions
 
-	servers   llm.Memory     // what was learned of the models' servers, for all sessions
-	catalogue *llm.Catalogue // of what the providers list; nil asks nobody
+	servers   provider.Memory     // what was learned of the models' servers, for all sessions
+	catalogue *provider.Catalogue // of what the providers list; nil asks nobody
 
 	mu     sync.Mutex
 	served []*session.Sessions // by the servers

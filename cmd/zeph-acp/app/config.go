@@ -20,18 +20,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // Config is all configuration. Each package owns its part; here they are put
 // together, and nothing else is.
 type Config struct {
-	Agent Agent        `toml:"agent"`
-	LLM   llm.Config   `toml:"llm"`
-	Tools Tools        `toml:"tools"`
-	ACP   acp.Config   `toml:"acp"`
-	Audit audit.Config `toml:"audit"`
-	Log   LogConfig    `toml:"log"`
+	Agent Agent           `toml:"agent"`
+	LLM   provider.Config `toml:"llm"`
+	Tools Tools           `toml:"tools"`
+	ACP   acp.Config      `toml:"acp"`
+	Audit audit.Config    `toml:"audit"`
+	Log   LogConfig       `toml:"log"`
 }
 
 // Agent is the table [agent].
@@ -68,7 +68,7 @@ type Shell struct {
 func Defaults() Config {
 	return Config{
 		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
-		LLM:   llm.Defaults(),
+		LLM:   provider.Defaults(),
 		Tools: Tools{
 			File:         files.Defaults(),
 			Scrape:       web.Defaults(),
@@ -104,7 +104,7 @@ func sections() []section {
 	return []section{
 		part("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
 		part("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
-		part("llm", func(c *Config) *llm.Config { return &c.LLM }),
+		part("llm", func(c *Config) *provider.Config { return &c.LLM }),
 		part("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
 		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
 		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),

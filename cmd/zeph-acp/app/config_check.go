@@ -13,7 +13,8 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // Findings are what Check found.
@@ -42,7 +43,7 @@ func (l *Loaded) Check(dir, model string) Findings {
 		f.Mistakes = append(f.Mistakes, Mistake{Where: where, Text: text})
 	}
 	if model != "" {
-		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, nil, model); err != nil {
+		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, model); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: "ZEPH_MODEL", Text: err.Error()})
 		}
 	}
@@ -111,12 +112,12 @@ func (l *Loaded) checkTools(f *Findings) {
 // checkScripts reads the scripts of all providers.
 func (l *Loaded) checkScripts(f *Findings) {
 	for i, p := range l.Config.LLM.Providers {
-		if p.Type != llm.TypeScript {
+		if p.Type != provider.TypeScript {
 			continue
 		}
 		file, err := filepath.Abs(p.Model) // as it is looked for
 		if err == nil {
-			_, err = llm.LoadScript(file)
+			_, err = local.LoadScript(file)
 		}
 		if err != nil {
 			key := fmt.Sprintf("llm.providers[%d].model", i)
@@ -137,7 +138,7 @@ func (l *Loaded) checkHelpers(f *Findings) {
 		if name == "" {
 			continue
 		}
-		if _, err := llm.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
+		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
 			f.Mistakes = append(f.Mistakes, Mistake{Where: l.whence(key), Key: key, Text: err.Error()})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter"
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // filters are the output filters of a process. The rules take some milliseconds
@@ -95,7 +95,7 @@ func (a *App) filter(cfg Config) *filter.Link {
 // ready has the keys of all providers masked wherever they are, and tells what of
 // the user's rules cannot be used.
 func (f *filters) ready(cfg Config, getenv func(string) string) (warnings []string) {
-	for _, k := range llm.Keys(cfg.LLM) {
+	for _, k := range provider.Keys(cfg.LLM) {
 		f.learn(getenv(k.Env))
 	}
 	for _, p := range cfg.LLM.Providers {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // Keys are the keys that login saved, in the file keys.toml of the configuration
@@ -34,7 +34,7 @@ const keysFile = "keys.toml"
 
 // NewKeys gives the keys in dir. Only those of known are answered, so that the
 // file cannot set any other variable; those of environ go before them.
-func NewKeys(dir string, known []llm.Key, environ func(name string) string) *Keys {
+func NewKeys(dir string, known []provider.Key, environ func(name string) string) *Keys {
 	k := &Keys{dir: dir, known: map[string]bool{}, environ: environ}
 	for _, key := range known {
 		k.known[key.Env] = true
@@ -43,7 +43,7 @@ func NewKeys(dir string, known []llm.Key, environ func(name string) string) *Key
 }
 
 // Keys gives the keys that this configuration's providers use.
-func (l *Loaded) Keys() *Keys { return NewKeys(l.Paths.Config, llm.Keys(l.Config.LLM), os.Getenv) }
+func (l *Loaded) Keys() *Keys { return NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), os.Getenv) }
 
 // File is where the keys are; empty if there is no such place.
 func (k *Keys) File() string {

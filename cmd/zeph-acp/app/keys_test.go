@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // keysIn gives keys in dir for KEY_A and KEY_B, with that environment.
 func keysIn(dir string, environ ...string) *Keys {
 	env := environment(environ)
-	return NewKeys(dir, []llm.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}},
+	return NewKeys(dir, []provider.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}},
 		func(name string) string { return env[name] })
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // listsFile is the name of the file in the data directory that keeps what models
@@ -20,11 +21,11 @@ const listsFile = "models.json"
 
 // newCatalogue makes what knows the providers' lists; nil if nobody is to be
 // asked.
-func (a *App) newCatalogue(l *Loaded) *llm.Catalogue {
+func (a *App) newCatalogue(l *Loaded) *provider.Catalogue {
 	if !l.Config.LLM.ListModels {
 		return nil
 	}
-	c := &llm.Catalogue{
+	c := &provider.Catalogue{
 		Now:     func() time.Time { return a.Now() },
 		Memory:  &a.servers,
 		Changed: a.modelsChanged,
@@ -98,7 +99,7 @@ func (p *ollamaProbe) getenv(next func(string) string) func(string) string {
 	return func(name string) string {
 		value := next(name)
 		if name == ollamaHost && value == "" && p.answers() {
-			return llm.OllamaDefault
+			return provider.DefaultOllama
 		}
 		return value
 	}
@@ -127,6 +128,6 @@ func (a *App) environment(l *Loaded, keys *Keys) func(string) string {
 	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || os.Getenv(ollamaHost) != "" {
 		return getenv
 	}
-	p := &ollamaProbe{ask: llm.FindOllama, now: func() time.Time { return a.Now() }}
+	p := &ollamaProbe{ask: provider.FindOllama, now: func() time.Time { return a.Now() }}
 	return p.getenv(getenv)
 }

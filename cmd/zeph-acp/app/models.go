@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // model makes a model. What misses its key is refused here, so that the client
@@ -19,8 +20,8 @@ func (a *App) model(name string) (llm.Model, error) {
 	return a.modelOf(a.Config.LLM, name)
 }
 
-func (a *App) modelOf(cfg llm.Config, name string) (llm.Model, error) {
-	m, err := llm.Select(cfg, a.Getenv, &a.servers, name)
+func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
+	m, err := provider.Select(cfg, a.Getenv, &a.servers, name)
 	if err != nil {
 		return nil, a.placed(name, err)
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // An Ollama is looked for only when it is asked for, and not each time.
@@ -25,7 +26,7 @@ func TestOllamaProbe(t *testing.T) {
 	env := map[string]string{"ANTHROPIC_API_KEY": "k"}
 	getenv := p.getenv(func(name string) string { return env[name] })
 	model := func() string {
-		m, err := llm.Select(llm.Defaults(), getenv, nil, "")
+		m, err := provider.Select(provider.Defaults(), getenv, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestOllamaProbe(t *testing.T) {
 		want  string
 		asked int
 	}{
-		{"a key goes before", func() {}, "claude:" + llm.DefaultClaude, 0},
+		{"a key goes before", func() {}, "claude:" + anthropic.DefaultModel, 0},
 		{"nobody there", func() { delete(env, "ANTHROPIC_API_KEY") }, "direct", 1},
 		{"still nobody", func() { now, found = now.Add(probeMissed-1), true }, "direct", 1},
 		{"started", func() { now = now.Add(1) }, "ollama", 2},

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // systemPrompt is the system prompt of one session. It is written when a model
@@ -36,7 +37,7 @@ func (p *systemPrompt) text() string {
 // ready has it written for a model that needs one, so that the user is warned
 // before the turn.
 func (p *systemPrompt) ready(m llm.Model) {
-	if _, direct := m.(llm.Direct); !direct {
+	if _, direct := m.(local.Direct); !direct {
 		p.text()
 	}
 }

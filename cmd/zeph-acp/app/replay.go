@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // scriptWindow is the context window of a fixture's model, in tokens.
@@ -42,7 +42,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	}
 	a := New(l, slog.New(slog.DiscardHandler))
 	a.Model, a.Settle = "", 0
-	a.Getenv = NewKeys(l.Paths.Config, llm.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
+	a.Getenv = NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
 	defer func() { err = errors.Join(err, a.Close()) }()
 
 	in, clientOut := io.Pipe()
@@ -88,16 +88,16 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, err
 	l.Config.LLM.FindOllama, l.Config.LLM.ListModels = false, false
 	model := filepath.Join(dir, "model.jsonl")
 	for i, p := range l.Config.LLM.Providers {
-		if p.Type == llm.TypeScript && p.Model == "model.jsonl" {
+		if p.Type == provider.TypeScript && p.Model == "model.jsonl" {
 			l.Config.LLM.Providers[i].Model = model
 		}
 	}
 	if len(l.Config.LLM.Providers) == 0 {
-		p := llm.Provider{Type: llm.TypeDirect}
+		p := provider.Provider{Type: provider.TypeDirect}
 		if f.Model != nil {
-			p = llm.Provider{Type: llm.TypeScript, Model: model, ContextWindow: scriptWindow}
+			p = provider.Provider{Type: provider.TypeScript, Model: model, ContextWindow: scriptWindow}
 		}
-		l.Config.LLM.Providers = []llm.Provider{p}
+		l.Config.LLM.Providers = []provider.Provider{p}
 	}
 	return l, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // roots is a workspace that the tools here never look at.
@@ -170,7 +171,7 @@ func TestPlanTypedByTheUser(t *testing.T) {
 		"/update_plan":                 "/update_plan needs entries: write JSON.\nUsage: /update_plan {\"entries\": […]}\n  entries (array)",
 	} {
 		got := ""
-		for ev, err := range (llm.Direct{}).Stream(t.Context(), llm.Request{
+		for ev, err := range (local.Direct{}).Stream(t.Context(), llm.Request{
 			Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: prompt}}}}, Tools: tools,
 		}) {
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
 // rules reads "a: b c; d: e".
@@ -153,7 +154,7 @@ func TestGate(t *testing.T) {
 		t.Error("the user's own call waits")
 	}
 	s.Begin(t.Context(), model{}, "ship it", nil, tools("deploy test build x y"))
-	if got := names(s.Offer(llm.Text(model{}))); got != "deploy test build" {
+	if got := names(s.Offer(textcalls.Wrap(model{}))); got != "deploy test build" {
 		t.Errorf("in the text: %s", got)
 	}
 	s.Reset()

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // TestProviderEmbeds goes all the way from a configured provider to the tools that
 // are offered: its embeddings choose them, and without these words do.
 func TestProviderEmbeds(t *testing.T) {
-	for _, kind := range []string{llm.TypeOpenAI, llm.TypeCompatible, llm.TypeGemini} {
+	for _, kind := range []string{provider.TypeOpenAI, provider.TypeCompatible, provider.TypeGemini} {
 		t.Run(kind, func(t *testing.T) {
 			broken := false
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,9 +38,9 @@ func TestProviderEmbeds(t *testing.T) {
 				fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
 			}))
 			defer srv.Close()
-			cfg := llm.Defaults()
-			cfg.Providers = []llm.Provider{{Type: kind, Model: "m", BaseURL: srv.URL, EmbeddingModel: "e"}}
-			m, err := llm.Select(cfg, func(string) string { return "key" }, nil, "")
+			cfg := provider.Defaults()
+			cfg.Providers = []provider.Provider{{Type: kind, Model: "m", BaseURL: srv.URL, EmbeddingModel: "e"}}
+			m, err := provider.Select(cfg, func(string) string { return "key" }, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}

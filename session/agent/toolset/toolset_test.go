@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
 // model is a model that nobody asks; it embeds if it can.
@@ -85,7 +86,7 @@ func TestOff(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	tools := append(catalogue(t), llm.Tool{Name: "odd", Description: "Odd."})
-	inText := llm.Text(model{})
+	inText := textcalls.Wrap(model{})
 	for name, tt := range map[string]struct {
 		prompt  string
 		history []llm.Message
@@ -158,7 +159,7 @@ func TestGrows(t *testing.T) {
 		t.Errorf("%q", s.Status())
 	}
 	// A model that calls in the text gets all, and no room to think.
-	if text := s.Offer(llm.Text(model{})); !sameTools(text, tools) {
+	if text := s.Offer(textcalls.Wrap(model{})); !sameTools(text, tools) {
 		t.Errorf("%s", names(text))
 	}
 	if back := s.Offer(model{}); names(back) != names(got) || !strings.Contains(string(back[0].Schema), Prefix) {

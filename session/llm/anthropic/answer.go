@@ -1,0 +1,263 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// wireEvent is an event of the stream, as far as it is used. The SDK's own type
+// has every field of every variant: each chunk would cost 10 µs and 8 KB instead
+// of 1.5 µs and 0.7 KB.
+// https://platform.claude.com/docs/en/build-with-claude/streaming
+type streamEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Usage streamUsage `json:"usage"`
+	} `json:"message"`
+	ContentBlock streamBlock `json:"content_block"`
+	Delta        struct {
+		Text        string `json:"text"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		PartialJSON string `json:"partial_json"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage streamUsage     `json:"usage"`
+	Error json.RawMessage `json:"error"`
+
+	// These are of an answer that comes as one piece.
+	Content    []streamBlock `json:"content"`
+	StopReason string        `json:"stop_reason"`
+}
+
+type streamBlock struct {
+	thoughtBlock
+	Text  string          `json:"text"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type streamUsage struct {
+	Input      wire.TokenCount `json:"input_tokens"` // neither read from the cache nor written to it
+	CacheRead  wire.TokenCount `json:"cache_read_input_tokens"`
+	CacheWrite wire.TokenCount `json:"cache_creation_input_tokens"`
+	Output     wire.TokenCount `json:"output_tokens"`
+}
+
+// claudeAnswer turns the events of one stream into Events.
+type answerReader struct {
+	provider string
+	unsigned bool // others than Anthropic want thoughts back that they didn't sign
+	usage    streamUsage
+	stop     string // the API's stop reason
+	made     int    // calls that were emitted
+	ids      wire.CallIDs
+
+	thought thoughtBlock // that is being sent; Type is empty if none is
+	think   strings.Builder
+	calls   []*openCall // that are not emitted yet
+	wire.ArgumentCount
+}
+
+// claudeCall is a call that is being sent. Blocks come one after the other, but
+// not from all servers.
+type openCall struct {
+	index int
+	call  llm.ToolCall
+	args  strings.Builder
+	whole json.RawMessage // input that came with the start of the block
+	ended bool
+}
+
+// take reads one event. Done means that nothing is to be read any more: the
+// answer is complete, or emit gave false.
+func (a *answerReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
+	if string(data) == "[DONE]" { // of gateways that know Chat Completions better
+		return true, a.End(emit)
+	}
+	var e streamEvent
+	if err := wire.Decode(data, &e); err != nil {
+		return true, fmt.Errorf("reading its stream: %w", err)
+	}
+	switch {
+	case e.Type == "error", wire.IsFault(e.Error):
+		return true, wire.ParseFault(data)
+	case e.Type == "message":
+		return true, a.message(&e, emit)
+	case e.Type == "message_start":
+		a.usage = e.Message.Usage
+		return !emit(a.usageEvent()), nil
+	case e.Type == "content_block_start":
+		return !a.endThought(emit) || !a.endCalls(false, emit) || !a.startBlock(e.Index, &e.ContentBlock, emit), nil
+	case e.Type == "content_block_delta":
+		return !a.delta(&e, emit), nil
+	case e.Type == "content_block_stop":
+		if c := a.call(e.Index); c != nil {
+			c.ended = true
+		}
+		return !a.endThought(emit), nil
+	case e.Type == "message_delta":
+		a.stop = cmp.Or(e.Delta.StopReason, a.stop)
+		a.usage.add(e.Usage)
+		return !emit(a.usageEvent()), nil
+	case e.Type == "message_stop":
+		a.finish(emit)
+		return true, nil
+	}
+	return false, nil // ping, and what is yet to be invented
+}
+
+// end completes an answer that lacks only message_stop.
+func (a *answerReader) End(emit func(llm.Event) bool) error {
+	if a.stop == "" {
+		return wire.ErrBrokenOff
+	}
+	a.finish(emit)
+	return nil
+}
+
+func (a *answerReader) finish(emit func(llm.Event) bool) {
+	if a.endThought(emit) && a.endCalls(true, emit) {
+		emit(llm.Event{Stop: a.reason()})
+	}
+}
+
+// message reads the answer of a server that streams none.
+func (a *answerReader) message(e *streamEvent, emit func(llm.Event) bool) error {
+	a.usage, a.stop = e.Usage, e.StopReason
+	for i := range e.Content {
+		if !a.startBlock(i, &e.Content[i], emit) || !a.endThought(emit) {
+			return nil
+		}
+	}
+	if !emit(a.usageEvent()) {
+		return nil
+	}
+	return a.End(emit)
+}
+
+func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event) bool) bool {
+	switch b.Type {
+	case "text":
+		return b.Text == "" || emit(llm.Event{Text: b.Text})
+	case "thinking", "redacted_thinking":
+		a.thought = b.thoughtBlock
+		a.think.WriteString(b.Thinking)
+		return b.Thinking == "" || emit(llm.Event{Thought: b.Thinking})
+	case "tool_use":
+		a.Add(len(b.Input))
+		a.calls = append(a.calls, &openCall{index: index, call: llm.ToolCall{ID: b.ID, Name: b.Name}, whole: b.Input})
+	}
+	return true
+}
+
+func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
+	d := &e.Delta
+	switch {
+	case d.Text != "":
+		return emit(llm.Event{Text: d.Text})
+	case d.Thinking != "":
+		a.thought.Type = cmp.Or(a.thought.Type, "thinking")
+		a.think.WriteString(d.Thinking)
+		return emit(llm.Event{Thought: d.Thinking})
+	case d.Signature != "":
+		a.thought.Signature += d.Signature
+	case d.PartialJSON != "":
+		if c := a.call(e.Index); c != nil {
+			c.args.WriteString(d.PartialJSON)
+			a.Add(len(d.PartialJSON))
+		}
+	}
+	return true
+}
+
+// call gives the call of a block; nil if it is something else.
+func (a *answerReader) call(index int) *openCall {
+	for _, c := range slices.Backward(a.calls) {
+		if c.index == index && !c.ended {
+			return c
+		}
+	}
+	return nil
+}
+
+// endThought emits what the provider wants back of a thought.
+func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
+	t := a.thought
+	t.Thinking = a.think.String()
+	a.thought = thoughtBlock{}
+	a.think.Reset()
+	if t.Signature == "" && t.Data == "" && (!a.unsigned || t.Thinking == "") {
+		return true // without a signature it would be refused
+	}
+	data, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
+}
+
+// endCalls emits the calls that are complete, and at the end of the answer all. One
+// waits for what comes after it, since only then is it known whether the output
+// limit cut it off.
+func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
+	for len(a.calls) > 0 && (all || a.calls[0].ended) {
+		c := a.calls[0]
+		a.calls = a.calls[1:]
+		args := c.args.String()
+		if strings.TrimSpace(args) == "" {
+			args = string(c.whole)
+		}
+		input, ok := wire.ParseInput(args, len(a.calls) == 0 && a.reason() == llm.StopMaxTokens)
+		if !ok {
+			continue
+		}
+		a.made++
+		c.call.ID, c.call.Input = a.ids.Unique(c.call.ID), input
+		if !emit(llm.Event{Call: &c.call}) {
+			return false
+		}
+	}
+	return true
+}
+
+// reason translates the API's. A pause_turn ends the answer: it comes only with
+// tools that run at the provider, which are never offered.
+func (a *answerReader) reason() llm.StopReason {
+	if r, ok := wire.StopReasons[a.stop]; ok {
+		return r
+	}
+	if a.made > 0 { // whatever it says, they want results
+		return llm.StopTools
+	}
+	return llm.StopEnd
+}
+
+func (a *answerReader) usageEvent() llm.Event {
+	u := a.usage
+	return llm.Event{Usage: &llm.Usage{
+		Input:  int(u.Input + u.CacheRead + u.CacheWrite),
+		Output: int(u.Output), CacheRead: int(u.CacheRead), CacheWrite: int(u.CacheWrite),
+	}}
+}
+
+// add takes over the counts of a later event, which are totals; what it leaves
+// out stays.
+func (u *streamUsage) add(later streamUsage) {
+	u.Input = max(u.Input, later.Input)
+	u.CacheRead = max(u.CacheRead, later.CacheRead)
+	u.CacheWrite = max(u.CacheWrite, later.CacheWrite)
+	u.Output = max(u.Output, later.Output)
+}
+
+// NewClaudeAnswer returns a reader of one answer of Anthropic's own, for the model of
+// that name.
+func NewAnswer(name string) wire.Answer { return &answerReader{provider: name} }

@@ -1,0 +1,190 @@
+// Package anthropic is the adapter of Anthropic's Messages API, at Anthropic and at
+// servers that are compatible with it.
+//
+// Start with [New]. It promises that system prompt, tools and history are marked for
+// the provider's cache, and that signed thoughts go back only to the model that made
+// them. It makes one attempt at each request.
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// atAnthropic reports whether an address, which may be empty, is Anthropic's own.
+func AtAnthropic(base string) bool {
+	u, err := url.Parse(base)
+	return base == "" || err == nil && u.Hostname() == "api.anthropic.com"
+}
+
+const (
+	defaultMaxTokens = 32_000
+	// deepMaxTokens leaves room for the thoughts of the highest efforts, which
+	// count as output.
+	deepMaxTokens = 64_000
+)
+
+// ClaudeConfig is what a Claude needs to know.
+type Config struct {
+	Name    string        // of the provider; empty means "claude"
+	Model   string        // empty means DefaultClaude
+	BaseURL string        // with or without "/v1"; empty means Anthropic's own
+	APIKey  func() string // asked before each request, so that a later login counts
+	KeyEnv  string        // the variable that the user should set, for messages
+
+	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
+	Window    int       // 0 means what is known of the model, else 200,000
+	Blind     bool      // takes no images
+	Price     llm.Price // the zero value means unknown
+}
+
+// Claude is a model behind Anthropic's Messages API. Nothing but its config
+// decides where it connects and with which key: the environment variables that
+// the SDK would look at are not.
+//
+// System prompt, tools and the history up to the last message are marked for the
+// provider's cache. Models that decide themselves how much to think are asked to
+// show a summary of it. Their levels are "off", where they can do without, and
+// the API's efforts; those of older models, which get a budget, are "off", "low",
+// "medium" and "high".
+type Model struct {
+	endpoint wire.Endpoint
+	cfg      Config
+	knows    modelFacts
+	client   func() *anthropic.Client
+	fills    atomic.Bool // calls get a thought that lack one: the server has refused them
+}
+
+// ClaudeKeyEnv is the environment variable that holds the key of Anthropic's API.
+const KeyEnv = "ANTHROPIC_API_KEY"
+
+// claudeKinds is the HTTP status that the kinds of error would have had.
+// https://platform.claude.com/docs/en/api/errors
+var statusOfKind = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
+	"overloaded_error": 529,
+}
+
+// NewClaude makes a Claude. It connects to nothing yet.
+func New(cfg Config) *Model {
+	cfg.Name = cmp.Or(cfg.Name, "claude")
+	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
+	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
+	c := &Model{cfg: cfg, knows: factsOf(cfg.Model),
+		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
+	c.client = sync.OnceValue(c.connect)
+	return c
+}
+
+// Name is "provider:model".
+func (c *Model) Name() string { return c.endpoint.Name() }
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (c *Model) Ready() error { return c.endpoint.Ready() }
+
+// Window is the configured one, else that of the model.
+func (c *Model) Window() int {
+	if c.cfg.Window > 0 {
+		return c.cfg.Window
+	}
+	return c.knows.window
+}
+
+// Levels lists the thought levels that the model is known to take.
+func (c *Model) Levels() []string { return c.knows.offers() }
+
+// Sees is true unless the configuration says that the endpoint takes no images.
+func (c *Model) Sees() bool { return !c.cfg.Blind }
+
+// LargestImage is in bytes: the API takes 5 MiB of base64.
+func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
+
+// Prices are the configured ones.
+func (c *Model) Prices() llm.Price { return c.cfg.Price }
+
+func (c *Model) connect() *anthropic.Client {
+	opts := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(),
+		option.WithoutOpenTelemetry(),
+		option.WithMaxRetries(0),
+		option.WithHTTPClient(wire.NewClient(c.cfg.BaseURL)),
+	}
+	if c.cfg.BaseURL != "" {
+		base, _ := wire.SplitQuery(c.cfg.BaseURL)
+		base, _ = wire.TrimEndpoint(base)
+		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds it
+	}
+	client := anthropic.NewClient(opts...)
+	return &client
+}
+
+// Stream asks for the next answer. A tool call whose arguments are not JSON
+// comes with a JSON string of what the model wrote instead of an object, so that
+// no tool takes it; one that was cut off by StopMaxTokens does not come at all.
+func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
+	return c.endpoint.Stream(ctx, open, wire.JSONOrSSE, func() wire.Answer {
+		return &answerReader{provider: c.Name(), unsigned: !AtAnthropic(c.cfg.BaseURL)}
+	})
+}
+
+// open sends the request and gives the response with its stream of events.
+func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, error) {
+	filled := c.fills.Load() // another request may change it meanwhile
+	messages := llm.Repair(llm.Shown(c, req.Messages))
+	res, err := c.post(ctx, req, messages)
+	// A signed thought is refused when anything before it has changed, such as
+	// the system prompt, or when the key belongs to another account. The
+	// conversation goes on without the old thoughts then.
+	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+	if refusesThoughts(err) {
+		if bare, had := llm.WithoutOpaque(messages); had {
+			return c.post(ctx, req, bare)
+		}
+	}
+	// DeepSeek and Kimi take no calls without the thoughts that led to them, which
+	// those of other models lack.
+	if !AtAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !filled {
+		c.fills.Store(true)
+		return c.post(ctx, req, messages)
+	}
+	return res, err
+}
+
+func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Message) (*http.Response, error) {
+	var res *http.Response
+	err := c.client().Post(ctx, "v1/messages", c.params(req, messages), &res,
+		option.WithAPIKey(c.endpoint.Key()), option.WithJSONSet("stream", true))
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// wantsThoughts tells whether a request failed for thoughts that are not in it.
+func wantsThoughts(err error) bool {
+	e, ok := errors.AsType[*wire.StatusError](err)
+	return ok && e.Status == http.StatusBadRequest && (strings.Contains(e.Message, "thinking") || strings.Contains(e.Message, "reasoning_content")) &&
+		(strings.Contains(e.Message, "is missing") || strings.Contains(e.Message, "must be passed back"))
+}
+
+// refusesThoughts tells whether a request failed for the thoughts in it.
+func refusesThoughts(err error) bool {
+	e, ok := errors.AsType[*wire.StatusError](err)
+	return ok && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "thinking") &&
+		(strings.Contains(e.Message, "signature") || strings.Contains(e.Message, "block"))
+}

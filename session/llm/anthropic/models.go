@@ -1,0 +1,122 @@
+package anthropic
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// DefaultClaude is the model that a Claude provider has without anyone picking
+// one.
+const DefaultModel = anthropic.ModelClaudeSonnet5_5
+
+// thinking is how a model is told whether to think.
+type thinking uint8
+
+const (
+	thinkBudget  thinking = iota // type enabled with a budget; says nothing: off
+	thinkAsked                   // type adaptive; says nothing: off
+	thinkDefault                 // type adaptive; type disabled: off
+	thinkUpFront                 // type adaptive; type between_tools: off; disabled is refused
+	thinkAlways                  // type adaptive; cannot be turned off
+)
+
+// The levels of a model that thinks, from least to most. Those that decide
+// themselves how much to think have the API's efforts, the others budgets. Each
+// model refuses the efforts that it doesn't have.
+// https://platform.claude.com/docs/en/build-with-claude/effort
+var (
+	budgetLevels = []string{"low", "medium", "high"}
+	maxLevels    = []string{"low", "medium", "high", "max"}
+	allLevels    = []string{"low", "medium", "high", "xhigh", "max"}
+)
+
+// thinkBudgets are the budgets of the levels, in tokens.
+var thinkBudgets = map[string]int64{"low": 4_000, "medium": 12_000, "high": 24_000}
+
+// minThinkBudget is the smallest budget that the API takes.
+const minThinkBudget = 1_024
+
+// claudeModel is what a request depends on, of
+// https://platform.claude.com/docs/en/about-claude/models/overview
+type modelFacts struct {
+	prefix string
+	window int // tokens
+	output int // most tokens of an answer
+	thinks thinking
+	levels []string // besides off; nil where it is not known what the model takes
+}
+
+// claudeModels is asked from the top; the first prefix that fits counts.
+var knownModels = []modelFacts{
+	{"claude-haiku-4-5", 200_000, 64_000, thinkBudget, budgetLevels},
+	{"claude-sonnet-4-5", 200_000, 64_000, thinkBudget, budgetLevels},
+	{"claude-opus-4-5", 200_000, 64_000, thinkBudget, budgetLevels},
+	{"claude-sonnet-4-6", 1_000_000, 128_000, thinkAsked, maxLevels},
+	{"claude-opus-4-6", 1_000_000, 128_000, thinkAsked, maxLevels},
+	{"claude-opus-4-7", 1_000_000, 128_000, thinkAsked, allLevels},
+	{"claude-opus-4-8", 1_000_000, 128_000, thinkAsked, allLevels},
+	{"claude-sonnet-4", 200_000, 64_000, thinkBudget, nil},
+	{"claude-opus-4", 200_000, 32_000, thinkBudget, nil},
+	{"claude-haiku-5-5", 1_000_000, 128_000, thinkDefault, allLevels},
+	{"claude-haiku-5", 1_000_000, 128_000, thinkDefault, nil},
+	{"claude-sonnet-5-5", 1_000_000, 128_000, thinkUpFront, allLevels},
+	{"claude-sonnet-5", 1_000_000, 128_000, thinkDefault, allLevels},
+	{"claude-opus-5-5", 1_000_000, 128_000, thinkAlways, allLevels},
+	{"claude-opus-5", 1_000_000, 128_000, thinkDefault, allLevels},
+	{"claude-fable-5-1", 1_000_000, 128_000, thinkAlways, allLevels},
+	{"claude-fable-5", 1_000_000, 128_000, thinkAlways, allLevels},
+	{"claude-mythos-5-1", 1_000_000, 128_000, thinkAlways, allLevels},
+	{"claude-mythos-5", 1_000_000, 128_000, thinkAlways, allLevels},
+	{"claude-mythos", 200_000, 64_000, thinkAlways, nil},
+	{"claude-3", 200_000, 4_096, thinkBudget, nil},
+	{"", 200_000, 64_000, thinkBudget, nil}, // anything else that speaks the same protocol
+}
+
+// snapshot is what follows the name of a model to pin it: a date.
+var snapshot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-20[0-9]{6}$`) })
+
+// claudeModelOf gives what is known of the model. One that shares no more than
+// the beginning of its name with a known one has no levels, since what it takes
+// is a guess.
+func factsOf(name string) modelFacts {
+	for _, m := range knownModels {
+		rest, ok := strings.CutPrefix(name, m.prefix)
+		if !ok {
+			continue
+		}
+		if rest != "" && !snapshot().MatchString(rest) {
+			m.levels = nil
+		}
+		return m
+	}
+	return modelFacts{}
+}
+
+// offers lists the levels to choose from, off included.
+func (m modelFacts) offers() []string {
+	if m.levels == nil || m.thinks == thinkAlways {
+		return slices.Clone(m.levels)
+	}
+	return append([]string{llm.ThoughtOff}, m.levels...)
+}
+
+// claudeLine is a model of the current generation, for people.
+type Line struct{ Model, Title, About string }
+
+// currentClaude is the current generation that every key can use, the one for
+// most work first.
+var Current = []Line{
+	{anthropic.ModelClaudeSonnet5_5, "Claude Sonnet 5.5", "Fast and capable: for most work"},
+	{anthropic.ModelClaudeOpus5_5, "Claude Opus 5.5", "More capable: for long and difficult tasks"},
+	{anthropic.ModelClaudeFable5_1, "Claude Fable 5.1", "Most capable, slowest: for the hardest problems"},
+	{anthropic.ModelClaudeHaiku5_5, "Claude Haiku 5.5", "Fastest and cheapest: for simple tasks"},
+}
+
+// ClaudeWindow returns the context window of a Claude, in tokens.
+func WindowOf(model string) int { return factsOf(model).window }

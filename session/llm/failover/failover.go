@@ -1,0 +1,26 @@
+// Package failover keeps an answer coming when a provider fails: it tries again, asks
+// another model, and continues an answer that broke off.
+//
+// Start with [New]. It promises that each wait and each change of the model is an
+// event, that no text is sent twice, and that a cancel ends a wait at once. It goes by
+// the [llm.Error] alone: it does not know protocols or providers.
+package failover
+
+import (
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// NewFailover returns a model that keeps answering when a provider fails. Each model
+// is tried again as retry says. When first fails for good before its answer begins,
+// the others are asked in turn. An answer that breaks off is continued once.
+func New(retry Retry, c Clock, first llm.Model, others ...llm.Model) llm.Model {
+	m := llm.Model(&retrier{first, retry, c})
+	if len(others) > 0 {
+		retried := make([]llm.Model, len(others))
+		for i, other := range others {
+			retried[i] = &retrier{other, retry, c}
+		}
+		m = &fallback{Model: m, others: retried, Clock: c}
+	}
+	return &resumer{m}
+}

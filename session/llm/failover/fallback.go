@@ -1,0 +1,161 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// resting is how long a model that failed is not asked again, if others can
+// answer: a turn of many calls would else wait through its tries at each of them.
+// One that asks for longer is left alone for as long, but not for ever.
+const (
+	resting        = 5 * time.Minute
+	longestResting = time.Hour
+)
+
+// fallback asks the next model when one has failed for good, before anything of
+// an answer came.
+type fallback struct {
+	llm.Model // the one that was picked
+	others    []llm.Model
+	Clock
+
+	mu    sync.Mutex
+	until map[llm.Model]time.Time // not to be asked before that
+}
+
+// Unwrap gives the model that was picked.
+func (f *fallback) Unwrap() llm.Model { return f.Model }
+
+// Window is that of the model which is asked next. One that the conversation did
+// not fit into rests, so that nothing is compacted for a window that isn't used.
+func (f *fallback) Window() int { return f.candidates()[0].Window() }
+
+// Answering returns the model that is asked next, or nil if that is the picked one.
+func (f *fallback) Answering() llm.Model {
+	if next := f.candidates()[0]; next != f.Model {
+		return next
+	}
+	return nil
+}
+
+// Stream asks the models one after the other.
+func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		var failed []*llm.Error
+		var told []string // since another model was announced: what became of those before
+		for i, m := range f.candidates() {
+			if m != f.Model {
+				if e := unfit(m, req); e != nil {
+					failed, told = append(failed, e), append(told, e.Error()+".")
+					if llm.Ready(m) == nil { // it is too small; see Window
+						f.rest(m, longestResting)
+					}
+					continue
+				}
+			}
+			if i > 0 || m != f.Model {
+				if !yield(llm.Event{Instead: &llm.Instead{Model: m, Reason: strings.Join(told, " ")}}, nil) {
+					return
+				}
+				told = nil
+			}
+			e := relay(ctx, m, req, yield, outlives)
+			if e == nil {
+				return
+			}
+			f.rest(m, e.RetryAfter)
+			failed, told = append(failed, e), append(told, news(e)+".")
+		}
+		yield(llm.Event{}, together(failed))
+	}
+}
+
+// candidates are the models in the order in which they are asked: those that
+// failed a short while ago, or were too small, are the last. While the one that was
+// picked is among them, so are those that lack their key: the user was told of them
+// when it failed.
+func (f *fallback) candidates() []llm.Model {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	var fresh, tired []llm.Model
+	tells := !now.Before(f.until[f.Model])
+	for _, m := range append([]llm.Model{f.Model}, f.others...) {
+		if now.Before(f.until[m]) || !tells && llm.Ready(m) != nil {
+			tired = append(tired, m)
+		} else {
+			fresh = append(fresh, m)
+		}
+	}
+	return append(fresh, tired...)
+}
+
+func (f *fallback) rest(m llm.Model, asked time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.until == nil {
+		f.until = map[llm.Model]time.Time{}
+	}
+	f.until[m] = f.Now().Add(max(resting, min(asked, longestResting)))
+}
+
+// outlives reports whether a failure is the provider's and not the request's, so
+// that another provider may answer. A key that is missing is no failure: the user
+// can give it.
+func outlives(e *llm.Error) bool {
+	switch {
+	case e.TooLong, e.Auth && e.Status == 0:
+		return false
+	case e.Status == http.StatusPaymentRequired, e.Status == http.StatusNotFound:
+		return true
+	}
+	return e.Auth || e.Again || e.Status < http.StatusBadRequest
+}
+
+// unfit tells why a model cannot answer instead of another; nil if it can.
+func unfit(m llm.Model, req llm.Request) *llm.Error {
+	if err := llm.Ready(m); err != nil {
+		if e, ok := errors.AsType[*llm.Error](err); ok {
+			return e
+		}
+		return &llm.Error{Provider: m.Name(), Message: err.Error()}
+	}
+	if window, n := m.Window(), llm.Tokens(req); window > 0 && n > window {
+		return &llm.Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %d tokens, and its window has %d", n, window)}
+	}
+	return nil
+}
+
+// together is the first failure, with the others in its hint.
+func together(failed []*llm.Error) *llm.Error {
+	first := *failed[0]
+	for _, e := range failed[1:] {
+		first.Hint = joinHints(first.Hint, e.Error())
+	}
+	return &first
+}
+
+// news is what the user is told of a failure after which another model answers:
+// what to do, if it will not pass.
+func news(e *llm.Error) string {
+	if e.Again {
+		return sentence(e)
+	}
+	return e.Error()
+}
+
+// sentence returns the failure without its hint and its full stop.
+func sentence(e *llm.Error) string {
+	bare := *e
+	bare.Hint = ""
+	return strings.TrimRight(bare.Error(), ". ")
+}

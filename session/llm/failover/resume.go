@@ -1,0 +1,185 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// resumer lets a model go on, once, whose answer broke off. What came before the
+// end is never said twice.
+type resumer struct{ llm.Model }
+
+// Unwrap gives the model that is asked.
+func (r *resumer) Unwrap() llm.Model { return r.Model }
+
+// Stream asks the model, once more if its answer breaks off.
+func (r *resumer) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		var said partial
+		cut := false
+		for ev, err := range r.Model.Stream(ctx, req) {
+			if err != nil && ctx.Err() == nil && said.begun {
+				if e, ok := errors.AsType[*llm.Error](err); ok && e.Again {
+					cut = true
+					break
+				}
+			}
+			said.add(ev)
+			if !yield(ev, err) {
+				return
+			}
+		}
+		if cut && yield(llm.Event{Cut: true}, nil) {
+			req.Messages = llm.GoOn(req.Messages, said.end())
+			r.resume(ctx, req, &said, yield)
+		}
+	}
+}
+
+// resume passes on what comes after the cut, without what was said before.
+func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yield func(llm.Event, error) bool) {
+	text, thought := newTrimmer(said.text()), newTrimmer(said.thoughts.String())
+	// What was held back goes out before anything of another kind.
+	flush := func(ev llm.Event) bool {
+		if held := thought.flushed(ev.Thought == ""); held != "" && !yield(llm.Event{Thought: held}, nil) {
+			return false
+		}
+		held := text.flushed(ev.Text == "")
+		return held == "" || yield(llm.Event{Text: held}, nil)
+	}
+	for ev, err := range r.Model.Stream(ctx, req) {
+		if (err != nil || ev.Begins()) && !flush(ev) {
+			return
+		}
+		switch {
+		case err != nil && len(said.blocks) > 0:
+			err = kept(err)
+		case ev.Text != "":
+			ev.Text = text.take(ev.Text)
+		case ev.Thought != "":
+			ev.Thought = thought.take(ev.Thought)
+		}
+		if (ev != (llm.Event{}) || err != nil) && !yield(ev, err) {
+			return
+		}
+	}
+}
+
+// kept tells what became of the answer that could not be gone on with.
+func kept(err error) error {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return err
+	}
+	last := *e
+	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // that is what another prompt does
+	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", hint)
+	return &last
+}
+
+// partial collects what was said of an answer.
+type partial struct {
+	begun    bool
+	blocks   []llm.Block
+	piece    strings.Builder // the last block, until it ends
+	thoughts strings.Builder
+}
+
+func (p *partial) add(ev llm.Event) {
+	p.begun = p.begun || ev.Begins()
+	switch {
+	case ev.Text != "":
+		p.piece.WriteString(ev.Text)
+	case ev.Thought != "":
+		p.end()
+		p.thoughts.WriteString(ev.Thought)
+	case ev.Opaque != nil, ev.Call != nil:
+		p.end()
+	}
+}
+
+// end completes the block and gives all.
+func (p *partial) end() []llm.Block {
+	if p.piece.Len() > 0 {
+		p.blocks = append(p.blocks, llm.Block{Text: p.piece.String()})
+		p.piece.Reset()
+	}
+	return p.blocks
+}
+
+// text is that of all blocks.
+func (p *partial) text() string {
+	var all strings.Builder
+	for _, b := range p.end() {
+		all.WriteString(b.Text)
+	}
+	return all.String()
+}
+
+const (
+	// minRestart is how much of an answer must come again from its beginning to be
+	// taken for a repetition, in bytes; minRepeated, how much of its end.
+	minRestart  = 3
+	minRepeated = 16
+	// maxCompared bounds what is compared, in bytes.
+	maxCompared = 32 << 10
+)
+
+// trimmer takes from the beginning of a text what was said already: models that
+// are asked to go on repeat their last words, or begin anew.
+type trimmer struct {
+	said string // empty once it is known what is new
+	held string // of the text, as long as it is not
+}
+
+func newTrimmer(said string) *trimmer {
+	for len(said) > maxCompared {
+		_, n := utf8.DecodeRuneInString(said[len(said)-maxCompared:])
+		said = said[len(said)-maxCompared+n:]
+	}
+	return &trimmer{said: said}
+}
+
+// take gives what is new.
+func (t *trimmer) take(text string) string {
+	if len(t.said) < minRestart {
+		return text
+	}
+	t.held += text
+	for i := range t.said {
+		end := t.said[i:]
+		switch {
+		case i > 0 && len(end) < minRepeated:
+			return t.flush()
+		case strings.HasPrefix(t.held, end):
+			t.held, t.said = t.held[len(end):], ""
+			return t.flush()
+		case strings.HasPrefix(end, t.held):
+			return "" // it may be; the next pieces tell
+		}
+	}
+	return t.flush()
+}
+
+// flushed gives what was held back, if the text has ended.
+func (t *trimmer) flushed(ended bool) string {
+	if !ended || t.held == "" {
+		return ""
+	}
+	return t.flush()
+}
+
+// flush gives what was held back, unless it is the beginning of what was said.
+func (t *trimmer) flush() string {
+	held := t.held
+	if len(held) >= minRestart && t.said != "" && strings.HasPrefix(t.said, held) {
+		held = ""
+	}
+	t.held, t.said = "", ""
+	return held
+}

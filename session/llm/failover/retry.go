@@ -1,0 +1,186 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Retry is the table [llm.retry]: what is done when a provider fails before
+// anything of its answer came.
+type Retry struct {
+	// MaxAttempts is how often a model is asked again at most, after a failure of
+	// the network or of the provider's own. Default 4, so five tries in all; 0
+	// means never.
+	MaxAttempts int `toml:"max_attempts"`
+	// BaseMS is the longest wait before the first further try, in milliseconds;
+	// each one after doubles it. Half of it or more is waited. Default 1000; 0
+	// means no wait.
+	BaseMS int `toml:"base_ms"`
+	// MaxMS is the longest that this wait becomes, in milliseconds. Default
+	// 20000; it may not be less than base_ms. A provider that asks for a longer
+	// one gets it, within the budget.
+	MaxMS int `toml:"max_ms"`
+	// BudgetSecs is until when after the first failure another try may begin, in
+	// seconds. Default 60; 0 means no limit, save that nobody waits for more than
+	// five minutes.
+	BudgetSecs int `toml:"budget_secs"`
+}
+
+// DefaultRetry returns the limits that hold where the configuration sets none.
+func Defaults() Retry {
+	return Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
+}
+
+// Bounds of the limits.
+const (
+	maxAttempts = 10
+	longestWait = 5 * time.Minute
+	maxWaitMS   = int(longestWait / time.Millisecond)
+	maxBudget   = 3600
+)
+
+func (r Retry) Validate() map[string]string {
+	wrong := map[string]string{}
+	for _, k := range []struct {
+		name        string
+		value, most int
+	}{
+		{"max_attempts", r.MaxAttempts, maxAttempts},
+		{"base_ms", r.BaseMS, maxWaitMS},
+		{"max_ms", r.MaxMS, maxWaitMS},
+		{"budget_secs", r.BudgetSecs, maxBudget},
+	} {
+		if k.value < 0 || k.value > k.most {
+			wrong[k.name] = fmt.Sprintf("must be from 0 to %d, is %d", k.most, k.value)
+		}
+	}
+	if r.BaseMS > r.MaxMS && len(wrong) == 0 {
+		wrong["max_ms"] = fmt.Sprintf("must not be less than base_ms (%d), is %d", r.BaseMS, r.MaxMS)
+	}
+	return wrong
+}
+
+// intervals are how long to wait at most before each further try.
+func (r Retry) intervals() *backoff.ExponentialBackOff {
+	b := &backoff.ExponentialBackOff{
+		InitialInterval: time.Duration(r.BaseMS) * time.Millisecond,
+		MaxInterval:     time.Duration(r.MaxMS) * time.Millisecond, Multiplier: 2,
+	}
+	b.Reset()
+	return b
+}
+
+// affordable reports whether a wait is left that long after the first failure.
+func (r Retry) affordable(since, wait time.Duration) bool {
+	budget := time.Duration(r.BudgetSecs) * time.Second
+	return wait <= longestWait && (budget == 0 || since+wait <= budget)
+}
+
+// clock is time and chance, so that tests can have their own.
+type Clock struct {
+	Now    func() time.Time
+	Sleep  func(ctx context.Context, d time.Duration) error // gives ctx's cause if that ends before
+	Random func() float64                                   // from 0 to 1
+}
+
+func SystemClock() Clock { return Clock{time.Now, sleep, rand.Float64} }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// retrier asks a model again that failed before anything of its answer came, for
+// a reason that may pass. It tells of each wait.
+type retrier struct {
+	llm.Model
+	config Retry
+	Clock
+}
+
+// Unwrap gives the model that is asked.
+func (r *retrier) Unwrap() llm.Model { return r.Model }
+
+// Stream asks the model, more than once if need be.
+func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		intervals := r.config.intervals()
+		var failed time.Time // first
+		for try := 1; ; try++ {
+			e := relay(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Again })
+			if e == nil {
+				return
+			}
+			if try == 1 {
+				failed = r.Now()
+			}
+			wait := intervals.NextBackOff()
+			// Up to half is taken away, so that those who failed together do not come
+			// back together.
+			wait = max(wait-time.Duration(r.Random()*float64(wait)/2), e.RetryAfter)
+			if try > r.config.MaxAttempts || !r.config.affordable(r.Now().Sub(failed), wait) {
+				yield(llm.Event{}, gaveUp(e, try))
+				return
+			}
+			if !yield(llm.Event{Wait: &llm.Wait{Failure: sentence(e), For: wait, Try: try + 1, Of: r.config.MaxAttempts + 1}}, nil) {
+				return
+			}
+			if err := r.Sleep(ctx, wait); err != nil {
+				yield(llm.Event{}, err)
+				return
+			}
+		}
+	}
+}
+
+// relay asks the model and passes its answer on. If the provider fails before
+// anything of it came, with an error that hold wants, it gives that instead of
+// passing it on; nil means that there is no more to be done.
+func relay(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool) *llm.Error {
+	begun := false
+	for ev, err := range m.Stream(ctx, req) {
+		if err != nil && !begun && ctx.Err() == nil {
+			if e, ok := errors.AsType[*llm.Error](err); ok && hold(e) {
+				return e
+			}
+		}
+		begun = begun || ev.Begins()
+		if !yield(ev, err) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// gaveUp is the failure of the last try.
+func gaveUp(e *llm.Error, tries int) *llm.Error {
+	last := *e
+	if e.RetryAfter > 0 {
+		last.Hint = fmt.Sprintf("wait %s, then try again", llm.Span(e.RetryAfter))
+	}
+	if tries > 1 {
+		last.Hint = joinHints(fmt.Sprintf("tried %d times", tries), last.Hint)
+	}
+	return &last
+}
+
+func joinHints(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

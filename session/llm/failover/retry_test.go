@@ -1,0 +1,188 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+)
+
+func never() float64 { return 0 }
+
+func idleClock(c *llmtest.IdleClock) Clock { return Clock{c.Now, c.Sleep, never} }
+
+// scripts makes a model of each script, "a", "b" and so on, which are asked in turn.
+// A script of "no key" is a model that lacks its key.
+func scripts(t testing.TB, c Clock, retry Retry, texts ...string) llm.Model {
+	t.Helper()
+	var models []llm.Model
+	for i, text := range texts {
+		name := string(rune('a' + i))
+		s, err := local.ParseScript("m", strings.NewReader(strings.TrimPrefix(text, "no key")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Provider = name
+		if text == "no key" {
+			models = append(models, keyless{s})
+		} else {
+			models = append(models, s)
+		}
+	}
+	return New(retry, c, models[0], models[1:]...)
+}
+
+// keyless is a model that lacks its key.
+type keyless struct{ *local.Script }
+
+func (k keyless) Ready() error {
+	return &llm.Error{Provider: k.Provider, Message: "there is no API key", Auth: true,
+		Hint: "run zeph-acp login, or set KEY in the environment that starts the agent"}
+}
+
+func (k keyless) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) { yield(llm.Event{}, k.Ready()) }
+}
+
+// told is an answer as the user is told of it.
+func told(m llm.Model, ctx context.Context) string {
+	events, err := llmtest.Collect(m, ctx, llmtest.Hello())
+	return tale(events, err)
+}
+
+// tale writes events down, each in a few words.
+func tale(events []llm.Event, err error) string {
+	var words []string
+	for _, ev := range events {
+		switch {
+		case ev.Text != "":
+			words = append(words, ev.Text)
+		case ev.Thought != "":
+			words = append(words, "<"+ev.Thought+">")
+		case ev.Call != nil:
+			words = append(words, ev.Call.Name+"()")
+		case ev.Wait != nil:
+			words = append(words, "["+ev.Wait.String()+"]")
+		case ev.Instead != nil:
+			provider, _, _ := strings.Cut(ev.Instead.Model.Name(), ":")
+			words = append(words, fmt.Sprintf("[%s %s:]", ev.Instead.Reason, provider))
+		case ev.Cut:
+			words = append(words, "[cut]")
+		case ev.Stop != "":
+			words = append(words, "."+string(ev.Stop))
+		}
+	}
+	if err != nil {
+		words = append(words, "! "+err.Error())
+	}
+	return strings.Join(words, " ")
+}
+
+const overloaded = `{"error": "Overloaded.", "status": 529, "again": true}` + "\n\n"
+
+func TestRetry(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script string
+		retry  Retry
+		want   string
+		waits  []time.Duration
+	}{
+		"good at once": {`{"text": "hi"}`, Defaults(), "hi .end", nil},
+		"good the third time": {
+			overloaded + overloaded + `{"text": "hi"}`, Defaults(),
+			"[a answered 529: Overloaded. Trying again in 1 s (2 of 5).] [a answered 529: Overloaded. Trying again in 2 s (3 of 5).] hi .end",
+			[]time.Duration{time.Second, 2 * time.Second},
+		},
+		"never good": {
+			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
+			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded (tried 3 times)",
+			[]time.Duration{300 * time.Millisecond, 400 * time.Millisecond},
+		},
+		"no budget left": {
+			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 9, BaseMS: 600, MaxMS: 9000, BudgetSecs: 1},
+			"[a answered 529: Overloaded. Trying again in 600 ms (2 of 10).] ! a answered 529: Overloaded (tried 2 times)",
+			[]time.Duration{600 * time.Millisecond},
+		},
+		"asks to wait": {
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, Defaults(),
+			"[a answered 429: slow down. Trying again in 8 s (2 of 5).] hi .end", []time.Duration{7500 * time.Millisecond},
+		},
+		"asks to wait for too long": {
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, Defaults(),
+			"! a answered 429: slow down (wait 10 min, then try again)", nil,
+		},
+		"no budget, but patience": {
+			strings.Repeat(`{"error": "x", "again": true, "retry_after_ms": 240000}`+"\n\n", 2) + `{"error": "x", "again": true, "retry_after_ms": 301000}`,
+			Retry{MaxAttempts: 9},
+			"[a: x. Trying again in 4 min (2 of 10).] [a: x. Trying again in 4 min (3 of 10).] ! a: x (tried 3 times; wait 6 min, then try again)",
+			[]time.Duration{4 * time.Minute, 4 * time.Minute},
+		},
+		"not to be tried again": {`{"error": "no", "status": 400}`, Defaults(), "! a answered 400: no", nil},
+		"switched off":          {overloaded, Retry{}, "! a answered 529: Overloaded.", nil},
+		"counts that come first are nothing of the answer": {
+			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, Retry{MaxAttempts: 1},
+			"[a answered 529: Overloaded. Trying again (2 of 2).] hi .end", []time.Duration{0},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c llmtest.IdleClock
+			got := told(scripts(t, idleClock(&c), tt.retry, tt.script), t.Context())
+			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.waits, c.Waits); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Up to half of a wait is left to chance, never what the provider asks for.
+func TestRetryJitter(t *testing.T) {
+	var c llmtest.IdleClock
+	clock := idleClock(&c)
+	clock.Random = func() float64 { return 1 }
+	m := scripts(t, clock, Defaults(), overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
+	told(m, t.Context())
+	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 5 * time.Second}, c.Waits); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A cancel in a wait ends the stream with its cause; nothing is asked any more,
+// not the fallback either.
+func TestRetryCancel(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stopped")
+	c := llmtest.IdleClock{Wait: func(context.Context) { cancel(stop) }}
+	events, err := llmtest.Collect(scripts(t, idleClock(&c), Defaults(), overloaded, `{"text": "b"}`), ctx, llmtest.Hello())
+	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
+		t.Errorf("%s", tale(events, err))
+	}
+}
+
+// BenchmarkRelay passes chunks on through all that goes on after failures.
+func BenchmarkRelay(b *testing.B) {
+	const chunks = 10_000
+	script := strings.Repeat(`{"text": "some words"}`+"\n", chunks)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		m := scripts(b, SystemClock(), Defaults(), script, script)
+		b.StartTimer()
+		n := 0
+		for range m.Stream(b.Context(), llmtest.Hello()) {
+			n++
+		}
+		if n != chunks+1 {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(float64(chunks*b.N)/b.Elapsed().Seconds(), "chunks/s")
+}

@@ -1,0 +1,195 @@
+// Package local has the models that need no network: [Direct], which runs the tool
+// calls that a user types, and [Script], which replays answers from a file.
+//
+// [Slash], [Spells] and [Hint] read commands of the form "/TOOL …". It promises that a
+// call with a mistake is never run. It knows nothing of sessions or permissions.
+package local
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
+)
+
+// connect tells in three lines how to connect a model.
+//
+//go:embed direct.md
+var connect string
+
+// Direct is the embedded model: no network, no key, no intelligence. It makes
+// the tool calls that the user's last prompt spells out, as "/TOOL …" lines or as
+// the fenced blocks of [TextCalls], one in each answer, and ends with a line that
+// sums up. If one of them cannot be read, none is made, since the others may
+// build on it. To any other prompt it answers how to connect a model.
+//
+// It keeps no state: where it stands in the prompt it sees from the results in
+// the history. Text or an image in a message of the user always counts as a new
+// prompt.
+type Direct struct {
+	Provider string // as configured; empty means "direct"
+}
+
+// Name is the provider alone, since there is no model to pick.
+func (d Direct) Name() string {
+	if d.Provider == "" {
+		return "direct"
+	}
+	return d.Provider
+}
+
+// Window is unknown: nothing is read but the last prompt.
+func (Direct) Window() int { return 0 }
+
+// Sees is false.
+func (Direct) Sees() bool { return false }
+
+// Stream makes the next call of the last prompt, or sums up.
+func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		if ctx.Err() != nil {
+			yield(llm.Event{}, context.Cause(ctx))
+			return
+		}
+		prompt, images, results := lastPrompt(req.Messages)
+		calls, answer := plan(prompt, req.Tools)
+		if answer == "" && len(results) < len(calls) {
+			c := calls[len(results)]
+			id := fmt.Sprintf("direct_%d", len(req.Messages)) // grows with the history
+			if yield(llm.Event{Call: &llm.ToolCall{ID: id, Name: c.Tool, Input: c.Input}}, nil) {
+				yield(llm.Event{Stop: llm.StopTools}, nil)
+			}
+			return
+		}
+		if answer == "" {
+			answer = summary(calls, results)
+		}
+		for _, image := range images { // apart from the prompt, which may be a command to its end
+			answer += "\n\n" + llm.NotShown(image, d)
+		}
+		if yield(llm.Event{Text: answer}, nil) {
+			yield(llm.Event{Stop: llm.StopEnd}, nil)
+		}
+	}
+}
+
+// lastPrompt gives the text and the images of the user's last prompt, and the
+// results since.
+func lastPrompt(history []llm.Message) (prompt string, images []*llm.Image, results []*llm.ToolResult) {
+	at := len(history)
+	for at > 0 && prompt == "" && images == nil {
+		at--
+		if history[at].Role == llm.User {
+			prompt, images = textOf(history[at]), imagesOf(history[at])
+		}
+	}
+	for _, m := range history[min(at+1, len(history)):] {
+		for _, b := range m.Blocks {
+			if b.Result != nil {
+				results = append(results, b.Result)
+			}
+		}
+	}
+	return prompt, images, results
+}
+
+// textOf joins the text blocks of a message. Clients cut a line into blocks
+// where it mentions a file, so only a block that was cut from its neighbour
+// without a space between begins a new line.
+func textOf(m llm.Message) string {
+	var b strings.Builder
+	for _, block := range m.Blocks {
+		if block.Text == "" {
+			continue
+		}
+		before := strings.TrimRightFunc(b.String(), unicode.IsSpace)
+		after := strings.TrimLeftFunc(block.Text, unicode.IsSpace)
+		if b.Len() > 0 && len(before) == b.Len() && len(after) == len(block.Text) {
+			b.WriteByte('\n')
+		}
+		b.WriteString(block.Text)
+	}
+	return b.String()
+}
+
+// plan reads the prompt: either calls to make, or the answer.
+func plan(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer string) {
+	if Spells(prompt, tools) {
+		calls = slashCalls(prompt, tools)
+	} else {
+		calls = textcalls.Find(prompt, tools)
+	}
+	var problems []string
+	for i, c := range calls {
+		if _, ok := llm.FindTool(tools, c.Tool); !ok && c.Problem == "" {
+			c.Problem = fmt.Sprintf("line %d: there is no tool %q. %s", c.Line, c.Tool, offered(tools))
+		}
+		if c.Problem != "" {
+			problems = append(problems, c.Problem)
+		}
+		calls[i] = c
+	}
+	switch {
+	case len(problems) > 0 && len(calls) == 1:
+		return nil, upperFirst(problems[0])
+	case len(problems) > 0:
+		return nil, "Nothing was run.\n\n" + strings.Join(problems, "\n\n")
+	case len(calls) > 0:
+		return calls, ""
+	}
+	answer = strings.TrimSpace(connect)
+	if name, _ := Slash(strings.TrimSpace(prompt)); name != "" {
+		answer = fmt.Sprintf("There is no command /%s. %s Type /help for the commands.\n\n%s", name, offered(tools), answer)
+	}
+	return nil, answer
+}
+
+// offered names the tools, in one line.
+func offered(tools []llm.Tool) string {
+	if len(tools) == 0 {
+		return "No tools are offered here."
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = "/" + t.Name
+	}
+	return "The tools are " + strings.Join(names, ", ") + "."
+}
+
+// summary tells in a line how the calls ended.
+func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
+	var failed []string
+	for i, c := range calls {
+		if results[i].Failed {
+			failed = append(failed, fmt.Sprintf("%d (%s)", i+1, c.Tool))
+		}
+	}
+	switch {
+	case len(calls) == 1 && len(failed) == 0:
+		return fmt.Sprintf("%s: done.", calls[0].Tool)
+	case len(calls) == 1:
+		return fmt.Sprintf("%s: failed.", calls[0].Tool)
+	case len(failed) == 0:
+		return fmt.Sprintf("%d calls, all done.", len(calls))
+	}
+	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, ", "))
+}
+
+func upperFirst(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func imagesOf(m llm.Message) []*llm.Image {
+	var images []*llm.Image
+	for _, b := range m.Blocks {
+		if b.Image != nil {
+			images = append(images, b.Image)
+		}
+	}
+	return images
+}

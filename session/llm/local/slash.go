@@ -1,0 +1,161 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
+)
+
+// Spells reports whether a prompt is a command of the user, "/TOOL …" of one of
+// the tools, which [Direct] answers whatever model the session has.
+func Spells(prompt string, tools []llm.Tool) bool {
+	name, _ := Slash(strings.TrimSpace(prompt))
+	_, ok := llm.FindTool(tools, name)
+	return ok
+}
+
+// Slash splits "/NAME rest"; name is empty if line is not of that form.
+func Slash(line string) (name, rest string) {
+	line, ok := strings.CutPrefix(line, "/")
+	if !ok {
+		return "", ""
+	}
+	name = line
+	if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {
+		name, rest = line[:i], line[i:]
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "", "" // such as a path
+	}
+	return name, rest
+}
+
+// slashCalls reads a prompt that Spells accepts. Each line that begins with the
+// name of a tool begins a call; what follows up to the next such line belongs to
+// it, so that a command or a JSON object may take several lines.
+func slashCalls(prompt string, tools []llm.Tool) []textcalls.Call {
+	var calls []textcalls.Call
+	var tool llm.Tool
+	var rest strings.Builder
+	n, begin := 0, 0
+	flush := func() {
+		if begin > 0 {
+			calls = append(calls, slashCall(tool, strings.TrimSpace(rest.String()), begin))
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
+		n++
+		name, after := Slash(strings.TrimLeftFunc(line, unicode.IsSpace))
+		if t, ok := llm.FindTool(tools, name); ok {
+			flush()
+			tool, begin = t, n
+			rest.Reset()
+			line = after
+		}
+		rest.WriteString(line)
+	}
+	flush()
+	return calls
+}
+
+func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
+	call := textcalls.Call{Line: line, Tool: t.Name}
+	params := textcalls.Params(t)
+	required, short := textcalls.Required(params), shortParam(params)
+	switch {
+	case strings.HasPrefix(rest, "{"):
+		input, err := textcalls.ParseObject(rest)
+		if err != nil {
+			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, usage(t))
+			return call
+		}
+		call.Input = input
+	case rest == "" && len(required) == 0:
+		call.Input = json.RawMessage("{}")
+	case rest != "" && short != "":
+		call.Input = llm.ObjectOf(short, rest)
+	default:
+		call.Problem = lacksInput(t, rest) + "\n" + usage(t)
+	}
+	return call
+}
+
+// lacksInput returns what is wrong with a call that is not JSON and has no short form.
+func lacksInput(t llm.Tool, rest string) string {
+	params := textcalls.Params(t)
+	var names []string
+	for _, p := range textcalls.Required(params) {
+		names = append(names, p.Name)
+	}
+	switch needs := strings.Join(names, " and "); {
+	case len(params) == 0:
+		return fmt.Sprintf("/%s takes no parameters.", t.Name)
+	case needs == "":
+		return fmt.Sprintf("/%s takes its parameters as JSON.", t.Name)
+	case rest == "" && shortParam(params) != "":
+		return fmt.Sprintf("/%s needs %s.", t.Name, needs)
+	default:
+		return fmt.Sprintf("/%s needs %s: write JSON.", t.Name, needs)
+	}
+}
+
+// usage returns the forms in which a call of the tool can be written, for people.
+func usage(t llm.Tool) string {
+	var b strings.Builder
+	params := textcalls.Params(t)
+	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, textcalls.ExampleInput(textcalls.Required(params)))
+	if short := shortParam(params); short != "" {
+		fmt.Fprintf(&b, ", or shorter /%s %s", t.Name, strings.ToUpper(short))
+	}
+	for _, p := range params {
+		note := p.Type
+		if !p.Required {
+			note += ", optional"
+		}
+		fmt.Fprintf(&b, "\n  %s (%s)", p.Name, note)
+		if p.About != "" {
+			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(p.About), " "))
+		}
+	}
+	return b.String()
+}
+
+// Hint returns a few words on what follows "/TOOL" in a prompt; it is empty for a
+// tool that needs nothing.
+func Hint(t llm.Tool) string {
+	params := textcalls.Params(t)
+	required, short := textcalls.Required(params), strings.ToUpper(shortParam(params))
+	switch {
+	case short != "" && len(required) == 0:
+		return "[" + short + "]"
+	case short != "":
+		return short
+	case len(required) == 0:
+		return ""
+	}
+	return textcalls.ExampleInput(required)
+}
+
+// shortParam returns the parameter that may follow "/TOOL" without JSON, or "": the
+// only required one; where no parameter is required, a first one named path, or the
+// only string.
+func shortParam(params []textcalls.Param) string {
+	among := textcalls.Required(params)
+	switch {
+	case len(among) == 0 && len(params) > 0 && params[0].Name == "path":
+		among = params[:1]
+	case len(among) == 0:
+		among = slices.DeleteFunc(slices.Clone(params), func(p textcalls.Param) bool { return p.Type != "string" })
+	}
+	if len(among) == 1 && among[0].Type == "string" {
+		return among[0].Name
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package ollama
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// errNoModels is a server that has nothing to answer with.
+var errNoModels = errors.New("it has no model to chat with")
+
+// hintFor says what the user can do about a failure that is Ollama's own.
+// https://docs.ollama.com/api/errors
+func (o *Model) hintFor(f *llm.Error, err error) {
+	model := o.picked()
+	u, network := errors.AsType[*url.Error](err)
+	message := strings.ToLower(f.Message)
+	switch {
+	case errors.Is(err, errNoModels):
+		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
+	case network && wire.AnotherProtocol(u):
+	case network && !IsHosted(o.base):
+		// What is not started on this machine does not come by waiting.
+		op, dialling := errors.AsType[*net.OpError](err)
+		f.Again = f.Again && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
+		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
+	case network:
+	case f.TooLong:
+		f.Hint, f.Again = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
+	case strings.Contains(message, "requires more system memory"), strings.Contains(message, "out of memory"):
+		f.Hint, f.Again = "pick a smaller model, or set a smaller context_window", false
+	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") && strings.Contains(message, "model") && !IsHosted(o.base):
+		f.Hint = "run: ollama pull " + model
+	case wire.IsAuth(f.Status) && o.endpoint.KeyEnv == "":
+		f.Hint = "run: ollama signin, or name the variable of a key with api_key_env"
+	}
+}

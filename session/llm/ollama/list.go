@@ -1,0 +1,74 @@
+package ollama
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// List gives the models that the server has and that can chat, the newest first.
+// https://docs.ollama.com/api/tags
+func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
+	if err := o.Ready(); err != nil {
+		return nil, err
+	}
+	models, err := o.tags(ctx)
+	if err != nil {
+		return nil, o.reply(ctx, err)
+	}
+	choices := []llm.Choice{}
+	for _, m := range models {
+		choices = append(choices, llm.Choice{
+			Name:  o.cfg.Name + ":" + m.Name,
+			Title: strings.TrimSuffix(m.Name, ":latest"), Description: describe(m), Open: true,
+		})
+	}
+	return choices, nil
+}
+
+// FindOllama tells whether an Ollama with a model that can chat answers at
+// OllamaDefault before ctx is done.
+func Find(ctx context.Context) bool {
+	models, err := New(Config{Address: DefaultAddress}).tags(ctx)
+	return err == nil && len(models) > 0
+}
+
+// tags asks for the models that can chat.
+func (o *Model) tags(ctx context.Context) ([]api.ListModelResponse, error) {
+	var list api.ListResponse
+	if err := o.call(ctx, http.MethodGet, "api/tags", nil, &list); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Models, func(m api.ListModelResponse) bool { return m.Name == "" || onlyEmbeds(m) }), nil
+}
+
+// onlyEmbeds tells of a model that cannot chat, as far as the list shows it.
+func onlyEmbeds(m api.ListModelResponse) bool {
+	return strings.Contains(strings.ToLower(m.Details.Family), "bert") || strings.Contains(strings.ToLower(m.Name), "embed")
+}
+
+// aboutOllama describes a model, for people.
+func describe(m api.ListModelResponse) string {
+	var facts []string
+	for _, fact := range []string{m.Details.ParameterSize, m.Details.QuantizationLevel} {
+		if fact != "" && fact != "unknown" {
+			facts = append(facts, fact)
+		}
+	}
+	switch {
+	case m.RemoteHost != "":
+		facts = append(facts, "runs at "+strings.TrimPrefix(strings.TrimPrefix(m.RemoteHost, "https://"), "http://"))
+	case m.Size > 0:
+		facts = append(facts, fmt.Sprintf("%.1f GB", float64(m.Size)/1e9))
+	}
+	if len(facts) == 0 {
+		return "Model of Ollama"
+	}
+	return "Ollama: " + strings.Join(facts, ", ")
+}

@@ -1,0 +1,156 @@
+// Package ollama is the adapter of Ollama's own API, which unlike the compatible one
+// sets the size of the context window with each request.
+//
+// Start with [New]; [Find] reports whether a server runs on this machine. It promises
+// that a prompt that is too long is an error, never cut in silence. It makes one
+// attempt at each request.
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// OllamaConfig is what an Ollama needs to know.
+type Config struct {
+	Name    string        // of the provider; empty means "ollama"
+	Model   string        // empty means the first of the server's list that can chat
+	Address string        // in any form that OLLAMA_HOST has; empty means 127.0.0.1:11434
+	APIKey  func() string // asked before each request; nil means that there is none
+	KeyEnv  string        // the variable that must hold a key; empty means that none is needed
+
+	Embedding string    // the model that embeds; empty means that there is none
+	MaxTokens int       // of one answer; 0 means no limit but the window
+	Window    int       // that the server is to use; 0 means what the model was made with, else at most 32,768
+	Images    string    // yes, no, or what the server says of the model
+	Price     llm.Price // the zero value means unknown
+
+	Memory *wire.Memory // of the server; nil means one of its own
+}
+
+// Ollama is a model behind Ollama's own API, which unlike the compatible one
+// takes the size of the context window with a request.
+//
+// What the server knows of the model (window, thoughts, images) is asked before
+// the first request, and [Learn] asks it earlier; until then Window is what would
+// be asked for at most, and there are no Levels. A prompt that does not fit is an
+// error: the server is told not to drop its beginning in silence.
+//
+// Why not the client of the api package? It takes a stream that breaks off, or a
+// line of more than 8 MB, for a complete answer, allocates that much for each
+// stream, follows redirects, and signs what goes to ollama.com with a key in the
+// user's home directory whatever key is configured. Its types are used.
+type Model struct {
+	endpoint wire.Endpoint
+	cfg      Config
+	base     *url.URL
+	client   wire.Client
+
+	mu    sync.Mutex
+	first string // the model, where none is configured; empty until it is known
+}
+
+// NewOllama makes an Ollama. It connects to nothing yet.
+func New(cfg Config) *Model {
+	cfg.Name = cmp.Or(cfg.Name, "ollama")
+	cfg.Memory = cmp.Or(cfg.Memory, new(wire.Memory))
+	base := ParseAddress(cfg.Address)
+	_, query := wire.SplitQuery(cfg.Address)
+	o := &Model{cfg: cfg, base: base, client: wire.NewClient(cfg.Address),
+		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: base.String() + "?" + query}}
+	o.endpoint.Advise = o.hintFor
+	return o
+}
+
+// Name is "provider:model", or the provider alone where no model is configured.
+func (o *Model) Name() string {
+	if o.cfg.Model == "" {
+		return o.cfg.Name
+	}
+	return o.endpoint.Name()
+}
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (o *Model) Ready() error { return o.endpoint.Ready() }
+
+// Window is what the server is asked for, and no more than what the model has.
+func (o *Model) Window() int {
+	f, _ := o.known()
+	return f.use(o.cfg.Window)
+}
+
+// Levels are "off" and "on" of a model that thinks; those that cannot be turned
+// off have "low", "medium" and "high".
+func (o *Model) Levels() []string {
+	f, _ := o.known()
+	return slices.Clone(f.levels)
+}
+
+// Sees is what the configuration says, else the server; true until it was asked.
+func (o *Model) Sees() bool {
+	if o.cfg.Images == "yes" || o.cfg.Images == "no" {
+		return o.cfg.Images == "yes"
+	}
+	f, _ := o.known()
+	return !f.blind
+}
+
+// Prices are the configured ones.
+func (o *Model) Prices() llm.Price { return o.cfg.Price }
+
+// Stream asks for the next answer. Its calls come whole; those without an ID get
+// one that is unique in the answer.
+func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	open := func(ctx context.Context) (*http.Response, error) {
+		model, err := o.pick(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.learn(ctx, model)
+		res, err := o.post(ctx, "api/chat", o.request(model, req), "application/x-ndjson")
+		if err != nil {
+			return nil, err
+		}
+		return res, wire.RefusePage(res)
+	}
+	return o.endpoint.Stream(ctx, open, NDJSON, func() wire.Answer {
+		return NewAnswer(o.Name(), func() int { return llm.Tokens(req) })
+	})
+}
+
+// pick gives the model to ask: the configured one, else the first of the server's
+// list that can chat.
+func (o *Model) pick(ctx context.Context) (string, error) {
+	if o.cfg.Model != "" {
+		return o.cfg.Model, nil
+	}
+	if first := o.picked(); first != "" {
+		return first, nil
+	}
+	list, err := o.tags(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", errNoModels
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.first = list[0].Name
+	return o.first, nil
+}
+
+// picked is the model that is asked; empty if that is not known yet.
+func (o *Model) picked() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return cmp.Or(o.cfg.Model, o.first)
+}

@@ -1,0 +1,176 @@
+package ollama
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// ollamaRequest is the api's request, with tools and messages that keep their
+// JSON as it is: the api's own would drop what it does not know of a schema, and
+// round long numbers in the arguments of a call. The messages are last, so that a
+// longer conversation begins with the same bytes.
+// https://docs.ollama.com/api-reference/generate-a-chat-message
+type chatRequest struct {
+	api.ChatRequest
+	Tools    []chatTool    `json:"tools,omitempty"`
+	Messages []chatMessage `json:"messages"`
+}
+
+type chatTool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+type chatMessage struct {
+	api.Message
+	ToolCalls []chatCall `json:"tool_calls,omitempty"`
+}
+
+type chatCall struct {
+	ID       string `json:"id,omitempty"`
+	Function struct {
+		Index     int             `json:"index"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+// request writes a request for the model of that name.
+func (o *Model) request(name string, req llm.Request) chatRequest {
+	f, _ := o.known()
+	stream, never := true, false
+	r := chatRequest{
+		ChatRequest: api.ChatRequest{
+			Model: name, Stream: &stream, Options: map[string]any{}, Think: f.think(req.Thought),
+			// Else a prompt that is too long would lose its beginning, and an
+			// answer that is too long the middle, without a word.
+			Truncate: &never, Shift: &never,
+		},
+		Tools:    chatTools(req.Tools),
+		Messages: o.messages(req.System, llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))),
+	}
+	if !f.remote || o.cfg.Window > 0 {
+		r.Options["num_ctx"] = f.use(o.cfg.Window)
+	}
+	if o.cfg.MaxTokens > 0 {
+		r.Options["num_predict"] = o.cfg.MaxTokens
+	}
+	return r
+}
+
+// think asks for a level, and leaves any other to the server.
+func (f modelFacts) think(level string) *api.ThinkValue {
+	switch {
+	case !slices.Contains(f.levels, level):
+		return nil
+	case level == llm.ThoughtOff, level == thinkOn:
+		return &api.ThinkValue{Value: level == thinkOn}
+	}
+	return &api.ThinkValue{Value: level}
+}
+
+func chatTools(tools []llm.Tool) []chatTool {
+	var out []chatTool
+	for _, t := range tools {
+		tool := chatTool{Type: "function"}
+		tool.Function.Name, tool.Function.Description = llm.SafeName(t.Name), t.Description
+		tool.Function.Parameters = readableSchema(t.Schema)
+		out = append(out, tool)
+	}
+	return out
+}
+
+// ollamaSchema gives a schema that the server can read; one that it cannot would
+// fail the whole request, so that any object is taken instead.
+func readableSchema(raw json.RawMessage) json.RawMessage {
+	schema := wire.InputSchema(raw)
+	var reads api.ToolFunctionParameters
+	if json.Unmarshal(schema, &reads) != nil {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return schema
+}
+
+// messages writes a history that is repaired already. Each result of a tool is a
+// message of its own.
+func (o *Model) messages(system string, history []llm.Message) []chatMessage {
+	out := []chatMessage{}
+	if strings.TrimSpace(system) != "" {
+		out = append(out, chatMessage{Message: api.Message{Role: "system", Content: system}})
+	}
+	ids := wire.IDs{}
+	names := map[string]string{} // ID of a call -> its tool
+	for _, m := range history {
+		if m.Role == llm.Assistant {
+			out = o.assistant(out, m.Blocks, &ids, names)
+			continue
+		}
+		said := chatMessage{Message: api.Message{Role: "user"}}
+		for _, b := range m.Blocks {
+			switch {
+			case b.Result != nil:
+				id := ids.Result(b.Result.ID)
+				out = append(out, chatMessage{Message: api.Message{
+					Role: "tool", Content: b.Result.Text, ToolName: names[id], ToolCallID: id,
+				}})
+			case b.Image != nil:
+				said.Images = append(said.Images, b.Image.Data)
+			case strings.TrimSpace(b.Text) != "":
+				said.Content = paragraph(said.Content, b.Text)
+			}
+		}
+		if said.Content != "" || len(said.Images) > 0 {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// assistant adds an answer. Its thoughts go back with its calls, as models that
+// think between calls want them, and only to the model that had them.
+func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, names map[string]string) []chatMessage {
+	said := chatMessage{Message: api.Message{Role: "assistant"}}
+	ids.StartAnswer()
+	for _, b := range blocks {
+		switch {
+		case b.Opaque != nil:
+			var t sentThought
+			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil {
+				said.Thinking = paragraph(said.Thinking, t.Thinking)
+			}
+		case b.Call != nil:
+			call := chatCall{ID: ids.Call(b.Call.ID)}
+			call.Function.Index = len(said.ToolCalls)
+			call.Function.Name, call.Function.Arguments = llm.SafeName(b.Call.Name), llm.InputObject(b.Call.Input)
+			names[call.ID] = call.Function.Name
+			said.ToolCalls = append(said.ToolCalls, call)
+		case strings.TrimSpace(b.Text) != "":
+			said.Content = paragraph(said.Content, b.Text)
+		}
+	}
+	if len(said.ToolCalls) == 0 {
+		said.Thinking = ""
+	}
+	if said.Content == "" && len(said.ToolCalls) == 0 {
+		return out
+	}
+	return append(out, said)
+}
+
+// paragraph puts a text after another.
+func paragraph(before, text string) string {
+	if before == "" {
+		return text
+	}
+	return before + "\n\n" + text
+}

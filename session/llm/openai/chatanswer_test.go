@@ -1,0 +1,61 @@
+package openai
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// TestTokenCounts reads counts that cannot be. They never cost the answer, and what
+// comes of them can be shown.
+func TestTokenCounts(t *testing.T) {
+	for count, want := range map[string]int{
+		"7": 7, "7.5": 7, "1e3": 1000, "-7": 0, "null": 0, `"7"`: 0, "[]": 0,
+		"9223372036854775807": 1 << 40, "18446744073709551616": 1 << 40, "1e400": 1 << 40,
+	} {
+		var u chatUsage
+		if err := json.Unmarshal([]byte(`{"prompt_tokens":`+count+`,"completion_tokens":`+count+`}`), &u); err != nil {
+			t.Errorf("%s: %v", count, err)
+		}
+		if diff := cmp.Diff(llm.Event{Usage: &llm.Usage{Input: want, Output: want}}, u.event()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", count, diff)
+		}
+	}
+}
+
+// What is kept of thoughts, to be sent back, takes memory by their length and not by
+// its square.
+func TestLongThoughts(t *testing.T) {
+	const n = 10_000
+	piece := strings.Repeat("x", 100)
+	for name, field := range map[string]string{
+		"reasoning_content": `"` + piece + `"`, "reasoning": `"` + piece + `"`,
+		"reasoning_details": `[{"type":"reasoning.text","text":"` + piece + `"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := new(chatReader)
+			chunk := []byte(`{"choices":[{"delta":{"` + name + `":` + field + `}}]}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range n {
+				if _, err := a.Take(chunk, func(llm.Event) bool { return true }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 500 { // which the square of it is ten times of
+				t.Errorf("%d MiB for %d MiB of thoughts", mib, n*len(piece)>>20)
+			}
+			var kept string
+			a.sendBack(func(ev llm.Event) bool { kept = string(ev.Opaque.Data); return true })
+			if strings.Count(kept, "x") < n*len(piece) {
+				t.Errorf("%d bytes are kept", len(kept))
+			}
+		})
+	}
+}

@@ -1,0 +1,275 @@
+package openai
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// chatRequest is a request of Chat Completions, as far as it is used.
+// https://developers.openai.com/api/reference/resources/chat
+type chatRequest struct {
+	Model               string         `json:"model"`
+	Tools               []chatTool     `json:"tools,omitempty"`
+	Messages            []chatMessage  `json:"messages"`
+	Stream              bool           `json:"stream"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
+	ExtraBody           *geminiBody    `json:"extra_body,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatTool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type chatMessage struct {
+	Role       string     `json:"role"`
+	Content    any        `json:"content"` // string or []chatPart; null beside calls alone, which some servers insist on
+	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+	chatThoughts
+}
+
+// chatThoughts are thoughts that a server wants back with the calls that they led
+// to, by the name that it gave them.
+//
+//	https://api-docs.deepseek.com/guides/thinking_mode
+//	https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
+type chatThoughts struct {
+	ReasoningContent string           `json:"reasoning_content,omitempty"`
+	Reasoning        string           `json:"reasoning,omitempty"`
+	ReasoningDetails []thoughtDetails `json:"reasoning_details,omitempty"`
+}
+
+type chatPart struct {
+	Type     string    `json:"type"` // text or image_url
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type chatCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
+}
+
+// maxChatID is how long the ID of a call may be, in characters. The API tells of
+// it in the error alone: "Expected a string with maximum length 40".
+const maxChatID = 40
+
+// chat writes a request whose messages are repaired already.
+func (o *Model) chat(req llm.Request, messages []llm.Message, names wire.ToolNames) *chatRequest {
+	r := &chatRequest{Model: o.endpoint.Model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, chatTool{"function", function{names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}})
+	}
+	if o.has(withUsage) {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	// OpenAI's models that think refuse max_tokens, most other servers don't know
+	// max_completion_tokens.
+	if (o.cfg.Type == ServerOpenAI) == o.has(withMaxTokens) {
+		r.MaxCompletionTokens = o.cfg.MaxTokens
+	} else {
+		r.MaxTokens = o.cfg.MaxTokens
+	}
+	if o.cfg.Type == ServerGemini {
+		r.ExtraBody = o.thinkingConfig(req.Thought)
+	} else {
+		r.ReasoningEffort = o.effort(req.Thought)
+	}
+	r.PromptCacheKey = o.cacheKey(req)
+	return r
+}
+
+// effort gives a level that the model has, else nothing.
+func (o *Model) effort(level string) string {
+	for _, l := range o.knows.levels {
+		if l == level {
+			return l
+		}
+	}
+	return ""
+}
+
+// cacheKey tells OpenAI which requests share a prefix, so that they meet the same
+// cache: those of one session, as far as its beginning tells.
+// https://developers.openai.com/api/docs/guides/prompt-caching
+func (o *Model) cacheKey(req llm.Request) string {
+	if o.cfg.Type != ServerOpenAI || !o.has(withCacheKey) {
+		return ""
+	}
+	sum := sha256.New()
+	sum.Write([]byte(req.System))
+	if len(req.Messages) > 0 {
+		for _, b := range req.Messages[0].Blocks {
+			sum.Write([]byte("\x00" + b.Text))
+		}
+	}
+	return "zeph-" + hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// objectSchema makes a schema one that the APIs take: an object with properties,
+// of which there may be none.
+func objectSchema(raw json.RawMessage) json.RawMessage {
+	raw = wire.InputSchema(raw)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members["properties"] != nil {
+		return raw
+	}
+	end := strings.LastIndexByte(string(raw), '}')
+	return json.RawMessage(string(raw[:end]) + `,"properties":{}}`)
+}
+
+func (o *Model) chatMessages(system string, history []llm.Message, names wire.ToolNames) []chatMessage {
+	var out []chatMessage
+	switch {
+	case strings.TrimSpace(system) == "":
+	case o.has(withSystem):
+		out = append(out, chatMessage{Role: "system", Content: system})
+	default:
+		history = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: system}}}}, history))
+	}
+	ids := wire.IDs{MaxLen: maxChatID, AsIs: o.cfg.Type != ServerOpenAI, Short: !o.has(withForeignIDs)}
+	for _, m := range history {
+		if m.Role == llm.Assistant {
+			if msg, ok := o.assistantMessage(m.Blocks, &ids, names); ok {
+				out = append(out, msg)
+			}
+			continue
+		}
+		out = append(out, o.userMessages(m.Blocks, &ids)...)
+	}
+	return out
+}
+
+// noAnswer stands where a server wants an answer between the results of calls and
+// what the user said next.
+const noAnswer = "[interrupted]"
+
+// chatReplies writes a user's message: each result is a message of its own, before
+// what the user said.
+func (o *Model) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
+	var out []chatMessage
+	var parts []chatPart
+	images := false
+	for _, b := range blocks {
+		switch {
+		case b.Result != nil:
+			out = append(out, chatMessage{Role: "tool", ToolCallID: ids.Result(b.Result.ID), Content: resultText(*b.Result)})
+		case b.Image != nil:
+			images = true
+			parts = append(parts, chatPart{Type: "image_url", ImageURL: &imageURL{dataURL(*b.Image)}})
+		case strings.TrimSpace(b.Text) != "":
+			parts = append(parts, chatPart{Type: "text", Text: b.Text})
+		}
+	}
+	if len(out) > 0 && len(parts) > 0 && !o.has(withUserNext) {
+		out = append(out, chatMessage{Role: string(llm.Assistant), Content: noAnswer})
+	}
+	switch {
+	case images:
+		out = append(out, chatMessage{Role: "user", Content: parts})
+	case len(parts) > 0: // some servers take no list
+		out = append(out, chatMessage{Role: "user", Content: joined(parts)})
+	}
+	return out
+}
+
+func joined(parts []chatPart) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// resultText is a result for an API that cannot be told that it is a failure.
+func resultText(r llm.ToolResult) string {
+	text := wire.Filled(r.Text)
+	if r.Failed {
+		text = "[failed] " + text
+	}
+	return text
+}
+
+func dataURL(i llm.Image) string {
+	return "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
+
+// chatOpaque is the Data of an Opaque: what belongs to the thoughts before a call,
+// or to the call of that ID.
+type chatOpaque struct {
+	Call  string          `json:"call,omitempty"`
+	Extra json.RawMessage `json:"extra_content,omitempty"`
+	chatThoughts
+}
+
+// chatAnswer writes a message of the assistant; ok is false if nothing is in it.
+func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) (msg chatMessage, ok bool) {
+	msg.Role = string(llm.Assistant)
+	extras := map[string]json.RawMessage{}
+	var text []chatPart
+	var thoughts chatThoughts
+	ids.StartAnswer()
+	for _, b := range blocks {
+		switch {
+		case b.Opaque != nil:
+			var data chatOpaque
+			if b.Opaque.Provider != o.Name() || json.Unmarshal(b.Opaque.Data, &data) != nil {
+				continue
+			}
+			if data.Call != "" {
+				extras[data.Call] = data.Extra
+			} else {
+				thoughts = data.chatThoughts
+			}
+		case b.Call != nil:
+			c := chatCall{ID: ids.Call(b.Call.ID), Type: "function", ExtraContent: extras[b.Call.ID]}
+			c.Function.Name, c.Function.Arguments = names.ToWire(b.Call.Name), string(llm.InputObject(b.Call.Input))
+			msg.ToolCalls = append(msg.ToolCalls, c)
+		case strings.TrimSpace(b.Text) != "":
+			text = append(text, chatPart{Text: b.Text})
+		}
+	}
+	if len(text) > 0 || !o.has(withNull) {
+		msg.Content = joined(text)
+	}
+	if len(msg.ToolCalls) > 0 {
+		msg.chatThoughts = thoughts
+		o.sign(msg.ToolCalls)
+	}
+	if !o.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
+		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // none at all does not count
+	}
+	return msg, len(text) > 0 || len(msg.ToolCalls) > 0
+}

@@ -1,0 +1,106 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// feature is what a server may refuse of a request that it would take otherwise.
+// There are no lists of servers: each tells what it doesn't take, and gets it never
+// again, unless it refuses the request without it for the same reason.
+type feature uint32
+
+const (
+	withThoughts   feature = 1 << iota // what it wanted back of its thoughts
+	withSummaries                      // of thoughts; some organizations must be verified first
+	withEncrypted                      // thoughts to send back; models that don't think have none
+	withUsage                          // in a stream
+	withCacheKey                       // see cacheKey
+	withMaxTokens                      // as max_tokens, not max_completion_tokens
+	withImages                         // beside text
+	withForeignIDs                     // of calls, as another server gave them
+	withUserNext                       // a user's message right after the results of calls
+	withNull                           // as the content beside calls
+	withGaps                           // calls without the thoughts that led to them
+	withSystem                         // a role for the system prompt
+)
+
+// has tells whether the server is not known to refuse something.
+func (o *Model) has(f feature) bool { return o.lacks.Load()&uint32(f) == 0 }
+
+// refusals are parts of the messages of servers, in lower case. The first that fits
+// and that the request has counts.
+//
+//	https://github.com/mistralai/client-js/issues/69
+//	https://github.com/charmbracelet/crush/issues/279
+//	https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/261
+//	https://api-docs.deepseek.com/guides/thinking_mode
+var refusals = []struct {
+	feature
+	words string // a regular expression
+}{
+	{withUsage, `stream_options`},
+	{withCacheKey, `prompt_cache_key`},
+	{withMaxTokens, `max_completion_tokens`},
+	{withSummaries, `reasoning summar|reasoning\.summary`},
+	{withEncrypted, `encrypted content is not supported|reasoning\.encrypted_content`},
+	{withSystem, `system role (is )?not supported|developer instruction is not enabled|does(n't| not) support (the )?system`},
+	{withForeignIDs, `tool[ _]?call[ _]ids? |tool_call_id|tool_calls\[\d+\]\.id|tool_use\.id`},
+	{withUserNext, `after role 'tool'|roles must alternate`},
+	{withGaps, `missing .?reasoning_content|reasoning_content.{1,30}(is missing|must be passed|must be returned)`},
+	{withImages, `images?(_url)?.{0,30} not (currently )?(supported|enabled)|not support .{0,20}image|support image|multimodal|unsupported content part|` +
+		"unknown variant .image_url|at most 0 image|content must be a string"},
+	{withNull, `content.{0,60}(must be a string|valid string|<nil>|null|none)`},
+	{withThoughts, `encrypted[ _]content|reasoning|signature|'rs_`},
+}
+
+var refusalWords = sync.OnceValue(func() map[feature]*regexp.Regexp {
+	words := make(map[feature]*regexp.Regexp, len(refusals))
+	for _, r := range refusals {
+		words[r.feature] = regexp.MustCompile(r.words)
+	}
+	return words
+})
+
+// refusedBy reports whether what a request failed for may be the feature.
+func (f feature) refusedBy(err error) bool {
+	e, ok := errors.AsType[*wire.StatusError](err)
+	// Some answer 404 to what no model of theirs takes, and local ones 500 where a
+	// template fails. What is too long has to become shorter, whatever else is said.
+	return ok && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.Status) &&
+		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))
+}
+
+// refusedOf gives the feature that a request failed for; 0 if it is none. Without
+// are those that it did not have, and those that were left out in vain.
+func refusedOf(err error, messages []llm.Message, without feature) feature {
+	for _, r := range refusals {
+		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {
+			return r.feature
+		}
+	}
+	return 0
+}
+
+// sends reports whether a history has what a feature is about.
+func sends(f feature, messages []llm.Message) bool {
+	has := func(is func(b llm.Block) bool) bool {
+		return slices.ContainsFunc(messages, func(m llm.Message) bool { return slices.ContainsFunc(m.Blocks, is) })
+	}
+	switch f {
+	case withImages:
+		return has(func(b llm.Block) bool { return b.Image != nil })
+	case withForeignIDs, withUserNext, withNull, withGaps:
+		return has(func(b llm.Block) bool { return b.Call != nil })
+	case withThoughts:
+		return has(func(b llm.Block) bool { return b.Opaque != nil })
+	}
+	return true
+}

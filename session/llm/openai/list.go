@@ -1,0 +1,126 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// noChat matches the models that OpenAI and Google list besides those to talk to
+// in text.
+var noChat = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
+		`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
+})
+
+// List asks the provider for its models. OpenAI and Gemini list those alone that
+// are known to be for conversations, as far as their names tell.
+func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
+	if err := o.Ready(); err != nil {
+		return nil, err
+	}
+	list, err := o.models(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, o.endpoint.Failure(err)
+	}
+	var choices []llm.Choice
+	for _, m := range list {
+		id := m.ID
+		if o.cfg.Type == ServerGemini {
+			id = strings.TrimPrefix(id, "models/")
+		}
+		if id == "" || o.cfg.Type != ServerCompatible && noChat().MatchString(id) {
+			continue
+		}
+		choices = append(choices, llm.Choice{Name: o.endpoint.Provider + ":" + id, Title: id, Description: "Model of provider " + o.endpoint.Provider, Open: true})
+	}
+	return choices, nil
+}
+
+// servedModel is a model as a server lists it. Many name its window, each by another
+// name: vLLM, Groq, OpenRouter and Together, Mistral, llama.cpp.
+type servedModel struct {
+	ID               string          `json:"id"`
+	MaxModelLen      wire.TokenCount `json:"max_model_len"`
+	ContextWindow    wire.TokenCount `json:"context_window"`
+	ContextLength    wire.TokenCount `json:"context_length"`
+	MaxContextLength wire.TokenCount `json:"max_context_length"`
+	Meta             struct {
+		NCtx wire.TokenCount `json:"n_ctx"`
+	} `json:"meta"`
+}
+
+func (m servedModel) window() int {
+	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength))
+}
+
+// models asks for the list of models, which is one of its own at Together, and
+// remembers the windows.
+func (o *Model) models(ctx context.Context) ([]servedModel, error) {
+	var res *http.Response
+	if err := o.client().Get(ctx, "models", nil, &res, o.auth()...); err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if err := wire.RefusePage(res); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	var whole struct {
+		Data []servedModel `json:"data"`
+	}
+	if json.Unmarshal(body, &whole.Data) != nil {
+		if err := wire.Decode(body, &whole); err != nil {
+			return nil, fmt.Errorf("reading its answer: %w", err)
+		}
+	}
+	for _, m := range whole.Data {
+		wire.Recall[servedWindow](o.cfg.Memory, o.base(), m.ID).Store(m.window())
+	}
+	return whole.Data, nil
+}
+
+// servedWindow is the window that a server reports for a model.
+type servedWindow struct {
+	asked  atomic.Bool
+	tokens atomic.Int64 // 0 where the server does not report one
+}
+
+func (w *servedWindow) Store(tokens int) {
+	w.tokens.Store(int64(tokens))
+	w.asked.Store(true)
+}
+
+// served returns the window that the server reports for the model; ok is false if the
+// server was not asked yet.
+func (o *Model) served() (window int, ok bool) {
+	w := wire.Recall[servedWindow](o.cfg.Memory, o.base(), o.endpoint.Model)
+	return int(w.tokens.Load()), w.asked.Load()
+}
+
+// Learn asks a server for the window of a model that nothing else tells.
+func (o *Model) Learn(ctx context.Context) bool {
+	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
+		return false
+	}
+	if _, err := o.models(ctx); err != nil {
+		return false // what is wrong the request itself will tell
+	}
+	return o.Window() > 0
+}

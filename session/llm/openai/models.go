@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The models that providers have without anyone picking one.
+const (
+	DefaultModel  = "gpt-6.1-sol"
+	DefaultGemini = "gemini-3.8-flash"
+)
+
+// openAIDefaults are the models of the servers that have a default.
+var defaultModels = map[string]string{ServerOpenAI: DefaultModel, ServerGemini: DefaultGemini}
+
+// Efforts, as sets of models take them.
+var (
+	o3Efforts     = []string{"low", "medium", "high"}
+	gpt5Efforts   = []string{"minimal", "low", "medium", "high"}
+	gpt51Efforts  = []string{"none", "low", "medium", "high"}
+	codexEfforts  = []string{"low", "medium", "high", "xhigh"}
+	gpt52Efforts  = []string{"none", "low", "medium", "high", "xhigh"}
+	gpt56Efforts  = []string{"none", "low", "medium", "high", "xhigh", "max"}
+	gpt6Efforts   = []string{"low", "medium", "high", "xhigh", "max"}
+	gemini3Levels = []string{"minimal", "low", "medium", "high"}
+)
+
+// openAIModel is what a request depends on.
+type modelFacts struct {
+	prefix string
+	window int      // tokens; 0 where it is not known
+	levels []string // nil where it is not known what the model takes
+	plain  bool     // does not think
+}
+
+// openAIModels is asked from the top; the first prefix that fits counts. A model
+// that is not in it thinks, as all new ones do, with a window that is not known.
+//
+//	https://developers.openai.com/api/docs/models
+//	https://developers.openai.com/api/docs/guides/reasoning
+var openAIModels = []modelFacts{
+	{"gpt-6.2-astra", 1_050_000, gpt6Efforts, false},
+	{"gpt-6.1-sol", 1_050_000, gpt6Efforts, false},
+	{"gpt-6-astra", 1_050_000, gpt6Efforts, false},
+	{"gpt-6-sol", 1_050_000, gpt56Efforts, false},
+	{"gpt-6-luna", 1_050_000, gpt56Efforts, false},
+	{"gpt-6", 1_050_000, nil, false},
+	{"gpt-5.6-sol", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6-terra", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6-luna", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.6", 1_050_000, gpt56Efforts, false},
+	{"gpt-5.5-pro", 1_050_000, nil, false},
+	{"gpt-5.5", 1_050_000, gpt52Efforts, false},
+	{"gpt-5.4-mini", 400_000, gpt52Efforts, false},
+	{"gpt-5.4-nano", 400_000, gpt52Efforts, false},
+	{"gpt-5.4-pro", 1_050_000, nil, false},
+	{"gpt-5.4", 1_050_000, gpt52Efforts, false},
+	{"gpt-5.3-codex", 400_000, codexEfforts, false},
+	{"gpt-5.3-chat", 128_000, nil, true},
+	{"gpt-5.2-codex", 400_000, codexEfforts, false},
+	{"gpt-5.2-chat", 128_000, nil, true},
+	{"gpt-5.2-pro", 400_000, nil, false},
+	{"gpt-5.2", 400_000, gpt52Efforts, false},
+	{"gpt-5.1-codex-max", 400_000, codexEfforts, false},
+	{"gpt-5.1-codex", 400_000, o3Efforts, false},
+	{"gpt-5.1-chat", 128_000, nil, true},
+	{"gpt-5.1", 400_000, gpt51Efforts, false},
+	{"gpt-5-codex", 400_000, o3Efforts, false},
+	{"gpt-5-chat", 128_000, nil, true},
+	{"gpt-5-pro", 400_000, nil, false},
+	{"gpt-5-mini", 400_000, gpt5Efforts, false},
+	{"gpt-5-nano", 400_000, gpt5Efforts, false},
+	{"gpt-5", 400_000, gpt5Efforts, false},
+	{"gpt-4.1", 1_047_576, nil, true},
+	{"gpt-4o", 128_000, nil, true},
+	{"chatgpt-4o", 128_000, nil, true},
+	{"gpt-4-turbo", 128_000, nil, true},
+	{"gpt-4", 8_192, nil, true},
+	{"gpt-3.5", 16_385, nil, true},
+	{"o4-mini", 200_000, o3Efforts, false},
+	{"o3-mini", 200_000, o3Efforts, false},
+	{"o3", 200_000, o3Efforts, false},
+	{"o1", 200_000, o3Efforts, false},
+}
+
+// geminiModels likewise. Those of the third generation have levels, those before
+// budgets; see thinkingConfig.
+//
+//	https://ai.google.dev/gemini-api/docs/models
+//	https://ai.google.dev/gemini-api/docs/thinking
+var geminiModels = []modelFacts{
+	{"gemini-3.8-flash", 1_048_576, o3Efforts, false},
+	{"gemini-3.6-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3.5-flash-lite", 1_048_576, gemini3Levels, false},
+	{"gemini-3.5-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3.1-flash-lite", 1_048_576, gemini3Levels, false},
+	{"gemini-3.1-pro", 1_048_576, o3Efforts, false},
+	{"gemini-3-flash", 1_048_576, gemini3Levels, false},
+	{"gemini-3-pro", 1_048_576, []string{"low", "high"}, false},
+	{"gemini-3", 1_048_576, nil, false},
+	{"gemini-2.5-pro", 1_048_576, o3Efforts, false},
+	{"gemini-2.5-flash", 1_048_576, gpt51Efforts, false},
+	{"gemini-2", 1_048_576, nil, true},
+	{"gemma", 0, nil, true},
+}
+
+// pinned is what may follow a known model's name without making it another one:
+// a date, or the word for what is not final.
+var pinned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
+})
+
+// openAIModelOf returns the facts about a model at a server of that kind. They are
+// empty for a compatible server, whose efforts are unknown.
+func factsOf(kind, name string) modelFacts {
+	if kind == ServerCompatible {
+		return modelFacts{plain: true}
+	}
+	models := openAIModels
+	if kind == ServerGemini {
+		models, name = geminiModels, strings.TrimPrefix(name, "models/")
+	}
+	for _, m := range models {
+		rest, ok := strings.CutPrefix(name, m.prefix)
+		if !ok {
+			continue
+		}
+		if !pinned().MatchString(rest) {
+			m.levels = nil
+		}
+		return m
+	}
+	return modelFacts{}
+}
+
+// WindowOf returns the context window of a model of OpenAI or Google, in tokens, or 0
+// for others.
+func WindowOf(model string) int {
+	for _, m := range slices.Concat(openAIModels, geminiModels) {
+		if strings.HasPrefix(model, m.prefix) {
+			return m.window
+		}
+	}
+	return 0
+}

@@ -1,0 +1,239 @@
+// Package openai is the adapter of OpenAI's Responses API and of Chat Completions, at
+// OpenAI, at Google for Gemini, and at the many servers that are compatible.
+//
+// Start with [New]. It promises to send no feature twice that a server has refused,
+// and that nothing is stored at the provider. It makes one attempt at each request,
+// save that a refused feature is left out at once.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// OpenAIConfig is what an OpenAI needs to know.
+type Config struct {
+	Type    string        // ServerOpenAI, ServerCompatible or ServerGemini; empty means ServerOpenAI
+	Name    string        // of the provider; empty means the type
+	Model   string        // empty means the default of the type; ServerCompatible has none
+	API     string        // APIResponses or APIChat; empty means the default of the type
+	BaseURL string        // with its path, such as "/v1"; without a path that of the type is added. Empty means the public one
+	APIKey  func() string // asked before each request, so that a later login counts; nil means that there is none
+	KeyEnv  string        // the variable that the user should set, for messages; empty means that no key is needed
+
+	Embedding string // the model that embeds; empty means that there is none
+
+	MaxTokens int       // of one answer; 0 leaves it to the server
+	Window    int       // 0 means what is known of the model, which may be nothing
+	Blind     bool      // takes no images
+	Price     llm.Price // the zero value means unknown
+
+	// UsualWindow is the window that the model has elsewhere. It counts where no
+	// other is known.
+	UsualWindow int
+
+	Memory *wire.Memory // of the server; nil means one of its own
+}
+
+// The kinds of server that speak OpenAI's protocols.
+const (
+	ServerOpenAI     = "openai"
+	ServerGemini     = "gemini"     // Google's endpoint for Chat Completions
+	ServerCompatible = "compatible" // any other
+)
+
+// The protocols that OpenAI's models speak.
+const (
+	APIResponses = "responses" // https://developers.openai.com/api/reference/resources/responses
+	APIChat      = "chat"      // https://developers.openai.com/api/reference/resources/chat
+)
+
+// OpenAI is a model behind OpenAI's Responses API or Chat Completions, or behind
+// one of the many servers that speak the latter. Nothing but its config decides
+// where it connects and with which key: the environment variables that the SDK
+// would look at are not.
+//
+// The SDK sends the requests and parts the stream into events. Requests are
+// written and events are read by types of our own: what servers add to the
+// protocol (thoughts, signatures, odd calls) has no place in the SDK's, and one
+// chunk costs them ten times as much.
+//
+// Why is the SDK v3.60.0? Later versions add up to 15 MiB to the binary.
+//
+// Nothing is stored at the provider: what it wants back of its thoughts comes
+// encrypted. The levels are the API's efforts, where it is known which ones the
+// model takes.
+type Model struct {
+	endpoint wire.Endpoint
+	cfg      Config
+	knows    modelFacts
+	client   func() *openai.Client
+	lacks    atomic.Uint32 // of features: what the server has refused
+}
+
+// NewOpenAI makes an OpenAI. It connects to nothing yet.
+func New(cfg Config) *Model {
+	cfg.Type = cmp.Or(cfg.Type, ServerOpenAI)
+	cfg.Name = cmp.Or(cfg.Name, cfg.Type)
+	cfg.Memory = cmp.Or(cfg.Memory, new(wire.Memory))
+	cfg.Model = cmp.Or(cfg.Model, defaultModels[cfg.Type])
+	if cfg.API == "" {
+		cfg.API = APIChat
+		if cfg.Type == ServerOpenAI {
+			cfg.API = APIResponses
+		}
+	}
+	o := &Model{cfg: cfg, knows: factsOf(cfg.Type, cfg.Model),
+		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
+	o.client = sync.OnceValue(o.connect)
+	return o
+}
+
+// openAIKinds is the HTTP status that errors in a stream would have had.
+// https://developers.openai.com/api/docs/guides/error-codes
+var statusOfKind = map[string]int{
+	"invalid_request_error": 400, "invalid_prompt": 400, "context_length_exceeded": 400, "BadRequestError": 400,
+	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "model_not_found": 404,
+	"insufficient_quota": 429, "rate_limit_exceeded": 429, "rate_limit_error": 429,
+	"server_error": 500, "internal_error": 500, "InternalServerError": 500,
+	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
+}
+
+// Name is "provider:model".
+func (o *Model) Name() string { return o.endpoint.Name() }
+
+// Ready returns an *Error with Auth if there is no key where one is needed.
+func (o *Model) Ready() error { return o.endpoint.Ready() }
+
+// Window is the configured one, else what the server said, else that of the model if
+// it is known.
+func (o *Model) Window() int {
+	if o.cfg.Window > 0 {
+		return o.cfg.Window
+	}
+	served, _ := o.served()
+	return cmp.Or(served, o.knows.window, o.cfg.UsualWindow)
+}
+
+// Levels lists the thought levels that the model is known to take.
+func (o *Model) Levels() []string { return slices.Clone(o.knows.levels) }
+
+// Sees is true unless the configuration or the server says that it takes no images.
+func (o *Model) Sees() bool { return !o.cfg.Blind && o.has(withImages) }
+
+// LargestImage is in bytes: a request to Gemini may have 20 MB in base64, and no
+// server wants more.
+// https://ai.google.dev/gemini-api/docs/image-understanding
+func (o *Model) LargestImage() int { return 14 << 20 }
+
+// Prices are the configured ones.
+func (o *Model) Prices() llm.Price { return o.cfg.Price }
+
+// The public addresses, and what follows the host where an address has no path.
+var (
+	PublicURLs = map[string]string{
+		ServerOpenAI: "https://api.openai.com/v1/",
+		ServerGemini: "https://generativelanguage.googleapis.com/v1beta/openai/",
+	}
+	defaultPaths = map[string]string{ServerOpenAI: "/v1/", ServerCompatible: "/v1/", ServerGemini: "/v1beta/openai/"}
+)
+
+func (o *Model) base() string {
+	base, _ := wire.SplitQuery(cmp.Or(o.cfg.BaseURL, PublicURLs[o.cfg.Type]))
+	base, whole := wire.TrimEndpoint(base)
+	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" && !whole {
+		u.Path = defaultPaths[o.cfg.Type]
+		return u.String()
+	}
+	return strings.TrimRight(base, "/") + "/"
+}
+
+func (o *Model) connect() *openai.Client {
+	// Not NewClient, which looks at the environment.
+	return &openai.Client{Options: []option.RequestOption{
+		option.WithMaxRetries(0),
+		option.WithHTTPClient(wire.NewClient(o.cfg.BaseURL)),
+		option.WithBaseURL(o.base()),
+	}}
+}
+
+// Stream asks for the next answer. A tool call whose arguments are not JSON
+// comes with a JSON string of what the model wrote instead of an object, so that
+// no tool takes it; one that was cut off by StopMaxTokens does not come at all.
+func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	names := wire.NewToolNames(req.Tools)
+	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
+	begin := func() wire.Answer {
+		if o.cfg.API == APIResponses {
+			return &responsesReader{model: o.Name(), names: names, plain: o.cfg.Type == ServerCompatible}
+		}
+		return &chatReader{model: o.Name(), names: names}
+	}
+	return o.endpoint.Stream(ctx, open, wire.JSONOrSSE, begin)
+}
+
+// open sends the request and gives the response with its stream of events. What
+// the server refuses of it is left out from then on; see feature.
+func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames) (*http.Response, error) {
+	thoughtless := false
+	var last, tried feature // what was left out: of this attempt for the first time, and of any
+	for {
+		lacks := feature(o.lacks.Load()) // another request may change it meanwhile
+		messages := llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))
+		if thoughtless || !o.has(withThoughts) {
+			messages, _ = llm.WithoutOpaque(messages)
+		}
+		res, err := o.post(ctx, req, messages, names)
+		if last != 0 && last.refusedBy(err) { // all the same: it was something else
+			o.lacks.And(^uint32(last))
+		}
+		last = 0
+		switch refused := refusedOf(err, messages, lacks|tried); {
+		case refused == withThoughts && o.cfg.Type != ServerCompatible && !thoughtless:
+			thoughtless = true // those of another key, or of a prefix that has changed; later ones may be taken
+		case refused != 0:
+			o.lacks.Or(uint32(refused))
+			last, tried = refused, tried|refused
+		default:
+			return res, err
+		}
+	}
+}
+
+func (o *Model) post(ctx context.Context, req llm.Request, messages []llm.Message, names wire.ToolNames) (*http.Response, error) {
+	path, body := "chat/completions", any(o.chat(req, messages, names))
+	if o.cfg.API == APIResponses {
+		path, body = "responses", o.responses(req, messages, names)
+	}
+	raw, err := wire.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	var res *http.Response
+	err = o.client().Post(ctx, path, nil, &res, append(o.auth(), option.WithRequestBody("application/json", raw))...)
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (o *Model) auth() []option.RequestOption {
+	key := o.endpoint.Key()
+	if key == "" {
+		return nil
+	}
+	return []option.RequestOption{option.WithHeader("Authorization", "Bearer "+key)}
+}

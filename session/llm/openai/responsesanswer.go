@@ -1,0 +1,330 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// responsesEvent is an event of the stream, as far as it is used, or the whole
+// response of a server that streams none.
+// https://developers.openai.com/api/reference/resources/responses
+type responsesEvent struct {
+	Type         string        `json:"type"`
+	ItemID       string        `json:"item_id"`
+	OutputIndex  int           `json:"output_index"`
+	SummaryIndex int           `json:"summary_index"`
+	Delta        string        `json:"delta"`
+	Text         string        `json:"text"`
+	Refusal      string        `json:"refusal"`
+	Arguments    string        `json:"arguments"`
+	Item         responsesItem `json:"item"`
+	Response     response      `json:"response"`
+}
+
+type response struct {
+	Status     string          `json:"status"`
+	Output     []responsesItem `json:"output"`
+	Usage      *responsesUsage `json:"usage"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+}
+
+type responsesItem struct {
+	Type      string `json:"type"`
+	Status    string `json:"status"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	thoughtItem
+}
+
+// textPart is a part of an item's content, or of a summary.
+type textPart struct {
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+type responsesUsage struct {
+	Input   wire.TokenCount `json:"input_tokens"`
+	Output  wire.TokenCount `json:"output_tokens"`
+	Details struct {
+		Cached  wire.TokenCount `json:"cached_tokens"`
+		Written wire.TokenCount `json:"cache_write_tokens"`
+	} `json:"input_tokens_details"`
+}
+
+// responsesAnswer turns the events of one stream into Events. What servers stream,
+// and what they only send with an item or with the whole response, differs; each
+// text and call is emitted once.
+type responsesReader struct {
+	model   string // Name of the model
+	plain   bool   // wants thoughts back that are not encrypted
+	names   wire.ToolNames
+	ids     wire.CallIDs
+	calls   []*responsesCall // that are not emitted yet
+	made    map[string]bool  // IDs of those that are
+	spoke   bool             // text of the message at hand was emitted
+	said    bool             // and that of any
+	thought bool             // thoughts of the item at hand were emitted
+	mused   bool             // and those of any
+	refused bool
+	wire.ArgumentCount
+}
+
+// responsesCall is a call that is being sent.
+type responsesCall struct {
+	index int
+	item  responsesItem
+	args  strings.Builder
+}
+
+// take reads one event.
+func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
+	if string(bytes.TrimSpace(data)) == "[DONE]" { // of servers that know Chat Completions better
+		return true, wire.ErrBrokenOff
+	}
+	var e responsesEvent
+	if err := wire.Decode(data, &e); err != nil {
+		return true, fmt.Errorf("reading its stream: %w", err)
+	}
+	switch e.Type {
+	case "response.output_text.delta":
+		return !a.say(textPart{Text: e.Delta}, emit), nil
+	case "response.refusal.delta":
+		return !a.say(textPart{Refusal: e.Delta}, emit), nil
+	case "response.output_text.done", "response.refusal.done":
+		return !a.spoke && !a.say(textPart{e.Text, e.Refusal}, emit), nil
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return !a.think(e.Delta, emit), nil
+	case "response.reasoning_summary_part.added":
+		return e.SummaryIndex > 0 && !emit(llm.Event{Thought: "\n\n"}), nil
+	case "response.output_item.added":
+		if e.Item.Type == "function_call" {
+			a.calls = append(a.calls, &responsesCall{index: e.OutputIndex, item: e.Item})
+		}
+	case "response.function_call_arguments.delta":
+		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 {
+			a.calls[i].args.WriteString(e.Delta)
+			a.Add(len(e.Delta))
+		}
+	case "response.function_call_arguments.done":
+		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {
+			a.Add(len(e.Arguments) - a.calls[i].args.Len())
+			a.calls[i].args.Reset()
+			a.calls[i].args.WriteString(e.Arguments)
+		}
+	case "response.output_item.done":
+		return !a.item(e.OutputIndex, e.Item, emit), nil
+	case "response.completed", "response.incomplete", "response.done":
+		if wire.IsFault(e.Response.Error) {
+			return true, responsesFault(data, e.Response.Error)
+		}
+		a.stop(e.Response, emit)
+		return true, nil
+	case "response.failed", "error":
+		return true, responsesFault(data, e.Response.Error)
+	case "":
+		return a.whole(data, emit)
+	}
+	return false, nil // the beginnings of things, and what is yet to be invented
+}
+
+func (a *responsesReader) say(p textPart, emit func(llm.Event) bool) bool {
+	a.refused = a.refused || p.Refusal != ""
+	text := p.Text + p.Refusal
+	if text == "" {
+		return true
+	}
+	a.spoke, a.said = true, true
+	return emit(llm.Event{Text: text})
+}
+
+func (a *responsesReader) think(text string, emit func(llm.Event) bool) bool {
+	if text == "" {
+		return true
+	}
+	a.thought, a.mused = true, true
+	return emit(llm.Event{Thought: text})
+}
+
+// whole reads the response of a server that streams none, or an error.
+func (a *responsesReader) whole(data []byte, emit func(llm.Event) bool) (bool, error) {
+	var r response
+	if err := wire.Decode(data, &r); err != nil {
+		return true, fmt.Errorf("reading its stream: %w", err)
+	}
+	if wire.IsFault(r.Error) {
+		return true, wire.ParseFault(data)
+	}
+	if r.Status == "" && r.Output == nil {
+		return false, nil
+	}
+	a.stop(r, emit)
+	return true, nil
+}
+
+// end tells of a stream that ended too early.
+func (a *responsesReader) End(func(llm.Event) bool) error { return wire.ErrBrokenOff }
+
+func responsesFault(data []byte, inner json.RawMessage) error {
+	if wire.IsFault(inner) {
+		data = []byte(`{"error":` + string(inner) + `}`)
+	}
+	return wire.ParseFault(data)
+}
+
+// call gives the index of an open call; -1 if there is none. Copilot gives an item
+// another ID in each event.
+func (a *responsesReader) call(id string, index int) int {
+	if i := slices.IndexFunc(a.calls, func(c *responsesCall) bool { return id != "" && c.item.ID == id }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(a.calls, func(c *responsesCall) bool { return c.index == index })
+}
+
+// item takes a complete item; false if nobody listens any more.
+func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Event) bool) bool {
+	switch item.Type {
+	case "message":
+		ok := a.spoke || a.sayAll(item, emit)
+		a.spoke = false
+		return ok
+	case "function_call":
+		a.Add(len(item.Arguments))
+		if i := a.call(item.ID, index); i >= 0 {
+			a.Add(-min(len(item.Arguments), a.calls[i].args.Len())) // the same
+			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
+			a.calls = slices.Delete(a.calls, i, i+1)
+		}
+		return a.emitCall(item, item.Status == "incomplete", emit)
+	case "reasoning":
+		ok := a.thought || a.thinkAll(item, emit)
+		a.thought = false
+		return ok && a.sendBack(item, emit)
+	}
+	return true
+}
+
+func (a *responsesReader) sayAll(item responsesItem, emit func(llm.Event) bool) bool {
+	for _, p := range partsOf(item.Content) {
+		if !a.say(p, emit) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *responsesReader) thinkAll(item responsesItem, emit func(llm.Event) bool) bool {
+	var texts []string
+	for _, p := range slices.Concat(partsOf(item.Summary), partsOf(item.Content)) {
+		texts = append(texts, p.Text)
+	}
+	return a.think(strings.Join(texts, "\n\n"), emit)
+}
+
+func partsOf(raw json.RawMessage) (parts []textPart) {
+	_ = wire.Decode(raw, &parts) // what is no list is none
+	return parts
+}
+
+// sendBack emits what the model wants back of its thoughts.
+func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool) bool {
+	switch {
+	case item.EncryptedContent != "":
+		item.Content = nil
+	case !a.plain || len(partsOf(item.Content)) == 0:
+		return true // could not be read without what the provider stored
+	}
+	if item.Summary == nil {
+		item.Summary = json.RawMessage("[]") // the API insists on it
+	}
+	raw, err := wire.Marshal(item.thoughtItem)
+	if err != nil {
+		panic(err) // strings always encode, and what was JSON
+	}
+	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}})
+}
+
+func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(llm.Event) bool) bool {
+	input, ok := wire.ParseInput(item.Arguments, cutOff)
+	if !ok || item.Name == "" {
+		return true
+	}
+	if a.made == nil {
+		a.made = map[string]bool{}
+	}
+	a.made[item.CallID] = true
+	return emit(llm.Event{Call: &llm.ToolCall{ID: a.ids.Unique(item.CallID), Name: a.names.FromWire(item.Name), Input: input}})
+}
+
+// stop completes the answer.
+func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
+	reason := llm.StopReason("")
+	switch r.Incomplete.Reason {
+	case "content_filter":
+		reason = llm.StopRefusal
+	case "max_output_tokens", "max_tokens":
+		reason = llm.StopMaxTokens
+	default:
+		if r.Status == "incomplete" {
+			reason = llm.StopMaxTokens
+		}
+	}
+	if !a.rest(r, reason == llm.StopMaxTokens, emit) {
+		return
+	}
+	if u := r.Usage; u != nil && !emit(llm.Event{Usage: &llm.Usage{Input: int(u.Input), Output: int(u.Output),
+		CacheRead: int(min(u.Details.Cached, u.Input)), CacheWrite: int(min(u.Details.Written, u.Input))}}) {
+		return
+	}
+	switch {
+	case reason != "":
+	case a.refused:
+		reason = llm.StopRefusal
+	case len(a.made) > 0:
+		reason = llm.StopTools
+	default:
+		reason = llm.StopEnd
+	}
+	emit(llm.Event{Stop: reason})
+}
+
+// rest emits what did not come as a complete item before: calls that were only
+// begun, and what stands in the response alone.
+func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) bool) bool {
+	items := map[string]bool{} // IDs of the calls in the response
+	for _, item := range r.Output {
+		items[item.CallID] = item.Type == "function_call" && item.Arguments != ""
+	}
+	for _, c := range a.calls {
+		c.item.Arguments = c.args.String()
+		if !items[c.item.CallID] && !a.emitCall(c.item, cutOff, emit) {
+			return false
+		}
+	}
+	a.calls = nil
+	said, mused, made := a.said, a.mused, maps.Clone(a.made) // before these: two of them may lack an ID
+	for i, item := range r.Output {
+		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && made[item.CallID] {
+			continue
+		}
+		if !a.item(i, item, emit) {
+			return false
+		}
+	}
+	return true
+}
+
+// NewResponsesAnswer returns a reader of one answer in the Responses API, for the model
+// of that name.
+func NewResponsesAnswer(name string) wire.Answer { return &responsesReader{model: name} }

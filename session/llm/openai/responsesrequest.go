@@ -1,0 +1,156 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// responsesRequest is a request of the Responses API, as far as it is used.
+// https://developers.openai.com/api/reference/resources/responses
+type responsesRequest struct {
+	Model           string          `json:"model"`
+	Instructions    string          `json:"instructions,omitempty"`
+	Tools           []responsesTool `json:"tools,omitempty"`
+	Input           []inputItem     `json:"input"`
+	Stream          bool            `json:"stream"`
+	Store           bool            `json:"store"`
+	Include         []string        `json:"include,omitempty"`
+	Reasoning       *reasoning      `json:"reasoning,omitempty"`
+	MaxOutputTokens int             `json:"max_output_tokens,omitempty"`
+	PromptCacheKey  string          `json:"prompt_cache_key,omitempty"`
+}
+
+type reasoning struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// responsesTool is a function. Strict is false since the API would want every
+// property to be required.
+type responsesTool struct {
+	Type string `json:"type"`
+	function
+	Strict bool `json:"strict"`
+}
+
+// inputItem is a message, a call, a result or a thought.
+type inputItem struct {
+	Type    string `json:"type"`
+	Role    string `json:"role,omitempty"`
+	Content any    `json:"content,omitempty"` // string or []inputPart
+
+	CallID    string  `json:"call_id,omitempty"`
+	Name      string  `json:"name,omitempty"`
+	Arguments string  `json:"arguments,omitempty"`
+	Output    *string `json:"output,omitempty"`
+
+	thoughtItem
+}
+
+type inputPart struct {
+	Type     string `json:"type"` // input_text or input_image
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+}
+
+// thoughtItem is the Data of an Opaque, without its type: thoughts as the API sent
+// them, readable to the API alone, or at other servers in plain words.
+type thoughtItem struct {
+	ID               string          `json:"id,omitempty"`
+	Summary          json.RawMessage `json:"summary,omitempty"`
+	Content          json.RawMessage `json:"content,omitempty"`
+	EncryptedContent string          `json:"encrypted_content,omitempty"`
+}
+
+// maxCallID is how long the ID of a call may be, in characters.
+const maxCallID = 64
+
+// responses writes a request whose messages are repaired already.
+func (o *Model) responses(req llm.Request, messages []llm.Message, names wire.ToolNames) *responsesRequest {
+	r := &responsesRequest{Model: o.endpoint.Model, Instructions: req.System, Stream: true, Input: o.inputItems(messages, names),
+		MaxOutputTokens: o.cfg.MaxTokens, PromptCacheKey: o.cacheKey(req)}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, responsesTool{Type: "function", function: function{names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}})
+	}
+	if o.knows.plain {
+		return r
+	}
+	if o.has(withEncrypted) {
+		r.Include = []string{"reasoning.encrypted_content"}
+	}
+	think := reasoning{Effort: o.effort(req.Thought)}
+	if o.has(withSummaries) {
+		think.Summary = "auto"
+	}
+	if think != (reasoning{}) {
+		r.Reasoning = &think
+	}
+	return r
+}
+
+func (o *Model) inputItems(history []llm.Message, names wire.ToolNames) []inputItem {
+	items := []inputItem{}
+	ids := wire.IDs{MaxLen: maxCallID}
+	for _, m := range history {
+		if m.Role == llm.Assistant {
+			items = append(items, o.answerItems(m.Blocks, &ids, names)...)
+		} else {
+			items = append(items, replyItems(m.Blocks, &ids)...)
+		}
+	}
+	return items
+}
+
+func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
+	var items []inputItem
+	var parts []inputPart
+	for _, b := range blocks {
+		switch {
+		case b.Result != nil:
+			text := resultText(*b.Result)
+			items = append(items, inputItem{Type: "function_call_output", CallID: ids.Result(b.Result.ID), Output: &text})
+		case b.Image != nil:
+			parts = append(parts, inputPart{Type: "input_image", ImageURL: dataURL(*b.Image)})
+		case strings.TrimSpace(b.Text) != "":
+			parts = append(parts, inputPart{Type: "input_text", Text: b.Text})
+		}
+	}
+	if len(parts) > 0 {
+		items = append(items, inputItem{Type: "message", Role: string(llm.User), Content: parts})
+	}
+	return items
+}
+
+// answerItems writes a message of the assistant. Thoughts go back to the model that
+// had them alone, and never last: the API refuses one without what it led to.
+func (o *Model) answerItems(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) []inputItem {
+	var items []inputItem
+	end := 0 // after the last item that is no thought
+	ids.StartAnswer()
+	for _, b := range blocks {
+		switch {
+		case b.Opaque != nil:
+			var t thoughtItem
+			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil && (t.EncryptedContent != "" || t.Content != nil) {
+				item := inputItem{Type: "reasoning", thoughtItem: t}
+				if t.Content != nil {
+					item.Content = t.Content
+				}
+				items = append(items, item)
+			}
+			continue
+		case b.Call != nil:
+			items = append(items, inputItem{Type: "function_call", CallID: ids.Call(b.Call.ID), Name: names.ToWire(b.Call.Name),
+				Arguments: string(llm.InputObject(b.Call.Input))})
+		case strings.TrimSpace(b.Text) != "":
+			items = append(items, inputItem{Type: "message", Role: string(llm.Assistant), Content: b.Text})
+		default:
+			continue
+		}
+		end = len(items)
+	}
+	return items[:end]
+}

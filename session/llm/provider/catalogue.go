@@ -1,0 +1,309 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
+	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// Catalogue knows which models the providers list, as they told it at some time,
+// by this process or another. Nobody waits for a provider: what is known is given
+// at once, and what is old is asked for in the background. A provider that fails
+// keeps the list that it had.
+//
+// Its exported fields do not change once it is used. A nil Catalogue knows what
+// [Models] does, and asks nobody.
+type Catalogue struct {
+	// Load and Save read and write what is kept from process to process; nil keeps
+	// nothing.
+	Load    func() ([]byte, error)
+	Save    func([]byte) error
+	Memory  *wire.Memory // of the servers; nil keeps nothing
+	Now     func() time.Time
+	Changed func()          // called when Models or a Model became another, on a goroutine of its own; nil is nobody
+	Log     func(err error) // of what went wrong; nil is nobody
+
+	mu      sync.Mutex
+	loaded  bool
+	lists   map[string]modelList // by listKey
+	asked   map[string]time.Time // when a list was last asked for by this process
+	asking  map[string]bool
+	closed  bool
+	ctx     context.Context // of the background; ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// modelList is the list of one provider. It holds nothing secret.
+type modelList struct {
+	Provider string        `json:"provider"` // its name
+	Address  string        `json:"address"`  // without user and password
+	At       time.Time     `json:"at"`
+	Models   []listedModel `json:"models"`
+}
+
+type listedModel struct {
+	Name  string `json:"name"` // the provider's
+	Title string `json:"title,omitempty"`
+	About string `json:"about,omitempty"`
+}
+
+// lister is a model whose provider tells which models it has.
+type lister interface {
+	List(ctx context.Context) ([]llm.Choice, error)
+}
+
+// Models is what [Models] gives, with what the providers list.
+func (c *Catalogue) Models(cfg Config, getenv func(string) string) []llm.Choice {
+	if c == nil {
+		return Models(cfg, getenv)
+	}
+	return listChoices(cfg, getenv, func(p Provider) []llm.Choice { return c.listed(p, getenv) })
+}
+
+func (c *Catalogue) listed(p Provider, getenv func(string) string) []llm.Choice {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	var choices []llm.Choice
+	for _, m := range c.lists[p.listKey(getenv)].Models {
+		choices = append(choices, llm.Choice{Name: p.name() + ":" + m.Name, Title: cmp.Or(m.Title, m.Name),
+			Description: cmp.Or(m.About, "Model of provider "+p.name()), Open: true})
+	}
+	return choices
+}
+
+// Refresh asks the providers whose list is old, in the background.
+func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
+	if c == nil {
+		return
+	}
+	for _, p := range available(cfg, getenv) {
+		if p.Type == TypeDirect || p.Type == TypeScript {
+			continue
+		}
+		m, err := p.open(getenv, c.Memory)
+		if err != nil || llm.Ready(m) != nil {
+			continue
+		}
+		if l, ok := llm.As[lister](m); ok {
+			c.ask(p, p.listKey(getenv), l)
+		}
+	}
+}
+
+// ask asks for one list, unless that is new, or asked for already.
+func (c *Catalogue) ask(p Provider, key string, l lister) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	now := c.Now()
+	age, tried := now.Sub(c.lists[key].At), now.Sub(c.asked[key])
+	if c.asking[key] || age >= 0 && age < llm.ListFresh || tried >= 0 && tried < llm.ListAgain {
+		return
+	}
+	c.asking[key], c.asked[key] = true, now
+	c.background(func(ctx context.Context) bool {
+		ctx, cancel := context.WithTimeout(ctx, llm.ListTimeout)
+		defer cancel()
+		choices, err := l.List(ctx)
+		return c.take(p, key, choices, err)
+	})
+}
+
+// take keeps a list that came, and reports whether it is another than before.
+func (c *Catalogue) take(p Provider, key string, choices []llm.Choice, err error) (changed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking[key] = false
+	if err != nil {
+		c.log(err)
+		return false
+	}
+	_, address, _ := strings.Cut(key, " ")
+	list := modelList{Provider: p.name(), Address: address, At: c.Now().UTC(), Models: listedOf(p, choices)}
+	changed = !slices.Equal(list.Models, c.lists[key].Models)
+	c.lists[key] = list
+	c.save()
+	return changed
+}
+
+// Learn asks in the background for what is not known of a model; see [Learn].
+func (c *Catalogue) Learn(m llm.Model) {
+	if c == nil || llm.Ready(m) != nil {
+		return
+	}
+	if _, ok := llm.As[llm.Learner](m); !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.background(func(ctx context.Context) bool {
+		ctx, cancel := context.WithTimeout(ctx, llm.ListTimeout)
+		defer cancel()
+		return llm.Learn(ctx, m)
+	})
+}
+
+// background runs work that reports whether something changed; c.mu is held.
+func (c *Catalogue) background(work func(context.Context) bool) {
+	if c.closed {
+		return
+	}
+	if c.ctx == nil {
+		c.ctx, c.cancel = context.WithCancel(context.Background())
+	}
+	ctx := c.ctx
+	c.running.Go(func() {
+		if work(ctx) && ctx.Err() == nil && c.Changed != nil {
+			c.Changed()
+		}
+	})
+}
+
+// Close ends what runs in the background.
+func (c *Catalogue) Close() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	c.closed = true
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.mu.Unlock()
+	c.running.Wait()
+}
+
+// load reads what was kept, once; c.mu is held. What cannot be read is as if it
+// were not there.
+func (c *Catalogue) load() {
+	if c.loaded {
+		return
+	}
+	c.loaded = true
+	c.lists, c.asked, c.asking = map[string]modelList{}, map[string]time.Time{}, map[string]bool{}
+	for key, list := range c.kept() {
+		c.lists[key] = list
+	}
+}
+
+// kept reads the lists that any process has kept.
+func (c *Catalogue) kept() map[string]modelList {
+	if c.Load == nil {
+		return nil
+	}
+	data, err := c.Load()
+	if err != nil || len(data) == 0 {
+		c.log(err)
+		return nil
+	}
+	lists, err := parseLists(data)
+	c.log(err)
+	return lists
+}
+
+// parseLists reads the kept lists; what is odd in them is left out.
+func parseLists(data []byte) (map[string]modelList, error) {
+	var lists []modelList
+	if err := json.Unmarshal(data, &lists); err != nil {
+		return nil, err
+	}
+	byKey := map[string]modelList{}
+	for _, l := range lists {
+		l.Models = slices.DeleteFunc(l.Models, func(m listedModel) bool { return !m.ok() })
+		l.Models = l.Models[:min(len(l.Models), llm.MaxListed)]
+		byKey[l.Provider+" "+l.Address] = l
+	}
+	return byKey, nil
+}
+
+// save writes all lists, those that another process has brought in the meantime
+// too; c.mu is held.
+func (c *Catalogue) save() {
+	if c.Save == nil {
+		return
+	}
+	for key, list := range c.kept() {
+		if mine, ok := c.lists[key]; !ok || list.At.After(mine.At) && !list.At.After(c.Now()) {
+			c.lists[key] = list
+		}
+	}
+	var lists []modelList
+	for _, l := range c.lists {
+		lists = append(lists, l)
+	}
+	slices.SortFunc(lists, func(a, b modelList) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Address, b.Address))
+	})
+	data, err := json.MarshalIndent(lists, "", "\t")
+	if err == nil {
+		err = c.Save(append(data, '\n'))
+	}
+	c.log(err)
+}
+
+func (c *Catalogue) log(err error) {
+	if err != nil && c.Log != nil {
+		c.Log(err)
+	}
+}
+
+// listedOf is a provider's list as it is kept.
+func listedOf(p Provider, choices []llm.Choice) []listedModel {
+	var out []listedModel
+	for _, choice := range choices {
+		name, ok := strings.CutPrefix(choice.Name, p.name()+":")
+		m := listedModel{Name: name, Title: choice.Title, About: choice.Description}
+		if ok && m.ok() && len(out) < llm.MaxListed {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// ok tells whether a model that a server or a file names can be shown.
+func (m listedModel) ok() bool {
+	for _, text := range []string{m.Name, m.Title, m.About} {
+		if len(text) > 500 || strings.ContainsFunc(text, unicode.IsControl) {
+			return false
+		}
+	}
+	return m.Name != ""
+}
+
+// listKey is what a provider's list is kept by: its name, and where it is asked.
+func (p Provider) listKey(getenv func(string) string) string {
+	return p.name() + " " + p.address(getenv)
+}
+
+// address is where a provider is asked, without what may be secret.
+func (p Provider) address(getenv func(string) string) string {
+	address := p.BaseURL
+	switch p.Type {
+	case TypeClaude:
+		address = cmp.Or(address, getenv(anthropicURL), "https://api.anthropic.com")
+	case TypeOpenAI:
+		address = cmp.Or(address, getenv(openAIURL), openai.PublicURLs[p.Type])
+	case TypeGemini:
+		address = cmp.Or(address, openai.PublicURLs[p.Type])
+	case TypeOllama:
+		address = ollama.ParseAddress(cmp.Or(address, getenv(ollamaHost))).String()
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

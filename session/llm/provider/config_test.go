@@ -1,0 +1,29 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+)
+
+func TestValidateFailures(t *testing.T) {
+	cfg := Config{
+		Providers: []Provider{{Name: "work", Type: TypeClaude}, {Type: TypeDirect}},
+		Fallback:  []string{"work", "work:x", "claude:y", "", "nobody", "work:", "direct"},
+		Retry:     failover.Retry{MaxAttempts: 11, BaseMS: 2, MaxMS: 1, BudgetSecs: -1},
+	}
+	want := map[string]string{
+		"fallback[3]":        "must be PROVIDER or PROVIDER:MODEL, is empty",
+		"fallback[4]":        `no provider "nobody" for model "nobody"; want PROVIDER:MODEL, such as work:` + anthropic.DefaultModel + ", direct",
+		"fallback[5]":        `model "work:" lacks the part after "work"; want PROVIDER:MODEL`,
+		"fallback[6]":        `"direct" is no model: it answers to spelt out tool calls only`,
+		"retry.max_attempts": "must be from 0 to 10, is 11",
+		"retry.budget_secs":  "must be from 0 to 3600, is -1",
+	}
+	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,206 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
+	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
+	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// endless is a body that repeats a piece for ever, after a head.
+type endless struct {
+	head  io.Reader
+	piece string
+	read  int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if n, _ := e.head.Read(p); n > 0 {
+		return n, nil
+	}
+	n := 0
+	for n+len(e.piece) <= len(p) {
+		n += copy(p[n:], e.piece)
+	}
+	if n == 0 {
+		n = copy(p, e.piece[e.read%len(e.piece):])
+	}
+	e.read += n
+	return n, nil
+}
+
+func (e *endless) Close() error { return nil }
+
+// TestEndless gets streams that never say anything whole, or never stop. They are
+// given up before they fill the memory.
+func TestEndless(t *testing.T) {
+	block := `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}` + "\n\n"
+	for name, tt := range map[string]struct {
+		head, piece string
+		most        int
+	}{
+		"an event of many lines": {"", "data: x\n", 32 << 20},
+		"one line":               {"data: ", "x", 32 << 20},
+		"nothing but comments":   {"", ": still here\n\n", 32 << 20},
+		"arguments of a call": {block, `data: {"type":"content_block_delta","index":0,"delta":{"partial_json":"` +
+			strings.Repeat("x", 16<<10) + `"}}` + "\n\n", 16 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &endless{head: strings.NewReader(tt.head), piece: tt.piece}
+			e := &wire.Endpoint{Provider: "p"}
+			open := func(context.Context) (*http.Response, error) {
+				return &http.Response{Header: http.Header{}, Body: body}, nil
+			}
+			var last error
+			for _, err := range e.Stream(t.Context(), open, wire.JSONOrSSE, func() wire.Answer { return anthropic.NewAnswer("") }) {
+				last = err
+			}
+			if f, ok := errors.AsType[*llm.Error](last); !ok || f.Again {
+				t.Errorf("error %v, want one that tells not to try again", last)
+			}
+			if body.read > tt.most+1<<20 {
+				t.Errorf("read %d MiB, want %d at most", body.read>>20, tt.most>>20)
+			}
+		})
+	}
+}
+
+// TestEndlessList bounds a list of models, which the SDKs read to its end.
+func TestEndlessList(t *testing.T) {
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"data":[{"id":"`)
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, strings.Repeat("a", 64<<10))
+		}
+	})
+	for _, kind := range []string{TypeClaude, TypeCompatible} {
+		m, err := Provider{Type: kind, Name: "p", Model: "m", BaseURL: s.URL}.open(func(string) string { return wireKey }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _ := llm.As[lister](m)
+		if list, err := l.List(t.Context()); err == nil || len(list) > 0 {
+			t.Errorf("%s: %d models, error %v, want an error", kind, len(list), err)
+		}
+	}
+}
+
+// pieces are chunks of each dialect: one that begins a call, one that only keeps the
+// connection alive, and one with 16 bytes of arguments.
+var pieces = map[string]struct {
+	begin              func() wire.Answer
+	start, alive, args string
+}{
+	"claude": {func() wire.Answer { return anthropic.NewAnswer("") },
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}`, `{"type":"ping"}`,
+		`{"type":"content_block_delta","index":0,"delta":{"partial_json":"xxxxxxxxxxxxxxxx"}}`},
+	"responses": {func() wire.Answer { return openai.NewResponsesAnswer("") },
+		`{"type":"response.output_item.added","item":{"type":"function_call","name":"read"}}`, `{"type":"response.in_progress"}`,
+		`{"type":"response.function_call_arguments.delta","delta":"xxxxxxxxxxxxxxxx"}`},
+	"chat": {func() wire.Answer { return openai.NewChatAnswer("") },
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read"}}]}}]}`, `{"choices":[{"delta":{"content":""}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxxxxxxxxxx"}}]}}]}`},
+	"ollama": {func() wire.Answer { return ollama.NewAnswer("", nil) },
+		`{"message":{"content":"a"}}`, `{"message":{"content":""},"done":false}`,
+		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
+}
+
+// streamed gives the failure of a stream whose chunks come from next, a minute after
+// one another; nil ends it.
+func streamed(t *testing.T, begin func() wire.Answer, next func(minute int) []byte) (failed *llm.Error, minutes int) {
+	t.Helper()
+	var alive context.Context
+	open := func(ctx context.Context) (*http.Response, error) {
+		alive = ctx
+		return &http.Response{Body: io.NopCloser(strings.NewReader(""))}, nil
+	}
+	chunks := func(*http.Response) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for chunk := next(0); chunk != nil; chunk = next(minutes) {
+				if minutes++; !yield(chunk, nil) {
+					return
+				}
+				time.Sleep(time.Minute)
+				if alive.Err() != nil {
+					yield(nil, context.Cause(alive))
+					return
+				}
+			}
+		}
+	}
+	e := &wire.Endpoint{Provider: "p", Silence: 1000 * time.Hour}
+	for _, err := range e.Stream(t.Context(), open, chunks, begin) {
+		if err != nil && !errors.As(err, &failed) {
+			t.Error(err)
+		}
+	}
+	return failed, minutes
+}
+
+// A server that keeps the connection alive, and never answers, is given up after an
+// hour; one whose model writes a long call, of which nobody is told until it is
+// whole, is not.
+func TestKeptAlive(t *testing.T) {
+	for name, d := range pieces {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, minutes := streamed(t, d.begin, func(minute int) []byte {
+					if minute == 0 {
+						return []byte(d.start)
+					}
+					return []byte(d.alive)
+				})
+				if failed == nil || !failed.Again || !strings.Contains(failed.Message, "sent nothing of an answer for 1h0m0s") || minutes < 59 || minutes > 62 {
+					t.Errorf("after %d minutes: %v", minutes, failed)
+				}
+				failed, minutes = streamed(t, d.begin, func(minute int) []byte {
+					switch {
+					case minute == 0:
+						return []byte(d.start)
+					case minute == 300:
+						return nil
+					case minute%50 == 0:
+						return []byte(d.args)
+					}
+					return []byte(d.alive)
+				})
+				if failed == nil || !strings.Contains(failed.Message, "broke off") || minutes != 300 {
+					t.Errorf("with arguments, after %d minutes: %v", minutes, failed)
+				}
+			})
+		})
+	}
+}
+
+// Arguments without an end are given up long before they fill the memory.
+func TestEndlessArguments(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for name, d := range pieces {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, n := streamed(t, d.begin, func(minute int) []byte {
+					if minute == 0 {
+						return []byte(d.start)
+					}
+					return []byte(strings.ReplaceAll(d.args, "xxxxxxx", long))
+				})
+				if failed == nil || failed.Again || !strings.Contains(failed.Message, "more than 16 MiB of arguments") || n > 18 {
+					t.Errorf("after %d chunks: %v", n, failed)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,180 @@
+// Package provider makes the model that the user wants from the configuration, the
+// environment and the saved keys. It is the only package that imports the adapters.
+//
+// Start with [Select] for a model, [Models] or a [Catalogue] for the models to choose
+// from, and [Config] for the table [llm] of the configuration. It promises that nothing
+// is connected before a model is asked, except what a Catalogue asks in the background.
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+const (
+	anthropicKey = anthropic.KeyEnv
+	anthropicURL = "ANTHROPIC_BASE_URL"
+	openAIKey    = "OPENAI_API_KEY"
+	openAIURL    = "OPENAI_BASE_URL"
+	geminiKey    = "GEMINI_API_KEY"
+	ollamaHost   = "OLLAMA_HOST"
+	ollamaKey    = "OLLAMA_API_KEY"
+)
+
+// Select makes the model that the user wants. Want is "provider:model" or
+// "provider", where provider is a configured name, or one of the types; empty
+// means the default provider, else the first. With no provider configured it is
+// Claude, OpenAI and Gemini, in this order, as far as ANTHROPIC_API_KEY,
+// OPENAI_API_KEY and GEMINI_API_KEY are set, without any of them Ollama if
+// OLLAMA_HOST is, else Direct.
+//
+// Nothing is connected. A key that is missing is no error here: [Ready] tells,
+// and so does the model's Stream. Getenv is asked again at each of them, so that
+// a key which comes later is seen.
+//
+// The model goes on after failures as cfg.Retry and cfg.Fallback say, and tells
+// of it by events; see Event.
+func Select(cfg Config, getenv func(string) string, memory *wire.Memory, want string) (llm.Model, error) {
+	return selectWith(cfg, getenv, memory, want, failover.SystemClock())
+}
+
+func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, want string, c failover.Clock) (llm.Model, error) {
+	ps := available(cfg, getenv)
+	p, err := choose(ps, want)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.open(getenv, memory)
+	if err != nil || p.Type == TypeDirect { // which never fails
+		return m, err
+	}
+	models := []llm.Model{m}
+	for _, name := range cfg.Fallback {
+		other, err := choose(ps, name)
+		if err != nil {
+			return nil, fmt.Errorf("llm.fallback: %w", err)
+		}
+		if slices.ContainsFunc(models, func(m llm.Model) bool { return m.Name() == other.id() }) {
+			continue
+		}
+		o, err := other.open(getenv, memory)
+		if err != nil {
+			return nil, fmt.Errorf("llm.fallback: %w", err)
+		}
+		models = append(models, o)
+	}
+	return failover.New(cfg.Retry, c, models[0], models[1:]...), nil
+}
+
+// open makes the provider's own model, which asks once.
+func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Model, error) {
+	if memory == nil {
+		memory = new(wire.Memory)
+	}
+	if env := p.baseEnv(); env != "" && getenv(env) != "" && !isWebAddress(getenv(env)) {
+		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), env, p.exampleURL())
+	}
+	switch p.Type {
+	case TypeClaude:
+		return p.withTools(newAnthropic(p, getenv), memory), nil
+	case TypeOpenAI, TypeGemini, TypeCompatible:
+		return p.withTools(newOpenAI(p, getenv, memory), memory), nil
+	case TypeOllama:
+		return p.withTools(newOllama(p, getenv, memory), memory), nil
+	case TypeScript:
+		s, err := local.LoadScript(p.model())
+		if err != nil {
+			return nil, err
+		}
+		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
+		s.Blind, s.Price = p.Images == imagesNo, p.Price
+		return p.withTools(s, memory), nil
+	case TypeDirect:
+		return local.Direct{Provider: p.name()}, nil
+	}
+	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(providerTypes, ", "))
+}
+
+// available gives the configured providers, the default first, or what the
+// environment says.
+func available(cfg Config, getenv func(string) string) []Provider {
+	ps := slices.Clone(cfg.Providers)
+	slices.SortStableFunc(ps, func(a, b Provider) int {
+		switch {
+		case a.Default && !b.Default:
+			return -1
+		case b.Default && !a.Default:
+			return 1
+		}
+		return 0
+	})
+	if len(ps) > 0 {
+		return ps
+	}
+	for _, k := range publicTypes {
+		if getenv(k.Env) != "" {
+			ps = append(ps, Provider{Type: k.Provider})
+		}
+	}
+	switch {
+	case len(ps) > 0: // what a key was set for is meant; a server is only looked for without one
+		return ps
+	case getenv(ollamaHost) != "":
+		return []Provider{{Type: TypeOllama}}
+	}
+	return []Provider{{Type: TypeDirect}}
+}
+
+// choose finds the provider that want names: by its name, then by its type, then
+// as a type that needs no configuration.
+func choose(ps []Provider, want string) (Provider, error) {
+	if want == "" {
+		return ps[0], nil
+	}
+	name, model, hasModel := strings.Cut(want, ":")
+	i := slices.IndexFunc(ps, func(p Provider) bool { return p.name() == name })
+	if i < 0 {
+		i = slices.IndexFunc(ps, func(p Provider) bool { return p.Type == name })
+	}
+	var p Provider
+	switch {
+	case i >= 0:
+		p = ps[i]
+	case name == TypeCompatible:
+		return p, fmt.Errorf("model %q needs an address: name the server in [[llm.providers]] with type = %q and base_url", want, TypeCompatible)
+	case slices.Contains(providerTypes, name):
+		p = Provider{Type: name}
+	default:
+		return p, fmt.Errorf("no provider %q for model %q; want PROVIDER:MODEL, such as %s", name, want, exampleNames(ps))
+	}
+	switch {
+	case hasModel && model == "", p.Type == TypeScript && p.Model == "" && !hasModel:
+		return p, fmt.Errorf("model %q lacks the part after %q; want PROVIDER:MODEL", want, name)
+	case hasModel && p.Type == TypeDirect:
+		return p, fmt.Errorf("provider %q has no models to choose from; want %q alone", name, name)
+	case hasModel:
+		if model != p.model() { // these were of the configured model
+			p.ContextWindow, p.Price = 0, llm.Price{}
+		}
+		p.Model = model
+	}
+	return p, nil
+}
+
+func exampleNames(ps []Provider) string {
+	ids := make([]string, len(ps))
+	for i, p := range ps {
+		ids[i] = p.id()
+	}
+	if !slices.ContainsFunc(ps, func(p Provider) bool { return p.Type == TypeClaude }) {
+		ids = append(ids, TypeClaude+":"+anthropic.DefaultModel)
+	}
+	return strings.Join(ids, ", ")
+}

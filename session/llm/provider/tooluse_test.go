@@ -1,0 +1,101 @@
+package provider
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
+)
+
+// A model that refuses tools is asked the same in text, once, and from then on.
+func TestOrText(t *testing.T) {
+	refused := new(atomic.Bool)
+	s := scriptOf(t, `
+{"error": "m does not support tools", "status": 400}
+
+{"text": "`+"```bash\\nls\\n```"+`"}
+
+{"text": "`+"```bash\\npwd\\n```"+`"}
+
+{"text": "`+"```bash\\nid\\n```"+`"}
+`)
+	m := textcalls.Auto(s, refused)
+	req := llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: llmtest.Tools()}
+	if llm.CallsInText(m) {
+		t.Error("calls in text before it refused")
+	}
+	for i, want := range []string{"ls", "pwd"} {
+		got, err := llmtest.Collect(m, t.Context(), req)
+		if s := llmtest.Transcript(got, err); s != `bash {"command":"`+want+`"}|tools` || !llm.CallsInText(m) {
+			t.Errorf("answer %d: %s", i, s)
+		}
+	}
+	other := textcalls.Auto(s, refused) // of another session
+	if got, err := llmtest.Collect(other, t.Context(), req); llmtest.Transcript(got, err) != `bash {"command":"id"}|tools` {
+		t.Errorf("another session: %s", llmtest.Transcript(got, err))
+	}
+}
+
+func TestOrTextFails(t *testing.T) {
+	const refusal = `{"error": "m does not support tools", "status": 400}` + "\n"
+	for name, tt := range map[string]struct {
+		script, want string
+		tools        []llm.Tool
+	}{
+		"no tools asked for":  {refusal, "error:script answered 400: m does not support tools", nil},
+		"another reason":      {`{"error": "overloaded", "status": 529}`, "error:script answered 529: overloaded", llmtest.Tools()},
+		"after the beginning": {`{"text": "a"}` + "\n" + refusal, "a|error:script answered 400: m does not support tools", llmtest.Tools()},
+		"in text too":         {refusal + "\n" + refusal, "error:script answered 400: m does not support tools", llmtest.Tools()},
+		"text fails":          {refusal + "\n" + `{"error": "down", "status": 500}`, "error:script answered 500: down", llmtest.Tools()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := textcalls.Auto(scriptOf(t, tt.script), new(atomic.Bool))
+			got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: tt.tools})
+			if s := llmtest.Transcript(got, err); s != tt.want || llm.CallsInText(m) {
+				t.Errorf("%s; in text: %t", s, llm.CallsInText(m))
+			}
+		})
+	}
+}
+
+// The model that Select gives can all that the provider's own can.
+func TestSelectToolUse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.jsonl")
+	if err := os.WriteFile(file, []byte(`{"text": "<think>a</think>b"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for use, want := range map[string]string{"native": "<think>a</think>b|end", "": "<think>a</think>b|end", "auto": "<think>a</think>b|end", "text": "thought:a|b|end"} {
+		cfg := Config{Providers: []Provider{{Type: "script", Model: file, ToolUse: use, Price: llm.Price{Input: 1}},
+			{Type: "claude", Model: "claude-opus-5-5", ToolUse: use}}}
+		m, err := Select(cfg, os.Getenv, nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: llmtest.Tools()})
+		if s := llmtest.Transcript(got, err); s != want || llm.CallsInText(m) != (use == "text") {
+			t.Errorf("%q: %s", use, s)
+		}
+		if _, _, priced := llm.Cost(m, llm.Usage{Input: 1}); !priced || !llm.Sees(m) || m.Name() != "script:"+file {
+			t.Errorf("%q: a capability is lost", use)
+		}
+		c, err := Select(cfg, func(string) string { return "" }, nil, "claude")
+		if err != nil || llm.Levels(c) == nil || llm.Ready(c) == nil || llm.Refuses(c, 50<<20) == "" {
+			t.Errorf("%q: a capability of Claude is lost: %v", use, err)
+		}
+	}
+}
+
+func scriptOf(t testing.TB, text string) *local.Script {
+	t.Helper()
+	s, err := local.ParseScript("m.jsonl", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,316 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
+	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
+	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// dialect is how a kind of provider speaks. Its streams, as the real service
+// sends them, are testdata/wire/NAME/BEHAVIOUR.txt: a whole HTTP response each.
+type dialect struct {
+	provider Provider          // what the user configures, without the address
+	path     string            // that requests go to, after the address
+	auth     string            // the header that has the key, with the key
+	keyEnv   string            // empty if none is needed
+	usage    llm.Usage         // of the behaviour text
+	back     string            // of the thoughts, what the next request has in it; empty if nothing
+	lacks    []string          // behaviours that it doesn't have
+	aside    map[string]string // paths that are asked besides, and the fixtures that answer
+
+	// decode is how the model reads a response.
+	decode func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer)
+}
+
+const wireKey = "key-for-the-wire"
+
+// dialects are all that are tested.
+var dialects = map[string]dialect{
+	"claude": {
+		provider: Provider{Type: TypeClaude}, path: "/v1/messages", auth: "X-Api-Key: " + wireKey, keyEnv: anthropicKey,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return wire.JSONOrSSE, anthropic.NewAnswer("claude:m")
+		},
+	},
+	"responses": {
+		provider: Provider{Type: TypeOpenAI}, path: "/v1/responses", auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"encrypted_content":"gAAAAABor0Az7dWcV5qk3m"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return wire.JSONOrSSE, openai.NewResponsesAnswer("openai:m")
+		},
+	},
+	"chat": {
+		provider: Provider{Type: TypeOpenAI, API: openai.APIChat, Model: "gpt-4.1"}, path: "/v1/chat/completions",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
+	},
+	"gemini": {
+		provider: Provider{Type: TypeGemini}, path: "/v1beta/openai/chat/completions",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: geminiKey,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
+	},
+	"local": {
+		provider: Provider{Type: TypeCompatible, Model: "qwen3-8b"}, path: "/v1/chat/completions", auth: "Authorization: ",
+		usage: llm.Usage{Input: 312, Output: 9}, decode: decodeChat,
+	},
+	"ollama": {
+		provider: Provider{Type: TypeOllama, Model: "qwen3:8b", APIKeyEnv: "LAB_KEY"}, path: "/api/chat",
+		auth: "Authorization: Bearer " + wireKey, keyEnv: "LAB_KEY",
+		usage: llm.Usage{Input: 312, Output: 9},
+		lacks: []string{"refusal"},
+		aside: map[string]string{"/api/show": "show"},
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return ollama.NDJSON, ollama.NewAnswer("ollama:m", func() int { return 1 })
+		},
+	},
+}
+
+func decodeChat() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+	return wire.JSONOrSSE, openai.NewChatAnswer("chat:m")
+}
+
+// behaviour is what a model does, whatever the dialect.
+type behaviour struct {
+	answers []string    // names of the fixtures that the server answers with; the last again and again
+	want    []llm.Event // without what differs: usage, opaque data, IDs of calls
+	fails   *llm.Error  // with Provider and Message left out, and the names of keys in the hint as KEY
+}
+
+var behaviours = map[string]behaviour{
+	"text":     {answers: []string{"text"}, want: []llm.Event{{Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
+	"thoughts": {answers: []string{"thoughts"}, want: []llm.Event{{Thought: "The user greets; so greet back."}, {Text: "Hello!"}, {Stop: llm.StopEnd}}},
+	"one tool call": {answers: []string{"call"}, want: []llm.Event{{Text: "I look."},
+		wireCall("read", `{"path":"a.go"}`), {Stop: llm.StopTools}}},
+	"three parallel calls": {answers: []string{"parallel"}, want: []llm.Event{
+		wireCall("read", `{"path":"a.go"}`), wireCall("read", `{"path":"b.go"}`), wireCall("list", `{}`), {Stop: llm.StopTools}}},
+	"split arguments": {answers: []string{"split"}, want: []llm.Event{
+		wireCall("write", `{"content":"line 1\n\"two\" 🙂","path":"ä.go"}`), {Stop: llm.StopTools}}},
+	"refusal":    {answers: []string{"refusal"}, want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
+	"max tokens": {answers: []string{"max_tokens"}, want: []llm.Event{{Text: "I was about"}, {Stop: llm.StopMaxTokens}}},
+	"401":        {answers: []string{"401"}, fails: &llm.Error{Status: 401, Hint: "check the key in KEY, or that of zeph-acp login", Auth: true}},
+	"429 with Retry-After": {answers: []string{"429", "text"},
+		want: []llm.Event{wireWait(2, time.Second), {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
+	"500 twice then good": {answers: []string{"500", "500", "text"},
+		want: []llm.Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond), {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
+	"500 for good": {answers: []string{"500"},
+		want:  []llm.Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond)},
+		fails: &llm.Error{Status: 500, Hint: "tried 3 times; try again later", Again: true}},
+	"cut stream": {answers: []string{"cut", "text"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
+	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if nobody had asked it to go on
+		want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: llm.StopMaxTokens}}},
+	"cut twice": {answers: []string{"cut"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}},
+		fails: &llm.Error{Hint: "what came of the answer is kept: send another prompt to go on", Again: true}},
+}
+
+// wireRetry is how often and how soon the models of wireServer are asked again.
+var wireRetry = failover.Retry{MaxAttempts: 2, BaseMS: 10, MaxMS: 20, BudgetSecs: 5}
+
+func wireWait(try int, d time.Duration) llm.Event {
+	return llm.Event{Wait: &llm.Wait{For: d, Try: try, Of: 3}}
+}
+
+func wireCall(name, input string) llm.Event {
+	return llm.Event{Call: &llm.ToolCall{Name: name, Input: json.RawMessage(input)}}
+}
+
+// TestWire plays every behaviour in every dialect, through Select: what a user
+// configures is what is tested.
+func TestWire(t *testing.T) {
+	for name, d := range dialects {
+		for title, b := range behaviours {
+			if slices.Contains(d.lacks, title) {
+				continue
+			}
+			t.Run(name+"/"+title, func(t *testing.T) {
+				s := newWireServer(t, name, d, b.answers...)
+				got, err := llmtest.Collect(s.model(), t.Context(), llmtest.Hello())
+				if diff := cmp.Diff(b.want, plain(t, got)); diff != "" {
+					t.Errorf("events (-want +got)\n%s", diff)
+				}
+				if b.fails == nil {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				fault, ok := errors.AsType[*llm.Error](err)
+				if !ok {
+					t.Fatalf("error %v, want %+v", err, b.fails)
+				}
+				want := *b.fails
+				want.Provider, want.Message = d.provider.name(), fault.Message
+				want.Hint = strings.ReplaceAll(want.Hint, "KEY", d.keyEnv)
+				if d.keyEnv == "" && want.Auth {
+					want.Hint = fault.Hint
+				}
+				if diff := cmp.Diff(&want, fault); diff != "" || fault.Message == "" {
+					t.Errorf("error (-want +got)\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestWireCancel ends an answer that has begun and does not go on.
+func TestWireCancel(t *testing.T) {
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "cut")
+			s.hang = true
+			cause := errors.New("the user pressed stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var last error
+			for ev, err := range s.model().Stream(ctx, llmtest.Hello()) {
+				if ev.Text != "" {
+					cancel(cause)
+				}
+				last = err
+			}
+			if last != cause {
+				t.Errorf("error %v, want %v", last, cause)
+			}
+			<-s.gone // the server was told
+		})
+	}
+}
+
+// TestWireGoesOn looks at the request after a stream that was cut: it begins as
+// the first one, and has what was said as the model's own words.
+func TestWireGoesOn(t *testing.T) {
+	for name, d := range dialects {
+		s := newWireServer(t, name, d, "cut", "text")
+		if _, err := llmtest.Collect(s.model(), t.Context(), llmtest.Hello()); err != nil || len(s.bodies) != 2 {
+			t.Fatalf("%s: %d requests, %v", name, len(s.bodies), err)
+		}
+		if before, after := prefix(t, s.bodies[0]), prefix(t, s.bodies[1]); !strings.HasPrefix(after, before) ||
+			!strings.Contains(after, "I was ab") || !strings.Contains(after, "The connection broke off here") {
+			t.Errorf("%s: not gone on with what was said\n%s\n%s", name, before, after)
+		}
+	}
+}
+
+func TestWireUsage(t *testing.T) {
+	for name, d := range dialects {
+		var last *llm.Usage
+		for ev, err := range newWireServer(t, name, d, "text").model().Stream(t.Context(), llmtest.Hello()) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if ev.Usage != nil {
+				last = ev.Usage
+			}
+		}
+		if diff := cmp.Diff(&d.usage, last); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// TestWireThoughtsGoBack goes on after an answer with thoughts. What belongs to
+// them goes back to the model that had them, as it came, and to no other.
+func TestWireThoughtsGoBack(t *testing.T) {
+	for name, d := range dialects {
+		if d.back == "" {
+			continue
+		}
+		s := newWireServer(t, name, d, "thoughts", "text")
+		got, err := llmtest.Collect(s.model(), t.Context(), llmtest.Hello())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		history := []llm.Message{llmtest.Said("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}, llmtest.Said("again")}
+		raw, err := json.Marshal(history) // as the store keeps it
+		if err == nil {
+			history = nil
+			err = json.Unmarshal(raw, &history)
+		}
+		if err == nil {
+			_, err = llmtest.Collect(s.model(), t.Context(), llm.Request{Messages: history})
+		}
+		if err != nil || !strings.Contains(s.bodies[1], d.back) {
+			t.Errorf("%s: %v; no %s in\n%s", name, err, d.back, s.bodies[1])
+		}
+		for _, m := range history {
+			for _, b := range m.Blocks {
+				if b.Opaque != nil {
+					b.Opaque.Provider = "other:model"
+				}
+			}
+		}
+		if _, err = llmtest.Collect(s.model(), t.Context(), llm.Request{Messages: history}); err != nil || strings.Contains(s.bodies[2], d.back) {
+			t.Errorf("%s: %v; %s of another model in\n%s", name, err, d.back, s.bodies[2])
+		}
+	}
+}
+
+// TestWirePrefix lets a conversation grow. What was sent before is sent again
+// byte by byte, since that is what the provider's cache goes by.
+func TestWirePrefix(t *testing.T) {
+	for name, d := range dialects {
+		s := newWireServer(t, name, d, "call", "parallel", "text", "text")
+		req := llmtest.Hello()
+		req.System = "Be brief."
+		for _, tool := range []string{"read", "write", "list"} {
+			req.Tools = append(req.Tools, llm.Tool{Name: tool, Description: "Does " + tool + ".", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)})
+		}
+		for range 4 {
+			got, err := llmtest.Collect(s.model(), t.Context(), req)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			blocks := blocksOf(got)
+			req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Blocks: blocks})
+			next := llm.Message{Role: llm.User}
+			for _, b := range blocks {
+				if b.Call != nil {
+					next.Blocks = append(next.Blocks, llm.Block{Result: &llm.ToolResult{ID: b.Call.ID, Text: "found"}})
+				}
+			}
+			if len(next.Blocks) == 0 {
+				next.Blocks = []llm.Block{{Text: "and now?"}}
+			}
+			req.Messages = append(req.Messages, next)
+		}
+		for i, body := range s.bodies[1:] {
+			before, after := prefix(t, s.bodies[i]), prefix(t, body)
+			if !strings.HasPrefix(after, before) {
+				t.Errorf("%s: request %d does not begin as the one before\n%s\n%s", name, i+2, before, after)
+			}
+		}
+	}
+}
+
+// prefix is what a provider's cache goes by: the tools, the system prompt and the
+// messages, up to the end of the last message, without the marks of the cache.
+func prefix(t *testing.T, body string) string {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(body), &members); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, key := range []string{"tools", "system", "instructions", "messages", "input"} {
+		out.Write(bytes.TrimSuffix(members[key], []byte("]")))
+	}
+	return strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `"cache_control":{"type":"ephemeral"},`, "").Replace(out.String())
+}

@@ -1,0 +1,282 @@
+package textcalls
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// The tags around the reasoning of some models.
+const (
+	thinkOpen  = "<think>"
+	thinkClose = "</think>"
+)
+
+// textAnswer turns one answer of a model that writes its calls as text into
+// events with calls.
+type answerReader struct {
+	grammar
+	scan    scanner
+	id      string // what the IDs of its calls begin with
+	calls   int
+	usage   *llm.Usage // the last that came
+	bytes   int        // of text that came
+	events  []llm.Event
+	said    strings.Builder // text that is the last of events
+	cutOff  bool            // the answer was not ended by the model
+	stopped bool            // the answer is complete
+
+	begun    bool   // past the blank lines at the beginning
+	thinking bool   // inside of thinkOpen
+	thought  bool   // past it
+	lead     string // held back: blank lines, or what may be a tag
+
+	// What comes after a call is held back until another call follows, or the
+	// answer ends.
+	line    string // incomplete
+	held    strings.Builder
+	open    fence // of the block that the line is in
+	invents bool  // the rest is left out
+}
+
+func newAnswerReader(req llm.Request) *answerReader {
+	a := &answerReader{id: fmt.Sprintf("text_%d_", len(req.Messages))}
+	a.tools = req.Tools
+	a.scan = scanner{isCall: a.isCall, model: true, text: a.addText, block: a.addBlock}
+	return a
+}
+
+// send gives what has come to yield, and tells whether it wants more.
+func (a *answerReader) send(yield func(llm.Event, error) bool) bool {
+	a.endText()
+	for _, ev := range a.events {
+		if !yield(ev, nil) {
+			return false
+		}
+	}
+	a.events = a.events[:0]
+	return true
+}
+
+func (a *answerReader) take(ev llm.Event) {
+	switch {
+	case ev.Text != "":
+		a.bytes += len(ev.Text)
+		a.takeText(ev.Text)
+		if a.invents {
+			a.stopEarly()
+		}
+	case ev.Stop != "":
+		a.stop(ev.Stop)
+	default:
+		if ev.Call != nil {
+			a.calls++
+		}
+		if ev.Usage != nil {
+			a.usage = ev.Usage
+		}
+		a.add(ev)
+	}
+}
+
+// takeText parts the thought at the beginning from the rest.
+func (a *answerReader) takeText(text string) {
+	if a.begun {
+		a.readText(text)
+		return
+	}
+	a.lead += text
+	if a.thinking {
+		text, rest, found := strings.Cut(a.lead, thinkClose)
+		if !found {
+			text, rest = cutPartial(a.lead, thinkClose)
+		}
+		if text != "" {
+			a.add(llm.Event{Thought: text})
+		}
+		a.lead = rest
+		if !found {
+			return
+		}
+		a.thinking = false
+	}
+	rest := strings.TrimLeft(a.lead, " \t\r\n")
+	switch {
+	case !a.thought && strings.HasPrefix(rest, thinkOpen):
+		a.thinking, a.thought, a.lead = true, true, ""
+		a.takeText(rest[len(thinkOpen):])
+	case rest == "" || !a.thought && strings.HasPrefix(thinkOpen, rest):
+	default:
+		a.begin()
+	}
+}
+
+// begin goes on to the text after the blank lines.
+func (a *answerReader) begin() {
+	blank := len(a.lead) - len(strings.TrimLeft(a.lead, " \t\r\n"))
+	text := a.lead[strings.LastIndexByte(a.lead[:blank], '\n')+1:]
+	a.begun, a.lead = true, ""
+	a.readText(text)
+}
+
+// readText looks for calls, if there may be any.
+func (a *answerReader) readText(text string) {
+	if len(a.tools) == 0 {
+		a.said.WriteString(text)
+		return
+	}
+	a.scan.feed(text)
+}
+
+// cutPartial cuts text where its end may begin a tag.
+func cutPartial(text, tag string) (before, partial string) {
+	for n := min(len(text), len(tag)-1); n > 0; n-- {
+		if strings.HasSuffix(text, tag[:n]) {
+			return text[:len(text)-n], text[len(text)-n:]
+		}
+	}
+	return text, ""
+}
+
+// finish reads what was held back for want of more.
+func (a *answerReader) finish() {
+	switch {
+	case a.thinking && a.lead != "":
+		a.add(llm.Event{Thought: a.lead})
+		a.lead = ""
+	case !a.thinking && strings.TrimSpace(a.lead) != "":
+		a.begin()
+	}
+	a.scan.finish()
+	if a.line != "" {
+		a.endLine()
+	}
+	a.giveHeld()
+}
+
+// stop ends the answer for the model's reason.
+func (a *answerReader) stop(reason llm.StopReason) {
+	a.cutOff = reason != llm.StopEnd && reason != llm.StopTools
+	a.finish()
+	if reason == llm.StopEnd || reason == llm.StopTools {
+		reason = llm.StopEnd
+		if a.calls > 0 { // whatever it says, they want results
+			reason = llm.StopTools
+		}
+	}
+	a.add(llm.Event{Stop: reason})
+	a.stopped = true
+}
+
+// stopEarly ends an answer that goes on with what never happened. The usage is
+// estimated then, since models tell it at the end.
+func (a *answerReader) stopEarly() {
+	if a.usage != nil {
+		u := *a.usage
+		u.Output = max(u.Output, llm.EstimateTokens(a.bytes))
+		a.add(llm.Event{Usage: &u})
+	}
+	a.add(llm.Event{Stop: llm.StopTools})
+	a.stopped = true
+}
+
+// broken ends an answer that broke off: its text stays.
+func (a *answerReader) broken() {
+	a.cutOff = true
+	a.finish()
+}
+
+func (a *answerReader) add(ev llm.Event) {
+	a.endText()
+	a.events = append(a.events, ev)
+}
+
+func (a *answerReader) endText() {
+	if a.said.Len() > 0 {
+		a.events = append(a.events, llm.Event{Text: a.said.String()})
+		a.said.Reset()
+	}
+}
+
+// addText takes text that is no call.
+func (a *answerReader) addText(text string) {
+	if a.calls == 0 {
+		a.said.WriteString(text)
+		return
+	}
+	for piece := range strings.Lines(text) {
+		a.line += piece
+		if strings.HasSuffix(piece, "\n") {
+			a.endLine()
+		}
+	}
+}
+
+// endLine judges a line after a call.
+func (a *answerReader) endLine() {
+	line := a.line
+	a.line = ""
+	bare := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	switch {
+	case a.invents:
+		return
+	case a.open.size > 0:
+		if a.open.closedBy(bare) {
+			a.open = fence{}
+		}
+	default:
+		a.open = openFence(bare)
+		if a.open.size > 0 && slices.Contains(outputLanguages, a.open.lang) || inventedResult().MatchString(bare) {
+			a.invents = true
+			a.held.Reset()
+			return
+		}
+	}
+	a.held.WriteString(line)
+}
+
+// giveHeld passes on what followed a call.
+func (a *answerReader) giveHeld() {
+	if held := a.held.String(); strings.TrimSpace(held) != "" {
+		a.said.WriteString(held)
+	}
+	a.held.Reset()
+}
+
+// outputs are the languages in which models show what a command prints.
+var outputLanguages = []string{"", "console", "log", "output", "plain", "plaintext", "result", "stdout", "text", "tool_output", "tool_response", "tool_result", "txt"}
+
+// invention matches a line that begins a result, or the user's next message,
+// which the model makes up.
+var inventedResult = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^ {0,3}(` +
+		`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
+		`|[*_#> ]*(the |tool |expected |command )?(output|results?|response)[*_]*( of [^:]*| is)?[*_]*:` +
+		`|[*_#]*(user|human|observation|system)[*_]*:)`)
+})
+
+// addBlock takes what may be a call.
+func (a *answerReader) addBlock(b block) bool {
+	if !a.isCall(b.lang) && !a.looksLikeCall(b.body) {
+		return false
+	}
+	if a.invents || !b.closed && a.cutOff {
+		return a.isCall(b.lang)
+	}
+	tool, input, err := a.read(b)
+	if err != nil && input == nil {
+		input, _ = json.Marshal(strings.TrimSpace(b.body))
+		if tool == "" {
+			tool = toolNamed(b.body)
+		}
+	}
+	a.giveHeld()
+	a.calls++
+	a.add(llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint(a.id, a.calls), Name: tool, Input: input}})
+	return true
+}

@@ -1,0 +1,231 @@
+package textcalls
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// TextCall is a tool call that stands in a text, or what is wrong with it.
+type Call struct {
+	Line    int // 1-based; where it begins in the text
+	Tool    string
+	Input   json.RawMessage // an object; nil if there is a Problem
+	Problem string          // why it cannot be run, one sentence for people; empty means that it can
+}
+
+// TextCalls finds the calls that a text spells out in fenced blocks, in order:
+// those of the tools' Invocations, and
+//
+//	```tool_call  the block is {"tool_id": "…", "params": {…}}
+//
+// Fences are those of CommonMark: three or more backticks or tildes, indented by
+// at most three spaces, closed by at least as many of the same. Blocks of other
+// languages are passed over together with whatever stands in them. A block that
+// is never closed was cut off, so it has a Problem and is not to be run.
+func Find(text string, tools []llm.Tool) []Call {
+	var calls []Call
+	g := grammar{tools}
+	s := scanner{isCall: g.isCall, text: func(string) {}, block: func(b block) bool {
+		calls = append(calls, g.textCall(b))
+		return true
+	}}
+	s.feed(text)
+	s.finish()
+	return calls
+}
+
+// grammar reads the blocks that are calls of some tools.
+type grammar struct{ tools []llm.Tool }
+
+func (g grammar) isCall(lang string) bool {
+	_, ok := g.tagged(lang)
+	return ok || lang == toolCallTag
+}
+
+// toolCallTag is the language of the block that can call any tool.
+const toolCallTag = "tool_call"
+
+// tagged gives the tool whose block has the language.
+func (g grammar) tagged(lang string) (llm.Tool, bool) {
+	i := slices.IndexFunc(g.tools, func(t llm.Tool) bool { return lang != "" && t.Invocation.Tag == lang })
+	if i < 0 {
+		return llm.Tool{}, false
+	}
+	return g.tools[i], true
+}
+
+func (g grammar) textCall(b block) Call {
+	call := Call{Line: b.line}
+	var err error
+	call.Tool, call.Input, err = g.read(b)
+	switch {
+	case !b.closed:
+		call.Problem = fmt.Sprintf("the %s block that begins in line %d is never closed", b.lang, b.line)
+	case err != nil:
+		call.Problem = fmt.Sprintf("the %s block in line %d cannot be run: %v", b.lang, b.line, err)
+	}
+	if call.Problem != "" {
+		call.Input = nil
+	}
+	return call
+}
+
+// read gives the call in a block that is one. Beside an error, which is for
+// people, stands what is known.
+func (g grammar) read(b block) (tool string, input json.RawMessage, err error) {
+	t, ok := g.tagged(b.lang)
+	switch {
+	case !ok:
+		return parseToolCall(b.body)
+	case t.Invocation.Param == "":
+		input, err = ParseObject(b.body)
+	default:
+		input = llm.ObjectOf(t.Invocation.Param, strings.TrimSuffix(b.body, "\n"))
+		if strings.TrimSpace(b.body) == "" {
+			err = fmt.Errorf("there is no %s", t.Invocation.Param)
+		}
+	}
+	return t.Name, input, err
+}
+
+// callObject is a call as a JSON object: the members of ours, or those that
+// models learned elsewhere.
+type callObject struct {
+	ToolID     string          `json:"tool_id"`
+	Params     json.RawMessage `json:"params"`
+	Name       string          `json:"name"`
+	Arguments  json.RawMessage `json:"arguments"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+func (c callObject) tool() string {
+	if c.ToolID == "" {
+		return c.Name
+	}
+	return c.ToolID
+}
+
+// params is nil if there are none.
+func (c callObject) params() json.RawMessage {
+	for _, p := range []json.RawMessage{c.Params, c.Arguments, c.Parameters} {
+		if p != nil && string(p) != "null" {
+			return p
+		}
+	}
+	return nil
+}
+
+func parseToolCall(body string) (tool string, input json.RawMessage, err error) {
+	raw, err := ParseObject(body)
+	if err != nil {
+		return "", nil, err
+	}
+	var in callObject
+	if err := json.Unmarshal(raw, &in); err != nil || in.tool() == "" {
+		return "", nil, errors.New(`want {"tool_id": "NAME", "params": {…}}`)
+	}
+	params := in.params()
+	var text string
+	switch {
+	case params == nil:
+		return in.tool(), json.RawMessage("{}"), nil
+	case llm.IsObject(params):
+		return in.tool(), params, nil
+	case json.Unmarshal(params, &text) == nil: // some put JSON into JSON
+		if object, err := ParseObject(text); err == nil {
+			return in.tool(), object, nil
+		}
+	}
+	return in.tool(), nil, errors.New("params must be a JSON object")
+}
+
+// looksLikeCall reports whether a block of JSON is a call and nothing else: it
+// has all members of one, no others, and names a tool that there is.
+func (g grammar) looksLikeCall(body string) bool {
+	raw, err := ParseObject(body)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	var in callObject
+	if err != nil || dec.Decode(&in) != nil || in.params() == nil {
+		return false
+	}
+	_, ok := llm.FindTool(g.tools, in.tool())
+	return ok
+}
+
+var namesTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
+})
+
+// named gives the tool that a block which cannot be read was meant for, else the
+// name of the block.
+func toolNamed(body string) string {
+	if m := namesTool().FindStringSubmatch(body); m != nil && m[1] != "" {
+		return m[1]
+	}
+	return toolCallTag
+}
+
+// jsonObject reads text that must be one JSON object and nothing else; its
+// errors are for people. Line breaks and tabs may stand in strings as they are:
+// who writes a file's content by hand seldom escapes them.
+func ParseObject(text string) (json.RawMessage, error) {
+	raw, err := strictObject(text)
+	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax {
+		if raw, err := strictObject(escapeControls(text)); err == nil {
+			return raw, nil
+		}
+	}
+	return raw, err
+}
+
+func strictObject(text string) (json.RawMessage, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	var raw json.RawMessage
+	err := dec.Decode(&raw)
+	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("there is no JSON object")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("the JSON object ends too early")
+	case isSyntax:
+		at := min(int(syntax.Offset), len(text))
+		return nil, fmt.Errorf("this is not valid JSON: %w (line %d of it)", syntax, 1+strings.Count(text[:at], "\n"))
+	case err != nil:
+		return nil, err
+	case !llm.IsObject(raw):
+		return nil, errors.New("want a JSON object")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more text after the JSON object")
+	}
+	return raw, nil
+}
+
+// escapeControls escapes the control characters inside of JSON strings.
+func escapeControls(text string) string {
+	var b strings.Builder
+	inside, escaped := false, false
+	for _, c := range []byte(text) {
+		if inside && c < ' ' && !escaped {
+			fmt.Fprintf(&b, `\u%04x`, c)
+			continue
+		}
+		b.WriteByte(c)
+		if c == '"' && !escaped {
+			inside = !inside
+		}
+		escaped = inside && c == '\\' && !escaped
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+package textcalls
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Param is a parameter of a tool, as its JSON Schema describes it.
+type Param struct {
+	Name     string
+	Type     string // of JSON Schema, such as "string"; "any" where the schema names no single type
+	About    string // the schema's description; may be empty
+	Required bool
+}
+
+// paramsOf returns the tool's parameters, the required ones first, in the order in
+// which the schema requires them. A schema that is not an object with properties has
+// no parameters.
+func Params(t llm.Tool) []Param {
+	var in struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if json.Unmarshal(t.Schema, &in) != nil {
+		return nil
+	}
+	var params []Param
+	dec := json.NewDecoder(strings.NewReader(string(in.Properties)))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var p struct {
+			Type        any    `json:"type"`
+			Description string `json:"description"`
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			break
+		}
+		_ = json.Unmarshal(raw, &p) // "true" is a legal schema that says nothing
+		kind, ok := p.Type.(string)
+		if !ok {
+			kind = "any"
+		}
+		params = append(params, Param{name.(string), kind, p.Description, slices.Contains(in.Required, name.(string))})
+	}
+	position := func(p Param) int {
+		if i := slices.Index(in.Required, p.Name); i >= 0 {
+			return i
+		}
+		return len(in.Required)
+	}
+	slices.SortStableFunc(params, func(a, b Param) int { return position(a) - position(b) })
+	return params
+}
+
+// requiredParams returns the parameters that a call must have.
+func Required(params []Param) []Param {
+	return slices.DeleteFunc(slices.Clone(params), func(p Param) bool { return !p.Required })
+}
+
+// exampleInput returns a JSON object with the parameters and an example of each value.
+func ExampleInput(params []Param) string {
+	var members []string
+	for _, p := range params {
+		members = append(members, fmt.Sprintf("%q: %s", p.Name, exampleValue(p.Type)))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
+
+// exampleValue returns a value of a JSON Schema type, as people read it.
+func exampleValue(kind string) string {
+	switch kind {
+	case "string":
+		return `"…"`
+	case "integer", "number":
+		return "1"
+	case "boolean":
+		return "true"
+	case "array":
+		return "[…]"
+	case "object":
+		return "{…}"
+	}
+	return "…"
+}

@@ -1,0 +1,227 @@
+package textcalls
+
+import (
+	"strings"
+)
+
+// The markup in which some models were trained to call tools.
+const (
+	xmlOpen  = "<tool_call>"
+	xmlClose = "</tool_call>"
+)
+
+// block is a piece of a text that may be a tool call.
+type block struct {
+	fence         // of a block in xmlOpen, only lang is set
+	body   string // without the fences and their indent
+	closed bool
+}
+
+// scanner parts a text, which comes in chunks of any length, into blocks that
+// may be tool calls and the text around them. Only a block at top level counts,
+// not one inside of another block. Text is passed on as soon as it cannot be the
+// beginning of such a block.
+type scanner struct {
+	isCall func(lang string) bool // whether a block of that language is a call
+	// Models, other than people, may also call by xmlOpen, and by a block of JSON
+	// if it looks like a call.
+	model bool
+
+	// text gets what is no call, in pieces that are never half a character.
+	text func(string)
+	// block gets what may be a call and tells whether it is one; what is not
+	// goes to text.
+	block func(block) bool
+
+	n     int    // number of complete lines
+	line  []byte // the current line, as far as it came; empty while plain
+	sent  int    // bytes of line that went to text
+	plain bool   // the rest of the current line cannot matter
+	open  fence  // of the block that the current line is in; size 0 for none
+	held  bool   // that block may be a call
+	xml   bool   // inside of xmlOpen
+	body  strings.Builder
+	raw   strings.Builder // of a held block that may turn out to be no call
+}
+
+func (s *scanner) feed(text string) {
+	for text != "" {
+		if s.xml {
+			text = s.feedXML(text)
+			continue
+		}
+		end := strings.IndexByte(text, '\n') + 1
+		whole := end > 0
+		if !whole {
+			end = len(text)
+		}
+		piece := text[:end]
+		text = text[end:]
+		if s.plain {
+			s.text(piece)
+			if whole {
+				s.next()
+			}
+			continue
+		}
+		s.line = append(s.line, piece...)
+		if rest, ok := s.opensXML(); ok {
+			text = rest + text
+		} else if whole {
+			s.endLine()
+		} else {
+			s.midLine()
+		}
+	}
+}
+
+// finish ends the text. A block that is not closed is passed on as such.
+func (s *scanner) finish() {
+	if len(s.line) > 0 {
+		s.endLine()
+	}
+	switch {
+	case s.xml:
+		s.endXML(s.body.String(), false)
+	case s.held:
+		s.endBlock(false)
+	}
+}
+
+// midLine passes on what has come of a line, unless it may begin a call.
+func (s *scanner) midLine() {
+	if s.held {
+		return
+	}
+	line := string(s.line)
+	matters := mayBeFence(line)
+	if s.open.size == 0 && (matters || s.mayBeXML(line)) {
+		return
+	}
+	s.release()
+	if !matters {
+		s.line, s.sent, s.plain = s.line[:0], 0, true
+	}
+}
+
+func (s *scanner) endLine() {
+	line := string(s.line)
+	bare := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	switch {
+	case s.open.size == 0:
+		s.open = openFence(bare)
+		s.open.line = s.n + 1
+		if s.held = s.open.size > 0 && (s.isCall(s.open.lang) || s.mayBeJSON("")); s.held {
+			s.raw.WriteString(line)
+		} else {
+			s.release()
+		}
+	case !s.held:
+		s.release()
+		if s.open.closedBy(bare) {
+			s.open = fence{}
+		}
+	case s.open.closedBy(bare):
+		s.raw.WriteString(line)
+		s.endBlock(true)
+	default:
+		s.body.WriteString(cutIndent(bare, s.open.indent))
+		s.body.WriteByte('\n')
+		if s.isCall(s.open.lang) {
+			break
+		}
+		s.raw.WriteString(line)
+		if !s.mayBeJSON(s.body.String()) {
+			s.text(s.raw.String())
+			s.held = false
+			s.body.Reset()
+			s.raw.Reset()
+		}
+	}
+	s.next()
+}
+
+// next begins a line.
+func (s *scanner) next() {
+	s.line, s.sent, s.plain = s.line[:0], 0, false
+	s.n++
+}
+
+// release passes on what has come of the line.
+func (s *scanner) release() {
+	if s.sent < len(s.line) {
+		s.text(string(s.line[s.sent:]))
+		s.sent = len(s.line)
+	}
+}
+
+// endBlock ends a held block.
+func (s *scanner) endBlock(closed bool) {
+	b := block{fence: s.open, body: s.body.String(), closed: closed}
+	raw := s.raw.String()
+	s.open, s.held = fence{}, false
+	s.body.Reset()
+	s.raw.Reset()
+	if !s.block(b) {
+		s.text(raw)
+	}
+}
+
+// mayBeJSON reports whether the open block can be a call though its language is
+// none of a tool: it is JSON that begins as a call does.
+func (s *scanner) mayBeJSON(body string) bool {
+	if !s.model || s.open.lang != "json" {
+		return false
+	}
+	body = strings.TrimLeft(body, " \t\n")
+	if body == "" {
+		return true
+	}
+	body, ok := strings.CutPrefix(body, "{")
+	if !ok {
+		return false
+	}
+	body = strings.TrimLeft(body, " \t\n")
+	return body == "" || strings.HasPrefix(body, `"name"`) || strings.HasPrefix(body, `"tool_id"`)
+}
+
+// mayBeXML reports whether a line can still become one with xmlOpen.
+func (s *scanner) mayBeXML(line string) bool {
+	rest := strings.TrimLeft(line, " ")
+	return s.model && len(line)-len(rest) <= 3 && strings.HasPrefix(xmlOpen, rest)
+}
+
+// opensXML begins a block of xmlOpen if the line does, and gives what follows.
+func (s *scanner) opensXML() (rest string, ok bool) {
+	if !s.model || s.open.size > 0 {
+		return "", false
+	}
+	line := string(s.line)
+	rest = strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 || !strings.HasPrefix(rest, xmlOpen) {
+		return "", false
+	}
+	s.line, s.sent, s.xml = s.line[:0], 0, true
+	return rest[len(xmlOpen):], true
+}
+
+// feedXML takes text into the block of xmlOpen, and gives what follows the
+// block: the beginning of a line of its own.
+func (s *scanner) feedXML(text string) (rest string) {
+	from := max(0, s.body.Len()-len(xmlClose)+1)
+	s.body.WriteString(text)
+	body := s.body.String()
+	i := strings.Index(body[from:], xmlClose)
+	if i < 0 {
+		return ""
+	}
+	rest = body[from+i+len(xmlClose):]
+	s.endXML(body[:from+i], true)
+	return rest
+}
+
+func (s *scanner) endXML(body string, closed bool) {
+	s.xml = false
+	s.body.Reset()
+	s.block(block{fence: fence{lang: toolCallTag}, body: body, closed: closed})
+}

@@ -1,0 +1,150 @@
+// Package textcalls finds tool calls in text: in what a user types, and in the answers
+// of models without tools of their own.
+//
+// Start with [Find] for a text, [Wrap] for a model that calls tools in its text, and
+// [Auto] for a model that does so only after it has refused tools. [ThoughtSplitter]
+// separates reasoning in tags from the text after it.
+//
+// It promises that streams are read piece by piece, with the same calls however they
+// are cut. It runs nothing.
+package textcalls
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Text makes any model one that calls tools in the text of its answers, for
+// models that have no tools of their own. The tools stand in the system prompt,
+// calls and results of the history in the text of the messages, and the blocks
+// that [TextCalls] describes become calls.
+//
+// Only what the model answers is read for calls, never a message: a file that
+// holds a block cannot call a tool by being read.
+//
+// What is a call? Every block of a tool's tag, or of tool_call, at top level; so
+// the system prompt asks to show commands in sh blocks. Models that learned other
+// forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
+// beginning of a line, or a json block of nothing but name and arguments of a tool
+// that there is. One that cannot be read becomes a call too, whose input is a
+// string, so that the model is told. A block that the answer ends in is complete
+// if the model ended it, and no call if it was cut off.
+//
+// Why does an answer end early? A model that goes on after a call often makes up
+// its result. What follows a call is held back, and where it begins to look like
+// one (a line such as "Output:", a block without a language) the rest of the
+// answer is left out, later calls too: they would build on what never happened.
+//
+// <think> at the beginning of an answer is a thought.
+func Wrap(m llm.Model) llm.Model { return &wrapped{m} }
+
+type wrapped struct{ llm.Model }
+
+// Unwrap returns the model that is asked.
+func (t *wrapped) Unwrap() llm.Model { return t.Model }
+
+// CallsInText is true.
+func (t *wrapped) CallsInText() bool { return true }
+
+// Stream asks the model without tools of its own.
+func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		a := newAnswerReader(req)
+		for ev, err := range t.Model.Stream(ctx, requestInText(req)) {
+			if err != nil {
+				a.broken()
+				if a.send(yield) {
+					yield(llm.Event{}, err)
+				}
+				return
+			}
+			a.take(ev)
+			if !a.send(yield) || a.stopped {
+				return
+			}
+		}
+	}
+}
+
+// Auto returns a model that may lack tools of its own. It is asked with tools until
+// it refuses them; from then on it is asked as [Text] does. Refused keeps the
+// refusal, so that several models can share it.
+func Auto(m llm.Model, refused *atomic.Bool) llm.Model { return &autoWrapped{m, refused} }
+
+type autoWrapped struct {
+	llm.Model
+	refused *atomic.Bool
+}
+
+// Unwrap returns the model that is asked.
+func (o *autoWrapped) Unwrap() llm.Model { return o.Model }
+
+// CallsInText reports whether the model has refused tools.
+func (o *autoWrapped) CallsInText() bool { return o.refused.Load() }
+
+// Stream asks the model, once more if it refuses the tools.
+func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		if !o.refused.Load() {
+			begun, refused := false, false
+			for ev, err := range o.Model.Stream(ctx, req) {
+				if refused = !begun && len(req.Tools) > 0 && refusesTools(err); refused {
+					break
+				}
+				begun = true
+				if !yield(ev, err) {
+					return
+				}
+			}
+			if !refused {
+				return
+			}
+		}
+		for ev, err := range Wrap(o.Model).Stream(ctx, req) {
+			if err == nil {
+				o.refused.Store(true)
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// noTools matches what servers say of a model that takes no tools. The tools
+// themselves must be what is not supported: a complaint about one of them, such as
+// "tools.0.input_schema does not support oneOf", is none.
+//
+//	… does not support tools                        Ollama
+//	No endpoints found that support tool use.       OpenRouter
+//	`tool calling` is not supported with this model Groq
+//	Function calling is not enabled for models/…    Gemini, Mistral
+//	"auto" tool choice requires --enable-auto-…     vLLM
+//	tools param requires --jinja flag               llama.cpp
+//	'tools' is not supported with this model.       OpenAI
+var noTools = sync.OnceValue(func() *regexp.Regexp {
+	const tools = "['\"`]?(native )?(tools?|functions?)([ /_-]?(use|usage|call|calls|calling|choice|param|parameter))*['\"`]?"
+	const not = "(not|n't|n’t|un)[ -]?(currently |yet )?"
+	return regexp.MustCompile(`(?i)` +
+		`(do(es)?|can) ?` + not + `(support|take|accept|have)( the use of| any| using)? ` + tools + `(\W|$)` +
+		`|(^|[^\w.])` + tools + ` (is |are )?` + not + `(supported|enabled|available|implemented)` +
+		`|unsupported (parameter|param|argument|feature|value)s?:? ` + tools + `(\W|$)` +
+		`|no endpoints found that support (the provided )?` + tools + `(\W|$)` +
+		`|(^|[^\w.])` + tools + ` requires? --`)
+})
+
+// refusesTools reports whether a request failed because it had tools.
+func refusesTools(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok || e.Auth || e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired {
+		return false
+	}
+	return noTools().MatchString(e.Message)
+}

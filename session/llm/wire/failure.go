@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// maxMessage bounds a provider's own message, in bytes: some send pages of HTML.
+const maxMessage = 400
+
+// errBrokenOff is a stream that ended before the answer did.
+var ErrBrokenOff = errors.New("the answer broke off before its end")
+
+// notAStream is a response that is not what was asked for.
+type notAStream struct {
+	kind string // content type
+}
+
+func (e notAStream) Error() string {
+	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
+}
+
+// streamError is an error event in the middle of a stream.
+type StreamError struct {
+	Kind, Message string
+	status        int // 0 means that of the kind
+}
+
+func (e StreamError) Error() string {
+	if e.Message == "" {
+		return e.Kind
+	}
+	return e.Message
+}
+
+// isFault reports whether a member "error" tells of one.
+func IsFault(raw json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", "false", `""`, "{}"}, string(bytes.TrimSpace(raw)))
+}
+
+// streamFault reads an error in a stream.
+func ParseFault(data []byte) error {
+	f := StreamError{}
+	f.Kind, f.Message = ParseRefusal(data)
+	type codes struct {
+		Code   json.RawMessage `json:"code"`
+		Status json.RawMessage `json:"status"`
+	}
+	var e struct {
+		Error codes `json:"error"`
+		codes
+	}
+	_ = Decode(data, &e) // what is no number stays 0
+	for _, raw := range []json.RawMessage{e.Error.Code, e.Error.Status, e.Code, e.Status} {
+		code, err := strconv.Atoi(strings.Trim(string(raw), `"`))
+		if err == nil && code >= 400 && code < 600 && f.status == 0 {
+			f.status = code
+		}
+	}
+	if f.Message == "" {
+		f.Message = string(data)
+	}
+	return f
+}
+
+// failure makes any failure of a request an *Error that says what to do and holds
+// no key.
+func (e *Endpoint) Failure(err error) error {
+	f := &llm.Error{Provider: e.Provider, Message: err.Error()}
+	kind := ""
+	if s, ok := errors.AsType[*StatusError](err); ok {
+		f.Status, f.Message, f.RetryAfter, kind = s.Status, s.Message, s.wait, s.Kind
+		f.Again = again(s.Status) && s.retry != "false" || s.retry == "true"
+		if s.Status >= 300 && s.Status < 400 {
+			f.Message, f.Hint = "it redirects to another address", "check base_url"
+		}
+	} else if s, ok := errors.AsType[StreamError](err); ok {
+		f.Status, kind = cmp.Or(s.status, e.Kinds[s.Kind]), s.Kind
+		f.Again = f.Status == 0 || again(f.Status)
+	} else if _, ok := errors.AsType[notAStream](err); ok {
+		f.Status, f.Hint = http.StatusOK, "check base_url"
+	} else if _, ok := errors.AsType[tooMuch](err); ok {
+		f.Hint = "check base_url and the model"
+	} else if u, ok := errors.AsType[*url.Error](err); ok {
+		f.Message = u.Err.Error() // the address may hold a password
+		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
+		if AnotherProtocol(u) {
+			f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"
+		}
+		if _, ok := errors.AsType[proxied](err); ok && !AnotherProtocol(u) {
+			f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
+		}
+	} else {
+		f.Hint, f.Again = "try again", true
+	}
+	if outOfCredit(kind) {
+		f.Hint, f.Again = "check the credit of the account", false
+	}
+	// Google answers 400 to a key that is none.
+	badKey := strings.HasPrefix(f.Message, "API key not valid")
+	f.Auth, f.TooLong = IsAuth(f.Status) || badKey, IsTooLong(f.Status, kind, f.Message)
+	f.Again = f.Again && !f.TooLong // whatever its status
+	if f.Again && f.RetryAfter == 0 {
+		f.RetryAfter = retryIn(f.Message)
+	}
+	if f.Hint == "" {
+		f.Hint = e.hint(f)
+	}
+	if e.Advise != nil {
+		e.Advise(f, err)
+	}
+	for _, secret := range e.secrets() {
+		f.Message = strings.ReplaceAll(f.Message, secret, "[key]")
+	}
+	f.Message = oneLine(f.Message) // after that, since half a key is not found
+	return f
+}
+
+// mistaken tells of an address that will not work later either: with a certificate
+// that nobody trusts, or behind another protocol.
+func mistaken(u *url.Error) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
+	return untrusted || AnotherProtocol(u)
+}
+
+// anotherProtocol tells of a server that answers https with something else.
+func AnotherProtocol(u *url.Error) bool {
+	_, noTLS := errors.AsType[tls.RecordHeaderError](u)
+	return noTLS || errors.Is(u, http.ErrSchemeMismatch)
+}
+
+// wantsTLS finds what servers say to a request by http that wanted one by https: those
+// in Go, and nginx.
+var wantsTLS = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
+})
+
+// again tells whether a request of that status may work later.
+func again(status int) bool {
+	return status >= 500 && status != http.StatusNotImplemented ||
+		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}, status)
+}
+
+// outOfCredit tells of an account that can do nothing more, which OpenAI reports
+// with the status of a rate limit.
+// https://platform.openai.com/docs/guides/error-codes
+func outOfCredit(kind string) bool { return kind == "insufficient_quota" || kind == "billing_error" }
+
+func IsAuth(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// hint is what the user can do about a status.
+func (e *Endpoint) hint(f *llm.Error) string {
+	switch status := f.Status; {
+	case status == http.StatusBadRequest && wantsTLS().MatchString(f.Message):
+		return "begin base_url with https://"
+	case f.Auth && e.KeyEnv == "":
+		return "name the variable of its key with api_key_env"
+	case f.Auth:
+		return "check the key in " + e.KeyEnv + ", or that of zeph-acp login"
+	case status == http.StatusPaymentRequired:
+		return "check the credit of the account"
+	case status == http.StatusProxyAuthRequired:
+		return "check the proxy that HTTPS_PROXY or HTTP_PROXY names"
+	case status == http.StatusNotFound:
+		return fmt.Sprintf("check model %q and base_url", e.Model)
+	case f.TooLong:
+		return "the conversation is too large: type /compact, or begin a new session"
+	case status == http.StatusTooManyRequests && f.RetryAfter >= time.Second:
+		return fmt.Sprintf("wait %s, then try again", llm.Span(f.RetryAfter))
+	case status == http.StatusTooManyRequests:
+		return "wait a minute, then try again"
+	case status >= 500, status == 0:
+		return "try again later"
+	}
+	return ""
+}
+
+// oneLine makes text one line of bounded length, without control characters, which
+// would steer a terminal.
+func oneLine(text string) string {
+	control := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "�"), control), " ")
+	if len(text) <= maxMessage {
+		return text
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

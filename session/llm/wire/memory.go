@@ -1,0 +1,19 @@
+package wire
+
+import (
+	"sync"
+)
+
+// Memory keeps what the process has learned of servers and their models, so that
+// each session need not learn it again. The zero value is empty and ready for use,
+// also concurrently.
+type Memory struct{ entries sync.Map }
+
+type memoryKey[T any] struct{ address, model string }
+
+// Recall returns the T that m keeps for a model at an address. The first call makes
+// its zero value.
+func Recall[T any](m *Memory, address, model string) *T {
+	v, _ := m.entries.LoadOrStore(memoryKey[T]{address, model}, new(T))
+	return v.(*T)
+}

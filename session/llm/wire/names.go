@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// maxToolName is how long a tool's name may be, in characters.
+// https://developers.openai.com/api/reference/resources/chat
+const maxToolName = 64
+
+// toolNames translates the names of tools that an API would refuse.
+type ToolNames struct {
+	wire map[string]string // ours -> the API's
+	Ours map[string]string // the API's -> ours
+}
+
+// wireNames gives each tool a name that the API takes.
+func NewToolNames(tools []llm.Tool) ToolNames {
+	n := ToolNames{map[string]string{}, map[string]string{}}
+	for _, t := range tools {
+		wire := shorten(llm.SafeName(t.Name), maxToolName)
+		for i := 2; n.Ours[wire] != ""; i++ {
+			end := fmt.Sprintf("_%d", i)
+			wire = shorten(llm.SafeName(t.Name), maxToolName-len(end)) + end
+		}
+		n.wire[t.Name], n.Ours[wire] = wire, t.Name
+	}
+	return n
+}
+
+// to gives the API's name of a tool, which need not be one that is offered.
+func (n ToolNames) ToWire(name string) string {
+	if wire, ok := n.wire[name]; ok {
+		return wire
+	}
+	return shorten(llm.SafeName(name), maxToolName)
+}
+
+// from gives our name of a tool that the model named.
+func (n ToolNames) FromWire(wire string) string {
+	if name, ok := n.Ours[wire]; ok {
+		return name
+	}
+	return wire
+}
+
+func shorten(s string, n int) string { return s[:min(len(s), n)] }

@@ -1,0 +1,143 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// statusError is a response that tells of a failure.
+type StatusError struct {
+	Status  int
+	Kind    string // the provider's word for it; empty if it has none
+	Message string
+	retry   string        // the header X-Should-Retry
+	wait    time.Duration // see retryAfter
+}
+
+func (e *StatusError) Error() string { return e.Message }
+
+func newStatusError(res *http.Response, body []byte) *StatusError {
+	e := &StatusError{Status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: retryAfter(res.Header)}
+	e.Kind, e.Message = ParseRefusal(body)
+	if e.Message == "" {
+		e.Message = plainText(res, body)
+	}
+	if oneLine(e.Message) == "" {
+		e.Message = cmp.Or(http.StatusText(e.Status), "no reason given")
+	}
+	return e
+}
+
+// pageTitle finds the title or headline of a page of HTML.
+var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</`) })
+
+// plainly is what a body says that is no JSON. Of a page, which proxies and
+// gateways send, it is the title; without one it is nothing. It is not cut yet: see
+// failure.
+func plainText(res *http.Response, body []byte) string {
+	text := strings.TrimSpace(string(body))
+	if !strings.HasPrefix(text, "<") {
+		return text
+	}
+	title := ""
+	if m := pageTitle().FindStringSubmatch(text); m != nil {
+		title = strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
+	}
+	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")
+}
+
+// refusal reads the body of an error: {"error": {"type": …, "code": …, "message":
+// …}} of Anthropic and OpenAI, the same in a list of Gemini's, {"error": "…"} of
+// Ollama, and a message or detail alone of servers built on FastAPI.
+func ParseRefusal(body []byte) (kind, message string) {
+	type fault struct {
+		Type     any `json:"type"`
+		Code     any `json:"code"`
+		Message  any `json:"message"`
+		Msg      any `json:"msg"`
+		Metadata struct {
+			Raw string `json:"raw"`
+		} `json:"metadata"`
+	}
+	var whole struct {
+		Error  json.RawMessage `json:"error"`
+		Errors any             `json:"errors"`
+		Detail any             `json:"detail"`
+		fault
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	if Decode(body, &whole) != nil {
+		return "", ""
+	}
+	text := func(values ...any) string {
+		for _, v := range values {
+			if s := messageOf(v); s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	f := whole.fault
+	if llm.IsObject(whole.Error) && Decode(whole.Error, &f) != nil {
+		return "", ""
+	}
+	var alone string
+	_ = json.Unmarshal(whole.Error, &alone)
+	kind, _ = f.Code.(string)
+	if word, ok := f.Type.(string); ok && kind == "" {
+		kind = word
+	}
+	message = text(alone, f.Message, f.Msg, whole.Detail, whole.Errors)
+	if raw := f.Metadata.Raw; raw != "" { // what the provider behind OpenRouter said
+		_, inner := ParseRefusal([]byte(raw))
+		message = strings.TrimPrefix(message+": "+cmp.Or(inner, raw), ": ")
+	}
+	return kind, message
+}
+
+// inWords is a message that may be a list of mistakes with their places, or hold
+// one, as of Mistral and others that are built on FastAPI.
+func messageOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var all []string
+		for _, e := range v {
+			if s := messageOf(e); s != "" {
+				all = append(all, s)
+			}
+		}
+		return strings.Join(all, "; ")
+	case map[string]any:
+		for _, key := range []string{"message", "msg", "detail"} {
+			if s := messageOf(v[key]); s != "" {
+				return strings.TrimPrefix(joinPath(v["loc"])+": "+s, ": ")
+			}
+		}
+	}
+	return ""
+}
+
+// place is where a mistake is: ["body", "tools", 0] is "body.tools.0".
+func joinPath(loc any) string {
+	steps, _ := loc.([]any)
+	names := make([]string, len(steps))
+	for i, step := range steps {
+		names[i] = fmt.Sprint(step)
+	}
+	return strings.Join(names, ".")
+}

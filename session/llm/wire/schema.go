@@ -1,0 +1,22 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// inputSchema makes a schema one that the API takes: an object that says so.
+func InputSchema(raw json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	if members["type"] != nil {
+		return raw
+	}
+	rest := bytes.TrimSpace(bytes.TrimSpace(raw)[1:])
+	if len(members) > 0 {
+		rest = append([]byte(","), rest...)
+	}
+	return append([]byte(`{"type":"object"`), rest...)
+}

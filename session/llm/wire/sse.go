@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxEvent bounds one event of a stream, with what keeps the connection alive
+	// before it. A call that writes a file may come as one.
+	maxEvent = 32 << 20
+	// maxAnswer bounds an answer that comes as one piece, in bytes.
+	maxAnswer = 32 << 20
+)
+
+// jsonOrSSE gives the events of a stream, or the whole answer of a server that
+// streams none. What the body begins with tells which of them it is: some servers
+// say of a stream that it is JSON, and of JSON that it is a stream.
+func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		kind := res.Header.Get("Content-Type")
+		body := bufio.NewReader(res.Body)
+		first, err := firstByte(body)
+		switch {
+		case err != nil && err != io.EOF:
+			yield(nil, err)
+		case first == '{', first == '[':
+			yield(wholeAnswer(body, kind))
+		case first == '<', strings.Contains(kind, "html"):
+			yield(nil, notAStream{kind})
+		default:
+			res.Body = struct {
+				io.Reader
+				io.Closer
+			}{body, res.Body}
+			sseEvents(res)(yield)
+		}
+	}
+}
+
+// firstByte skips the byte order mark and the blanks before a body, and gives the
+// byte that it begins with.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if strings.IndexByte("\xef\xbb\xbf \t\r\n", b) < 0 {
+			return b, r.UnreadByte()
+		}
+	}
+}
+
+// wholeAnswer reads a body that is JSON: an answer or an error in any dialect,
+// which Google puts into a list.
+func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var members map[string]json.RawMessage
+	known := func(key string) bool { return members[key] != nil }
+	if json.Unmarshal(body, &members) != nil || !slices.ContainsFunc([]string{"choices", "output", "error"}, known) &&
+		string(members["object"]) != `"error"` && string(members["type"]) != `"message"` {
+		return nil, notAStream{kind}
+	}
+	return body, nil
+}
+
+// sseChunks gives the data of the events of a stream, as of
+// https://html.spec.whatwg.org/multipage/server-sent-events.html, save for what
+// servers often leave out: the blank line after an event.
+func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		body := &bounded{ReadCloser: res.Body, left: maxEvent, all: maxEvent}
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, maxEvent)
+		lines.Split(sseLine)
+		var data []byte
+		rows := 0 // of the event's data
+		// give passes an event on; false if nobody listens any more.
+		give := func() bool {
+			ok := true
+			if len(data) > 0 { // what only keeps the connection alive counts on
+				body.left = maxEvent
+				ok = yield(data, nil)
+			}
+			data, rows = data[:0], 0
+			return ok
+		}
+		for lines.Scan() {
+			name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch {
+			case len(lines.Bytes()) == 0:
+				if !give() {
+					return
+				}
+			case string(name) != "data":
+			case rows > 1 || rows == 1 && !isWhole(data): // goes on with another line
+				data, rows = append(append(data, '\n'), value...), rows+1
+			default:
+				if rows > 0 && !give() {
+					return
+				}
+				data, rows = append(data, value...), 1
+			}
+		}
+		err := lines.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = tooMuch{maxEvent, " without an end"}
+		}
+		if err != nil {
+			yield(nil, err)
+		} else if isWhole(data) {
+			give()
+		}
+	}
+}
+
+// isWhole reports whether nothing of an event's data can be missing.
+func isWhole(data []byte) bool { return json.Valid(data) || string(data) == "[DONE]" }
+
+// sseLine splits a stream into lines, which end with a line feed, a carriage return,
+// or both.
+func sseLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	end, size := bytes.IndexByte(data, '\n'), 1
+	if end < 0 {
+		end, size = len(data), 0
+	}
+	if i := bytes.IndexByte(data[:end], '\r'); i >= 0 && (i+1 < len(data) || atEOF) {
+		if i+1 < end || size == 0 { // without a line feed
+			return i + 1, data[:i], nil
+		}
+		return end + 1, data[:i], nil
+	}
+	if size == 0 && !atEOF || len(data) == 0 {
+		return 0, nil, nil
+	}
+	return end + size, data[:end], nil
+}

@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// tooLongKinds and tooLongWords are how servers tell that a request does not fit
+// into the model's context window. Few have a word of their own for it, the
+// others are known by a part of their message, in lower case.
+//
+//	https://platform.claude.com/docs/en/build-with-claude/context-windows
+//	https://platform.openai.com/docs/guides/error-codes
+//	https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+var (
+	tooLongKinds = []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "model_max_prompt_tokens_exceeded"}
+	tooLongWords = []string{
+		"prompt is too long", "exceed context limit", // Anthropic, Fireworks
+		"maximum context length", "exceeds the context window", // OpenAI, vLLM, OpenRouter, Mistral, DeepSeek
+		"longer than the maximum model length",                                 // vLLM
+		"longer than the model's context length",                               // SGLang, Together
+		"`inputs` tokens + `max_new_tokens` must be",                           // Hugging Face
+		"exceeds the maximum number of tokens", "request payload size exceeds", // Gemini
+		"exceeds the available context size",                               // llama.cpp
+		"greater than the context length", "loaded with context length of", // LM Studio
+		"exceeds the context length", "exceeded max context length", // Ollama
+		"maximum prompt length is",                                                   // xAI
+		"reduce the length of the messages",                                          // Groq, Cerebras
+		"prompt token count of",                                                      // GitHub Copilot
+		"exceeded model token limit",                                                 // Moonshot
+		"context window exceeds limit",                                               // MiniMax
+		"prompt exceeds max length",                                                  // GLM
+		"range of input length should be",                                            // Qwen
+		"maximum allowed input length",                                               // Poolside
+		"input is too long for requested model",                                      // Bedrock
+		"too many tokens: ", "context length exceeded", "contextwindowexceedederror", // Cohere, gateways
+	}
+)
+
+// tooLong tells whether a failure means that the request does not fit into the
+// model's context window.
+func IsTooLong(status int, kind, message string) bool {
+	switch status {
+	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+	default:
+		return false
+	}
+	message = strings.ToLower(message)
+	return slices.Contains(tooLongKinds, kind) || status == http.StatusRequestEntityTooLarge ||
+		slices.ContainsFunc(tooLongWords, func(w string) bool { return strings.Contains(message, w) })
+}
