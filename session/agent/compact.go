@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -53,13 +54,17 @@ func (t *turn) makeRoom(ctx context.Context) error {
 	return nil
 }
 
-// refused tells whether a request that the provider refused as too long can be
-// made again, since the history is shorter now. It is tried once in a turn, and
-// not where a part of the answer is in the history already, such as that before a
-// cut: there another prompt goes on.
+// refused reports whether a request that the provider refused can be made again,
+// since the history is shorter now: one that was too long, or the second in a row
+// that the provider does not accept, for whatever is in it. It is tried once in a
+// turn, and not where a part of the answer is in the history already, such as that
+// before a cut: there another prompt goes on.
 func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	failed, ok := errors.AsType[*llm.Error](err)
-	if !ok || !failed.TooLong || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
+	if !ok || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
+		return false, err
+	}
+	if !failed.TooLong && !(unacceptable(failed) && t.unanswered()) {
 		return false, err
 	}
 	if n := len(t.history); n > 0 && t.history[n-1].Role == llm.Assistant {
@@ -71,7 +76,10 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 		size = min(size, s)
 	}
 	before := t.compactions
-	if err := t.compact(ctx, work{strategy: Triggered, room: t.roomOf(size), force: true}); err != nil {
+	// A provider that accepts no summary either may refuse anything, for reasons
+	// that have nothing to do with the conversation: then that stays as it is.
+	w := work{strategy: Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
+	if err := t.compact(ctx, w); err != nil {
 		return false, err
 	}
 	if t.compactions == before {
@@ -79,6 +87,22 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	}
 	t.model = t.Model() // another may have answered, and refused, instead of it
 	return true, nil
+}
+
+// unacceptable reports whether the provider refused a request for what it says,
+// and not for who asks, for the model or for its own state.
+func unacceptable(e *llm.Error) bool {
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return !e.Auth && !e.Again
+	}
+	return false
+}
+
+// unanswered reports whether the prompt before the last one got no answer.
+func (t *turn) unanswered() bool {
+	at := t.promptAt()
+	return at > 0 && isPrompt(t.history[at-1])
 }
 
 // Compact sums up the history, all but the last turn if there are others, and
@@ -118,18 +142,21 @@ type work struct {
 	strategy Strategy
 	room     room
 	force    bool // a summary is made whatever there is
-	focus    string
-	id       string
-	shown    bool // the client knows that it runs
+	// needsSummary leaves the history alone if the summary fails.
+	needsSummary bool
+	focus        string
+	id           string
+	shown        bool // the client knows that it runs
 }
 
 // ErrNothing means that there is nothing that could be summed up.
 var ErrNothing = errors.New("there is nothing to compact yet")
 
 // compact makes room: first by references in the place of old results, then by a
-// summary of older messages, then by cutting new results. What it does is in the
-// history and in the log when it returns, or nothing is. A summary that fails is
-// an error only for who asked for one.
+// summary of older messages, then by cutting new results. Where a summary cannot be
+// made and the turn would have to stop, the older messages become a reference. What
+// it does is in the history and in the log when it returns, or nothing is. A summary
+// that fails is an error only for who asked for one.
 func (t *turn) compact(ctx context.Context, w work) error {
 	w.turn = t
 	c := Compaction{Strategy: w.strategy, Before: t.tokens()}
@@ -137,18 +164,20 @@ func (t *turn) compact(ctx context.Context, w work) error {
 		c.Shortened = t.shortenOld(ctx)
 	}
 	if w.force || w.after(c) > w.room.aim {
-		summed, err := w.sum(ctx, c)
-		if err == nil {
-			c = summed
-		} else if err := w.failed(ctx, err); err != nil {
+		summed, err := w.sum(ctx, c, w.summarize)
+		if err != nil {
+			summed, err = w.withoutSummary(ctx, c, err)
+		}
+		if err != nil || w.needsSummary && w.gaveUp {
 			return err
 		}
+		c = summed
 	}
 	if w.strategy == Triggered && w.after(c) > w.room.full {
 		c.Shortened = append(c.Shortened, w.last(ctx, c)...)
 	}
 	if ctx.Err() != nil {
-		return w.failed(ctx, context.Cause(ctx))
+		return w.failed(ctx, context.Cause(ctx), "")
 	}
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return nil
@@ -189,9 +218,23 @@ func (c Compaction) shortens(message int, id string) bool {
 	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.Message == message && s.ID == id })
 }
 
-// sum adds a summary of older messages to the compaction. It is ErrNothing if
-// there are none that are worth one.
-func (w *work) sum(ctx context.Context, c Compaction) (Compaction, error) {
+// withoutSummary tells the user that a summary failed, and makes a reference of the
+// older messages if there is no room for them. The error is nil if the turn goes on.
+func (w *work) withoutSummary(ctx context.Context, c Compaction, failure error) (Compaction, error) {
+	short, err := c, ErrNothing
+	if w.strategy == Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
+		short, err = w.sum(ctx, c, w.refer)
+	}
+	if err != nil {
+		return c, w.failed(ctx, failure, "The conversation could not be compacted (%v). It goes on as it is.")
+	}
+	short.Referred = true
+	return short, w.failed(ctx, failure, "The conversation could not be summed up (%v). It goes on without its older messages, which the model can look up.")
+}
+
+// sum puts a text in the place of older messages, which replace makes of them. It
+// returns ErrNothing if there are none that are worth it.
+func (w *work) sum(ctx context.Context, c Compaction, replace replacement) (Compaction, error) {
 	d, digested := readDigest(w.history)
 	first := 0
 	if digested {
@@ -203,28 +246,23 @@ func (w *work) sum(ctx context.Context, c Compaction) (Compaction, error) {
 	switch worth := new(meter).sum(w.model.Name(), old); {
 	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != Manual:
 		return c, ErrNothing
-	case !w.force && (worth < w.room.all/10 || w.summaries == maxSummaries || w.gaveUp):
+	case !w.force && worth < w.room.all/10:
 		return c, ErrNothing
 	case w.strategy == Autonomous && tokensOf(d.knowledge) > w.room.all/12:
 		return c, fmt.Errorf("there is no more room for knowledge: it takes %d tokens already; go on without", tokensOf(d.knowledge))
 	}
-	if err := w.begin(ctx); err != nil {
-		return c, err
-	}
-	w.summaries++
-	var text string
-	var err error
+	before, most := d.summary, w.bytes(w.room.all/8)
 	if w.strategy == Autonomous { // what there is already stays as it is
-		text, err = w.sumUp(ctx, "", old, w.focus)
-		text = shortened(text, w.bytes(w.room.all/12))
-		d.knowledge = append(slices.Clone(d.knowledge), text)
-	} else {
-		text, err = w.sumUp(ctx, d.summary, old, w.focus)
-		text = shortened(text, w.bytes(w.room.all/8))
-		d.summary = text
+		before, most = "", w.bytes(w.room.all/12)
 	}
+	text, err := replace(ctx, before, old, most)
 	if err != nil {
 		return c, err
+	}
+	if w.strategy == Autonomous {
+		d.knowledge = append(slices.Clone(d.knowledge), text)
+	} else {
+		d.summary = text
 	}
 	c.Summary, c.Replaced = text, cut
 	if prompt >= first && prompt < cut && w.strategy != Manual {
@@ -322,8 +360,9 @@ func (w *work) begin(ctx context.Context) error {
 	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
 }
 
-// failed tells that a summary failed. The error is nil if the turn goes on.
-func (w *work) failed(ctx context.Context, err error) error {
+// failed tells the client that a summary failed, and the user by a format that
+// takes the error. It returns nil if the turn goes on.
+func (w *work) failed(ctx context.Context, err error, format string) error {
 	if errors.Is(err, ErrNothing) && w.strategy == Triggered {
 		return nil
 	}
@@ -352,8 +391,11 @@ func (w *work) failed(ctx context.Context, err error) error {
 	}
 	w.gaveUp = true
 	w.Log.Warn("compaction", "session", w.Session, "err", err)
+	if w.needsSummary { // the refusal ends the turn
+		return nil
+	}
 	w.message.end()
-	return w.Say(ctx, fmt.Sprintf("The conversation could not be compacted (%v). It goes on as it is.", err))
+	return w.Say(ctx, fmt.Sprintf(format, err))
 }
 
 // done makes the compaction hold, and tells the client.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -170,6 +171,113 @@ func TestSummaryFails(t *testing.T) {
 	if len(history) < turns*3 {
 		t.Errorf("%d messages of %d turns are left", len(history), turns)
 	}
+}
+
+// Where every summary fails, older messages become a reference in time, so that no
+// turn has to stop. All of them can be looked up.
+func TestEverySummaryFails(t *testing.T) {
+	for name, failure := range map[string]error{
+		"refused":     &llm.Error{Provider: "fake", Status: 400, Message: "no"},
+		"too long":    &llm.Error{Provider: "fake", Status: 400, Message: "no", TooLong: true},
+		"network":     errors.New("no luck"),
+		"no provider": ErrNoModel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			m := &fakeModel{window: 8_000, output: 600, sum: func(context.Context, string) (string, error) { return "", failure }}
+			a, kept := compacting(t, m, c)
+			var history []llm.Message
+			for turn := range 100 {
+				var reason acp.StopReason
+				var err error
+				// Words of the user, and no results that are long enough for a reference.
+				prompt := fmt.Sprintf("prompt %d %s", turn, strings.Repeat("and so on ", 40))
+				if history, reason, err = c.turn(t.Context(), t, a, history, text(prompt)); err != nil || reason != acp.StopEndTurn {
+					t.Fatalf("turn %d: %v, %v\n%s", turn, reason, err, c.lines[len(c.lines)-1])
+				}
+			}
+			shown := strings.Join(c.lines, "\n")
+			if !strings.Contains(shown, "could not be summed up") || !strings.Contains(shown, "older messages are a reference") {
+				t.Errorf("the user was not told: %s", shown)
+			}
+			if n := len(kept); n == 0 || n > 50 {
+				t.Errorf("%d references", n)
+			}
+			d, ok := readDigest(history)
+			if !ok || !strings.Contains(d.summary, "overflow:") || !strings.Contains(strings.Join(d.said, "\n"), "prompt 0 ") {
+				t.Errorf("digest: %+v", d)
+			}
+			all := ""
+			for _, text := range kept {
+				all += text
+			}
+			if !strings.Contains(all, "prompt 1 and so on") {
+				t.Error("the first turns cannot be looked up")
+			}
+			if most := m.largest; most > 8_000 {
+				t.Errorf("a request of %d tokens", most)
+			}
+		})
+	}
+}
+
+// Where the provider refuses the same conversation a second time, it is compacted;
+// unless the provider refuses any request.
+func TestRefusedAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		sum    error
+		ends   bool // the second prompt is answered
+	}{
+		"for the conversation": {400, nil, true},
+		"whatever it is":       {400, &llm.Error{Provider: "fake", Status: 400, Message: "no such parameter"}, false},
+		"for the key":          {401, nil, false},
+		"for the moment":       {503, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &client{}
+			m := &fakeModel{window: 100_000, output: 3000}
+			a, _ := compacting(t, m, c)
+			var history []llm.Message
+			for range 5 {
+				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
+			}
+			bad := &dislikes{fakeModel: m, status: tt.status}
+			m.sum = func(context.Context, string) (string, error) { return "S", tt.sum }
+			a.Model = func() llm.Model { return bad }
+			history, _, err := c.turn(t.Context(), t, a, history, text("go on"))
+			if err == nil || m.summaries != 0 {
+				t.Fatalf("%v, %d summaries", err, m.summaries)
+			}
+			before := len(history)
+			history, reason, err := c.turn(t.Context(), t, a, history, text("again"))
+			if ended := err == nil && reason == acp.StopEndTurn; ended != tt.ends {
+				t.Errorf("%v, %v", reason, err)
+			}
+			if !tt.ends && len(history) != before+1 {
+				t.Errorf("%d messages of %d are left", len(history), before+1)
+			}
+		})
+	}
+}
+
+// dislikes refuses conversations with results in them.
+type dislikes struct {
+	*fakeModel
+	status int
+}
+
+func (m *dislikes) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	for _, message := range req.Messages {
+		for _, b := range message.Blocks {
+			if b.Result != nil && strings.Contains(b.Result.Text, "output 1 ") {
+				return func(yield func(llm.Event, error) bool) {
+					yield(llm.Event{}, &llm.Error{Provider: "fake", Status: m.status, Message: "no"})
+				}
+			}
+		}
+	}
+	return m.fakeModel.Stream(ctx, req)
 }
 
 // A cancel while the summary is made leaves all as it was.

@@ -35,6 +35,8 @@ type Compaction struct {
 	// Summary is what the model wrote. In a log without Head and Shortened, which
 	// earlier versions wrote, it takes the place of all messages.
 	Summary string `json:"summary"`
+	// Referred says that Summary is not a model's, but an outline with a reference.
+	Referred bool `json:"referred,omitempty"`
 	// Before and After are the tokens of the context, roughly.
 	Before int `json:"before,omitempty"`
 	After  int `json:"after,omitempty"`
@@ -107,8 +109,11 @@ func (c Compaction) update() acp.CompactionUpdate {
 // note is what any other client is told.
 func (c Compaction) note() string {
 	what := "older messages are a summary"
-	if c.Head == nil {
+	switch {
+	case c.Head == nil:
 		what = "older outputs are references"
+	case c.Referred:
+		what = "older messages are a reference"
 	}
 	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %d tokens are now %d.", c.Strategy, what, c.Before, c.After)
 }

@@ -22,6 +22,8 @@ const (
 	maxTranscribed = 8 << 10 // of one text
 	maxTranscript  = 2 << 10 // of one result; what matters of it the answer after it tells
 	maxCallInput   = 500
+	maxReferred    = 64 << 10 // of one text, where the transcript is kept
+	outlined       = 300      // of one text, where it is only outlined
 	unknownWindow  = 32 << 10 // tokens, of a model that does not tell
 	maxPieces      = 64
 )
@@ -34,6 +36,51 @@ func (t *turn) compactor() llm.Model {
 	return t.model
 }
 
+// replacement makes a text of at most most bytes that takes the place of messages,
+// and of the text before, which took the place of those before them.
+type replacement func(ctx context.Context, before string, messages []llm.Message, most int) (string, error)
+
+// summarize lets a model sum the messages up.
+func (w *work) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+	if !w.force && (w.summaries == maxSummaries || w.gaveUp) {
+		return "", ErrNothing
+	}
+	if err := w.begin(ctx); err != nil {
+		return "", err
+	}
+	w.summaries++
+	text, err := w.sumUp(ctx, before, messages, w.focus)
+	return shortened(text, most), err
+}
+
+// refer keeps the messages for read_overflow, and writes an outline of them that
+// names the place. It needs no model.
+func (w *work) refer(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+	if w.Keep == nil {
+		return "", ErrNothing
+	}
+	line, ok := w.Keep(ctx, strings.Join(transcript(messages, maxReferred, maxReferred), ""))
+	if !ok {
+		return "", ErrNothing
+	}
+	const head = "There is no summary of the messages here, only their beginnings; "
+	text := head + "the messages are kept: " + line + "\n"
+	if before != "" {
+		text = shortened(before, most/3) + "\n\n" + text
+	}
+	return text + unmarked(lastOf(transcript(messages, outlined, outlined), most-len(text))), nil
+}
+
+// lastOf joins as many of the last parts as fit into max bytes.
+func lastOf(parts []string, max int) string {
+	first := len(parts)
+	for first > 0 && len(parts[first-1]) <= max {
+		first--
+		max -= len(parts[first])
+	}
+	return strings.Join(parts[first:], "")
+}
+
 // sumUp lets the model sum up messages that come after those of a summary.
 // What does not fit into its window it gets in pieces, each with the summary of
 // those before.
@@ -42,7 +89,7 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 	if isDirect(model) {
 		return "", ErrNoModel
 	}
-	parts := transcript(messages)
+	parts := transcript(messages, maxTranscribed, maxTranscript)
 	size := t.pieceBytes(model)
 	for n := 0; len(parts) > 0; n++ {
 		if n == maxPieces {
@@ -161,15 +208,16 @@ func unmarked(s string) string {
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
 // transcript writes messages as text, each a part whose blocks begin at the
-// margin. Thoughts stay out: what came of them is said.
-func transcript(messages []llm.Message) []string {
+// margin. Texts and results are cut to so many bytes. Thoughts stay out: what came
+// of them is said.
+func transcript(messages []llm.Message, text, result int) []string {
 	var parts []string
 	for _, m := range messages {
 		var b strings.Builder
 		for _, block := range m.Blocks {
 			switch {
 			case block.Text != "":
-				fmt.Fprintf(&b, "%s: %s\n", m.Role, indented(ends(block.Text, maxTranscribed)))
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, indented(ends(block.Text, text)))
 			case block.Image != nil:
 				fmt.Fprintf(&b, "%s: [an image]\n", m.Role)
 			case block.Call != nil:
@@ -179,7 +227,7 @@ func transcript(messages []llm.Message) []string {
 				if block.Result.Failed {
 					failed = " (failed)"
 				}
-				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(ends(block.Result.Text, maxTranscript)))
+				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(ends(block.Result.Text, result)))
 			}
 		}
 		if b.Len() > 0 {
