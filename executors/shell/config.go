@@ -13,6 +13,9 @@ type Config struct {
 	// Timeout is how long one command may run, in seconds. Default 30; 0 means
 	// no limit.
 	Timeout int `toml:"timeout"`
+	// MaxTimeout is the longest timeout that a call may ask for, in seconds.
+	// Default 600, from 1 to 86,400.
+	MaxTimeout int `toml:"max_timeout"`
 	// MaxOutputBytes is how many bytes of a command's output are kept, in a
 	// temporary file where it is long; of what is longer, the middle is missing.
 	// Default 100 MiB, at least 4096.
@@ -52,12 +55,15 @@ type Config struct {
 const (
 	minBytes = 4096
 	minChars = 1000
+
+	defaultMaxTimeout = 600   // seconds
+	longestTimeout    = 86400 // seconds
 )
 
 // Defaults gives the built-in values.
 func Defaults() Config {
 	return Config{
-		Timeout: 30, MaxOutputBytes: 100 << 20, MaxOutputChars: 50_000, MaxBackground: 8,
+		Timeout: 30, MaxTimeout: defaultMaxTimeout, MaxOutputBytes: 100 << 20, MaxOutputChars: 50_000, MaxBackground: 8,
 		TransactionScope: []string{"**"}, AutoRollbackExitCodes: []int{1, 2},
 	}
 }
@@ -67,6 +73,9 @@ func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {
 		wrong["timeout"] = "must be a number of seconds, or 0 for no limit"
+	}
+	if c.MaxTimeout < 1 || c.MaxTimeout > longestTimeout {
+		wrong["max_timeout"] = fmt.Sprintf("must be a number of seconds from 1 to %d", longestTimeout)
 	}
 	if c.MaxOutputBytes < minBytes {
 		wrong["max_output_bytes"] = fmt.Sprintf("must be at least %d", minBytes)
@@ -112,6 +121,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 		}
 	}
 	lower("timeout", &c.Timeout, repo.Timeout, 1)
+	lower("max_timeout", &c.MaxTimeout, repo.MaxTimeout, 1)
 	lower("max_output_bytes", &c.MaxOutputBytes, repo.MaxOutputBytes, minBytes)
 	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars, minChars)
 	lower("max_background", &c.MaxBackground, repo.MaxBackground, 0)

@@ -29,6 +29,7 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	_ "embed" // the description of the tool
 	"errors"
@@ -146,6 +147,8 @@ type input struct {
 	Command     string `json:"command"`
 	Description string `json:"description,omitempty"`
 	Background  bool   `json:"background,omitempty"`
+	// In seconds. The maximum is the one of the defaults; see bind.
+	Timeout int `json:"timeout,omitempty" jsonschema:"maximum=600"`
 }
 
 // bind makes the tools.
@@ -154,14 +157,16 @@ func (e *Executor) bind() executors.Registry {
 	of := func(name, text string) executors.Tool {
 		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
 	}
+	bash := executors.Bind(executors.Tool{
+		Name:        Tool,
+		Description: description,
+		Effect:      executors.Reads | executors.Mutates | executors.Network,
+		Kind:        executors.KindExecute,
+		Invocation:  executors.FencedBlock("bash", "command"),
+	}, e.prepare, e.execute)
+	bash.Schema = bytes.Replace(bash.Schema, fmt.Appendf(nil, `"maximum":%d`, defaultMaxTimeout), fmt.Appendf(nil, `"maximum":%d`, e.cfg.MaxTimeout), 1)
 	return executors.Registry{
-		executors.Bind(executors.Tool{
-			Name:        Tool,
-			Description: description,
-			Effect:      executors.Reads | executors.Mutates | executors.Network,
-			Kind:        executors.KindExecute,
-			Invocation:  executors.FencedBlock("bash", "command"),
-		}, e.prepare, e.execute),
+		bash,
 		executors.Bind(of(ToolOutput, outputDescription), e.prepareOutput, e.output),
 		executors.Bind(of(ToolStop, stopDescription), e.prepareStop, e.stop),
 	}
@@ -181,7 +186,7 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 }
 
 func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
-	if f := in.check(); f != nil {
+	if f := e.check(in); f != nil {
 		return executors.Card{}, f
 	}
 	title := oneLine(in.Command)
@@ -199,7 +204,7 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 }
 
 func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
-	if f := in.check(); f != nil {
+	if f := e.check(in); f != nil {
 		return f.Result(), nil
 	}
 	if f := e.directory(); f != nil {
@@ -221,7 +226,11 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 // run runs a command to its end, and undoes it if it failed and there is a
 // snapshot.
 func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap *snapshot, note string) (executors.Result, error) {
-	cmdCtx, cancel := withTimeout(ctx, e.Timeout)
+	timeout := e.Timeout
+	if in.Timeout > 0 {
+		timeout = time.Duration(in.Timeout) * time.Second
+	}
+	cmdCtx, cancel := withTimeout(ctx, timeout)
 	defer cancel()
 	out, err := e.Runner.Run(cmdCtx, e.command(call, in))
 	if ctx.Err() != nil { // the turn was cancelled
@@ -230,8 +239,8 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 	}
 	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
 	if late {
-		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", e.Timeout).
-			Hint("Let the command do less at once; run servers and watchers with background.")
+		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
+			Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
 	}
 	if out.ReadOnly {
 		note = executors.JoinLines(note, e.limited.note(in.Command, out))
@@ -284,9 +293,19 @@ func cause(err error) error {
 // program not much more (128 KiB on Linux), and the user is to see it whole.
 const maxCommand = 64 << 10
 
+// longer is the advice to allow a command more time, if it can have more.
+func (e *Executor) longer(timeout time.Duration) string {
+	if timeout >= time.Duration(e.cfg.MaxTimeout)*time.Second {
+		return ""
+	}
+	return fmt.Sprintf("Call it with a longer timeout, up to %d seconds. ", e.cfg.MaxTimeout)
+}
+
 // check refuses what no shell can be given.
-func (in input) check() *executors.Failure {
+func (e *Executor) check(in input) *executors.Failure {
 	switch {
+	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
+		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)
 	case len(in.Command) > maxCommand:
 		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes, and %d is the most", len(in.Command), maxCommand).
 			Hint("Put the script into a file with write and run that.")
