@@ -20,6 +20,7 @@ type ClientCapabilities struct {
 	AuthTerminal     bool // can run an authentication method in a terminal
 	MetaTerminalAuth bool // _meta.terminal-auth: the same in its older form
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
+	CancelRequest    bool // _meta.cancel_request: honours $/cancel_request; the protocol has no member for it
 }
 
 // UnmarshalJSON reads what it knows and forgives the rest.
@@ -38,6 +39,7 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 		AuthTerminal:     isTrue("auth", "terminal"),
 		MetaTerminalAuth: isTrue("_meta", "terminal-auth"),
 		TerminalOutput:   isTrue("_meta", "terminal_output"),
+		CancelRequest:    isTrue("_meta", "cancel_request"),
 	}
 	return nil
 }
@@ -61,14 +63,14 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 		},
 		"elicitation": object{"form": marker(c.ElicitForm), "url": marker(c.ElicitURL)},
 		"auth":        object{"terminal": c.AuthTerminal},
-		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput},
+		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput, "cancel_request": c.CancelRequest},
 	})
 }
 
 // AgentCapabilities is what the agent can do. Markers are objects, never
 // booleans: strict clients break on those.
 type AgentCapabilities struct {
-	LoadSession         bool                `json:"loadSession"`
+	LoadSession         bool                `json:"loadSession,omitempty"`
 	PromptCapabilities  PromptCapabilities  `json:"promptCapabilities"`
 	MCPCapabilities     MCPCapabilities     `json:"mcpCapabilities"`
 	SessionCapabilities SessionCapabilities `json:"sessionCapabilities"`
@@ -76,18 +78,20 @@ type AgentCapabilities struct {
 	Meta                *AgentMeta          `json:"_meta,omitempty"`
 }
 
-// PromptCapabilities tells which content a prompt may have beyond text and
-// resource links.
+// PromptCapabilities lists the content that a prompt may have beyond text and
+// resource links. Like every capability, one that is false is left out: some
+// clients read the name alone.
 type PromptCapabilities struct {
-	Image           bool `json:"image"`
-	Audio           bool `json:"audio"`
-	EmbeddedContext bool `json:"embeddedContext"`
+	Image           bool `json:"image,omitempty"`
+	Audio           bool `json:"audio,omitempty"`
+	EmbeddedContext bool `json:"embeddedContext,omitempty"`
 }
 
-// MCPCapabilities tells which MCP servers a session takes beyond stdio.
+// MCPCapabilities lists the transports of MCP servers that a session accepts
+// beyond stdio.
 type MCPCapabilities struct {
-	HTTP bool `json:"http"`
-	SSE  bool `json:"sse"`
+	HTTP bool `json:"http,omitempty"`
+	SSE  bool `json:"sse,omitempty"`
 }
 
 // SessionCapabilities tells which session methods there are.

@@ -13,8 +13,8 @@ import (
 
 // Client is the other side of the connection: the editor. Its methods may be
 // called concurrently; those that call it fail with a [*ClientError] when it
-// refuses, and with ctx's cause when ctx ends first. Then the client is told by
-// $/cancel_request, and its late answer is ignored.
+// refuses, and with ctx's cause when ctx ends first. The late answer is then
+// ignored; see giveUp for when the client is told.
 type Client struct {
 	stream *stream
 	conn   *jsonrpc2.Conn
@@ -65,15 +65,22 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return err
 	}
+	if err = answer(ctx, method, waiter, result); ctx.Err() != nil && err == context.Cause(ctx) {
+		c.giveUp(id, err)
+	}
+	return err
+}
+
+// answer waits for the answer to a request and decodes its result into result.
+func answer(ctx context.Context, method string, waiter jsonrpc2.Waiter, result any) error {
 	var raw json.RawMessage
-	err = waiter.Wait(ctx, &raw)
+	err := waiter.Wait(ctx, &raw)
 	var refused *jsonrpc2.Error
 	switch {
 	case err == nil:
 	case errors.As(err, &refused):
 		return &ClientError{Method: method, Code: refused.Code, Message: refused.Message}
 	case ctx.Err() != nil:
-		_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
 		return context.Cause(ctx)
 	default: // jsonrpc2.ErrClosed
 		return ErrClosed
@@ -85,6 +92,18 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 		return &ClientError{Method: method, Message: "malformed result: " + err.Error()}
 	}
 	return nil
+}
+
+// giveUp sends $/cancel_request for a request whose answer is no longer wanted.
+//
+// After session/cancel the client settles its requests itself, and some clients
+// break on a notification about one that they have settled. The protocol lets
+// clients ignore it, so it goes only to those that declare it.
+func (c *Client) giveUp(id uint64, cause error) {
+	if cause == ErrTurnCancelled || !c.Capabilities().CancelRequest {
+		return
+	}
+	_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
 }
 
 // dispatch writes a request; see stream for why its payload goes by the side.
@@ -155,25 +174,23 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 	var r struct {
 		TerminalID string `json:"terminalId"`
 	}
-	// Given up half way, a terminal would run on with nobody to release it: so
-	// the answer is waited for a little longer than the turn lives.
+	id, waiter, err := c.dispatch(ctx, method, p)
+	if err != nil {
+		return nil, err
+	}
 	created := make(chan error, 1)
-	grace, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	go func() { created <- c.call(grace, method, p, &r) }()
+	go func() { created <- answer(context.WithoutCancel(ctx), method, waiter, &r) }()
 	t := &Terminal{client: c, session: p.SessionID}
 	select {
 	case err := <-created:
-		defer stop(nil)
 		if err == nil && r.TerminalID == "" {
 			err = &ClientError{Method: method, Message: "malformed result: no terminalId"}
 		}
 		t.ID = r.TerminalID
 		return t, err
 	case <-ctx.Done():
-		timer := time.AfterFunc(cleanup, func() { stop(context.Cause(ctx)) })
-		go func() {
-			defer timer.Stop()
-			defer stop(nil)
+		c.giveUp(id, context.Cause(ctx))
+		go func() { // a terminal that comes late would run on with nobody to release it
 			if err := <-created; err == nil && r.TerminalID != "" {
 				t.ID = r.TerminalID
 				t.Release()

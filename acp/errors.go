@@ -22,8 +22,9 @@ var (
 	ErrUnknownSession = errors.New("unknown session")
 	// ErrAuthRequired is -32000; wrap it with what the user has to do.
 	ErrAuthRequired = errors.New("authentication required")
-	// ErrTurnCancelled is the cause with which a turn is cancelled. A prompt
-	// that ends so is answered with StopCancelled, never with an error.
+	// ErrTurnCancelled is the cause of a turn that session/cancel ended; a turn
+	// that ends for another reason, such as session/close, has a cause that wraps
+	// it. Either way the prompt is answered with StopCancelled, never with an error.
 	ErrTurnCancelled = errors.New("the turn was cancelled")
 	// ErrClosed is the cause with which everything ends when the client hangs up.
 	ErrClosed = errors.New("the client closed the connection")
@@ -64,8 +65,9 @@ func (e *ClientError) Unsupported() bool { return e.Code == jsonrpc2.CodeMethodN
 // NotFound reports whether the client does not have the thing asked for.
 func (e *ClientError) NotFound() bool { return e.Code == codeResourceNotFound }
 
-// wireError is the only place where an error gets its code. Clients show
-// data.details if it is the only member, else the message.
+// wireError is the only place where an error gets its code. The errors that a
+// person has to act on carry their sentence in data.details as well: Zed prefers
+// it to the message if it is the only member, and Toad shows nothing else.
 func wireError(err error) *jsonrpc2.Error {
 	e := &jsonrpc2.Error{Message: err.Error()}
 	var params *ParamsError
@@ -82,6 +84,8 @@ func wireError(err error) *jsonrpc2.Error {
 		e.Code = codeCancelled
 	default:
 		e.Code = jsonrpc2.CodeInternalError
+	}
+	if e.Code == codeAuthRequired || e.Code == jsonrpc2.CodeInternalError {
 		e.SetError(map[string]string{"details": e.Message})
 	}
 	return e

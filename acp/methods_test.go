@@ -34,6 +34,9 @@ func result(id int, value string) string {
 }
 
 func refusal(id, code int, text string) string {
+	if code == codeAuthRequired || code == -32603 {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q,"data":{"details":%q}}}`, id, code, text, text)
+	}
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, text)
 }
 
@@ -161,7 +164,7 @@ func TestInitialize(t *testing.T) {
 			w := checked(t, s)
 			w.send(request(1, "initialize", `{"protocolVersion":1,"clientCapabilities":`+tt.caps+`,"clientInfo":{"name":"x","version":2}}`))
 			want := result(1, `{"protocolVersion":1,"agentInfo":{"name":"zeph-acp","version":"1"},"authMethods":[`+tt.methods+`],"agentCapabilities":{"loadSession":true,`+
-				`"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":false,"sse":false},`+
+				`"promptCapabilities":{"image":true,"embeddedContext":true},"mcpCapabilities":{},`+
 				`"sessionCapabilities":{"list":{},"delete":{},"additionalDirectories":{},"resume":{},"close":{}},"auth":{"logout":{}},"_meta":{"zeph":{"methods":["_zeph/a","_zeph/b"]}}}}`)
 			if diff := cmp.Diff(canonical(t, want), canonical(t, w.read())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

@@ -48,10 +48,16 @@ func (o ConfigOption) MarshalJSON() ([]byte, error) {
 	if o.Options == nil {
 		wire.Type, wire.CurrentValue = "boolean", o.Value.On
 	}
+	return marshal(wire)
+}
+
+// marshal is json.Marshal without HTML escapes: a diff full of < and & would grow
+// sixfold.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(wire)
+	err := enc.Encode(v)
 	return b.Bytes(), err
 }
 

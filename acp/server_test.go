@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -186,9 +187,6 @@ func TestCallCancelled(t *testing.T) {
 	if err := <-asked; !errors.Is(err, ErrTurnCancelled) {
 		t.Error(err)
 	}
-	if got, want := w.read(), `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
 	if got := w.read(); !strings.Contains(got, `"cancelled"`) {
 		t.Error(got)
 	}
@@ -200,6 +198,66 @@ func TestCallCancelled(t *testing.T) {
 	}
 	if got := w.read(); !strings.Contains(got, `"end_turn"`) {
 		t.Error(got)
+	}
+}
+
+// $/cancel_request goes only to clients that declare it, and never after
+// session/cancel: then the client settles its requests itself.
+func TestGivenUpRequests(t *testing.T) {
+	const notice = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`
+	byRequest := `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}`
+	for name, tt := range map[string]struct {
+		capabilities, end string
+		told              bool
+	}{
+		"declared, session/cancel":     {`{"_meta":{"cancel_request":true}}`, cancel, false},
+		"declared, $/cancel_request":   {`{"_meta":{"cancel_request":true}}`, byRequest, true},
+		"undeclared, session/cancel":   {`{}`, cancel, false},
+		"undeclared, $/cancel_request": {`{}`, byRequest, false},
+		"wrong type":                   {`{"_meta":{"cancel_request":"yes"}}`, byRequest, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+				_, err := c.ReadTextFile(ctx, "s1", "/w/a")
+				return "", err
+			}}
+			w := serve(t, newServer(t, f))
+			w.send(request(9, "initialize", `{"protocolVersion":1,"clientCapabilities":`+tt.capabilities+`}`), open)
+			w.read()
+			w.read()
+			w.send(promptFrame("5"))
+			w.read() // fs/read_text_file
+			w.send(tt.end)
+			got := w.read()
+			if tt.told {
+				if got != notice {
+					t.Errorf("got %s, want %s", got, notice)
+				}
+				got = w.read()
+			}
+			if !strings.Contains(got, `"cancelled"`) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A diff says that its file is new, and "<" is not escaped in one.
+func TestDiffOnTheWire(t *testing.T) {
+	old, text := "<", "a"
+	for want, c := range map[string]ToolContent{
+		`{"type":"diff","path":"/a","oldText":null,"newText":"a"}`: {Type: "diff", Path: "/a", NewText: &text},
+		`{"type":"diff","path":"/a","oldText":"<","newText":"a"}`:  {Type: "diff", Path: "/a", OldText: &old, NewText: &text},
+		`{"type":"terminal","terminalId":"t"}`:                     {Type: "terminal", TerminalID: "t"},
+	} {
+		got, err := marshal(c)
+		if err != nil || strings.TrimSpace(string(got)) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+		var back ToolContent
+		if err := json.Unmarshal(got, &back); err != nil || !reflect.DeepEqual(back, c) {
+			t.Errorf("read back: %+v, %v", back, err)
+		}
 	}
 }
 

@@ -74,13 +74,11 @@ func (s *stream) WriteObject(any) error {
 
 // write encodes a frame and queues it. It never blocks on the client.
 func (s *stream) write(m any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a diff full of < and & would grow sixfold
-	if err := enc.Encode(m); err != nil {
+	line, err := marshal(m)
+	if err != nil {
 		return err
 	}
-	return s.out.enqueue(b.Bytes())
+	return s.out.enqueue(line)
 }
 
 // reply answers the request with that id. That the client is gone is seen by the

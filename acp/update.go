@@ -82,6 +82,21 @@ type ToolContent struct {
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
 }
 
+// MarshalJSON writes a diff with its oldText, which is null for a new file: some
+// clients do not show a diff without the member.
+func (c ToolContent) MarshalJSON() ([]byte, error) {
+	type plain ToolContent // without this method
+	if c.Type != "diff" {
+		return marshal(plain(c))
+	}
+	return marshal(struct {
+		Type    string  `json:"type"`
+		Path    string  `json:"path"`
+		OldText *string `json:"oldText"`
+		NewText *string `json:"newText"`
+	}{c.Type, c.Path, c.OldText, c.NewText})
+}
+
 // ToolCallLocation is a place in a file.
 type ToolCallLocation struct {
 	Path string `json:"path"`           // absolute

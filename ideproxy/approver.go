@@ -2,6 +2,7 @@ package ideproxy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -61,8 +62,9 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return "", fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
-// question describes the call: the command or the diff, and the reasons that
-// gates gave.
+// question describes the call: its diff, the model's description, and the reasons
+// that gates gave. A command is in the title; one of several lines is repeated as
+// it is, since a title has one line.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
 		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
@@ -78,13 +80,26 @@ func question(call *executors.Call) acp.ToolCall {
 	for _, d := range call.Card.Diffs {
 		q.Content = append(q.Content, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
 	}
-	if call.Card.Command != "" {
-		text(fenced(call.Card.Command))
+	if c := strings.TrimSpace(call.Card.Command); strings.Contains(c, "\n") {
+		text(fenced(c))
+	}
+	if d := described(call.Input); d != "" {
+		text("The model's description: " + d)
 	}
 	for _, why := range call.Ask {
 		text("Asked because " + why + ".")
 	}
 	return q
+}
+
+// described returns what the model says that the call is for; "" if it says
+// nothing.
+func described(input json.RawMessage) string {
+	var in struct {
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(input, &in) // another type counts as none
+	return executors.Shown(strings.TrimSpace(in.Description))
 }
 
 // fenced shows a command as it is, whatever Markdown it would be.

@@ -34,23 +34,37 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
 	}
-	if err := allowed(f.Roots, path); err != nil {
+	switch _, err := f.Roots.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return f.readNew(ctx, path)
+	case err != nil: // a link may have come since the call was judged
 		return "", err
 	}
 	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
-	if notMine(err) {
+	if notMine(err) || err == nil && f.isBehind(path, text) {
 		return f.Disk.ReadFile(ctx, path)
 	}
 	if err != nil {
 		return "", refusal(err, "read", path)
 	}
-	if f.isBehind(path, text) {
-		return f.Disk.ReadFile(ctx, path)
+	return text, nil
+}
+
+// readNew reads a file that is not on the disk: the client may have a buffer that
+// was never saved, whose text must not be lost. Clients answer with errors of all
+// kinds, or with nothing, where they have none.
+func (f *FS) readNew(ctx context.Context, path string) (string, error) {
+	if quirksOf(f.Client.Info()).unbuffered {
+		return "", fs.ErrNotExist
 	}
-	if text == "" { // some clients answer so for a file that does not exist
-		if _, err := f.Roots.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return "", fs.ErrNotExist
-		}
+	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case errors.Is(err, acp.ErrClosed):
+		return "", err
+	case err != nil, text == "":
+		return "", fs.ErrNotExist
 	}
 	return text, nil
 }

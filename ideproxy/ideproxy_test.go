@@ -153,6 +153,9 @@ func TestReadFile(t *testing.T) {
 		"empty for a missing file":  {true, `{"content":""}`, "gone", "", fs.ErrNotExist.Error()},
 		"empty for an empty buffer": {true, `{"content":""}`, "a", "", ""},
 		"a buffer without a file":   {true, `{"content":"new"}`, "gone", "new", ""},
+		"refuses a missing file":    {true, refused, "gone", "", fs.ErrNotExist.Error()},
+		"malformed, missing file":   {true, `{}`, "gone", "", fs.ErrNotExist.Error()},
+		"not found, missing file":   {true, notFound, "gone", "", fs.ErrNotExist.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, dir := setup(t, always(tt.answer), tt.read, true)
@@ -409,15 +412,38 @@ func TestApprove(t *testing.T) {
 		var asked string
 		a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(_ string, p json.RawMessage) string { asked = string(p); return answer }})}
 		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
-			Card: executors.Card{Title: "make", Kind: executors.KindExecute, Command: "make"}}
+			Card: executors.Card{Title: "`make`", Kind: executors.KindExecute, Command: "make"}}
 		got, err := a.Approve(t.Context(), call, []policy.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
 		if dismissed := strings.Contains(answer, `"cancelled"}}`); got != want || (err == nil) != (want != "" || dismissed) {
 			t.Errorf("%s: %q, %v", answer, got, err)
 		}
-		for _, part := range []string{`"toolCallId":"c1"`, `"kind":"execute"`, `"rawInput":{"command":"make"}`, "it is Monday", "```sh\\nmake\\n```"} {
+		for _, part := range []string{`"toolCallId":"c1"`, `"kind":"execute"`, `"rawInput":{"command":"make"}`, "it is Monday"} {
 			if !strings.Contains(asked, part) {
 				t.Errorf("%s lacks %s", asked, part)
 			}
+		}
+	}
+}
+
+// The content of a question says what its title and its command do not.
+func TestQuestion(t *testing.T) {
+	const reason = "Asked because it is Monday."
+	for name, tt := range map[string]struct {
+		input, command string
+		want           []string
+	}{
+		"one line":    {`{"command":"make"}`, "make", []string{reason}},
+		"description": {`{"command":"make","description":" Build it "}`, "make", []string{"The model's description: Build it", reason}},
+		"other type":  {`{"command":"make","description":7}`, "make", []string{reason}},
+		"script":      {`{"command":"a\nb\n"}`, "a\nb\n", []string{"```sh\na\nb\n```", reason}},
+	} {
+		q := question(&executors.Call{Input: json.RawMessage(tt.input), Ask: []string{"it is Monday"}, Card: executors.Card{Command: tt.command}})
+		var got []string
+		for _, c := range q.Content {
+			got = append(got, *c.Content.Text)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 }

@@ -26,7 +26,10 @@ import (
 // Terminal runs commands in terminals of the client; it is a shell.Runner.
 type Terminal struct {
 	Client *acp.Client
-	// Local runs the command where the client has no terminals after all.
+	// Shared decides whether the client's terminals are used; nil means that they
+	// are, without a probe.
+	Shared *Terminals
+	// Local runs the command where the client's terminals are not used.
 	Local shell.Runner
 	Block []string // prefixes of variables that are withheld besides those of shell.Env
 	Extra []string // NAME=value, set for every command
@@ -68,23 +71,28 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	return out, err
 }
 
-// errNoTerminals says that the client has no terminals after all.
-var errNoTerminals = errors.New("the editor has no terminals")
+// errNoTerminals says that the command has to run here.
+var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
 // maxTerminal is how many bytes of output a terminal is asked to keep: all of
 // them come in one frame.
 const maxTerminal = 1 << 20
 
-// create starts the command in a terminal, and tells of it.
+// create starts the command in a terminal, and reports the terminal as an event.
 func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
+	if t.Shared != nil {
+		probe := func(ctx context.Context) (arguments, string) { return t.probe(ctx, cmd) }
+		if ok, err := t.Shared.usable(ctx, t.Client.Info(), probe); err != nil {
+			return nil, err
+		} else if !ok {
+			return nil, errNoTerminals
+		}
+	}
 	limit := cmd.Limit
 	if limit <= 0 || limit > maxTerminal {
 		limit = maxTerminal
 	}
-	term, err := t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
-		SessionID: cmd.Session, Command: shellName(), Args: cmd.Args(), CWD: cmd.Dir,
-		Env: t.env(cmd), OutputByteLimit: limit,
-	})
+	term, err := t.start(ctx, cmd, limit)
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
 		if refused.Unsupported() {
 			return nil, errNoTerminals
@@ -99,6 +107,14 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 		cmd.Notify(executors.Event{Terminal: term.ID})
 	}
 	return term, nil
+}
+
+// start runs a command in a terminal that keeps limit bytes of output.
+func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
+	return t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
+		SessionID: cmd.Session, Command: shellName(), Args: cmd.Args(), CWD: cmd.Dir,
+		Env: t.env(cmd), OutputByteLimit: limit,
+	})
 }
 
 // stop kills a command that ran out of time.

@@ -64,7 +64,10 @@ func (e *ide) begin(t testing.TB, s start) *ide {
 		}
 	})
 	var err error
-	e.init, err = e.conn.Initialize(t.Context(), sdk.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: e.caps})
+	e.init, err = e.conn.Initialize(t.Context(), sdk.InitializeRequest{
+		ProtocolVersion: 1, ClientCapabilities: e.caps,
+		ClientInfo: &sdk.Implementation{Name: "zeph-acp-run", Version: "0"}, // whose terminals need no probe
+	})
 	if err != nil {
 		t.Fatalf("initialize: %v", err)
 	}

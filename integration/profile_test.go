@@ -25,7 +25,8 @@ type profile struct {
 	authenticate  string
 	eager         bool   // it sets mode and options together with the first prompt
 	oldModel      bool   // it picks models by session/set_model
-	missing       string // result for a file that is not there; else error -32002
+	missing       string // answer for a file that is not there; else error -32002
+	joins         bool   // its terminals join the arguments, so that none is used
 	written       string // result of fs/write_text_file; else {}
 	cancel        func(e *editor, session, id string, question frame)
 	list          string // params of session/list, with CWD; empty if it does not list
@@ -84,7 +85,7 @@ var profiles = map[string]profile{
 	},
 	"CodeCompanion": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"clientInfo":{"name":"CodeCompanion.nvim","version":"19.0.0"}`,
-		id:         from(1), authenticates: true, oldModel: true, missing: `{"content":""}`, written: `null`,
+		id:         from(1), authenticates: true, oldModel: true, missing: `"result":{"content":""}`, written: `null`,
 		cancel: onlyCancel, list: `{"cwd":"CWD"}`, reopen: "session/load", signal: true,
 	},
 	"acpx": {
@@ -93,11 +94,11 @@ var profiles = map[string]profile{
 	},
 	"vscode-acp": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"vscode-acp-client","version":"0.2.0"}`,
-		id:         from(0), oldModel: true, cancel: onlyCancel, signal: true,
+		id:         from(0), oldModel: true, missing: `"error":{"code":-32603,"message":"Internal error"}`, joins: true, cancel: onlyCancel, signal: true,
 	},
 	"agentic.nvim": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":false},"clientInfo":{"name":"Agentic.nvim","version":"0.0.1"}`,
-		id:         from(1), missing: `{"content":""}`, written: `null`, cancel: answerThenCancel, list: `{"cwd":"CWD/"}`, reopen: "session/load",
+		id:         from(1), missing: `"result":{"content":""}`, written: `null`, cancel: answerThenCancel, list: `{"cwd":"CWD/"}`, reopen: "session/load",
 	},
 	"TypeScript SDK": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"example","version":"2.4.0"}`,
@@ -138,7 +139,7 @@ func (p profile) play(t *testing.T, s start) *played {
 		missing := &sdk.RequestError{}
 		switch {
 		case method == "fs/read_text_file" && p.missing != "" && errors.As(err, &missing) && missing.Code == -32002:
-			return `"result":` + p.missing
+			return p.missing
 		case method == "fs/write_text_file" && p.written != "" && err == nil:
 			return `"result":` + p.written
 		}
@@ -333,9 +334,10 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 	if c.can("writeTextFile") && c.content("main.go") != before {
 		c.t.Error("the disk was written behind the editor's back")
 	}
+	terminal := c.can("terminal") && !c.joins
 	may := map[string]bool{
 		"session/request_permission": true, "fs/read_text_file": c.can("readTextFile"), "fs/write_text_file": c.can("writeTextFile"),
-		"terminal/create": c.can("terminal"), "terminal/output": c.can("terminal"), "terminal/wait_for_exit": c.can("terminal"), "terminal/release": c.can("terminal"),
+		"terminal/create": terminal, "terminal/output": terminal, "terminal/wait_for_exit": terminal, "terminal/release": terminal,
 	}
 	methods := c.methods()
 	for m, offered := range may {

@@ -27,7 +27,7 @@ const patience = 10 * time.Second
 
 // initialize is what a client sends that can do everything.
 const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","params":{"protocolVersion":1,` +
-	`"clientInfo":{"name":"fixture","version":"1"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,` +
+	`"clientInfo":{"name":"zeph-acp-replay","version":"1"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,` +
 	`"auth":{"terminal":true},"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},` +
 	`"_meta":{"terminal_output":true}}}}`
 

@@ -74,14 +74,14 @@ type input struct {
 }
 
 func (t *tool) prepare(ctx context.Context, _ *executors.Call, in input) (executors.Card, error) {
-	card := executors.Card{Title: "Check the project", Kind: executors.KindExecute}
+	card := executors.Card{Title: "check the project", Kind: executors.KindExecute}
 	p, err := t.planFor(ctx, in)
 	if p.target != "" {
 		card.Paths = []string{p.target}
 	}
 	if err == nil {
 		card.Command, card.Dir = t.script(p), t.roots.Cwd()
-		card.Title = card.Command
+		card.Title = executors.Quoted(card.Command)
 	}
 	return card, err
 }

@@ -28,7 +28,7 @@ func (t *tools) planCopy(in relocateInput) (relocation, error) {
 
 func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
 	r, err := t.planCopy(in)
-	return r.card("Copy", executors.KindEdit, in), err
+	return r.card("copy ", executors.KindEdit, in), err
 }
 
 func (t *tools) copy(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {

@@ -35,9 +35,9 @@ func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
 func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in createInput) (executors.Card, error) {
 	tg, _, err := t.planCreate(in)
 	if tg.abs == "" {
-		return refusedCard("Create directory", executors.KindEdit, in.Path), err
+		return refusedCard(executors.KindEdit, in.Path), err
 	}
-	return executors.Card{Title: "Create directory " + tg.show, Kind: executors.KindEdit, Paths: []string{tg.abs}}, err
+	return executors.Card{Title: "new directory " + tg.title(), Kind: executors.KindEdit, Paths: []string{tg.abs}}, err
 }
 
 func (t *tools) create(ctx context.Context, call *executors.Call, in createInput) (executors.Result, error) {

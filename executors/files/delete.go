@@ -43,9 +43,9 @@ func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg ta
 func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteInput) (executors.Card, error) {
 	tg, c, err := t.planDelete(ctx, in, maxShownEntries)
 	if tg.abs == "" {
-		return refusedCard("Delete", executors.KindDelete, in.Path), err
+		return refusedCard(executors.KindDelete, in.Path), err
 	}
-	card := executors.Card{Title: "Delete " + tg.show, Kind: executors.KindDelete, Paths: []string{tg.abs}, Entries: true}
+	card := executors.Card{Title: tg.title(), Kind: executors.KindDelete, Paths: []string{tg.abs}, Entries: true}
 	if ctx.Err() != nil {
 		return card, context.Cause(ctx)
 	}

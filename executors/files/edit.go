@@ -19,7 +19,7 @@ type editInput struct {
 
 // planEdit replaces exact text in a file.
 func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
-	c, err := t.newChange(in.Path, "Edit")
+	c, err := t.newChange(in.Path)
 	if err != nil {
 		return c, err
 	}

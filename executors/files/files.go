@@ -126,12 +126,25 @@ func (t *tools) at(abs string) target {
 	return target{abs: abs, show: oneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
-// refusedCard shows a call of which nothing but what it asked for is known.
-func refusedCard(verb string, kind executors.Kind, asked string) executors.Card {
+// refusedCard shows a call that is refused by the path or pattern it asked for.
+// The title is empty if it asked for nothing.
+func refusedCard(kind executors.Kind, asked string) executors.Card {
 	if asked == "" {
 		return executors.Card{}
 	}
-	return executors.Card{Title: verb + " " + oneLine(asked), Kind: kind}
+	return executors.Card{Title: titled(asked), Kind: kind}
+}
+
+// titled returns a name for a title, on one line. A title does not repeat what the
+// kind of the call says: clients show both.
+func titled(name string) string { return executors.Titled(oneLine(name)) }
+
+// title is the target's path as a title.
+func (tg target) title() string { return executors.Titled(tg.show) }
+
+// directoryTitle is title for a directory.
+func (tg target) directoryTitle() string {
+	return executors.Titled(strings.TrimSuffix(tg.show, "/") + "/")
 }
 
 // refused is the failure of a path that no tool may use, nil if err is about

@@ -180,18 +180,18 @@ func TestCards(t *testing.T) {
 		input in
 		want  executors.Card // without diffs
 	}{
-		{"read", in{"path": "src/a.go", "offset": 1}, executors.Card{Title: "Read src/a.go", Kind: executors.KindRead,
+		{"read", in{"path": "src/a.go", "offset": 1}, executors.Card{Title: "src/a.go", Kind: executors.KindRead,
 			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 2}}, Paths: []string{b.path("src/a.go")}}},
-		{"read", in{"path": "link/a.go"}, executors.Card{Title: "Read src/a.go", Kind: executors.KindRead,
+		{"read", in{"path": "link/a.go"}, executors.Card{Title: "src/a.go", Kind: executors.KindRead,
 			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 1}}, Paths: []string{b.path("src/a.go")}}},
-		{"read", in{"path": "src"}, executors.Card{Title: "Read src", Kind: executors.KindRead, Paths: []string{b.path("src")}}},
-		{"write", in{"path": "new/b.go", "content": "x"}, executors.Card{Title: "Write new/b.go", Kind: executors.KindEdit,
+		{"read", in{"path": "src"}, executors.Card{Title: "src", Kind: executors.KindRead, Paths: []string{b.path("src")}}},
+		{"write", in{"path": "new/b.go", "content": "x"}, executors.Card{Title: "new/b.go", Kind: executors.KindEdit,
 			Paths: []string{b.path("new/b.go")}}},
-		{"edit", in{"path": "src/a.go", "old_string": "b", "new_string": "c"}, executors.Card{Title: "Edit src/a.go", Kind: executors.KindEdit,
+		{"edit", in{"path": "src/a.go", "old_string": "b", "new_string": "c"}, executors.Card{Title: "src/a.go", Kind: executors.KindEdit,
 			Locations: []executors.Location{{Path: b.path("src/a.go"), Line: 2}}, Paths: []string{b.path("src/a.go")}}},
-		{"list_directory", in{}, executors.Card{Title: "List .", Kind: executors.KindRead, Paths: []string{b.dir}}},
-		{"find_path", in{"pattern": "src/*.go"}, executors.Card{Title: "Find src/*.go", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
-		{"grep", in{"pattern": "x", "path": "src"}, executors.Card{Title: "Search x in src", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
+		{"list_directory", in{}, executors.Card{Title: "./", Kind: executors.KindRead, Paths: []string{b.dir}}},
+		{"find_path", in{"pattern": "src/*.go"}, executors.Card{Title: "src/*.go", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
+		{"grep", in{"pattern": "x", "path": "src"}, executors.Card{Title: "x in src", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
 	} {
 		card, err := b.Prepare(t.Context(), b.call(tt.tool, tt.input))
 		card.Diffs = nil
@@ -289,7 +289,7 @@ func TestLinkedCwd(t *testing.T) {
 	for _, path := range []string{"a", filepath.Join(link, "a"), b.path("a")} {
 		card, err := b.Prepare(t.Context(), b.call("edit", in{"path": path, "old_string": "x", "new_string": "y"}))
 		want := filepath.Join(link, "a")
-		if err != nil || card.Title != "Edit a" || card.Paths[0] != b.path("a") || card.Locations[0].Path != want || card.Diffs[0].Path != want {
+		if err != nil || card.Title != "a" || card.Paths[0] != b.path("a") || card.Locations[0].Path != want || card.Diffs[0].Path != want {
 			t.Errorf("%s: %+v, %v", path, card, err)
 		}
 	}

@@ -32,9 +32,13 @@ type search struct {
 func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) (executors.Card, error) {
 	s, err := t.planFind(in)
 	if s.abs == "" {
-		return refusedCard("Find", executors.KindSearch, in.Pattern), err
+		return refusedCard(executors.KindSearch, in.Pattern), err
 	}
-	return executors.Card{Title: "Find " + oneLine(in.Pattern), Kind: executors.KindSearch, Paths: []string{s.abs}}, err
+	title := titled(in.Pattern)
+	if dir, dirErr := t.directory(in.Path); dirErr == nil && dir.show != "." {
+		title += " in " + dir.title()
+	}
+	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
 }
 
 // planFind takes the directories that a pattern begins with as the start, so

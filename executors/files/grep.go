@@ -28,11 +28,11 @@ const maxContext = 20
 func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
-		return refusedCard("Search in", executors.KindSearch, in.Path), err
+		return refusedCard(executors.KindSearch, in.Path), err
 	}
-	title := "Search " + oneLine(in.Pattern)
+	title := titled(in.Pattern)
 	if tg.show != "." {
-		title += " in " + tg.show
+		title += " in " + tg.title()
 	}
 	card := executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{tg.abs}}
 	_, err = t.newSearcher(in)

@@ -18,9 +18,9 @@ type listInput struct {
 func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
-		return refusedCard("List", executors.KindRead, in.Path), err
+		return refusedCard(executors.KindRead, in.Path), err
 	}
-	return executors.Card{Title: "List " + tg.show, Kind: executors.KindRead, Paths: []string{tg.abs}}, nil
+	return executors.Card{Title: tg.directoryTitle(), Kind: executors.KindRead, Paths: []string{tg.abs}}, nil
 }
 
 // list names what is in a directory: directories, files, symlinks, the rest.

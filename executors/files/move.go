@@ -64,7 +64,7 @@ func (t *tools) respelled(r relocation) bool {
 
 func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
 	r, err := t.planMove(ctx, in)
-	return r.card("Move", executors.KindMove, in), err
+	return r.card("", executors.KindMove, in), err
 }
 
 func (t *tools) move(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {

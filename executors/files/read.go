@@ -16,10 +16,10 @@ type readInput struct {
 func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
 	tg, err := t.target(in.Path)
 	if err != nil {
-		return refusedCard("Read", executors.KindRead, in.Path), err
+		return refusedCard(executors.KindRead, in.Path), err
 	}
 	card := executors.Card{
-		Title: "Read " + tg.show,
+		Title: tg.title(),
 		Kind:  executors.KindRead,
 		Paths: []string{tg.abs},
 	}

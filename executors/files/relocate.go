@@ -23,21 +23,22 @@ type relocation struct {
 	info     fs.FileInfo // of from; nil where it cannot be looked at
 }
 
-// card shows a relocation, as far as it is known.
+// card shows a relocation, as far as it is known. verb is for a kind that does not
+// say it.
 func (r relocation) card(verb string, kind executors.Kind, in relocateInput) executors.Card {
 	if r.from.abs == "" || r.to.abs == "" && in.Destination != "" {
-		card := refusedCard(verb, kind, in.Source)
+		card := refusedCard(kind, in.Source)
 		if card.Title != "" && in.Destination != "" {
-			card.Title += " to " + oneLine(in.Destination)
+			card.Title = verb + card.Title + " → " + titled(in.Destination)
 		}
 		if r.from.abs != "" {
 			card.Paths, card.Entries = []string{r.from.abs}, true
 		}
 		return card
 	}
-	card := executors.Card{Title: verb + " " + r.from.show, Kind: kind, Paths: []string{r.from.abs}, Entries: true}
+	card := executors.Card{Title: verb + r.from.title(), Kind: kind, Paths: []string{r.from.abs}, Entries: true}
 	if r.to.abs != "" {
-		card.Title += " to " + r.to.show
+		card.Title += " → " + r.to.title()
 		card.Paths = append(card.Paths, r.to.abs)
 	}
 	if r.info != nil {

@@ -153,12 +153,12 @@ func TestTreeCards(t *testing.T) {
 		kind  executors.Kind
 		paths string
 	}{
-		{"create_directory", in{"path": "n"}, "Create directory n", executors.KindEdit, "n"},
-		{"delete_path", in{"path": "d"}, "Delete d and all in it (4 files, 21 bytes)", executors.KindDelete, "d"},
-		{"delete_path", in{"path": "out"}, "Delete out", executors.KindDelete, "out"},
-		{"move_path", in{"source": "in", "destination": "p/q"}, "Move in to p/q", executors.KindMove, "in p/q"},
-		{"move_path", in{"source": "in", "destination": "d"}, "Move in to d", executors.KindMove, "in d"}, // with an error
-		{"copy_path", in{"source": "a", "destination": "b"}, "Copy a to b", executors.KindEdit, "a b"},
+		{"create_directory", in{"path": "n"}, "new directory n", executors.KindEdit, "n"},
+		{"delete_path", in{"path": "d"}, "d and all in it (4 files, 21 bytes)", executors.KindDelete, "d"},
+		{"delete_path", in{"path": "out"}, "out", executors.KindDelete, "out"},
+		{"move_path", in{"source": "in", "destination": "p/q"}, "in → p/q", executors.KindMove, "in p/q"},
+		{"move_path", in{"source": "in", "destination": "d"}, "in → d", executors.KindMove, "in d"}, // with an error
+		{"copy_path", in{"source": "a", "destination": "b"}, "copy a → b", executors.KindEdit, "a b"},
 	} {
 		card, _ := b.Prepare(t.Context(), b.call(tt.tool, tt.input))
 		var paths []string

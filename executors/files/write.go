@@ -19,7 +19,7 @@ type writeInput struct {
 // planWrite replaces the whole content. A file that is there keeps its byte
 // order mark and its line endings.
 func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
-	c, err := t.newChange(in.Path, "Write")
+	c, err := t.newChange(in.Path)
 	if err != nil {
 		return c, err
 	}
@@ -41,12 +41,12 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 }
 
 // newChange starts the change of a file that need not exist.
-func (t *tools) newChange(path, verb string) (change, error) {
+func (t *tools) newChange(path string) (change, error) {
 	tg, err := t.resolved("path", path, t.roots.Writing().Resolve)
 	if err != nil {
-		return change{title: refusedCard(verb, executors.KindEdit, path).Title}, err
+		return change{title: refusedCard(executors.KindEdit, path).Title}, err
 	}
-	c := change{target: tg, title: verb + " " + tg.show}
+	c := change{target: tg, title: tg.title()}
 	if strings.HasSuffix(path, "/") {
 		return c, executors.Failuref(executors.InvalidParameters, "path: %q names a directory", path).
 			Hint("Name the file in it.")

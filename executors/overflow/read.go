@@ -45,9 +45,9 @@ type view interface {
 
 func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
 	id, _, err := o.parse(in)
-	card := executors.Card{Title: "Read the rest of an output", Kind: executors.KindRead}
+	card := executors.Card{Title: "the rest of an output", Kind: executors.KindRead}
 	if id != "" {
-		card.Title = "Read " + prefix + id
+		card.Title = "the rest of output " + id
 	}
 	return card, err
 }

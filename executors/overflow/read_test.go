@@ -165,7 +165,7 @@ func TestTool(t *testing.T) {
 		t.Errorf("%+v, %s", tool, tool.Schema)
 	}
 	card, err := small().Tools().Prepare(t.Context(), &executors.Call{Tool: Name, Input: []byte(`{"id":"00000000-0000-0000-0000-000000000000"}`)})
-	if err != nil || card.Kind != executors.KindRead || len(card.Paths) > 0 || card.Title != "Read overflow:00000000-0000-0000-0000-000000000000" {
+	if err != nil || card.Kind != executors.KindRead || len(card.Paths) > 0 || card.Title != "the rest of output 00000000-0000-0000-0000-000000000000" {
 		t.Errorf("%+v, %v", card, err)
 	}
 }

@@ -307,9 +307,13 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, error) {
 	j, f := e.background.find(id)
 	if f != nil {
-		return executors.Card{Title: call.Tool + " " + oneLine(id)}, f
+		return executors.Card{Title: call.Tool + " " + executors.Titled(oneLine(id))}, f
 	}
-	return executors.Card{Title: fmt.Sprintf("%s %s: %s", call.Tool, id, oneLine(j.line)), Kind: executors.KindExecute}, nil
+	verb := "output of "
+	if call.Tool == ToolStop {
+		verb = "stop "
+	}
+	return executors.Card{Title: verb + id + " " + executors.Quoted(oneLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
 // look makes the result of a look at a job: what it wrote since the last one and

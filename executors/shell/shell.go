@@ -189,9 +189,9 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 	if f := e.check(in); f != nil {
 		return executors.Card{}, f
 	}
-	title := oneLine(in.Command)
+	title := executors.Quoted(oneLine(in.Command))
 	if in.Background {
-		title = "in the background: " + title
+		title += " in the background"
 	}
 	return executors.Card{
 		Title:   title,

@@ -220,7 +220,7 @@ func TestCard(t *testing.T) {
 		strings.Repeat("é", 5000):    strings.Repeat("é", 5000),
 	} {
 		got, err := e.Prepare(t.Context(), bashCall(command))
-		want := executors.Card{Title: title, Kind: executors.KindExecute, Command: command, Dir: "/w"}
+		want := executors.Card{Title: "`" + title + "`", Kind: executors.KindExecute, Command: command, Dir: "/w"}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("Prepare(%q): %v, (-want +got)\n%s", command, err, diff)
 		}

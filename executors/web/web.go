@@ -56,16 +56,25 @@ type fetchInput struct {
 }
 
 func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in fetchInput) (executors.Card, error) {
-	return c.card("Fetch ", in.URL)
+	return c.card(in.URL)
 }
 
-// card tells what asking for a URL would do.
-func (c *Client) card(verb, raw string) (executors.Card, error) {
+// card shows a request for a URL.
+func (c *Client) card(raw string) (executors.Card, error) {
 	u, err := c.Target(raw)
 	if err != nil {
-		return executors.Card{Title: verb + asked(raw), Kind: executors.KindFetch}, err
+		return executors.Card{Title: titled(asked(raw)), Kind: executors.KindFetch}, err
 	}
-	return executors.Card{Title: verb + u.String(), Kind: executors.KindFetch, URL: u.String()}, nil
+	return executors.Card{Title: titled(u.String()), Kind: executors.KindFetch, URL: u.String()}, nil
+}
+
+// titled returns a URL for a title: without the scheme that is meant where none is
+// written, and quoted where a colon is left.
+func titled(url string) string {
+	if short := strings.TrimPrefix(url, "https://"); executors.Titled(short) == short {
+		return short
+	}
+	return executors.Titled(url)
 }
 
 // asked shows a URL that is refused, unless it may hold a password.
@@ -98,7 +107,7 @@ type scrapeInput struct {
 }
 
 func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in scrapeInput) (executors.Card, error) {
-	card, err := c.card("Scrape ", in.URL)
+	card, err := c.card(in.URL)
 	if err == nil {
 		_, _, err = in.parsed()
 	}

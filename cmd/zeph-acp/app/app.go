@@ -24,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -161,8 +162,9 @@ func (a *App) Server() *acp.Server {
 // Sessions makes what keeps the sessions of one connection, or looks at the
 // stored ones without any.
 func (a *App) Sessions() *session.Sessions {
+	terminals := &ideproxy.Terminals{}
 	return &session.Sessions{
-		NewAgent: a.newAgent,
+		NewAgent: func(s session.Setup) (session.Opening, error) { return a.newAgent(s, terminals) },
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},

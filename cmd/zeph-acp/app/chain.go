@@ -29,7 +29,7 @@ import (
 // client. This is the only place that knows their order, which DESIGN 5 gives:
 // a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
-func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellPolicyHandle) (executors.Executor, *keeper) {
+func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{
@@ -39,9 +39,9 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
-	bash := shellTools(cfg, s.Client, in.roots, caps, local, box)
+	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box)
 	k := &keeper{
-		shell: bash, box: box, cache: cache.New(cfg.Tools.ResultCache),
+		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),
 		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
 		set: toolset.New(toolset.Config{
 			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
@@ -110,11 +110,11 @@ func localShell(cfg Config, box *sandbox.Sandbox) shell.Local {
 
 // shellTools runs commands in the client's terminals if it has any and no
 // sandbox is required, else here.
-func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, caps acp.ClientCapabilities, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
+func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
-	if caps.Terminal && !box.Required() { // which the client's terminals are out of reach of
-		tools.Runner = &ideproxy.Terminal{Client: client, Local: local, Block: local.Block, Extra: local.Extra}
+	if client.Capabilities().Terminal && !box.Required() { // which the client's terminals are out of reach of
+		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra}
 		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
 	}
 	return tools

@@ -17,14 +17,15 @@ import (
 
 // keeper is what the chain of one session keeps from turn to turn.
 type keeper struct {
-	shell  *shell.Executor
-	box    *sandbox.Sandbox // nil where it is off
-	cache  *cache.Cache
-	quota  *quota.Quota
-	filter *filter.Link
-	long   *overflow.Overflow
-	system *systemPrompt
-	off    []string // the tools that are switched off
+	shell    *shell.Executor
+	box      *sandbox.Sandbox // nil where it is off
+	commands func() string    // why commands do not run where the client would; "" if they do
+	cache    *cache.Cache
+	quota    *quota.Quota
+	filter   *filter.Link
+	long     *overflow.Overflow
+	system   *systemPrompt
+	off      []string // the tools that are switched off
 
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
 	suspects atomic.Int64 // calls in which the model may have made something up
@@ -54,6 +55,9 @@ func (k *keeper) Status() []string {
 		lines = append(lines, k.box.State())
 	}
 	if state := sandbox.ReadOnlyState(); state != "" {
+		lines = append(lines, state)
+	}
+	if state := k.commands(); state != "" {
 		lines = append(lines, state)
 	}
 	lines = append(lines, k.set.Status()...)

@@ -19,8 +19,8 @@ import (
 )
 
 // newAgent makes what one session needs: places, chain, system prompt, and the
-// agent that runs its turns.
-func (a *App) newAgent(s session.Setup) (session.Opening, error) {
+// agent that runs its turns. The terminals are those of the session's connection.
+func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
 	roots, err := a.roots(s)
 	if err != nil {
 		return session.Opening{}, err
@@ -34,7 +34,7 @@ func (a *App) newAgent(s session.Setup) (session.Opening, error) {
 	models, unusable := a.helperModels(cfg, s)
 	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing(s))
 	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
-	tools, kept := a.chain(cfg, s, in, judges)
+	tools, kept := a.chain(cfg, s, in, judges, terminals)
 	kept.long.Summarizer = models.outputs
 	kept.system = a.systemPrompt(cfg, s, in)
 	if w := kept.box.Warning(); w != "" {
@@ -137,7 +137,7 @@ func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Exec
 		Keep:      func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
 		Compactor: models.compaction, ShowCompactions: caps.Compaction,
 		// A client that has terminals shows those.
-		StreamTerminals: caps.TerminalOutput && !caps.Terminal,
+		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
 		Notices:         caps.Notices,
 		Ask:             ask,
 		Unasked:         func() bool { return a.Yes || s.Mode() == agent.ModeAuto || kept.unasked.Load() },

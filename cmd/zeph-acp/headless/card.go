@@ -36,7 +36,7 @@ type card struct {
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
-	c := &card{id: t.ToolCallID, title: label(t.Title), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
+	c := &card{id: t.ToolCallID, title: label(bare(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
 	c.runs = t.Kind == "execute"
 	kind := label(t.Kind)
 	if kind == "" {
@@ -44,6 +44,21 @@ func newCard(s *Screen, t acp.ToolCall) *card {
 	}
 	c.out.WriteString(s.paint(dim, "╭ ") + s.paint(cyan, kind) + "  " + s.paint(bold, c.title) + "\n")
 	return c
+}
+
+// bare returns a title without the marks of the code span that it begins with: a
+// terminal shows no Markdown.
+func bare(title string) string {
+	rest := strings.TrimLeft(title, "`")
+	fence := title[:len(title)-len(rest)]
+	code, after, closed := strings.Cut(rest, fence)
+	if fence == "" || !closed || strings.HasPrefix(after, "`") {
+		return title
+	}
+	if strings.HasPrefix(code, " `") || strings.HasSuffix(code, "` ") {
+		code = strings.TrimSuffix(strings.TrimPrefix(code, " "), " ")
+	}
+	return code + after
 }
 
 // update shows what is new in an update of the call.

@@ -161,11 +161,11 @@ type input struct {
 }
 
 func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
-	card := executors.Card{Title: "Load a skill", Kind: executors.KindRead}
+	card := executors.Card{Title: "a skill", Kind: executors.KindRead}
 	if err := s.find(in.Name); err != nil {
 		return card, err
 	}
-	card.Title = "Load the skill " + in.Name
+	card.Title = "the skill " + executors.Titled(in.Name)
 	return card, nil
 }
 

@@ -1,0 +1,102 @@
+package ideproxy
+
+import (
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// quirks is what is known about a client beyond its capabilities. The zero value is
+// an unknown client.
+type quirks struct {
+	arguments arguments
+	// unbuffered says that the client reads files from the disk alone, so that it
+	// need not be asked about a file that is not there.
+	unbuffered bool
+	why        string // one line for people: why commands do not run in its terminals
+}
+
+// arguments says whether terminal/create passes each argument on as it is. bash -c
+// SCRIPT is two arguments: without that, another command runs.
+type arguments int
+
+const (
+	untried arguments = iota // a probe decides
+	kept
+	lost
+)
+
+// clients are the clients whose behaviour was seen in their source, by
+// clientInfo.name. An entry holds from the version since on.
+var clients = []struct {
+	name, since string
+	quirks
+	source string
+}{
+	{
+		name:   "vscode-acp-client",
+		quirks: quirks{arguments: lost, why: "this editor joins the arguments of a command and has a shell split them again"},
+		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
+	},
+	{
+		name: "zed", since: "1.0.0", quirks: quirks{arguments: kept},
+		source: "https://github.com/zed-industries/zed/pull/42651", // before it, arguments were joined
+	},
+	{
+		name:   "acpx",
+		quirks: quirks{arguments: kept, unbuffered: true}, // and it prints an error for each file that it cannot read
+		source: "https://github.com/openclaw/acpx/tree/main/src/acp",
+	},
+	{
+		name: "toad", quirks: quirks{arguments: kept},
+		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
+	},
+	{name: "zeph-acp-run", quirks: quirks{arguments: kept}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-replay", quirks: quirks{arguments: kept}, source: "protocol-fixtures"},
+}
+
+// quirksOf looks the client up.
+func quirksOf(client acp.Implementation) quirks {
+	for _, c := range clients {
+		if strings.EqualFold(c.name, client.Name) && !older(client.Version, c.since) {
+			return c.quirks
+		}
+	}
+	return quirks{}
+}
+
+// HasTerminals reports whether the client has terminals that may be usable for
+// commands.
+func HasTerminals(client *acp.Client) bool {
+	return client.Capabilities().Terminal && quirksOf(client.Info()).arguments != lost
+}
+
+// older reports whether a version, numbers between dots, comes before since. An
+// unreadable version is older than any.
+func older(version, since string) bool {
+	for since != "" {
+		var have, want string
+		have, version, _ = strings.Cut(version, ".")
+		want, since, _ = strings.Cut(since, ".")
+		if a, b := number(have), number(want); a != b {
+			return a < b
+		}
+	}
+	return false
+}
+
+// number reads the digits that s, a part of a version, begins with: 0 for no part, -1
+// for one without digits.
+func number(s string) int {
+	if s == "" {
+		return 0
+	}
+	n := -1
+	for _, r := range strings.TrimPrefix(s, "v") {
+		if r < '0' || r > '9' || n > 1<<20 {
+			break
+		}
+		n = max(n, 0)*10 + int(r-'0')
+	}
+	return n
+}
