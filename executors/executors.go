@@ -149,9 +149,9 @@ type Call struct {
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
 	// Judged is set by the permission link, and only by it, where it allows a
-	// command because it found the command to be read-only. A shell then runs
-	// Judged.Script in a read-only place; nil means that it runs the command as
-	// it was written.
+	// command without asking. A shell then runs Judged.Script, and in a read-only
+	// place if Judged.ReadOnly says so; nil means that it runs the command as it
+	// was written.
 	Judged *Judged
 	// Notes are lines for the model about the call itself, such as parameters that
 	// were ignored. The link that adds them writes them below the result.
@@ -174,9 +174,10 @@ type Call struct {
 	Compress func(ctx context.Context, focus string) (string, error)
 }
 
-// Judged is a command in the form in which it was found to be read-only.
+// Judged is a command in the form in which it was judged.
 type Judged struct {
-	Script string // for bash; replaces the command of the call's input
+	Script   string // for bash; replaces the command of the call's input
+	ReadOnly bool   // every command only reads; false where a rule or an answer for good allowed one
 }
 
 // Kind is the category of a call that the client shows, in the protocol's words:

@@ -181,7 +181,7 @@ func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
 
 // shellName is the shell that the editor starts, which runs on this machine.
 func shellName() string {
-	if _, err := exec.LookPath("bash"); err != nil {
+	if !shell.HasBash() {
 		if _, err := exec.LookPath("sh"); err == nil {
 			return "sh"
 		}

@@ -62,6 +62,15 @@ type Redirect struct {
 	Write  bool     // truncates, appends or creates
 }
 
+// New returns the command that consists of literal words.
+func New(words, dirs, assigns []string) *Command {
+	c := &Command{Dirs: dirs, Assigns: assigns}
+	for _, text := range words {
+		c.Words = append(c.Words, Word{Text: text, Literal: true})
+	}
+	return c
+}
+
 // Program is the name of the program without its directory. It is empty if only
 // the running shell knows.
 func (c *Command) Program() string {

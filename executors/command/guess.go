@@ -41,7 +41,7 @@ func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
 		}
 		return out
 	}
-	return []Word{w.resolve(src, plain{guess: true, program: program})}
+	return []Word{w.resolve(src, resolving{guess: true, program: program})}
 }
 
 // expanded gives the words that src becomes if variables hold what the script

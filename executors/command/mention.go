@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
 // maxMentions bounds the parts of a command's words that are taken for files.
@@ -18,9 +20,9 @@ var compares = []string{"egrep", "fgrep", "grep", "rg"}
 // part of one that is no text. There are false ones among them.
 func (c *Command) Mentions() []Path {
 	var out []Path
-	r, reads := readOnly[c.Program()]
+	prints := plain.PrintsOnly(c.Program())
 	for i, w := range c.Words {
-		if !w.Literal || w.Glob || strings.HasPrefix(w.Text, "--exclude") || strings.HasPrefix(w.Text, "--ignore") || i > 0 && (reads && r.text || slices.Contains(compares, c.Program())) {
+		if !w.Literal || w.Glob || strings.HasPrefix(w.Text, "--exclude") || strings.HasPrefix(w.Text, "--ignore") || i > 0 && (prints || slices.Contains(compares, c.Program())) {
 			continue
 		}
 		one := !strings.ContainsAny(w.Text, " \t\n\"'`(;|")

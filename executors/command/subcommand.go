@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
 // globalOptions are programs that take options before their subcommand, with
@@ -74,8 +76,7 @@ func (c *Command) Subcommand() (name string, open bool) {
 		case a.number:
 		case !a.Literal || a.Glob:
 			_, files := fileCommands[c.Program()]
-			r, reads := readOnly[c.Program()]
-			return "", !files && !(reads && r.text) // has no subcommands
+			return "", !files && !plain.PrintsOnly(c.Program()) // has no subcommands
 		case !strings.HasPrefix(a.Text, "-"):
 			return a.Text, false
 		}

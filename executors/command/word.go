@@ -54,8 +54,8 @@ const (
 	maxBraceParts = 64
 )
 
-// plain is a word that is being resolved.
-type plain struct {
+// resolving is a word that is being resolved.
+type resolving struct {
 	strings.Builder
 	word    Word
 	bracket bool // an unquoted "[" is open
@@ -64,9 +64,9 @@ type plain struct {
 }
 
 // word resolves quotes, escapes and what is known of the shell.
-func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, plain{}) }
+func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, resolving{}) }
 
-func (w *walker) resolve(src *syntax.Word, p plain) Word {
+func (w *walker) resolve(src *syntax.Word, p resolving) Word {
 	p.word.Literal = true
 	if src == nil {
 		return p.word
@@ -113,7 +113,7 @@ func (w *walker) computed(src *syntax.Word) Word {
 }
 
 // part adds one part of a word; false means that it is computed.
-func (w *walker) part(part syntax.WordPart, first, quoted bool, out *plain) bool {
+func (w *walker) part(part syntax.WordPart, first, quoted bool, out *resolving) bool {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		text := p.Value
@@ -162,7 +162,7 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, out *plain) bool
 
 // tilde resolves a leading "~": the home directory, "~+" the current one. That
 // of another user is only known to be elsewhere.
-func (w *walker) tilde(text string, out *plain) (rest string, ok bool) {
+func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
 	user, _, _ := strings.Cut(text[1:], "/")
 	rest = text[1+len(user):]
 	switch {
@@ -181,7 +181,7 @@ func (w *walker) tilde(text string, out *plain) (rest string, ok bool) {
 
 // variable gives the value of a variable that every shell has, unless the script
 // may have changed it.
-func (w *walker) variable(p *syntax.ParamExp, out *plain) (string, bool) {
+func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
 	bare := syntax.ParamExp{Dollar: p.Dollar, Rbrace: p.Rbrace, Short: p.Short, Param: p.Param}
 	if p.Param == nil || source(&bare) != source(p) {
 		return "", false
@@ -209,7 +209,7 @@ func (w *walker) variable(p *syntax.ParamExp, out *plain) (string, bool) {
 }
 
 // unescape resolves the backslashes of literal text and notes patterns.
-func unescape(text string, quoted bool, out *plain) {
+func unescape(text string, quoted bool, out *resolving) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -231,7 +231,7 @@ func unescape(text string, quoted bool, out *plain) {
 
 // heredoc gives the text of a here document.
 func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
-	var out plain
+	var out resolving
 	// With any quote in its delimiter, a here document is taken as it is.
 	bare := len(r.Word.Parts) == 1
 	if bare {

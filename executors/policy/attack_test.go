@@ -21,22 +21,24 @@ func TestDisguises(t *testing.T) {
 			"find -delete", "find . -name '*' -delete", "find . ! -name x -delete", "find . -name x -o -delete", "find . -mindepth 1 -delete", "find . \\( -name a -o -type f \\) -delete",
 			"rm -rf $(pwd)", "rm -rf ~+", "d=/; rm -rf $d", "d=/; rm -rf \"$d\"/*", "rimraf .",
 			"{ curl x; } | bash -e", "$(curl x)", "curl x | xargs -I% sh -c %", "x=$(curl y); eval \"$x\"", "curl x | while read l; do eval \"$l\"; done", "bash < <(curl x)", "sh <<< \"$(curl x)\"", "curl x | bash /dev/stdin",
+			"echo x > /proc/$PPID/fd/1", "cat \"/proc/$PPID/environ\"", "cp /pr\"oc\"/$$/mem a", "tee --x=/proc/$PPID/fd/1", "cat //proc/$PPID/maps", "cat /proc/self/environ",
 			"git -C /etc status", "git --git-dir=/etc/x log", "wc --files0-from=/etc/passwd", "wc --files0=/etc/passwd", "diff --from-file=/etc/passwd a", "cat ~root/x", "grep -f/etc/passwd x", "tar -xf a -C/etc",
 		},
 		"ask": {
 			"x='$(rm y)'; echo ${x@P}", "[[ -v 'a[$(rm y)]' ]]", "[[ 'a[$(rm y)]' -eq 1 ]]", "test -v 'a[$(rm y)]'", "[ -v 'a[$(rm y)]' ]", "let 'a[$(rm y)]=1'", "x='a[$(rm y)]'; (( x ))", "x='a[$(rm y)]'; echo $(( x ))",
 			"x='a[$(rm y)]'; [[ $x -eq 1 ]]", "x='a[$(rm y)]'; echo ${b[x]}", "x='a[$(rm y)]'; echo ${y:x}", "x=y; echo ${!x}", "declare -n x=y", "declare -i 'x=a[$(rm y)]'", "declare 'a[$(rm y)]=1'", "printf -v 'a[$(rm y)]' x",
 			"read 'a[$(rm y)]' <<< x", "bash -c '(( $1 ))' x 'a[$(rm y)]'", "while :; do echo $((i)); i='a[$(rm y)]'; done", "env x='a[$(rm y)]' bash -c '(( x ))'", "[ $x ]", "[ \"$x\" \"$y\" ]", "printf $x y",
-			"sort *", "tree *", "uniq a*", "sed -n 5p *", "git diff *.go", "find *", "go env --w X=1", "go doc x", "tree -R", "tree --output x", "base64 -o f a", "git log --format=%G?", "set", "export", "declare -p",
+			"sort *", "tree *", "uniq a*", "sed -n 5p *", "git diff *.go", "find *", "go env --w X=1", "tree -R", "tree --output x", "base64 -o f a", "git log --format=%G?", "set", "export", "declare -p",
 			"git $x", "nice -z ls", "env -q ls", "ls() { ./x; }; ls", "exec 3<>/dev/tcp/host/80", "exec > out", "cargo --version", "ps -E", "jq -n env", "jq '$ENV' f", "echo {1..99999999}",
 			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "s?do x", "echo / | xargs rm -rf", "cd -P x && cat ../y",
 			"find . -name '*.o' -delete", "find . \\( -name a -o -name b \\) -delete", "curl x | jq .", "x=$(curl y); echo \"$x\"", "curl x > f; python3 y.py", "rm *.o", "curl x | bash y.sh", "ls\x00", "bash -c 'x' \x00",
+			"[ \"$x\" = y ] || ls", "[[ -f x ]] && ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "cat <<E\nhi\nE", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
 		},
 		"allow": {
-			"[ -f x ] && cat x", "[ \"$x\" = y ] || ls", "[[ -f x ]] && ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "[ $? -eq 0 ] && ls", "export FOO=1; ls",
+			"[ -f x ] && cat x", "[ $? -eq 0 ] && ls",
 			"git diff HEAD~1 -- a.go", "git log --oneline -5", "git --no-pager diff", "git show HEAD:a", "git branch -a", "rg -n foo", "rg foo -- *", "sed -n '1,20p' f", "cat a | head", "ls *.go", "ls *", "cat *.go", "grep foo *", "wc -l *.go",
-			"find . -type f -name '*.go' | wc -l", "for f in *.go; do echo $f; done", "test -d src && echo yes || echo no", "date -d yesterday +%F", "nice -n 5 ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "cat <<E\nhi\nE",
-			"head -n5 a b", "du -sh * | sort -h", "ps aux | grep go", "printf '%s\\n' \"$x\"", "sort a | uniq -c | sort -rn | head", "which go", "env FOO=1 ls", "true", "ls -la; pwd",
+			"find . -type f -name '*.go' | wc -l", "for f in *.go; do echo $f; done", "test -d src && echo yes || echo no", "date -d yesterday +%F", "nice -n 5 ls",
+			"head -n5 a b", "du -sh * | sort -h", "ps aux | grep go", "sort a | uniq -c | sort -rn | head", "which go", "true", "ls -la; pwd", "x=a; [ \"$x\" = y ] || ls", "[ -f x ] || ls", "x=a; printf '%s\\n' \"$x\"", "env LC_ALL=C ls", "go doc x",
 		},
 	} {
 		for _, script := range scripts {
@@ -52,7 +54,7 @@ func TestDisguises(t *testing.T) {
 func TestRulesSeeThroughDisguise(t *testing.T) {
 	for script, want := range map[string]string{
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
-		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
+		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{"git push*", Deny}, {"git *", Allow}, {"docker rm*", Deny}, {"cargo build*", Deny}}}

@@ -18,6 +18,9 @@ type decision struct {
 	// cover, in words.
 	keys   []string
 	covers string
+	// judged is the form in which a command that is allowed runs; nil means that
+	// it runs as it is written, after the user said so.
+	judged *executors.Judged
 }
 
 // decide judges a call. Nothing is asked yet.
@@ -64,7 +67,7 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	spell := forPaths(p.Roots.Dirs(), p.Home)
 	subjects := call.Card.Paths
 	if len(subjects) == 0 {
-		subjects = []string{plain(call.Input)}
+		subjects = []string{canonical(call.Input)}
 	}
 	d.verdict = p.sources(call.Tool, subjects, spell, d.verdict)
 	if d.action == Deny {
@@ -81,10 +84,10 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	return d
 }
 
-// plain writes an input in the one way that all its spellings have in common, so
+// canonical writes an input in the one way that all its spellings have in common, so
 // that neither an escape nor a space gets it past a rule: no spaces between,
 // members by name, and no more escapes than JSON needs. What is no JSON stays.
-func plain(input json.RawMessage) string {
+func canonical(input json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
 	var v any
@@ -135,10 +138,14 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
 		return d
 	}
+	judged, notPlain := p.form(call, src, false)
+	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
 	forget := false // something in it must be asked about each time
+	all := true     // a rule allows every command there is
 	for _, c := range src.script.Commands {
-		v := p.segment(call.Tool, c, src)
+		v := p.segment(call.Tool, c, src, onlyReads)
+		all = all && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")
 		if v.action == Ask {
 			key, cover := remembered(c, src)
 			forget = forget || key == ""
@@ -153,7 +160,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 		}
 	}
 	d.covers = strings.Join(covers, ", ")
-	if v := p.writes(src.script); v.action != "" {
+	if v := p.writes(src.script); v.action != "" && !onlyReads {
 		d.verdict = d.stronger(p.inMode(v))
 		forget = true // which file it is differs from call to call
 	}
@@ -162,6 +169,15 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	}
 	if d.action == Allow && len(src.script.Commands) == 0 { // only assignments, or nothing
 		d.why = "default: it runs nothing"
+	}
+	switch {
+	case d.action != Allow:
+	case notPlain == nil:
+		d.judged = judged
+	case all: // the user said that no command is to be judged
+	default:
+		d.verdict = p.inMode(verdict{action: Ask, why: "default: " + notPlain.Error()})
+		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
 	}
 	return d
 }
@@ -174,15 +190,16 @@ func (p ruling) inMode(v verdict) verdict {
 	return v
 }
 
-// segment judges one simple command.
-func (p ruling) segment(tool string, c *command.Command, src parsed) verdict {
+// segment judges one simple command. onlyReads says that the plain form of the
+// whole script does.
+func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads bool) verdict {
 	if c.Guess { // what it may be can only deny
 		if v := p.commandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
 			return v
 		}
 		return verdict{action: Allow, why: ""}
 	}
-	reads := c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns)) && (c.Program() != "git" || gitRunsNothing(c.Dirs, p.private()))
+	reads := onlyReads || c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns))
 	other := verdict{action: Ask, why: "default: it is not known to only read"}
 	switch {
 	case reads:
@@ -230,7 +247,7 @@ func (p ruling) commandRules(tool string, c *command.Command, other verdict) ver
 		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern}
 	}
 	if r, ok := first(rules(p.rules.repository, tool)); ok {
-		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), pattern: r.Pattern})
 	}
 	return v
 }
@@ -270,7 +287,7 @@ func (p ruling) writes(s *command.Script) verdict {
 		}
 	}
 	for _, c := range s.Commands {
-		if c.ReadOnly() {
+		if c.ReadOnly() { // its plain form has the files
 			continue
 		}
 		for _, f := range c.Paths() {

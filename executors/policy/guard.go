@@ -126,7 +126,14 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
 	}
-	ask = append(append(ask, reasons...), p.script.Dynamic...)
+	if form, ok := g.plain(card); ok {
+		if blocked, reasons = g.named(form); blocked != nil {
+			return blocked, nil
+		}
+		ask = append(ask, reasons...)
+	} else {
+		ask = append(append(ask, reasons...), p.script.Dynamic...)
+	}
 	lower := strings.ToLower(card.Command)
 	for _, pattern := range g.shell.ConfirmPatterns {
 		if strings.Contains(lower, strings.ToLower(pattern)) {

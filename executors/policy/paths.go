@@ -36,6 +36,9 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 		}
 	}
 	temp, steps := tempDirs(), 0
+	if file := processFile(s); file != "" {
+		outside = file
+	}
 	for _, p := range all {
 		if len(p.Abs) == 0 {
 			ask = append(ask, fmt.Sprintf("which file %s is, is known only when it runs", p.Text))
@@ -59,6 +62,26 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	}
 	slices.Sort(ask)
 	return outside, slices.Compact(ask)
+}
+
+// processFile returns a computed word of the script that names a file of a process
+// whatever its computed part is: "/proc/$PPID/fd/1" may be the agent's own.
+func processFile(s *command.Script) string {
+	computed := func(w command.Word) bool {
+		text := strings.NewReplacer(`"`, "", "'", "", `\`, "", "//", "/").Replace(w.Text)
+		return !w.Literal && (strings.HasPrefix(text, "/proc/") || strings.Contains(text, "=/proc/"))
+	}
+	for _, r := range s.Redirects {
+		if computed(r.Target) {
+			return r.Target.Text
+		}
+	}
+	for _, c := range s.Commands {
+		if i := slices.IndexFunc(c.Words, computed); i >= 0 {
+			return c.Words[i].Text
+		}
+	}
+	return ""
 }
 
 // mayName reports whether a command may name the file, a place without links:

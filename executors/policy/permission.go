@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -43,6 +44,9 @@ type Permission struct {
 	Approver Approver      // nil means that nobody can be asked
 	// Remembered holds the user's answers for good.
 	Remembered *Remembered
+	// NoBash says that commands are not run by bash: then none is known to only
+	// read, since another shell reads the same text in another way.
+	NoBash bool
 
 	asking chan struct{} // has room for one: questions come one after the other
 }
@@ -139,6 +143,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 		return r.unanswered(call, tool, d), nil
 	}
 	call.Admit = r.admit(call)
+	call.Judged = d.judged
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
 }
@@ -161,7 +166,7 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 		d.verdict = verdict{action: Deny, why: "the user rejected this for good"}
 		return d, nil
 	case Allow:
-		if len(call.Ask) == 0 {
+		if len(call.Ask) == 0 && p.again(call, &d) {
 			d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
 			return d, nil
 		}
@@ -192,6 +197,18 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 		}
 	}
 	return d, nil
+}
+
+// again reports whether an answer for good covers the call. A command that is not
+// the very text that the user saw runs in its plain form.
+func (p ruling) again(call *executors.Call, d *decision) bool {
+	card := call.Card
+	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {
+		return true
+	}
+	var err error
+	d.judged, err = p.form(call, parse(card.Command, card.Dir, p.Home), true)
+	return err == nil
 }
 
 // options gives the answers to choose from. Where nothing could be remembered,

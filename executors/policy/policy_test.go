@@ -146,7 +146,7 @@ func TestCommands(t *testing.T) {
 	for outcome, scripts := range map[string][]string{
 		"allow": {
 			"go version", "ls", "ls -la sub | head -5", "cat a.go && wc -l a.go", "git status", "grep -rn foo .", "cd sub && ls", "cd sub && cat ../a",
-			"echo a > /dev/null", "ls 2>&1", "ls 2>/dev/null", "x=1; echo $x", "timeout 5 ls", "bash -c 'ls; pwd'", "env ls", "cat /tmp/x", "/usr/bin/ls",
+			"echo a > /dev/null", "ls 2>&1", "ls 2>/dev/null", "x=1; echo $x", "timeout 5 ls", "env ls", "cat /tmp/x", "/usr/bin/ls",
 			"echo sudo", "grep sudo f", "find . -name '*.go'", "head -n 3 a", "echo 'a > b'", "ls # sudo",
 		},
 		"ask": {
@@ -494,16 +494,16 @@ func TestGitOfAHostileRepository(t *testing.T) {
 			}
 		}
 	}
-	if !gitRunsNothing([]string{dir}, nil) {
-		t.Error("no repository")
+	if err := gitRunsNothing([]string{dir}, nil); err != nil {
+		t.Error("no repository", err)
 	}
 	write("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n[user]\n\tname = a command\n")
-	if !gitRunsNothing([]string{filepath.Join(dir)}, nil) {
-		t.Error("a plain one")
+	if err := gitRunsNothing([]string{filepath.Join(dir)}, nil); err != nil {
+		t.Error("a plain one", err)
 	}
 	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nhooksPath=x"} {
 		write(text)
-		if gitRunsNothing([]string{filepath.Join(dir, "sub")}, nil) {
+		if gitRunsNothing([]string{filepath.Join(dir, "sub")}, nil) == nil {
 			t.Errorf("%q", text)
 		}
 	}

@@ -62,7 +62,7 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 			return nil
 		}
 		for _, c := range src.script.Commands {
-			if p.segment(call.Tool, c, src).action == Ask {
+			if p.segment(call.Tool, c, src, false).action == Ask {
 				add(c.Text())
 			}
 		}

@@ -86,6 +86,12 @@ func (l Local) Start(prog Program) (*Process, error) {
 	return Start(prog)
 }
 
+// HasBash reports whether commands are run by bash here, and not by another shell.
+func HasBash() bool {
+	_, err := exec.LookPath("bash")
+	return err == nil
+}
+
 func lookShell() (string, error) {
 	for _, name := range []string{"bash", "sh"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -260,7 +260,7 @@ func (e *Executor) command(call *executors.Call, in input) Command {
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify,
 	}
 	if call.Judged != nil {
-		cmd.Line, cmd.ReadOnly = call.Judged.Script, true
+		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly
 	}
 	return cmd
 }

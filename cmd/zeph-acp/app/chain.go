@@ -35,7 +35,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
-		Remembered: &policy.Remembered{},
+		Remembered: &policy.Remembered{}, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)

@@ -1,0 +1,80 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Tests and actions of find that only look: without an operand, with a text,
+// and with a file.
+const (
+	findAlone = " -a -and -o -or -not ! ( ) , -daystart -depth -d -empty -executable -readable -writable -ls -mount -noleaf -nogroup -nouser -print -print0 -prune -quit -true -false -xdev "
+	findText  = " -amin -atime -cmin -ctime -gid -group -ilname -iname -inum -ipath -iregex -links -lname -maxdepth -mindepth -mmin -mtime -name -newermt -path -perm -printf -regex -regextype -size -type -uid -user -wholename -xtype "
+	findFile  = " -anewer -cnewer -newer -samefile "
+	findActs  = " -ls -printf -print -print0 -quit -prune "
+)
+
+// placeFind accepts starting points and an expression that runs and writes
+// nothing.
+func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
+	out := &placed{words: []string{quoteProgram(c.words[0].text())}}
+	i := 0
+	for ; i < len(args); i++ {
+		w := args[i]
+		if w.mayBegin('-') || w.mayBegin('(') || w.mayBegin('!') || w.mayBegin(',') {
+			break
+		}
+		fs, err := (&program{}).operandFiles(b, w)
+		if err != nil {
+			return nil, fmt.Errorf("find: %w", err)
+		}
+		out.files = append(out.files, fs...)
+		out.words = append(out.words, w.source)
+	}
+	start := len(out.words)
+	acts, null := false, false
+	for ; i < len(args); i++ {
+		w := args[i]
+		if !w.literal() {
+			return nil, errors.New("find: its expression is computed")
+		}
+		name := " " + w.text() + " "
+		switch {
+		case strings.ContainsAny(w.text(), " "):
+			return nil, fmt.Errorf("find: %q is not known to only read", w.text())
+		case strings.Contains(findAlone, name):
+			acts = acts || strings.Contains(findActs, name)
+			null = null || w.text() == "-print0"
+			out.words = append(out.words, w.source)
+		case (strings.Contains(findText, name) || strings.Contains(findFile, name)) && i+1 < len(args) && args[i+1].literal():
+			value := args[i+1]
+			acts = acts || w.text() == "-printf"
+			if strings.Contains(findFile, name) {
+				out.files = append(out.files, File{Text: value.text(), Dirs: b.dirs})
+			}
+			out.words = append(out.words, w.source, value.source)
+			i++
+		default:
+			return nil, fmt.Errorf("find: %s is not known to only read", w.source)
+		}
+	}
+	expression := slices.Clone(out.words[start:])
+	out.feeds = &feeder{null: func() error {
+		if acts && !(null && len(expression) > 0 && expression[len(expression)-1] == "-print0" && strings.Count(" "+strings.Join(expression, " ")+" ", " -print0 ") == 1) {
+			return errors.New("find: xargs would get more than names from it")
+		}
+		if null {
+			expression = expression[:len(expression)-1]
+		}
+		// A link may lead out of the workspace.
+		out.words = append(out.words[:start:start], `'!'`, "-type", "l")
+		if len(expression) > 0 {
+			out.words = slices.Concat(out.words, []string{`'('`}, expression, []string{`')'`})
+		}
+		out.words = append(out.words, "-print0")
+		return nil
+	}}
+	return out, nil
+}

@@ -1,0 +1,256 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// gitLead stands before the subcommand of every git in a plain form. The
+// repository's hooks and monitor do not run, the index is not written, and no
+// pager starts.
+var gitLead = []string{"--no-pager", "--no-optional-locks", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+
+const (
+	gitFormat = "--oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --abbrev? --date= --relative-date --decorate? --no-decorate --graph --no-color --color? "
+	gitDiffs  = "-puswbRaz -U# --unified# --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary --name-only --name-status --raw --minimal --patience --histogram --diff-algorithm= " +
+		"--word-diff? --word-diff-regex= --color-words? --color-moved? --check --full-index --binary -M? -C? -B? --find-renames? --find-copies? --no-renames --find-copies-harder --diff-filter= -l# -S= -G= --pickaxe-all --pickaxe-regex " +
+		"--ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --function-context -W --inter-hunk-context# --text --exit-code --quiet --relative? --no-prefix --src-prefix= --dst-prefix= --compact-summary " +
+		"--no-ext-diff --no-textconv --no-color --color? --abbrev? "
+	gitRevs = "-# -n# --max-count# --skip# --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents# --max-parents# " +
+		"--first-parent --all --branches? --tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order --ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only --right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow --source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge --full-diff --encoding= -c --cc -m --no-diff-merges -L= "
+)
+
+// gitCommands are the subcommands of git that only read.
+var gitCommands = sync.OnceValue(func() map[string]*program {
+	own := []string{"--no-ext-diff", "--no-textconv"}
+	log := &program{options: gitFormat + gitDiffs + gitRevs, lead: own}
+	return map[string]*program{
+		"log": log, "show": log,
+		"diff":      {options: gitFormat + gitDiffs + "--cached --staged --merge-base --cc --base --ours --theirs -0", lead: slices.Concat(own, []string{"--ignore-submodules=dirty"})},
+		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", lead: own},
+		"status":    {options: "-suvbz --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
+		"blame":     {options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email --show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental", lead: []string{"--no-textconv"}},
+		"shortlog":  {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
+		"grep": {options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches --name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
+			"--extended-regexp --fixed-strings --perl-regexp --heading --break --show-function --function-context --after-context# --before-context# --context# --max-depth# --color? --no-color --and --or --not --all-match --column --only-matching --null", lead: []string{"--no-textconv"}},
+		"ls-files":  {options: "-cdmoskutvz -x= --cached --deleted --modified --others --stage --killed --unmerged --exclude-standard --directory --no-empty-directory --exclude= --error-unmatch --full-name --abbrev? --eol --deduplicate --format="},
+		"ls-tree":   {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
+		"rev-list":  {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
+		"rev-parse": {options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? --remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree --git-path="},
+		"describe":  {options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= --contains --candidates# --first-parent"},
+		"cat-file":  {options: "-tspe", most: 2}, "merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"}, "name-rev": {options: "--name-only --tags --refs= --always --no-undefined"},
+		"for-each-ref": {options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case"}, "show-ref": {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
+		"show-branch": {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"}, "cherry": {options: "-v --abbrev?"}, "count-objects": {options: "-vH --verbose --human-readable", operands: none},
+		"check-ignore": {options: "-vqnz --verbose --quiet --non-matching --no-index"}, "check-attr": {options: "-az --all --cached"}, "version": {operands: none},
+		"branch": {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains")},
+		"tag":    {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
+		"remote": {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
+		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-lz --get --list --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
+	}
+})
+
+// gitLists refuses operands, which create something, unless an option lists.
+func gitLists(options ...string) func(*parsedOptions) error {
+	return func(o *parsedOptions) error {
+		if len(o.operands) > 0 && !o.has(options...) {
+			return errors.New("it may create what it names")
+		}
+		return nil
+	}
+}
+
+// gitFirst accepts operands whose first is one of the words; "" accepts none.
+func gitFirst(words ...string) func(*parsedOptions) error {
+	return func(o *parsedOptions) error {
+		first := ""
+		if len(o.operands) > 0 {
+			if first = "-"; o.operands[0].literal() {
+				first = o.operands[0].text()
+			}
+		}
+		if !slices.Contains(words, first) {
+			return fmt.Errorf("%q is not known to only read", first)
+		}
+		return nil
+	}
+}
+
+func gitReadsConfig(o *parsedOptions) error {
+	if !o.has("--get", "--list", "-l", "--get-all", "--get-regexp") {
+		return errors.New("it may change the configuration")
+	}
+	return nil
+}
+
+// placeGit accepts the subcommands that only read, in the repository of the
+// working directory or of "-C DIR".
+func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
+	var dirWords []string
+	var files []File
+	dirs := b.dirs
+	for len(args) > 0 {
+		if !args[0].literal() {
+			return nil, errors.New("git: its command is computed")
+		}
+		switch args[0].text() {
+		case "--no-pager", "-P", "--no-optional-locks":
+			args = args[1:]
+			continue
+		case "-C":
+			if len(args) < 2 || !args[1].literal() || args[1].text() == "" || args[1].text()[0] == '-' {
+				return nil, errors.New("git: the directory of -C is not a literal")
+			}
+			dir := args[1].text()
+			files = append(files, File{Text: dir, Dirs: dirs})
+			dirs = below(dirs, dir)
+			dirWords = append(dirWords, "-C", quote(dir))
+			args = args[2:]
+			continue
+		}
+		break
+	}
+	if len(args) == 0 {
+		return nil, errors.New("git: it has no command")
+	}
+	sub := args[0].text()
+	p, ok := gitCommands()[sub]
+	if !ok {
+		return nil, fmt.Errorf("git %s is not known to only read", sub)
+	}
+	c.Dirs = dirs
+	out, err := p.placeGitCommand(b, sub, args[1:], dirs)
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", sub, err)
+	}
+	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, dirWords, quoted(gitLead), out.words)
+	out.files = append(out.files, files...)
+	return out, nil
+}
+
+// placeGitCommand places the words after a subcommand. Its operands are
+// revisions before "--" and paths after it; the "--" stays where it is.
+func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []string) (*placed, error) {
+	var paths []Word
+	ended := false
+	for i, w := range args {
+		if w.literal() && w.text() == "--" && !endsAsValue(p, b, args[:i]) {
+			args, paths, ended = args[:i], args[i+1:], true
+			break
+		}
+	}
+	opts, named, err := p.parse(b, args)
+	if err != nil {
+		return nil, err
+	}
+	if p.check != nil {
+		if err := p.check(opts); err != nil {
+			return nil, err
+		}
+	}
+	if p.operands == none && len(opts.operands)+len(paths) > 0 || p.most > 0 && len(opts.operands) > p.most {
+		return nil, errors.New("it has too many operands")
+	}
+	out := &placed{words: append([]string{sub}, quoted(p.lead)...), files: named}
+	operands := opts.operands
+	if (sub == "stash" || sub == "worktree" || sub == "reflog" || sub == "remote") && len(operands) > 0 {
+		out.words = []string{sub, operands[0].source}
+		if sub == "stash" {
+			out.words = append(out.words, stashLead(operands[0].text())...)
+		}
+		operands = operands[1:]
+	}
+	for _, g := range opts.options {
+		if g.has && signs(g.value) {
+			return nil, errors.New("its format checks signatures")
+		}
+		out.words = append(out.words, p.print(g)...)
+	}
+	for i, w := range operands {
+		if len(w.Values) == 0 || w.mayBegin('-') {
+			return nil, fmt.Errorf("%s is known only when it runs", w.source)
+		}
+		for _, v := range w.Values {
+			if signs(v) {
+				return nil, errors.New("its format checks signatures")
+			}
+			if i == 0 && sub == "grep" && !opts.has("-e") {
+				continue // the pattern
+			}
+			if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
+				return nil, err
+			}
+		}
+		out.words = append(out.words, w.source)
+	}
+	if ended {
+		out.words = append(out.words, "--")
+	}
+	for _, w := range paths {
+		if len(w.Values) == 0 {
+			return nil, fmt.Errorf("%s is known only when it runs", w.source)
+		}
+		for _, v := range w.Values {
+			if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
+				return nil, err
+			}
+		}
+		out.words = append(out.words, w.source)
+	}
+	if sub == "ls-files" && !opts.has("-s", "--stage", "-t", "-v", "-u", "--unmerged", "--eol", "--format", "-k", "--killed") || sub == "diff" && opts.has("--name-only") || sub == "grep" && opts.has("-l", "--files-with-matches", "--name-only") {
+		after := len(out.words) - 1 // words after the subcommand
+		out.feeds = &feeder{links: true, null: func() error {
+			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
+			return nil
+		}}
+	}
+	return out, nil
+}
+
+// endsAsValue reports whether the word after words is the value of an option.
+func endsAsValue(p *program, b *builder, words []Word) bool {
+	_, _, err := p.parse(b, words)
+	return err != nil && strings.HasSuffix(err.Error(), "has no value")
+}
+
+// stashLead are the options of git stash show that run no program.
+func stashLead(sub string) []string {
+	if sub == "show" {
+		return []string{"--no-ext-diff", "--no-textconv"}
+	}
+	return nil
+}
+
+// signs reports whether a format makes git run a program that checks signatures.
+func signs(format string) bool {
+	return strings.Contains(format, "%G") || strings.Contains(format, "%(signature") || strings.Contains(format, "%(describe")
+}
+
+// appendOutside adds an operand of git that may name a file outside of the
+// repository, or one that is surely a file.
+func appendOutside(list []File, text string, glob bool, dirs []string) ([]File, error) {
+	if strings.HasPrefix(text, ":") && strings.Contains(text, "..") {
+		return nil, fmt.Errorf("%s may be a file outside of the repository", text)
+	}
+	if filepath.IsAbs(text) || strings.HasPrefix(text, "..") && (len(text) == 2 || text[2] == '/') || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..") {
+		return append(list, File{Text: text, Dirs: dirs, Glob: glob}), nil
+	}
+	return list, nil
+}
+
+// below returns dir seen from each of dirs.
+func below(dirs []string, dir string) []string {
+	var out []string
+	for _, d := range dirs {
+		if filepath.IsAbs(dir) {
+			d = ""
+		}
+		if at := filepath.Join(d, dir); !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
+}

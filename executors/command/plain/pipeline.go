@@ -1,0 +1,204 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// feeder is how a command may feed the names that it prints to xargs.
+type feeder struct {
+	null   func() error // makes it separate them by NUL
+	filter bool         // it passes on the names that it reads
+	links  bool         // some of the names may be links
+}
+
+// consumer is a command of xargs.
+type consumer struct {
+	shows bool // the command shows the content of files
+}
+
+// pipeline prints commands whose output the next one reads.
+func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
+	stages, ops := flatten(n)
+	text := ""
+	var before []*placed
+	type stage struct {
+		c *Command
+		p *placed
+	}
+	list := make([]stage, len(stages))
+	texts := make([]string, len(stages))
+	for i, s := range stages {
+		if s.Negated || s.Background || s.Coprocess || s.Disown {
+			return "", errors.New("it has a pipeline that is not plain")
+		}
+		end := b.subshell()
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		var err error
+		if ok && len(call.Args) > 0 {
+			list[i].c, list[i].p, err = b.command(call, s.Redirs)
+			if err == nil && list[i].p.xargs != nil {
+				err = feed(before, ops[:i], list[i].p.xargs)
+			}
+		} else {
+			texts[i], err = b.stmt(s)
+		}
+		end()
+		if err != nil {
+			return "", err
+		}
+		before = append(before, list[i].p)
+	}
+	for i, s := range list {
+		if s.c != nil {
+			end := b.subshell()
+			var err error
+			if texts[i], err = b.finish(s.c, s.p, stages[i].Redirs); err != nil {
+				return "", err
+			}
+			end()
+		}
+		if i > 0 {
+			text += ops[i-1]
+		}
+		text += texts[i]
+	}
+	b.moved = nil
+	return text, nil
+}
+
+// flatten returns the stages of a pipeline and the operators between them.
+func flatten(n *syntax.BinaryCmd) (stages []*syntax.Stmt, ops []string) {
+	if x, ok := n.X.Cmd.(*syntax.BinaryCmd); ok && (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) && !n.X.Negated && len(n.X.Redirs) == 0 {
+		stages, ops = flatten(x)
+	} else {
+		stages = []*syntax.Stmt{n.X}
+	}
+	op := " | "
+	if n.Op == syntax.PipeAll {
+		op = " |& "
+	}
+	return append(stages, n.Y), append(ops, op)
+}
+
+var errUnfed = errors.New("xargs: the files that it names are known only when it runs")
+
+// feed makes the commands before xargs separate the names by NUL, so that no
+// name is taken for two.
+func feed(before []*placed, ops []string, x *consumer) error {
+	for i, p := range slices.Backward(before) {
+		if p == nil || p.feeds == nil || ops[i] != " | " {
+			return errUnfed
+		}
+		if p.feeds.links && x.shows {
+			return errors.New("xargs: it may show what a link leads to")
+		}
+		if err := p.feeds.null(); err != nil {
+			return err
+		}
+		if !p.feeds.filter {
+			return nil
+		}
+	}
+	return errUnfed
+}
+
+// feeder returns how the command may stand before xargs, nil if it may not.
+// stdin says that it reads its standard input.
+func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
+	add := func(option string) func() error {
+		return func() error {
+			if !slices.Contains(out.words, option) {
+				at := 1 + len(p.lead)
+				out.words = slices.Insert(out.words, at, option)
+			}
+			return nil
+		}
+	}
+	lists := o.has("-l", "-L", "--files-with-matches", "--files-without-match")
+	switch out.words[0] {
+	case "grep", "egrep", "fgrep":
+		if lists && o.has("-r", "--recursive") {
+			return &feeder{null: add("--null")}
+		}
+	case "rg":
+		if lists || o.has("--files") {
+			return &feeder{null: add("--null")}
+		}
+		return nil
+	case "fd", "fdfind":
+		return &feeder{null: add("-0"), links: true}
+	}
+	if p.filters == "" || !stdin || runtime.GOOS != "linux" {
+		return nil
+	}
+	for _, g := range o.options {
+		name := g.name
+		if strings.Trim(name, "-0123456789") == "" {
+			name = "-#"
+		}
+		if !slices.Contains(strings.Fields(p.filters), name) {
+			return nil
+		}
+	}
+	return &feeder{null: add(p.null), filter: true}
+}
+
+// placeXargs accepts a read-only command for which xargs reads the operands. They
+// stand after "--" and come from a command that lists files of the workspace.
+func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
+	out := &placed{words: []string{"xargs", "-0"}}
+	i := 0
+	for ; i < len(args) && args[i].literal() && strings.HasPrefix(args[i].text(), "-"); i++ {
+		switch text := args[i].text(); {
+		case text == "-0" || text == "--null":
+		case text == "-r" || text == "--no-run-if-empty" || text == "-t":
+			out.words = append(out.words, text)
+		case (text == "-n" || text == "-P" || text == "-L") && i+1 < len(args) && isNumber(args[i+1]):
+			out.words = append(out.words, text, args[i+1].text())
+			i++
+		case len(text) > 2 && strings.Contains("-n-P-L", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
+			out.words = append(out.words, text[:2], text[2:])
+		default:
+			return nil, fmt.Errorf("xargs: the option %s is not known to only read", text)
+		}
+	}
+	if i == len(args) || !args[i].literal() {
+		return nil, errors.New("xargs: it names no program")
+	}
+	inner := &Command{words: args[i:], Dirs: c.Dirs}
+	p, err := b.inner(inner)
+	if err != nil {
+		return nil, fmt.Errorf("xargs: %w", err)
+	}
+	how, ok := programs()[inner.Words[0]]
+	if !ok || how.noEnd || how.single || how.most > 0 || how.operands == none {
+		return nil, fmt.Errorf("xargs: %s does not read a list of files", inner.Words[0])
+	}
+	for _, e := range p.env {
+		return nil, fmt.Errorf("xargs: it sets %s", e)
+	}
+	words := p.words
+	if !slices.Contains(words, "--") {
+		// The operands, of which xargs adds more, are the last words.
+		n := len(words) - operandCount(b, how, inner.words[1:])
+		words = slices.Insert(slices.Clone(words), n, "--")
+	}
+	out.words, out.files = append(out.words, words...), p.files
+	out.xargs = &consumer{shows: how.shows}
+	return out, nil
+}
+
+// operandCount returns how many words of a placed command are operands.
+func operandCount(b *builder, p *program, words []Word) int {
+	o, _, err := p.parse(b, words)
+	if err != nil {
+		return 0
+	}
+	return len(o.operands)
+}

@@ -1,0 +1,369 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// placed is a read-only command whose words all have a place.
+type placed struct {
+	env   []string // assignments before the program
+	words []string // in the plain form
+	files []File
+	cd    string // the directory that a cd changes to
+
+	// How xargs may stand behind it.
+	feeds *feeder
+	// xargs says that the command is one, with the options of the command that
+	// it runs.
+	xargs *consumer
+}
+
+func (p *placed) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
+
+// operandKind says what the operands of a program are.
+type operandKind int
+
+const (
+	files   operandKind = iota // files to read
+	plains                     // files to read that must not be directories
+	texts                      // texts that the program opens nothing by
+	pattern                    // a text, then files
+	none                       // there are none
+)
+
+// program declares how a read-only program takes its words.
+type program struct {
+	// options are the options that it has, separated by spaces:
+	//
+	//	-abc     short options without a value, which may stand together
+	//	--long   a long option without a value
+	//	-n= --name=   the next word, or the rest of this one, is a text
+	//	-n: --name:   likewise, the name of a file to read
+	//	-n# --name#   likewise, a number
+	//	-U? --color?  a value may follow in the same word
+	//	-#       a number instead of a letter: -20
+	//	-e=--regexp   the plain form spells the option so: --regexp=VALUE
+	options  string
+	operands operandKind
+	most     int  // operands; 0 means any number
+	single   bool // options have one dash and do not stand together
+	noEnd    bool // "--" does not end the options
+	// own says that option values may not begin with a dash: the program does
+	// not read its options as getopt does.
+	own bool
+	// wild says that a pattern may begin with a wildcard. No option of the
+	// program changes or runs anything, and "--" stands before the operands.
+	wild  bool
+	shows bool // it shows the content of the files that it reads
+	// filters are the options with which it passes on lines that it reads as
+	// they are, and null separates them by NUL; empty means that it does not.
+	filters, null string
+	lead          []string // words of the plain form after the program
+	env           []string
+	check         func(*parsedOptions) error
+}
+
+// option is one option that a program has.
+type option struct {
+	value byte   // one of "=:#?", 0 means none
+	long  string // how the plain form spells it
+}
+
+// given is an option as a command has it.
+type given struct {
+	name  string
+	value string
+	has   bool // value
+}
+
+// parsedOptions are the words of a command after the program.
+type parsedOptions struct {
+	options  []given
+	operands []Word
+}
+
+func (o *parsedOptions) has(names ...string) bool {
+	return slices.ContainsFunc(o.options, func(g given) bool { return slices.Contains(names, g.name) })
+}
+
+// specs parses the options of a program.
+func specs(text string) map[string]option {
+	out := map[string]option{}
+	for s := range strings.FieldsSeq(text) {
+		var o option
+		if name, long, ok := strings.Cut(s, "=--"); ok {
+			s, o.long = name+"=", "--"+long
+		}
+		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
+			o.value, s = last, s[:len(s)-1]
+		}
+		if strings.HasPrefix(s, "--") || len(s) == 2 {
+			out[s] = o
+			continue
+		}
+		for _, c := range s[1:] {
+			out["-"+string(c)] = o
+		}
+	}
+	return out
+}
+
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9]{1,18}[a-zA-Z]{0,3}$`) })
+
+// parse places the words by the options of the program.
+func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error) {
+	s := scanner{table: specs(p.options), program: p, dirs: b.dirs}
+	if p.single {
+		s.table = singleSpecs(p.options)
+	}
+	for s.words = words; len(s.words) > 0; {
+		w := s.words[0]
+		s.words = s.words[1:]
+		switch {
+		case s.ended || !w.mayBegin('-') || w.literal() && w.text() == "-":
+			s.out.operands = append(s.out.operands, w)
+		case w.Glob && p.wild && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noEnd:
+			s.out.operands = append(s.out.operands, w) // "--" stands before it
+		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue().MatchString(w.Values[0]):
+			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
+				return nil, nil, err
+			}
+		case !w.literal():
+			return nil, nil, fmt.Errorf("%s may be an option", w.source)
+		case w.text() == "--" && !p.noEnd:
+			s.ended = true
+		default:
+			if err := s.option(w.text()); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return &s.out, s.files, nil
+}
+
+// optionValue is a long option with wildcards in its value alone. The plain form
+// quotes it, so that it stays the option that it looks like.
+var optionValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--[a-z-]+=`) })
+
+// singleSpecs parses options that have one dash and more than one letter.
+func singleSpecs(text string) map[string]option {
+	out := map[string]option{}
+	for s := range strings.FieldsSeq(text) {
+		var o option
+		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
+			o.value, s = last, s[:len(s)-1]
+		}
+		out[s] = o
+	}
+	return out
+}
+
+type scanner struct {
+	*program
+	table map[string]option
+	dirs  []string
+	words []Word // still to be placed
+	ended bool   // "--" was there
+	out   parsedOptions
+	files []File
+}
+
+// option places one word that begins with a dash.
+func (s *scanner) option(text string) error {
+	if strings.HasPrefix(text, "--") || s.single {
+		name, value, glued := strings.Cut(text, "=")
+		o, ok := s.table[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("the option %s is not known to only read", name)
+		case o.value == 0 && glued:
+			return fmt.Errorf("the option %s has no value", name)
+		case o.value == 0 || o.value == '?' && !glued:
+			s.add(given{name: name})
+			return nil
+		case glued:
+			return s.set(name, o, value)
+		}
+		return s.next(name, o)
+	}
+	if _, ok := s.table["-#"]; ok && strings.Trim(text[1:], "0123456789") == "" {
+		s.add(given{name: text})
+		return nil
+	}
+	for i, c := range text[1:] {
+		name := "-" + string(c)
+		o, ok := s.table[name]
+		rest := text[1+i+len(string(c)):]
+		switch {
+		case !ok:
+			return fmt.Errorf("the option %s is not known to only read", name)
+		case o.value == 0 || o.value == '?' && rest == "":
+			s.add(given{name: name})
+		case rest != "":
+			return s.set(name, o, rest)
+		default:
+			return s.next(name, o)
+		}
+	}
+	return nil
+}
+
+// next takes the next word as the value of an option.
+func (s *scanner) next(name string, o option) error {
+	if len(s.words) == 0 {
+		return fmt.Errorf("the option %s has no value", name)
+	}
+	w := s.words[0]
+	s.words = s.words[1:]
+	if !w.literal() {
+		return fmt.Errorf("the value of the option %s is computed", name)
+	}
+	return s.set(name, o, w.text())
+}
+
+func (s *scanner) set(name string, o option, value string) error {
+	switch {
+	case o.value == '#' && !number().MatchString(value):
+		return fmt.Errorf("the value of the option %s is not a number", name)
+	case o.value != '#' && strings.HasPrefix(value, "-") && (s.own && o.long == "" || value == "--" || o.value == ':'):
+		return fmt.Errorf("the value of the option %s begins with -", name)
+	case o.value == ':' && value == "":
+		return fmt.Errorf("the value of the option %s is empty", name)
+	case o.value == ':':
+		s.files = append(s.files, File{Text: value, Dirs: s.dirs})
+	}
+	if o.long != "" {
+		name = o.long
+	}
+	s.add(given{name: name, value: value, has: true})
+	return nil
+}
+
+func (s *scanner) add(g given) { s.out.options = append(s.out.options, g) }
+
+// print returns the option in the plain form.
+func (p *program) print(g given) []string {
+	switch {
+	case !g.has:
+		return []string{quote(g.name)}
+	case strings.HasPrefix(g.name, "--"):
+		return []string{quote(g.name + "=" + g.value)}
+	case specs(p.options)[g.name].value == '?':
+		return []string{quote(g.name + g.value)}
+	}
+	return []string{g.name, quote(g.value)}
+}
+
+// place places all words of a command of the program.
+func (p *program) place(b *builder, name string, words []Word) (*placed, error) {
+	opts, named, err := p.parse(b, words)
+	if err != nil {
+		return nil, err
+	}
+	if p.check != nil {
+		if err := p.check(opts); err != nil {
+			return nil, err
+		}
+	}
+	if p.operands == none && len(opts.operands) > 0 || p.most > 0 && len(opts.operands) > p.most {
+		return nil, fmt.Errorf("it has more operands than %s reads", name)
+	}
+	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.lead)...), files: named}
+	for _, g := range opts.options {
+		out.words = append(out.words, p.print(g)...)
+	}
+	if !p.noEnd && slices.ContainsFunc(opts.operands, func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }) {
+		out.words = append(out.words, "--")
+	}
+	read := opts.operands
+	if p.operands == pattern && !opts.has("-e", "-f", "--regexp", "--expression", "--file", "--files") && len(read) > 0 {
+		if !read[0].literal() {
+			return nil, fmt.Errorf("%s is a pattern for %s that is known only when it runs", read[0].source, name)
+		}
+		read = read[1:]
+	}
+	for _, w := range opts.operands {
+		if w.Glob && p.most > 0 { // the second file may be one that is written
+			return nil, fmt.Errorf("%s may be more files than %s reads", w.source, name)
+		}
+		out.words = append(out.words, w.source)
+	}
+	if p.operands == texts {
+		return out, nil
+	}
+	for _, w := range read {
+		fs, err := p.operandFiles(b, w)
+		if err != nil {
+			return nil, err
+		}
+		out.files = append(out.files, fs...)
+	}
+	out.feeds = p.feeder(opts, len(read) == 0, out)
+	return out, nil
+}
+
+// operandFiles returns the files that an operand names.
+func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
+	if len(w.Values) == 0 {
+		return nil, fmt.Errorf("%s names a file that is known only when it runs", w.source)
+	}
+	var out []File
+	for _, v := range w.Values {
+		switch {
+		case v == "":
+			return nil, errors.New("a file has an empty name")
+		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
+			return nil, fmt.Errorf("%s may be a list of other files", v)
+		case v != "-":
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, NotDir: p.operands == plains})
+		}
+	}
+	return out, nil
+}
+
+// place places the words of a command by the table of read-only programs.
+func (b *builder) place(c *Command) (*placed, error) {
+	name := c.words[0].text()
+	if dir, base := path.Split(name); dir != "" {
+		if !slices.Contains(systemDirs, dir) {
+			return nil, fmt.Errorf("%s is not a program of the system", name)
+		}
+		name = base
+	}
+	args := c.words[1:]
+	if len(args) == 1 && args[0].literal() && slices.Contains(versions, name) && (args[0].text() == "--version" || args[0].text() == versionOptions[name]) {
+		return &placed{words: []string{quoteProgram(c.words[0].text()), args[0].source}}, nil
+	}
+	if place := specialPlace(name); place != nil {
+		return place(b, c, args)
+	}
+	p, ok := programs()[name]
+	if !ok {
+		return nil, fmt.Errorf("%s is not known to only read", name)
+	}
+	out, err := p.place(b, quoteProgram(c.words[0].text()), args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// systemDirs are where systems keep their own programs.
+var systemDirs = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/go/bin/"}
+
+// PrintsOnly reports whether a program opens none of the files that its operands
+// may name: it prints or compares the words.
+func PrintsOnly(name string) bool {
+	switch name {
+	case "echo", "printf", "expr", "test", "[", "export", "local", "readonly", "declare", "return":
+		return true
+	}
+	p, ok := programs()[name]
+	return ok && p.operands == texts
+}

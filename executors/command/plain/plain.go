@@ -1,0 +1,157 @@
+// Package plain parses scripts of a small shell grammar and prints them again in
+// one plain form.
+//
+// A script that runs without a question is judged by its text. A shell may read
+// that text in another way than the parser here does. [Parse] therefore returns
+// the script to run: a new text, printed from the words that were judged. Every
+// word that is not made of plain characters is single-quoted, options and
+// operands stand where they were judged, and nothing else is in it.
+//
+// The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd",
+// subshells, "if" and "for"; redirections of /dev/null, of one descriptor to
+// another and of files; literal words, file name patterns, $HOME, $PWD and
+// variables that the script sets to a literal. Everything else is an error, whose
+// text says what is not plain. Comments are left out.
+//
+// Start with [Parse]. It promises that a command is called read-only only if a
+// table declares its program, every option that it has and the place of every
+// word. It reads no file and decides nothing; package policy does.
+//
+// Why is there a table of options and not a list of dangerous ones? Because an
+// option that is missing from the table costs a question. An option that is
+// missing from a list of dangerous ones costs the user's files.
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Shell is the state in which a script starts.
+type Shell struct {
+	Dir  string // absolute working directory
+	Home string // absolute; empty means unknown
+}
+
+// Form is the plain form of a script.
+type Form struct {
+	// Script is the bash text to run instead of the one that was parsed.
+	Script string
+	// ReadOnly says that the table of read-only programs has every command.
+	ReadOnly bool
+	// Files are the files that the read-only commands name, and the files that
+	// any command has as its standard input.
+	Files []File
+	// Commands are all commands in the order of the script.
+	Commands []*Command
+}
+
+// File is a file that a command names.
+type File struct {
+	Text string
+	Dirs []string // absolute directories that a relative Text may be seen from
+	Glob bool     // Text is a pattern of file names
+	// NotDir says that the file must not be a directory: the program would
+	// follow links in it.
+	NotDir bool
+}
+
+// Command is one simple command.
+type Command struct {
+	Words    []string // the program first
+	Assigns  []string // names of variables set for this command alone
+	Dirs     []string // absolute directories in which it may run
+	Writes   []File   // targets of its redirections, other than /dev/null
+	ReadOnly bool     // the table has it
+
+	words []Word // as Words, with all that is known of each
+}
+
+// Program returns the name that the command is called by, without its directory.
+func (c *Command) Program() string { return c.Words[0][strings.LastIndexByte(c.Words[0], '/')+1:] }
+
+// Limits on the size of a script.
+const (
+	maxScript = 16 << 10 // bytes of the text, and of its plain form
+	maxNest   = 32       // statements inside of each other
+	maxDirs   = 16       // directories that a command may run in
+	maxValues = 64       // values that one word may have
+)
+
+// Parse returns the plain form of a bash script. allow decides about each command
+// that the table of read-only programs does not have, or that writes to a file;
+// why says what is wrong with it. nil refuses all of them with why. The error of
+// Parse says, for people, what is not plain, or is the error of allow.
+func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
+	if len(script) > maxScript {
+		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
+	}
+	for _, r := range script {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == '\uFFFD' {
+			return nil, errors.New("it holds control characters or is not UTF-8")
+		}
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be parsed: %w", err)
+	}
+	if allow == nil {
+		allow = func(_ *Command, why error) error { return why }
+	}
+	b := &builder{shell: sh, allow: allow, form: &Form{ReadOnly: true}, dirs: []string{filepath.Clean(sh.Dir)}, vars: map[string]variable{}}
+	text, err := b.list(file.Stmts)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxScript {
+		return nil, fmt.Errorf("its plain form is longer than %d KiB", maxScript>>10)
+	}
+	if mark := hidden(script, text); mark != "" {
+		return nil, fmt.Errorf("it has %s where its plain form has none", mark)
+	}
+	b.form.Script = text
+	return b.form, nil
+}
+
+// hidden returns a mark of an expansion that the script has more often than its
+// plain form. It looks at bytes alone and so shares no mistake with the parser.
+func hidden(script, form string) string {
+	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
+		if strings.Count(script, mark) > strings.Count(form, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// ReadOnly reports whether the table of read-only programs has a command with
+// these words. Words that are not literal may stand where the program only prints
+// or compares them.
+func ReadOnly(words []Word) bool {
+	if len(words) == 0 || !words[0].literal() || words[0].text() == "" {
+		return false
+	}
+	c := &Command{words: words}
+	for _, w := range words {
+		c.Words = append(c.Words, w.text())
+	}
+	b := &builder{form: &Form{}, vars: map[string]variable{}}
+	_, err := b.place(c)
+	return err == nil
+}
+
+// Literal returns the word whose text is known.
+func Literal(text string) Word { return literalWord(text) }
+
+// Pattern returns the word that a shell replaces by the names of files.
+func Pattern(text string) Word { return Word{Values: []string{text}, Glob: true, source: text} }
+
+// Computed returns a word that only the running shell knows.
+func Computed(source string) Word { return Word{source: source} }
+
+// ExitCode returns the word "$?".
+func ExitCode() Word { return Word{source: `"$?"`, number: true} }

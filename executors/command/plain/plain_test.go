@@ -1,0 +1,193 @@
+package plain
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var shell = Shell{Dir: "/w", Home: "/home/u"}
+
+// The plain form of a script, and the files that it names.
+func TestParse(t *testing.T) {
+	for script, want := range map[string]struct{ form, files string }{
+		"ls -la src":                                {"ls -l -a src", "src"},
+		"cat 'a b' c":                               {"cat 'a b' c", "a b,c"},
+		"cat -- -n":                                 {"cat -- -n", "-n"},
+		"ls *.go":                                   {"ls -- *.go", "*.go"},
+		"ls src/*.go":                               {"ls src/*.go", "src/*.go"},
+		"head -20 f | tail -n5":                     {"head -20 f | tail -n 5", "f"},
+		"ls 2>/dev/null || echo missing":            {"ls 2>/dev/null || echo missing", ""},
+		"wc -l <f 2>&1":                             {"wc -l 0<f 2>&1", "f"},
+		"echo 2 >/dev/null":                         {"echo 2 1>/dev/null", ""},
+		"! grep -q x f":                             {"! grep -q x f", "f"},
+		"grep -rn \"it's\" --include=*.go":          {`grep -r -n '--include=*.go' 'it'\''s'`, ""},
+		"grep -e '->x' f":                           {`grep '--regexp=->x' f`, "f"},
+		"cd sub && cat ../a":                        {"cd ./sub && cat ../a", "sub,../a"},
+		"f=a.go; wc -l \"$f\" $f":                   {"true; wc -l a.go a.go", "a.go,a.go"},
+		"for f in a '-b'; do cat $f; done":          {`for v1 in a -b; do cat -- "$v1"; done`, "a,-b"},
+		"if [ -f a ]; then cat a; else echo no; fi": {"if '[' -f a ']'; then cat a; else echo no; fi", "a,a"},
+		"cat ~/x $HOME/y":                           {"cat /home/u/x /home/u/y", "/home/u/x,/home/u/y"},
+		"ls # list":                                 {"ls", ""},
+		"find . -name '*.go' | xargs wc -l":         {"find . '!' -type l '(' -name '*.go' ')' -print0 | xargs -0 wc -l --", "."},
+		"timeout 5 ls":                              {"timeout 5 ls", ""},
+		"go list ./...":                             {"GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-buildvcs=false go list ./...", ""},
+		"LC_ALL=C sort f":                           {"LC_ALL=C sort f", "f"},
+		"{ ls; pwd; } | head":                       {"{ ls; pwd; } | head", ""},
+		"(cd a; ls)":                                {"(cd ./a; ls)", "a"},
+		`echo "$(git rev-parse HEAD)"`:              {`echo "$(git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' rev-parse HEAD)"`, ""},
+		"echo {a,b}.go":                             {"echo a.go b.go", ""},
+	} {
+		form, err := Parse(script, shell, nil)
+		if err != nil {
+			t.Errorf("%s: %v", script, err)
+			continue
+		}
+		var files []string
+		for _, f := range form.Files {
+			files = append(files, f.Text)
+		}
+		got := struct{ form, files string }{form.Script, strings.Join(files, ",")}
+		if got != want {
+			t.Errorf("%s:\n got %q %q\nwant %q %q", script, got.form, got.files, want.form, want.files)
+		}
+		if !form.ReadOnly {
+			t.Errorf("%s: not read-only", script)
+		}
+		again, err := Parse(form.Script, shell, nil)
+		if err != nil && !strings.Contains(form.Script, "GO") && !strings.Contains(form.Script, "git ") && !strings.Contains(form.Script, "-0 ") {
+			t.Errorf("the plain form of %s is not plain: %v", script, err)
+		} else if err == nil && again.Script != form.Script && !strings.Contains(script, "cd ") && !strings.Contains(script, "xargs") {
+			t.Errorf("%s: the plain form of %q is %q", script, form.Script, again.Script)
+		}
+	}
+}
+
+// The directories from which a relative name may be seen.
+func TestDirectories(t *testing.T) {
+	for script, want := range map[string][]string{
+		"cat x":                              {"/w"},
+		"cd a && cat x":                      {"/w/a"},
+		"cd a; cat x":                        {"/w/a", "/w"},
+		"cd a && cd ../b && cat x":           {"/w/b"},
+		"cd a && ls && cat x":                {"/w/a"},
+		"(cd a); cat x":                      {"/w"},
+		"cd a | ls; cat x":                   {"/w"},
+		"if [ -d a ]; then cd a; fi; cat x":  {"/w/a", "/w"},
+		"cd a || cd b; cat x":                {"/w/a", "/w", "/w/a/b", "/w/b"},
+		"! cd a && cat x":                    {"/w/a", "/w"},
+		"cd /tmp && cat x":                   {"/tmp"},
+		"git -C a diff -- /x; cat x":         {"/w"},
+		"x=a; cd $x && cat x":                {"/w/a"},
+		"ls && cd a && cat x":                {"/w/a"},
+		"cd a && cat y; cd b && ls && cat x": {"/w/a/b", "/w/b"},
+	} {
+		form, err := Parse(script, shell, nil)
+		if err != nil {
+			t.Errorf("%s: %v", script, err)
+			continue
+		}
+		got := slices.Clone(form.Files[len(form.Files)-1].Dirs)
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", script, diff)
+		}
+	}
+}
+
+// A command that the table does not have is the caller's to allow.
+func TestAllow(t *testing.T) {
+	var seen []string
+	allow := func(c *Command, why error) error {
+		if c.Words[0] == "rm" {
+			return errors.New("no")
+		}
+		text := strings.Join(c.Words, " ")
+		for _, w := range c.Writes {
+			text += " >" + w.Text
+		}
+		seen = append(seen, text)
+		return nil
+	}
+	form, err := Parse("go test ./... 2>&1 | tail -5 && CGO_ENABLED=0 timeout 60 make 'a b' > log", shell, allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "go test ./... 2>&1 | tail -5 && CGO_ENABLED=0 timeout 60 make 'a b' 1>log"; form.Script != want || form.ReadOnly {
+		t.Errorf("%q, %v", form.Script, form.ReadOnly)
+	}
+	if diff := cmp.Diff([]string{"go test ./...", "make a b >log"}, seen); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Parse("make; rm x", shell, allow); err == nil {
+		t.Error("a refused command is in a plain form")
+	}
+	for _, script := range []string{"make $(ls)", "make $x", "make *", "make -*", "for x in a; do make $x; done", "make &", "make <<E\nE", "FOO=$(ls) make", "make {a,b} > $x"} {
+		if form, err := Parse(script, shell, allow); err == nil {
+			t.Errorf("%s: %s", script, form.Script)
+		}
+	}
+}
+
+// The table itself: short options are single letters, and each program takes its
+// own options.
+func TestTable(t *testing.T) {
+	check := func(name string, p *program) {
+		table := specs(p.options)
+		if p.single {
+			table = singleSpecs(p.options)
+		}
+		for option := range table {
+			if p.single || strings.HasPrefix(option, "--") || option == "-#" {
+				continue
+			}
+			if len(option) != 2 || !strings.Contains("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.", option[1:]) {
+				t.Errorf("%s: the option %q", name, option)
+			}
+		}
+	}
+	for name, p := range programs() {
+		check(name, p)
+	}
+	for name, p := range gitCommands() {
+		check("git "+name, p)
+	}
+	for name, p := range goCommands() {
+		check("go "+name, p)
+	}
+}
+
+// Bash reads every plain form as a script without a mistake.
+func FuzzPlain(f *testing.F) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		f.Skip("no bash here to compare with")
+	}
+	for _, s := range []string{"ls -la", "cat 'a b'", `echo "a$HOME"`, `x='$(b)'; echo "$x"`, "for f in a b; do cat \"$f\"; done", `grep '\' f`, "echo {a,b}", `echo a\ b`, "echo '`x`' \"\\$(x)\"", "cat <a", "echo ~", `echo $'a\nb'`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, script string) {
+		form, err := Parse(script, shell, nil)
+		if err != nil {
+			return
+		}
+		out, err := exec.Command(bash, "--norc", "--noprofile", "-n", "-c", form.Script).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: bash does not read %q: %v %s", script, form.Script, err, out)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse(`cd sub && git diff --stat 2>/dev/null | tail -80`, shell, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package plain
+
+import "strings"
+
+// quote returns text as one word of a shell: as it is if every character is a
+// plain one, else in single quotes.
+func quote(text string) string {
+	if text != "" && strings.IndexFunc(text, notPlain) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// notPlain reports whether a character may mean something to a shell.
+func notPlain(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("_./:,+@-", r)
+}
+
+// reserved are words that mean something to bash where a command begins.
+const reserved = " if then else elif fi case esac for select while until do done in function time coproc "
+
+// quoteProgram returns the name of a program as the first word of a command.
+func quoteProgram(name string) string {
+	if strings.Contains(reserved, " "+name+" ") {
+		return "'" + name + "'"
+	}
+	return quote(name)
+}
+
+// quoted returns each text as one word of a shell.
+func quoted(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = quote(t)
+	}
+	return out
+}

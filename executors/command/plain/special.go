@@ -1,0 +1,274 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// specialPlace returns how to place the words of a program that a list of options does
+// not fit, nil for all others.
+func specialPlace(name string) func(*builder, *Command, []Word) (*placed, error) {
+	switch name {
+	case "cd":
+		return placeCd
+	case "echo":
+		return placeEcho
+	case "printf":
+		return placePrintf
+	case "[", "test":
+		return placeTest
+	case "set":
+		return placeSet
+	case "expr":
+		return placeExpr
+	case "date":
+		return placeDate
+	case "ps":
+		return placePs
+	case "find":
+		return placeFind
+	case "xargs":
+		return placeXargs
+	case "git":
+		return placeGit
+	case "go":
+		return placeGo
+	}
+	return nil
+}
+
+// printed returns the command with its words in the order of the script.
+func printed(c *Command) *placed {
+	p := &placed{words: []string{quoteProgram(c.words[0].text())}}
+	for _, w := range c.words[1:] {
+		p.words = append(p.words, w.source)
+	}
+	return p
+}
+
+// placeCd accepts "cd DIR". A relative directory is spelled with "./", so that
+// CDPATH has no say.
+func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
+	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
+		args = args[1:]
+	}
+	if len(args) != 1 || !args[0].literal() || args[0].text() == "" || args[0].text()[0] == '-' || args[0].text()[0] == '+' {
+		return nil, errors.New("the directory of a cd is not a literal")
+	}
+	dir := args[0].text()
+	word := dir
+	if !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "./") && !strings.HasPrefix(dir, "../") && dir != "." && dir != ".." {
+		word = "./" + dir
+	}
+	return &placed{words: []string{"cd", quote(word)}, cd: dir, files: []File{{Text: dir, Dirs: b.dirs}}}, nil
+}
+
+func placeEcho(b *builder, c *Command, args []Word) (*placed, error) { return printed(c), nil }
+
+// placePrintf refuses "printf -v NAME", which sets a variable.
+func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
+	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || !args[0].literal() || strings.HasPrefix(args[0].text(), "-") {
+		return nil, errors.New("printf: its format is not a literal")
+	}
+	return printed(c), nil
+}
+
+func placeExpr(b *builder, c *Command, args []Word) (*placed, error) {
+	for _, w := range args {
+		if len(w.Values) == 0 || w.Glob {
+			return nil, errors.New("expr: a word of it is known only when it runs")
+		}
+	}
+	return printed(c), nil
+}
+
+const (
+	testFiles   = " -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -u -w -x "
+	testTexts   = " -n -z "
+	testPairs   = " = == != < > "
+	testNumbers = " -eq -ne -lt -le -gt -ge "
+	testTwo     = " -nt -ot -ef "
+)
+
+// placeTest accepts tests of files, texts and numbers. Tests of variables are
+// missing, since the subscript of a variable's name is computed.
+func placeTest(b *builder, c *Command, args []Word) (*placed, error) {
+	if c.words[0].text() == "[" {
+		if len(args) == 0 || args[len(args)-1].text() != "]" {
+			return nil, errors.New("[ has no ]")
+		}
+		args = args[:len(args)-1]
+	}
+	p := printed(c)
+	for _, w := range args {
+		if !w.known() && !w.number {
+			return nil, errors.New("a test has a word that is known only when it runs")
+		}
+	}
+	is := func(i int, list string) bool {
+		return i < len(args) && args[i].literal() && strings.Contains(list, " "+args[i].text()+" ")
+	}
+	file := func(w Word) {
+		for _, v := range w.Values {
+			if v != "" {
+				p.files = append(p.files, File{Text: v, Dirs: b.dirs})
+			}
+		}
+	}
+	for i := 0; i < len(args); {
+		switch {
+		case is(i, " ! ") && i+1 < len(args):
+			i++
+			continue
+		case is(i, testFiles) && i+1 < len(args):
+			file(args[i+1])
+			i += 2
+		case is(i, testTexts) && i+1 < len(args):
+			i += 2
+		case is(i+1, testPairs) && i+2 < len(args):
+			i += 3
+		case is(i+1, testNumbers) && i+2 < len(args) && (isNumber(args[i]) || args[i].number) && (isNumber(args[i+2]) || args[i+2].number):
+			i += 3
+		case is(i+1, testTwo) && i+2 < len(args):
+			file(args[i])
+			file(args[i+2])
+			i += 3
+		default:
+			return nil, errors.New("a test is not one of files, texts or numbers")
+		}
+		if i < len(args) {
+			if !is(i, " -a -o ") || i+1 == len(args) {
+				return nil, errors.New("a test is not one of files, texts or numbers")
+			}
+			i++
+		}
+	}
+	return p, nil
+}
+
+func isNumber(w Word) bool {
+	return w.literal() && w.text() != "" && strings.Trim(strings.TrimPrefix(w.text(), "-"), "0123456789") == ""
+}
+
+var setOptions = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-[eux]*( pipefail| errexit| nounset)?$|^-[eux]*o (pipefail|errexit|nounset)$`)
+})
+
+// placeSet accepts the options that end a script at its first failure.
+func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
+	for _, w := range args {
+		if !w.literal() {
+			return nil, errors.New("set: its options are computed")
+		}
+	}
+	text := strings.Join(c.Words[1:], " ")
+	if text == "" || text == "-" || !setOptions().MatchString(text) || strings.Contains(text, " ") && !strings.Contains(text, "o ") {
+		return nil, errors.New("set: it changes more than how the script ends")
+	}
+	return printed(c), nil
+}
+
+// placeDate refuses the operand that sets the clock, and files.
+func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
+	p := program{options: "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email", operands: texts, most: 1, check: func(o *parsedOptions) error {
+		if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
+			return errors.New("it may set the clock")
+		}
+		return nil
+	}}
+	return p.place(b, c.words[0].source, args)
+}
+
+var psWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
+})
+
+// placePs refuses formats that show environments, which hold secrets.
+func placePs(b *builder, c *Command, args []Word) (*placed, error) {
+	for i := 0; i < len(args); i++ {
+		if !args[i].literal() {
+			return nil, errors.New("ps: its options are computed")
+		}
+		text := args[i].text()
+		if strings.HasPrefix(text, "-") && (strings.HasSuffix(text, "o") || text == "-p") && i+1 < len(args) {
+			i++
+			text += " " + args[i].text()
+		}
+		if !psWords().MatchString(text) || strings.Contains(text, "env") {
+			return nil, fmt.Errorf("ps: %s may show more than the list of processes", text)
+		}
+	}
+	return printed(c), nil
+}
+
+// inner places a command that another one runs. Builtins of the shell are not
+// programs, and a cd in it changes nothing.
+func (b *builder) inner(c *Command) (*placed, error) {
+	if !c.words[0].literal() || c.words[0].text() == "" {
+		return nil, errors.New("the name of a program is computed")
+	}
+	for _, w := range c.words {
+		c.Words = append(c.Words, w.text())
+	}
+	if slices.Contains(shellOwn, c.Words[0]) {
+		return nil, fmt.Errorf("%s is part of the shell", c.Words[0])
+	}
+	p, err := b.place(c)
+	if err != nil {
+		return nil, err
+	}
+	c.ReadOnly = true
+	b.form.Commands = append(b.form.Commands, c)
+	return p, nil
+}
+
+// placeGo accepts the commands of go that look at modules and packages. They
+// start no other toolchain, load nothing and ask no version control.
+func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
+	if len(args) == 0 || !args[0].literal() {
+		return nil, errors.New("go: its command is computed")
+	}
+	sub, rest := args[0].text(), args[1:]
+	if sub == "mod" && len(rest) > 0 && rest[0].literal() && slices.Contains([]string{"graph", "why"}, rest[0].text()) {
+		sub, rest = "mod "+rest[0].text(), rest[1:]
+	}
+	p, ok := goCommands()[sub]
+	if !ok {
+		return nil, fmt.Errorf("go %s is not known to only read", sub)
+	}
+	one := *p
+	one.lead = append(strings.Fields(sub), p.lead...)
+	one.env = append([]string{"GOTOOLCHAIN=local"}, p.env...)
+	out, err := one.place(b, quoteProgram(c.words[0].text()), rest)
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w", sub, err)
+	}
+	return out, nil
+}
+
+var goCommands = sync.OnceValue(func() map[string]*program {
+	offline := []string{"GOPROXY=off", "GOFLAGS=-buildvcs=false"}
+	return map[string]*program{
+		"version": {operands: none}, "env": {options: "-json -changed", operands: texts, single: true, noEnd: true, check: goNames},
+		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
+		"doc":  {options: "-all -c -cmd -short -src -u", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
+		"help": {operands: texts, noEnd: true, check: goNames}, "mod graph": {operands: none, env: offline}, "mod why": {options: "-m", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
+	}
+})
+
+// goNames accepts names of packages, modules and variables, and no files.
+func goNames(o *parsedOptions) error {
+	for _, w := range o.operands {
+		if !w.literal() || strings.HasPrefix(w.text(), "/") || strings.Contains(w.text(), "..") && !strings.HasSuffix(w.text(), "...") || strings.Contains(w.text(), "../") || strings.HasPrefix(w.text(), "-") || strings.HasSuffix(w.text(), ".go") {
+			return fmt.Errorf("%s may be a file", w.source)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Word is one word of a command as the program gets it.
+type Word struct {
+	// Values are the texts that the word may have: one, or for a variable of a
+	// loop those of all rounds. There are none if only the shell knows the text.
+	Values []string
+	// Glob says that the values are patterns of file names.
+	Glob bool
+	// source is the word in the plain form.
+	source string
+	// varies says that the word holds a variable of a loop.
+	varies bool
+	// number says that the word is $?, which is a number.
+	number bool
+}
+
+// literal reports whether the word has exactly one text, known before it runs.
+func (w Word) literal() bool { return len(w.Values) == 1 && !w.Glob && !w.varies }
+
+// text returns the word's text; the source if there is more than one.
+func (w Word) text() string {
+	if len(w.Values) == 1 && !w.varies {
+		return w.Values[0]
+	}
+	return w.source
+}
+
+// known reports whether all texts that the word may have are known; those of a
+// pattern depend on the files that are there.
+func (w Word) known() bool { return len(w.Values) > 0 && !w.Glob }
+
+// mayBegin reports whether one of the word's texts may begin with c.
+func (w Word) mayBegin(c byte) bool {
+	if len(w.Values) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(w.Values, func(v string) bool {
+		return v != "" && (v[0] == c || w.Glob && strings.IndexByte("*?[", v[0]) >= 0)
+	})
+}
+
+func literalWord(text string) Word { return Word{Values: []string{text}, source: quote(text)} }
+
+// variable is the value of a variable at one place of the script.
+type variable struct {
+	word Word
+	loop string // the name in the plain form of a variable that a loop sets
+}
+
+// parts collects the parts of one word.
+type parts struct {
+	word    Word
+	pending strings.Builder // literal text that is not yet in source
+	bracket bool            // an unquoted "[" is open
+	inValue bool            // the value of an assignment: no patterns
+}
+
+func (p *parts) literal(text string) {
+	for i := range p.word.Values {
+		p.word.Values[i] += text
+	}
+	p.pending.WriteString(text)
+}
+
+func (p *parts) flush() {
+	if p.pending.Len() > 0 {
+		p.word.source += quote(p.pending.String())
+		p.pending.Reset()
+	}
+}
+
+// raw adds text that the shell expands.
+func (p *parts) raw(text string) {
+	p.flush()
+	p.word.source += text
+}
+
+// words returns the words that one word of the source becomes, with its braces
+// expanded.
+func (b *builder) words(src *syntax.Word) ([]Word, error) {
+	split := *src
+	split.Parts = slices.Clone(src.Parts)
+	if !syntax.SplitBraces(&split) {
+		w, err := b.word(src, false)
+		return []Word{w}, err
+	}
+	var out []Word
+	for one, err := range expand.BracesSeq(nil, &split) {
+		if err != nil || len(out) == maxValues {
+			return nil, fmt.Errorf("braces expand to more than %d words", maxValues)
+		}
+		w, err := b.word(one, false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// word resolves one word; value says that it is the value of an assignment.
+func (b *builder) word(src *syntax.Word, value bool) (Word, error) {
+	p := &parts{word: Word{Values: []string{""}}, inValue: value}
+	for i, part := range src.Parts {
+		if err := b.part(p, part, i == 0, i == len(src.Parts)-1, false); err != nil {
+			return Word{}, err
+		}
+	}
+	p.flush()
+	w := p.word
+	w.number = w.number && w.source == `"$?"`
+	if w.source == "" {
+		w.source = "''"
+	}
+	if w.Glob && len(w.Values) == 0 {
+		return Word{}, errors.New("a pattern has a substitution in it")
+	}
+	return w, nil
+}
+
+func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool) error {
+	switch n := part.(type) {
+	case *syntax.Lit:
+		return b.unquoted(p, n.Value, first, last, quoted)
+	case *syntax.SglQuoted:
+		text := n.Value
+		if n.Dollar {
+			if !simpleEscapes().MatchString(text) {
+				return errors.New("$'…' has escapes that shells read differently")
+			}
+			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`, `\'`, `'`).Replace(text)
+		}
+		return p.quotedText(text)
+	case *syntax.DblQuoted:
+		if n.Dollar {
+			return errors.New(`$"…" is translated by the shell`)
+		}
+		for _, q := range n.Parts {
+			if err := b.part(p, q, false, false, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *syntax.ParamExp:
+		return b.parameter(p, n, quoted)
+	case *syntax.CmdSubst:
+		return b.substitution(p, n, quoted)
+	}
+	return fmt.Errorf("it has %s", nodeName(part))
+}
+
+var simpleEscapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\\]|\\[nt\\'])*$`) })
+
+// hasWildcard reports whether a text would mean something in a pattern.
+func hasWildcard(texts []string) bool {
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, `*?[]\`) })
+}
+
+// quotedText adds text that stood in quotes.
+func (p *parts) quotedText(text string) error {
+	if p.word.Glob && strings.ContainsAny(text, `*?[]\`) {
+		return errors.New("a pattern has quoted wildcards")
+	}
+	p.literal(text)
+	return nil
+}
+
+// unquoted adds literal text of the source with its backslashes.
+func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) error {
+	if first && !quoted && strings.HasPrefix(text, "~") {
+		if alone := len(text) == 1 && !last; alone || len(text) > 1 && text[1] != '/' || b.shell.Home == "" {
+			return errors.New("it has a ~ that only the shell can resolve")
+		}
+		p.literal(b.shell.Home)
+		text = text[1:]
+	}
+	if p.inValue && !quoted && strings.Contains(text, ":~") {
+		return errors.New("it has a ~ that only the shell can resolve")
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0):
+			i++
+			if text[i] == '\n' { // a continued line
+				continue
+			}
+			if err := p.quotedText(text[i : i+1]); err != nil {
+				return err
+			}
+		case !quoted && !p.inValue && strings.IndexByte("*?[", c) >= 0:
+			n, err := p.wildcard(text[i:])
+			if err != nil {
+				return err
+			}
+			i += n - 1
+		case p.word.Glob && strings.IndexByte(`]*?[\`, c) >= 0:
+			return errors.New("a pattern has quoted wildcards")
+		default:
+			p.literal(text[i : i+1])
+		}
+	}
+	return nil
+}
+
+// set is a bracket expression whose meaning is the same in all shells.
+var set = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`) })
+
+// wildcard adds the wildcard that text begins with, and returns its length.
+func (p *parts) wildcard(text string) (int, error) {
+	n := 1
+	if text[0] == '[' {
+		if n = len(set().FindString(text)); n == 0 {
+			if !strings.Contains(text, "]") && text == "[" {
+				p.literal("[")
+				return 1, nil
+			}
+			return 0, errors.New("a pattern has a bracket expression that shells read differently")
+		}
+	}
+	if !p.word.Glob && hasWildcard(p.word.Values) {
+		return 0, errors.New("a pattern has quoted wildcards")
+	}
+	for i := range p.word.Values {
+		p.word.Values[i] += text[:n]
+	}
+	p.word.Glob = true
+	p.raw(text[:n])
+	return n, nil
+}
+
+// parameter adds the value of a variable.
+func (b *builder) parameter(p *parts, n *syntax.ParamExp, quoted bool) error {
+	if n.Param == nil || n.Flags != nil || n.Excl || n.Length || n.Width || n.IsSet || n.NestedParam != nil || n.Index != nil || len(n.Modifiers) > 0 || n.Slice != nil || n.Repl != nil || n.Names != 0 || n.Exp != nil {
+		return errors.New("it expands a parameter with an operator")
+	}
+	name := n.Param.Value
+	v, set := b.vars[name]
+	switch {
+	case set && len(v.word.Values) == 0: // computed
+		p.word.Values = nil
+		p.raw(v.word.source)
+		return nil
+	case set && v.loop != "":
+		return p.loopVariable(v)
+	case set:
+		return p.value(v.word.Values[0], name, quoted)
+	case name == "HOME" && b.shell.Home != "":
+		return p.value(b.shell.Home, name, quoted)
+	case name == "PWD" && len(b.dirs) == 1:
+		return p.value(b.dirs[0], name, quoted)
+	case name == "?":
+		p.word.number = len(p.word.Values) == 1 && p.word.Values[0] == ""
+		p.word.Values = nil
+		p.raw(`"$?"`)
+		return nil
+	}
+	return fmt.Errorf("it uses $%s, which the script does not set to a literal", name)
+}
+
+// value adds the literal value of a variable. Without quotes a shell would split
+// it and expand its wildcards.
+func (p *parts) value(text, name string, quoted bool) error {
+	if !quoted && !p.inValue && (text == "" || strings.IndexFunc(text, notPlain) >= 0) {
+		return fmt.Errorf("it uses $%s without quotes, and its value has spaces or other special characters", name)
+	}
+	return p.quotedText(text)
+}
+
+// loopVariable adds a variable of a loop. It is quoted in the plain form, so that
+// a file name with spaces stays one word.
+func (p *parts) loopVariable(v variable) error {
+	if len(p.word.Values)*len(v.word.Values) > maxValues {
+		return fmt.Errorf("a word has more than %d values", maxValues)
+	}
+	if v.word.Glob && !p.word.Glob && hasWildcard(p.word.Values) || p.word.Glob && !v.word.Glob && hasWildcard(v.word.Values) {
+		return errors.New("a pattern has quoted wildcards")
+	}
+	var all []string
+	for _, a := range p.word.Values {
+		for _, o := range v.word.Values {
+			all = append(all, a+o)
+		}
+	}
+	p.word.Values, p.word.Glob, p.word.varies = all, p.word.Glob || v.word.Glob, true
+	p.raw(`"$` + v.loop + `"`)
+	return nil
+}
+
+// substitution adds the output of commands, which is only known when they run.
+func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error {
+	if n.TempFile || n.ReplyVar {
+		return errors.New("it has a substitution that changes the shell")
+	}
+	end := b.subshell()
+	text, err := b.list(n.Stmts)
+	end()
+	if err != nil {
+		return err
+	}
+	p.word.Values = nil
+	if text = "$(" + text + ")"; quoted || p.inValue {
+		text = `"` + text + `"`
+	}
+	p.raw(text)
+	return nil
+}
+
+// nodeName names a part of the grammar for people.
+func nodeName(n syntax.Node) string {
+	switch n.(type) {
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
+		return "arithmetic"
+	case *syntax.ProcSubst:
+		return "a process substitution"
+	case *syntax.ExtGlob:
+		return "an extended pattern"
+	case *syntax.TestClause:
+		return "[[ ]]"
+	case *syntax.CaseClause:
+		return "a case"
+	case *syntax.FuncDecl:
+		return "a function"
+	case *syntax.DeclClause:
+		return "a declaration of variables"
+	case *syntax.CoprocClause:
+		return "a coprocess"
+	case *syntax.WhileClause:
+		return "a while loop"
+	}
+	return "a form that is not plain"
+}

@@ -1,0 +1,79 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var (
+	duration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9.]+[smhd]?$`) })
+	setting  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
+)
+
+// unwrap splits the words of a wrapper from the command that it runs: "timeout
+// 60", "nice -n 5", "env NAME=VALUE". The names and values that env sets join
+// those of the command. A wrapper with any other option has no inner command.
+func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
+	inner = words
+	for {
+		n := 0
+		text := func(i int) string {
+			if i < len(inner) && inner[i].literal() {
+				return inner[i].text()
+			}
+			return ""
+		}
+		switch text(0) {
+		case "timeout":
+			if duration().MatchString(text(1)) {
+				n = 2
+			}
+		case "nice":
+			switch {
+			case text(1) == "-n" && isNumber(inner[min(2, len(inner)-1)]):
+				n = 3
+			case text(1) != "" && !strings.HasPrefix(text(1), "-"):
+				n = 1
+			}
+		case "env":
+			for n = 1; setting().MatchString(text(n)); n++ {
+				name, value, _ := strings.Cut(text(n), "=")
+				names, values = append(names, name), append(values, value)
+			}
+			if strings.HasPrefix(text(n), "-") {
+				n = 0
+			}
+		}
+		if n == 0 || n >= len(inner) || !inner[n].literal() {
+			return wrapper, inner, names, values
+		}
+		wrapper, inner = append(wrapper, inner[:n]...), inner[n:]
+	}
+}
+
+// wrap puts the words of a wrapper before a placed command.
+func (p *placed) wrap(wrapper []Word, program string) error {
+	if len(wrapper) == 0 {
+		return nil
+	}
+	if slices.Contains(shellOwn, program) || strings.Contains(reserved, " "+program+" ") {
+		return fmt.Errorf("%s is part of the shell", program)
+	}
+	if p.cd != "" {
+		return errors.New("a cd in another program changes nothing")
+	}
+	words := make([]string, len(wrapper))
+	for i, w := range wrapper {
+		words[i] = w.source
+	}
+	p.words = slices.Concat(words, p.words)
+	p.feeds = nil
+	return nil
+}
+
+// shellOwn are commands that only the shell itself can run.
+var shellOwn = []string{"cd", "set", "exit", "break", "continue", "command", "type", ":"}

@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+)
+
+// form returns the plain form in which a command may run without a question. The
+// error is the reason to ask. remembered says that the user's answers for good
+// count too.
+func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*executors.Judged, error) {
+	card := call.Card
+	if p.NoBash {
+		return nil, errors.New("there is no bash here to run it")
+	}
+	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: p.Home}, func(c *plain.Command, why error) error {
+		return p.covers(call.Tool, c, src, why, remembered)
+	})
+	if err != nil {
+		return nil, err
+	}
+	steps := 0
+	for _, f := range form.Files {
+		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
+			return nil, errors.New(".git and .zeph are always asked about")
+		}
+	}
+	for _, c := range form.Commands {
+		if !c.ReadOnly {
+			continue
+		}
+		if c.Program() == "git" {
+			if err := gitRunsNothing(c.Dirs, p.private()); err != nil {
+				return nil, fmt.Errorf("what the repository makes git do is not known (%w)", err)
+			}
+		}
+		if found := p.ownProgram(c); found != "" {
+			return nil, fmt.Errorf("%s would run %s", c.Words[0], found)
+		}
+	}
+	if form.ReadOnly && card.FullAccess {
+		return nil, errors.New("it failed when it could only read")
+	}
+	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
+}
+
+// covers returns nil if a rule, or with remembered an answer for good, allows a
+// command that is not known to only read. A file that the command writes needs a
+// rule of its own for the command.
+func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, remember bool) error {
+	if c.ReadOnly { // and yet it writes a file
+		return why
+	}
+	one := command.New(c.Words, c.Dirs, c.Assigns)
+	v := p.segment(tool, one, src, false)
+	if v.action == Ask && remember && len(c.Writes) == 0 {
+		if key, _ := remembered(one, src); key != "" && p.Remembered.Answer([]string{key}) == Allow {
+			return nil
+		}
+	}
+	switch {
+	case v.action == Allow && v.pattern == "": // the rest of the chain knows it as harmless, and the table does not
+		return why
+	case v.action != Allow:
+		return errors.New(strings.TrimPrefix(v.why, "default: "))
+	}
+	steps := 0
+	for _, f := range c.Writes {
+		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
+			return errors.New(".git and .zeph are always asked about")
+		}
+	}
+	return nil
+}
+
+// pathOf returns the file of a plain form as a path that a command names.
+func pathOf(f plain.File) command.Path {
+	p := command.Path{Text: f.Text, Glob: f.Glob, Sure: true}
+	for _, d := range f.Dirs {
+		if filepath.IsAbs(f.Text) {
+			d = ""
+		}
+		p.Abs = append(p.Abs, strings.TrimSuffix(d, "/")+"/"+strings.TrimPrefix(f.Text, "/"))
+	}
+	return p
+}
+
+// builtins are programs that bash has itself.
+var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true", "type"}
+
+// ownProgram returns the file that a bare name of a program leads to, if that
+// file is inside the session's roots: PATH may have directories of the project.
+func (p ruling) ownProgram(c *plain.Command) string {
+	name := c.Words[0]
+	if strings.Contains(name, "/") || slices.Contains(builtins, name) {
+		return ""
+	}
+	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) || err == nil && !filepath.IsAbs(path) {
+		return path
+	}
+	if err != nil {
+		return ""
+	}
+	for _, root := range p.Roots.Dirs() {
+		if inside(path, root) && !underSystem(root) {
+			return path
+		}
+	}
+	return ""
+}
+
+// underSystem reports whether a root is so wide that the system's programs are
+// inside it.
+func underSystem(root string) bool { return root == string(filepath.Separator) || root == "/usr" }
+
+// plain returns the plain form of a command, if it has one and only reads.
+func (g judge) plain(card executors.Card) (*plain.Form, bool) {
+	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, nil)
+	return form, err == nil
+}
+
+// named judges the files of a plain form: those are exactly the words that its
+// programs open.
+func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string) {
+	private := ownFiles{private: g.private(), home: g.Home}
+	var read *reader
+	if rules := g.readable(); rules != nil {
+		read = &reader{rules: rules, home: g.Home}
+	}
+	temp, steps := tempDirs(), 0
+	for _, f := range form.Files {
+		path := pathOf(f)
+		if private.private != nil {
+			private.file(path, true)
+		}
+		if read != nil {
+			read.file(path, true, false)
+		}
+		for i, found := range places(path, &steps) {
+			if i < len(path.Abs) && harmless(path.Abs[i]) {
+				continue
+			}
+			if slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
+				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
+			}
+		}
+		if f.NotDir && slices.ContainsFunc(path.Abs, isDir) {
+			ask = append(ask, fmt.Sprintf("%s is a directory, and links in it may lead elsewhere", f.Text))
+		}
+	}
+	if private.named != "" {
+		return outOfReach(private.named), nil
+	}
+	ask = append(ask, private.ask...)
+	if read != nil {
+		if read.refused != "" {
+			return executors.Failuref(executors.PolicyBlocked, "the command reads %s: %s", read.refused, read.why).
+				Hint("Do not try another way: the user's configuration keeps that file from you."), nil
+		}
+		ask = append(ask, read.ask...)
+	}
+	return nil, ask
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
