@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 )
 
 // stripAnnotated drops lines of a kind, counts them, and cuts what is left.
@@ -28,7 +27,7 @@ func newStripAnnotated(p params) (Strategy, error) {
 		Head           *int     `toml:"keep_head"`
 		Tail           *int     `toml:"keep_tail"`
 	}{Threshold: 30}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	noise, _, err := both(c.Patterns, nil)
@@ -103,14 +102,4 @@ func (a *annotated) End() Confidence {
 	}
 	cut.end()
 	return Partial
-}
-
-const noiseTail = " noise lines removed)"
-
-func noiseCount(n int) []byte {
-	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseTail...)
-}
-
-func isNoiseCount(l []byte) bool {
-	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseTail))
 }

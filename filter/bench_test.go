@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func BenchmarkScan(b *testing.B) {
 		b.SetBytes(int64(len(mix)))
 		b.ReportAllocs()
 		for b.Loop() {
-			m := s.begin(func([]byte) {})
+			m := s.stream(func([]byte) {}, nil)
 			for rest := mix; len(rest) > 0; {
 				end := bytes.IndexByte(rest, '\n')
 				m.line(rest[:end])
@@ -287,5 +288,57 @@ func TestSamplesHaveNoCredentials(t *testing.T) {
 				t.Errorf("%s/%s: %s", c.rule, c.name, Warning(found))
 			}
 		}
+	}
+}
+
+// BenchmarkGroupByRule filters what compilers and linters write.
+func BenchmarkGroupByRule(b *testing.B) {
+	f, _ := New("")
+	for _, name := range []string{"cargo-clippy", "lint", "make", "gcc", "mypy"} {
+		dirs, err := filepath.Glob(filepath.Join("testdata/samples", name, "*", "output"))
+		if err != nil || len(dirs) == 0 {
+			b.Fatal(name, err)
+		}
+		var lines [][]byte
+		size := 0
+		for size < 1<<20 {
+			for _, path := range dirs {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				text = Sanitize(text)
+				size += len(text)
+				lines = append(lines, bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))...)
+			}
+		}
+		cmd, err := os.ReadFile(filepath.Join(filepath.Dir(dirs[0]), "cmd"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		seg, _ := segment(string(cmd))
+		var s Strategy
+		for _, r := range f.rules {
+			if r.match.matches(seg) && r.kind == "group_by_rule" {
+				s = r.strategy
+			}
+		}
+		if s == nil {
+			b.Fatalf("no rule for %q", seg)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				out := NewLines()
+				p := s.Begin(Run{Exit: 1}, out)
+				for _, l := range lines {
+					p.Line(l)
+				}
+				p.End()
+				out.Close()
+			}
+			b.ReportMetric(float64(len(lines)), "lines/op")
+		})
 	}
 }

@@ -38,7 +38,7 @@ func newDedup(p params) (Strategy, error) {
 		Max       int    `toml:"max_unique_patterns"`
 		Only      string `toml:"only"`
 	}{Max: 10_000}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Max <= 0 {
@@ -312,8 +312,6 @@ func (d *deduping) End() Confidence {
 	return Full
 }
 
-const patternsTail = " total lines)"
-
 // patternCount is the last line of a log that was folded.
 func (d *deduping) patternCount(unique int) []byte {
 	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, patternsTail)
@@ -321,11 +319,6 @@ func (d *deduping) patternCount(unique int) []byte {
 		l = fmt.Appendf(l, " (capped at %d)", d.max)
 	}
 	return l
-}
-
-func isPatternCount(l []byte) bool {
-	rest := l[run(l, 0):]
-	return len(rest) < len(l) && bytes.HasPrefix(rest, []byte(" unique patterns (")) && bytes.Contains(rest, []byte(patternsTail))
 }
 
 // suffix tells how often an entry came, and when the last time was.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
-	"unicode/utf8"
 )
 
 // When the different records of a log are still many, those that are alike are
@@ -296,26 +295,3 @@ var (
 	foreignFrames = byteTexts("java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.", "org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.", "org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.", "io.undertow.", "com.zaxxer.")
 	foreignPaths  = byteTexts("node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python", "/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/", "(internal/", "/gems/", "vendor/")
 )
-
-func byteTexts(list ...string) [][]byte {
-	var out [][]byte
-	for _, s := range list {
-		out = append(out, []byte(s))
-	}
-	return out
-}
-
-// shortenedMark is in a line without its middle.
-const shortenedMark = " bytes omitted) ... "
-
-// shortened is a long line without its middle.
-func shortened(l []byte, size int) []byte {
-	head, tail := size*3/4, len(l)-size/4
-	for head > 0 && !utf8.RuneStart(l[head]) {
-		head--
-	}
-	for tail < len(l) && !utf8.RuneStart(l[tail]) {
-		tail++
-	}
-	return fmt.Appendf(nil, "%s ... (%d"+shortenedMark+"%s", l[:head], tail-head, l[tail:])
-}

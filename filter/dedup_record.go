@@ -100,20 +100,6 @@ func tells(text []byte) bool {
 	return len(text) > 5 && (text[0] == 'E' || text[0] == 'W' || text[0] == 'F') && run(text, 1) == 5 // klog
 }
 
-// refused reports whether a line of an access log has a status from 400 on.
-func refused(text []byte) bool {
-	for at := 0; ; {
-		i := bytes.IndexByte(text[at:], ' ')
-		if i < 0 || at+i+4 > len(text) {
-			return false
-		}
-		at += i + 1
-		if n := (normalising{line: text, at: at}); run(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
-			return true
-		}
-	}
-}
-
 // framed reports whether a line of its own stamp is one of a stack trace: its
 // text behind the name of the process says so.
 func framed(l []byte) bool {

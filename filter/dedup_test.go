@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,7 +104,7 @@ func TestDedup(t *testing.T) {
 		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "dedup", tt.parameters)
+			s := made(t, logsStrategies["dedup"], tt.parameters)
 			got, confidence := filtered(t, s, Run{}, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -124,7 +123,7 @@ func TestDedupLongRecord(t *testing.T) {
 	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +
 		numberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + numberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
 		numberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
-	got, _ := filtered(t, made(t, "dedup", ""), Run{}, in)
+	got, _ := filtered(t, made(t, logsStrategies["dedup"], ""), Run{}, in)
 	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -148,8 +147,7 @@ func TestDedupParameters(t *testing.T) {
 		`max = 3`:    `no "max"`,
 		`only = "("`: "only",
 	} {
-		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"dedup\", "+parameters+" }\n"))
-		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := built(logsStrategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -171,7 +169,7 @@ func TestDedupKeepsRare(t *testing.T) {
 			b.WriteString(rare[i/4000] + "\n")
 		}
 	}
-	got, _ := filtered(t, made(t, "dedup", ""), Run{}, b.String())
+	got, _ := filtered(t, made(t, logsStrategies["dedup"], ""), Run{}, b.String())
 	for _, line := range rare {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -194,60 +192,9 @@ func FuzzDedup(f *testing.F) {
 	f.Add("a 1\na 2\na 3\n2 unique patterns (3 total lines)\na 4\n")
 	f.Add("Traceback (most recent call last):\n  x\nE: y\n\nDuring handling of the above exception\n")
 	f.Add("goroutine 1 [running]:\nx\n\ngoroutine 2 [x]:\n")
-	f.Fuzz(func(t *testing.T, text string) { checkStrategy(t, made(t, "dedup", "max_unique_patterns = 50"), text) })
-}
-
-// checkStrategy holds a strategy to what all of them promise, on any text.
-func checkStrategy(t *testing.T, s Strategy, text string) {
-	t.Helper()
-	text = string(Sanitize([]byte(text)))
-	for _, run := range []Run{{}, {Exit: 1}, {Mixed: true}} {
-		got := passed(t, s, run, text)
-		if len(got) > len(text) {
-			t.Errorf("%+v: grew from %d to %d bytes", run, len(text), len(got))
-		}
-		if again := passed(t, s, run, got); again != got {
-			t.Errorf("%+v: %s\nfirst:\n%s\nagain:\n%s", run, firstDifference(got, again), got, again)
-		}
-		if string(bytes.ToValidUTF8([]byte(got), nil)) != got {
-			t.Errorf("%+v: no UTF-8: %q", run, got)
-		}
-	}
-}
-
-// passed is a text behind one rule.
-func passed(t testing.TB, s Strategy, run Run, text string) string {
-	t.Helper()
-	in := NewLines()
-	defer in.Close()
-	for line := range strings.Lines(text) {
-		in.WriteString(strings.TrimSuffix(line, "\n"))
-	}
-	p := rule{strategy: s}.begin(run)
-	p.all(in)
-	out, err := p.end(in, nil)
-	if err != nil || p.failed != nil {
-		t.Fatal(err, p.failed)
-	}
-	defer out.Close()
-	return textOf(t, out)
-}
-
-// benchmarkStrategy runs a strategy alone over the outputs of a rule.
-func benchmarkStrategy(b *testing.B, s Strategy, run Run, text []byte) {
-	lines := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		out := NewLines()
-		p := s.Begin(run, out)
-		for _, l := range lines {
-			p.Line(l)
-		}
-		p.End()
-		out.Close()
-	}
-	b.ReportMetric(float64(len(lines)), "lines/op")
+	f.Fuzz(func(t *testing.T, text string) {
+		checkStrategy(t, made(t, logsStrategies["dedup"], "max_unique_patterns = 50"), text)
+	})
 }
 
 func BenchmarkDedup(b *testing.B) {
@@ -264,5 +211,5 @@ func BenchmarkDedup(b *testing.B) {
 			text = fmt.Appendf(text, "{\"level\":30,\"time\":%d,\"pid\":17,\"req\":{\"id\":\"%08x-ad4b-b0db-463c-e9e9b7e94763\",\"method\":\"GET\",\"url\":\"/users/%d\"},\"res\":{\"statusCode\":200},\"msg\":\"request completed\"}\n", 1763694000000+i, i*7919, i%999)
 		}
 	}
-	benchmarkStrategy(b, made(b, "dedup", ""), Run{}, text)
+	benchmarkStrategy(b, made(b, logsStrategies["dedup"], ""), Run{}, text)
 }

@@ -84,7 +84,7 @@ func digestDefaults() digestParams { return digestParams{MaxLines: 400} }
 
 func readDigest(p params) (*digest, error) {
 	c := digestDefaults()
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	return c.compile()

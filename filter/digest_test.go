@@ -34,7 +34,7 @@ func TestDigest(t *testing.T) {
 		"cut before":            {`patterns = ["^a"]`, 0, "a\n... (3 lines omitted) ...\n", "a\n... (3 lines omitted) ...\n", Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "digest", tt.parameters)
+			s := made(t, digestStrategies["digest"], tt.parameters)
 			run := Run{Exit: tt.exit}
 			got, confidence := filtered(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
@@ -47,26 +47,16 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestInfraParameters(t *testing.T) {
+func TestParameters(t *testing.T) {
 	for kind, tt := range map[string]map[string]string{
 		"digest":      {``: "empty", `patterns = ["("]`: "patterns", `last = ["("]`: "last", `fold = [{ pattern = "x", as = "y" }]`: "group", `fold = [{ pattern = "(x)" }]`: "as", `fold = [{ pattern = "(x)", as = "y", first = -1 }]`: "first", `blocks = [{ begin = "x" }]`: "end", `patterns = ["x"], head = 999`: "max_lines"},
-		"git_status":  {`max_changed = 0`: "max_changed", `max = 1`: `no "max"`},
-		"git_diff":    {`max_diff_lines = 0`: "max_diff_lines", `context = -1`: "context", `generated = ["["]`: "generated"},
-		"git_log":     {`max_commits = 0`: "max_commits", `max_bodies = -1`: "max_bodies"},
 		"build_steps": {``: "empty"},
 		"terraform":   {``: "empty"},
 		"gh_log":      {``: "empty"},
 		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `no "rows"`},
 	} {
 		for parameters, want := range tt {
-			if parameters != "" {
-				parameters = ", " + parameters
-			}
-			w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \""+kind+"\""+parameters+" }\n"))
-			if len(w) != 1 {
-				t.Fatal(kind, parameters)
-			}
-			if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := built(digestStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}

@@ -19,7 +19,7 @@ func newFetch(p params) (Strategy, error) {
 		Lines int `toml:"max_lines"`
 		Bytes int `toml:"max_bytes"`
 	}{Lines: 120, Bytes: 24 << 10}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Lines < 20 || c.Bytes < 2000 {

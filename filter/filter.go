@@ -27,44 +27,6 @@ import (
 	"sync"
 )
 
-// Confidence says how sure a filter is of what it did.
-type Confidence uint8
-
-// The levels; of several rules the worst, which is the largest, counts.
-const (
-	Full     Confidence = iota // it knows this output
-	Partial                    // a heuristic: something of use may be gone
-	Fallback                   // the output did not look as expected, and stays as it is
-)
-
-// String gives the name as metrics and people read it.
-func (c Confidence) String() string { return [...]string{"full", "partial", "fallback"}[c] }
-
-// Run is what a strategy may know of the command whose output it gets.
-type Run struct {
-	Command string // the segment that the rule matched, without wrappers, pipes and redirections
-	Exit    int    // exit code of the whole line; -1 means that a signal ended it, or nobody knows
-	Mixed   bool   // other commands of the line may have written too: what is not recognised stays
-}
-
-// Strategy is how a rule works, with its parameters. It does not change, and is
-// used for many outputs at once.
-type Strategy interface {
-	// Begin begins one output.
-	Begin(run Run, out *Lines) Pass
-}
-
-// Pass takes the lines of one output.
-type Pass interface {
-	// Line takes the next line, sanitised, masked and without its end. It must
-	// not change it, and the line is the caller's after Line returned. Blank ones
-	// are empty.
-	Line(l []byte)
-	// End writes what is left. With Fallback all that was written is thrown
-	// away, and the input goes on as it is.
-	End() Confidence
-}
-
 // Filter filters outputs by rules. The zero Filter has none, and only sanitises.
 // It does not change, and may be used concurrently.
 type Filter struct {
@@ -118,11 +80,10 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	}
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
 		first = rules[0].begin(run)
-		full.also = &feed{lines: first.lines}
-		defer full.also.stop()
+		defer full.Feed(first.lines)()
 	}
 	o, err := f.sanitize(raw, full, seen)
-	full.endFeed()
+	full.EndFeed()
 	if err != nil {
 		if len(rules) > 0 {
 			_, _ = first.end(full, err)
@@ -188,7 +149,7 @@ func (f *Filter) remask(o *Outcome, seen *familiar) error {
 		return nil
 	}
 	look := func(next func([]byte)) ([]Finding, error) {
-		mask := f.scan.begin(next)
+		mask := f.scan.stream(next, nil)
 		err := o.Text.Each(func(l []byte) {
 			if seen.has(l) {
 				mask.familiar(l)
@@ -216,27 +177,13 @@ func (f *Filter) remask(o *Outcome, seen *familiar) error {
 	return nil
 }
 
-// addFindings gives the sums of two lists.
-func addFindings(all, more []Finding) []Finding {
-	for _, f := range more {
-		i := slices.IndexFunc(all, func(o Finding) bool { return o.Kind == f.Kind })
-		if i < 0 {
-			all = append(all, f)
-			continue
-		}
-		all[i].Count += f.Count
-	}
-	return all
-}
-
 // buffers are for reading outputs, most of which are much smaller.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize makes lines of an output, with credentials masked, and adds them to full
 // and to seen, if that is not nil.
 func (f *Filter) sanitize(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
-	mask := f.scan.begin(full.Write)
-	mask.seen = seen
+	mask := f.scan.stream(full.Write, seen)
 	s := Sanitizer{Emit: mask.line}
 	buf := buffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)

@@ -131,8 +131,3 @@ func folded(n int, kind string, names []string, most int) []byte {
 	}
 	return append(l, ") ..."...)
 }
-
-// isFolded reports whether a line is one that folded made.
-func isFolded(l []byte) bool {
-	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' && bytes.HasSuffix(l, []byte(") ...")) && !isOmission(l)
-}

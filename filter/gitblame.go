@@ -4,7 +4,7 @@ import "bytes"
 
 // newGitBlame makes the strategy "git_blame": of lines of one commit in a row the
 // first tells of it, and the others are no more than their number and text.
-func newGitBlame(p params) (Strategy, error) { return gitBlame{}, p(&struct{}{}) }
+func newGitBlame(p params) (Strategy, error) { return gitBlame{}, p.Decode(&struct{}{}) }
 
 type gitBlame struct{}
 

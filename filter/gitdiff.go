@@ -27,7 +27,7 @@ func newGitDiff(p params) (Strategy, error) {
 		Context      int      `toml:"context"`
 		Generated    []string `toml:"generated"`
 	}{MaxDiffLines: 500, Context: 1, Generated: generatedFiles}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.MaxDiffLines <= 0 || c.Context <= 0 {

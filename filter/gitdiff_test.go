@@ -66,7 +66,7 @@ func TestGitDiff(t *testing.T) {
 		"with a word": {"git diff", ``, "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "git_diff", tt.parameters)
+			s := made(t, gitStrategies["git_diff"], tt.parameters)
 			run := Run{Command: tt.command}
 			got, confidence := filtered(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
@@ -86,7 +86,7 @@ func cutLines(s string, n int) string {
 
 // A line of thousands of bytes is no code.
 func TestGitDiffLongLine(t *testing.T) {
-	s := made(t, "git_diff", ``)
+	s := made(t, gitStrategies["git_diff"], ``)
 	in := "diff --git a/x b/x\n@@ -0,0 +1 @@\n+" + strings.Repeat("é", 5000) + "\n"
 	got, _ := filtered(t, s, Run{}, in)
 	if len(got) > maxDiffLine+100 || !strings.Contains(got, "bytes omitted) ...\n") {

@@ -24,7 +24,7 @@ func newGitLog(p params) (Strategy, error) {
 		MaxCommits int `toml:"max_commits"`
 		MaxBodies  int `toml:"max_bodies"`
 	}{MaxCommits: 300, MaxBodies: 3}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.MaxCommits <= 0 || c.MaxBodies < 0 {

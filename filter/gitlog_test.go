@@ -59,7 +59,7 @@ func TestGitLog(t *testing.T) {
 		"failed":        {"git log x", ``, "fatal: ambiguous argument 'x'\n", "fatal: ambiguous argument 'x'\n", Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "git_log", tt.parameters)
+			s := made(t, gitStrategies["git_log"], tt.parameters)
 			run := Run{Command: tt.command}
 			got, confidence := filtered(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {

@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"errors"
-	"sync"
 )
 
 // gitStatus shortens what git tells of a working tree.
@@ -17,7 +16,7 @@ func newGitStatus(p params) (Strategy, error) {
 		Changed   int `toml:"max_changed"`
 		Untracked int `toml:"max_untracked"`
 	}{Changed: 300, Untracked: 50}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Changed <= 0 || c.Untracked <= 0 {
@@ -48,18 +47,6 @@ var statusHeads = compiledOnce(
 
 // statusSections are the headings of lists of files.
 var statusSections = compiledOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
-
-// compiledOnce compiles expressions that are known to be right, when they are
-// first needed.
-func compiledOnce(exprs ...string) func() *patterns {
-	return sync.OnceValue(func() *patterns {
-		set, err := compileAll(exprs)
-		if err != nil {
-			panic(err)
-		}
-		return set
-	})
-}
 
 func (t *treeStatus) Line(l []byte) {
 	switch {

@@ -45,7 +45,7 @@ func TestGitStatus(t *testing.T) {
 			"warning: could not open directory 'x/': Permission denied\nOn branch main\nUntracked files:\n\ta\nafter\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "git_status", tt.parameters)
+			s := made(t, gitStrategies["git_status"], tt.parameters)
 			got, confidence := filtered(t, s, Run{Command: "git status"}, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -64,9 +64,23 @@ func TestGitStatusHuge(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&b, "\tout/d%d/f%d.txt\n", i%3, i)
 	}
-	got, confidence := filtered(t, made(t, "git_status", ``), Run{}, b.String())
+	got, confidence := filtered(t, made(t, gitStrategies["git_status"], ``), Run{}, b.String())
 	want := "On branch main\nUntracked files:\n\tout/d0/ (100000 files)\n\tout/d1/ (100000 files)\n\tout/d2/ (100000 files)\n"
 	if got != want || confidence != Full {
 		t.Errorf("%s: %.500s", confidence, got)
+	}
+}
+
+func TestGitParameters(t *testing.T) {
+	for kind, tt := range map[string]map[string]string{
+		"git_status": {`max_changed = 0`: "max_changed", `max = 1`: `no "max"`},
+		"git_diff":   {`max_diff_lines = 0`: "max_diff_lines", `context = -1`: "context", `generated = ["["]`: "generated"},
+		"git_log":    {`max_commits = 0`: "max_commits", `max_bodies = -1`: "max_bodies"},
+	} {
+		for parameters, want := range tt {
+			if _, err := built(gitStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
+			}
+		}
 	}
 }

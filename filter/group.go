@@ -43,7 +43,7 @@ func newGroupByRule(p params) (Strategy, error) {
 		Except    []string `toml:"except"`
 		MaxErrors int      `toml:"max_errors"`
 	}{Rows: 16, MaxErrors: 30}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if (c.Location == "") != (c.Rule == "") {

@@ -61,7 +61,7 @@ func TestGroupByRule(t *testing.T) {
 			"gcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n(2 noise lines removed)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "group_by_rule", tt.parameters)
+			s := made(t, lintStrategies["group_by_rule"], tt.parameters)
 			got, confidence := filtered(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -78,7 +78,7 @@ func TestGroupByRule(t *testing.T) {
 func TestNoteThenRule(t *testing.T) {
 	in := "noise\na.c:1:2: error: no x\n    1 | x;\nhello\na.c:3:4: note: it was\nhere [-Wfoo]\n"
 	for _, exit := range []int{0, 1} {
-		got, _ := filtered(t, made(t, "group_by_rule", `noise = ["^noise"]`), Run{Exit: exit}, in)
+		got, _ := filtered(t, made(t, lintStrategies["group_by_rule"], `noise = ["^noise"]`), Run{Exit: exit}, in)
 		for _, line := range []string{"a.c:1:2: error: no x\n", "a.c:3:4: note: it was\n", "here [-Wfoo]\n"} {
 			if !strings.Contains(got, line) {
 				t.Errorf("exit %d: %q is gone from %q", exit, line, got)
@@ -92,11 +92,7 @@ func TestGroupByRuleParameters(t *testing.T) {
 		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
 		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `no "rule"`,
 	} {
-		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"group_by_rule\", "+parameters+" }\n"))
-		if len(w) != 1 {
-			t.Fatal(parameters)
-		}
-		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := built(lintStrategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -201,7 +197,7 @@ func TestGroupsManyDiagnostics(t *testing.T) {
 	for i := range lines {
 		fmt.Fprintf(&in, "src/file%d.py:%d:1: E501 line %d too long (%d > 79)\n", i%977, i, i%31, i%50)
 	}
-	got, confidence := filtered(t, made(t, "group_by_rule", ""), Run{Exit: 1}, in.String())
+	got, confidence := filtered(t, made(t, lintStrategies["group_by_rule"], ""), Run{Exit: 1}, in.String())
 	if confidence != Full || len(got) > in.Len() {
 		t.Fatalf("%s, %d of %d bytes", confidence, len(got), in.Len())
 	}
@@ -242,7 +238,7 @@ func FuzzGroupByRule(f *testing.F) {
 			}
 		}
 		for _, parameters := range []string{"", groupRules, `location_pattern = '(\w+:\d+)', rule_pattern = '\[(\w+)\]'`} {
-			s := made(t, "group_by_rule", parameters)
+			s := made(t, lintStrategies["group_by_rule"], parameters)
 			got, confidence := filtered(t, s, Run{Exit: exit}, in.String())
 			if confidence == Fallback || len(got) >= in.Len() {
 				continue
@@ -255,56 +251,4 @@ func FuzzGroupByRule(f *testing.F) {
 			}
 		}
 	})
-}
-
-// BenchmarkGroupByRule filters what compilers and linters write.
-func BenchmarkGroupByRule(b *testing.B) {
-	f, _ := New("")
-	for _, name := range []string{"cargo-clippy", "lint", "make", "gcc", "mypy"} {
-		dirs, err := filepath.Glob(filepath.Join("testdata/samples", name, "*", "output"))
-		if err != nil || len(dirs) == 0 {
-			b.Fatal(name, err)
-		}
-		var lines [][]byte
-		size := 0
-		for size < 1<<20 {
-			for _, path := range dirs {
-				text, err := os.ReadFile(path)
-				if err != nil {
-					b.Fatal(err)
-				}
-				text = Sanitize(text)
-				size += len(text)
-				lines = append(lines, bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))...)
-			}
-		}
-		cmd, err := os.ReadFile(filepath.Join(filepath.Dir(dirs[0]), "cmd"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		seg, _ := segment(string(cmd))
-		var s Strategy
-		for _, r := range f.rules {
-			if r.match.matches(seg) && r.kind == "group_by_rule" {
-				s = r.strategy
-			}
-		}
-		if s == nil {
-			b.Fatalf("no rule for %q", seg)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				out := NewLines()
-				p := s.Begin(Run{Exit: 1}, out)
-				for _, l := range lines {
-					p.Line(l)
-				}
-				p.End()
-				out.Close()
-			}
-			b.ReportMetric(float64(len(lines)), "lines/op")
-		})
-	}
 }

@@ -10,7 +10,7 @@ const minList = 8 << 10
 
 // newJSON makes the strategy "json": of a long list in JSON, such as a service
 // gives, the items go that resemble others. Those that stay are whole.
-func newJSON(p params) (Strategy, error) { return jsonList{}, p(&struct{}{}) }
+func newJSON(p params) (Strategy, error) { return jsonList{}, p.Decode(&struct{}{}) }
 
 type jsonList struct{}
 

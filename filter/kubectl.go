@@ -22,7 +22,7 @@ func newKubectl(p params) (Strategy, error) {
 		digestParams
 		Rows int `toml:"max_rows"`
 	}{digestDefaults(), 20}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Rows <= 0 {
@@ -259,24 +259,6 @@ func (c *clustering) isWell() (well, known bool) {
 		judge(string(s) == "Normal")
 	}
 	return well, known
-}
-
-// squeeze appends a line with fewer blanks between its words.
-func squeeze(dst, l []byte) []byte {
-	in := len(l) - len(bytes.TrimLeft(l, " "))
-	dst = append(dst, l[:in]...)
-	blanks := 0
-	for _, b := range l[in:] {
-		if b == ' ' {
-			if blanks++; blanks > 2 {
-				continue
-			}
-		} else {
-			blanks = 0
-		}
-		dst = append(dst, b)
-	}
-	return dst
 }
 
 func (c *clustering) End() Confidence {

@@ -77,8 +77,17 @@ func (l *Lines) flush() {
 	l.buf = l.buf[:0]
 }
 
-// endFeed gives what is left to also, which gets no more.
-func (l *Lines) endFeed() {
+// Feed has do called with all lines that are written from here on, whole and with
+// their ends, on a goroutine of its own if they are many. It ends with [Lines.EndFeed]
+// or stop, which waits for do and may be called after EndFeed too. do must not
+// keep the text.
+func (l *Lines) Feed(do func(text []byte)) (stop func()) {
+	l.also = &feed{lines: do}
+	return l.also.stop
+}
+
+// EndFeed passes the last lines to what Feed was given, and waits for it.
+func (l *Lines) EndFeed() {
 	f := l.also
 	l.also = nil
 	if f != nil {
@@ -125,11 +134,3 @@ func (l *Lines) Each(do func(line []byte)) error {
 
 // Close gives memory and file back.
 func (l *Lines) Close() { l.spool.Close() }
-
-// unindent cuts blanks and tabs off.
-func unindent(line []byte) []byte {
-	for len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
-		line = line[1:]
-	}
-	return line
-}

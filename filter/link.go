@@ -181,10 +181,13 @@ func (l link) mask(res *executors.Result) {
 	}
 	text, found := scan.Visible(res.Text)
 	if res.Full != nil {
-		full, all, err := scan.spool(res.Full)
+		full := &executors.Spool{}
+		all, err := scan.copy(full, res.Full.Reader())
 		res.Full.Close()
 		res.Full = full
 		if found = all; err != nil {
+			full.Close()
+			res.Full = nil
 			text = executors.JoinLines(text, fmt.Sprintf("[the full text could not be kept: %v]", err))
 		}
 	}

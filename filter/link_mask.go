@@ -4,10 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"strings"
-	"sync"
-
-	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Visible is Mask, and also masks credentials that show only once the text is
@@ -23,41 +19,6 @@ func (s *Scanner) Visible(text string) (masked string, found []Finding) {
 		return masked, found
 	}
 	return shown, more
-}
-
-// drawnText reports whether a text of several lines looks different in a
-// terminal: see drawn.
-func drawnText(text string) bool {
-	for line := range strings.Lines(text) {
-		if drawn(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
-			return true
-		}
-	}
-	return false
-}
-
-// drawn reports whether a line has control characters besides tabs, so that a
-// terminal shows something else than its bytes.
-func drawn[T string | []byte](line T) bool {
-	for i := range len(line) {
-		if b := line[i]; !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
-			return true
-		}
-	}
-	return false
-}
-
-// sanitized returns a text without control characters but line feeds and tabs.
-// One that has no others stays as it is.
-func sanitized(text string) string {
-	if !strings.Contains(text, "\r") && !drawnText(text) {
-		return text
-	}
-	clean := string(Sanitize([]byte(text)))
-	if !strings.HasSuffix(text, "\n") {
-		clean = strings.TrimSuffix(clean, "\n")
-	}
-	return clean
 }
 
 // count counts values that were found apart.
@@ -91,9 +52,15 @@ type lineMask struct {
 // lines begins to mask lines, which go to w.
 func (s *Scanner) lines(w io.Writer) *lineMask {
 	l := &lineMask{scan: s, w: w}
-	l.mask = s.begin(l.pass)
+	l.mask = s.stream(l.pass, nil)
 	return l
 }
+
+// release passes on lines that wait to be judged by those after them.
+func (l *lineMask) release() { l.mask.release() }
+
+// end passes on all lines, and returns what was found.
+func (l *lineMask) end() []Finding { return l.mask.end() }
 
 // pass writes a masked line.
 func (l *lineMask) pass(line []byte) {
@@ -163,16 +130,15 @@ func (l *lineMask) drawn(line []byte) []byte {
 	return []byte(masked)
 }
 
-// spool masks what is in a Spool, into a new one.
-func (s *Scanner) spool(in *executors.Spool) (*executors.Spool, []Finding, error) {
-	out := &executors.Spool{}
-	w := bufio.NewWriterSize(out, flushAt)
+// copy masks a text of any length. The error is one of reading or writing it.
+func (s *Scanner) copy(to io.Writer, from io.Reader) ([]Finding, error) {
+	w, r := bufio.NewWriterSize(to, flushAt), bufio.NewReaderSize(from, maxLine)
 	lines := s.lines(w)
-	from, err := bufio.NewReaderSize(in.Reader(), maxLine), error(nil)
+	var err error
 	var rest []byte // of a long line
 	for err == nil {
 		var line []byte
-		line, err = from.ReadSlice('\n')
+		line, err = r.ReadSlice('\n')
 		line = append(rest, line...)
 		n := len(line)
 		if err == bufio.ErrBufferFull { // it goes on in pieces
@@ -181,81 +147,9 @@ func (s *Scanner) spool(in *executors.Spool) (*executors.Spool, []Finding, error
 		lines.line(line[:n])
 		rest = append(rest[:0], line[n:]...)
 	}
-	found := lines.mask.end()
+	found := lines.end()
 	if err == io.EOF {
 		err = w.Flush()
 	}
-	if err != nil {
-		out.Close()
-		return nil, found, err
-	}
-	return out, found, nil
-}
-
-// maxUnended is how much of a line without an end waits for the rest of it.
-const maxUnended = 4 << 10
-
-// liveMask masks what a command writes while it runs, as far as whole lines and
-// those before them tell: what has no end yet waits for it.
-type liveMask struct {
-	scan *Scanner
-	next func(executors.Event)
-
-	mu    sync.Mutex
-	rest  []byte
-	lines *lineMask
-	out   bytes.Buffer
-}
-
-func (l *liveMask) notify(ev executors.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ev.Output == nil {
-		if ev.Exit != nil {
-			l.end()
-		}
-		l.next(ev)
-		return
-	}
-	l.rest = append(l.rest, ev.Output...)
-	n := bytes.LastIndexAny(l.rest, "\r\n") + 1
-	if n == 0 && len(l.rest) > maxUnended {
-		n = seam(l.rest)
-	}
-	l.take(n)
-	l.emit()
-}
-
-// flush passes on what still waits.
-func (l *liveMask) flush() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.end()
-}
-
-func (l *liveMask) end() {
-	l.take(len(l.rest))
-	if l.lines != nil {
-		l.lines.mask.end()
-		l.emit()
-	}
-}
-
-// take masks the first n bytes of what waits.
-func (l *liveMask) take(n int) {
-	if l.lines == nil {
-		l.lines = l.scan.lines(&l.out)
-	}
-	l.lines.line(l.rest[:n])
-	l.lines.mask.release() // a person waits for it: only the end of a key might tell more
-	l.rest = append(l.rest[:0], l.rest[n:]...)
-}
-
-// emit passes on what is masked.
-func (l *liveMask) emit() {
-	if l.out.Len() == 0 {
-		return
-	}
-	l.next(executors.Event{Output: bytes.Clone(l.out.Bytes())})
-	l.out.Reset()
+	return found, err
 }

@@ -24,7 +24,7 @@ func newListing(p params) (Strategy, error) {
 		Names int `toml:"names"`
 		Lines int `toml:"lines"`
 	}{Group: 200, Names: 300, Lines: 400}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Group <= 0 || c.Names < 20 || c.Lines < 20 {

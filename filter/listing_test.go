@@ -47,7 +47,7 @@ func TestListing(t *testing.T) {
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "listing", "")
+			s := made(t, listingStrategies["listing"], "")
 			got := passed(t, s, Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
@@ -72,7 +72,7 @@ func FuzzListing(f *testing.F) {
 		f.Add(command, strings.Repeat("./a/b\n./a/c\nnode_modules/x/y\nfind: x: Permission denied\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, text string) {
-		s := made(t, "listing", "group = 4, names = 20, lines = 20")
+		s := made(t, listingStrategies["listing"], "group = 4, names = 20, lines = 20")
 		text = string(Sanitize([]byte(text)))
 		run := Run{Command: command}
 		got := passed(t, s, run, text)
@@ -92,6 +92,8 @@ func BenchmarkListing(b *testing.B) {
 		long = fmt.Appendf(long, "-rw-r--r-- 1 dev dev %d Nov 20 19:02 file%d.go\n", i, i)
 	}
 	for name, text := range map[string][]byte{"find .": paths, "ls -l": long} {
-		b.Run(name, func(b *testing.B) { benchmarkStrategy(b, made(b, "listing", ""), Run{Command: name}, text) })
+		b.Run(name, func(b *testing.B) {
+			benchmarkStrategy(b, made(b, listingStrategies["listing"], ""), Run{Command: name}, text)
+		})
 	}
 }

@@ -26,7 +26,7 @@ func newGroupMatches(p params) (Strategy, error) {
 		PerFile int `toml:"max_per_file"`
 		Width   int `toml:"width"`
 	}{Max: 200, PerFile: 80, Width: 400}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Max <= 0 || c.PerFile <= 0 || c.Width < 200 {
@@ -245,15 +245,6 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 	}
 	first := upTo(l, head)
 	return fmt.Appendf(nil, "%s ... %s ... (%d bytes omitted)", first, shown[start:], len(l)-len(first)-len(shown[start:]))
-}
-
-// upTo is the begin of a text, without half a character.
-func upTo(l []byte, n int) []byte {
-	n = min(n, len(l))
-	for n > 0 && n < len(l) && !utf8.RuneStart(l[n]) {
-		n--
-	}
-	return l[:n]
 }
 
 func (m *matchesPass) End() Confidence {

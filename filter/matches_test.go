@@ -34,7 +34,7 @@ func TestGroupMatches(t *testing.T) {
 		"logs":               {"grep ERROR app.log", "", "12:03:01 ERROR x\n12:03:02 ERROR y\n", []string{"12:03:01 ERROR x", "12:03:02 ERROR y"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "group_matches", tt.parameters)
+			s := made(t, listingStrategies["group_matches"], tt.parameters)
 			got := passed(t, s, Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
@@ -62,7 +62,7 @@ func FuzzGroupMatches(f *testing.F) {
 	f.Add("rg x", "a/b.go:0\n 0:x\ngrep: x: Permission denied\nBinary file x matches\n")
 	f.Add("rg x", strings.Repeat("a/b.go:0\na/b.go:1:x\n", 20)+strings.Repeat("one two\n", 20))
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, made(t, "group_matches", "max_matches = 9, max_per_file = 4, width = 200"), command, text)
+		checkCommand(t, made(t, listingStrategies["group_matches"], "max_matches = 9, max_per_file = 4, width = 200"), command, text)
 	})
 }
 
@@ -85,5 +85,5 @@ func BenchmarkGroupMatches(b *testing.B) {
 	for i := 0; len(text) < 4<<20; i++ {
 		text = fmt.Appendf(text, "./src/part%d/node%d/file_%c.go:%d:\tif err := call(%d); err != nil {\n", i/50%97, i/10%13, 'a'+i/5%26, i, i)
 	}
-	benchmarkStrategy(b, made(b, "group_matches", ""), Run{Command: "grep -rn call ."}, text)
+	benchmarkStrategy(b, made(b, listingStrategies["group_matches"], ""), Run{Command: "grep -rn call ."}, text)
 }

@@ -100,3 +100,15 @@ func (s *patterns) match(line []byte) bool {
 	}
 	return false
 }
+
+// compiledOnce compiles expressions that are known to be right, when they are
+// first needed.
+func compiledOnce(exprs ...string) func() *patterns {
+	return sync.OnceValue(func() *patterns {
+		set, err := compileAll(exprs)
+		if err != nil {
+			panic(err)
+		}
+		return set
+	})
+}

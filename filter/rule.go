@@ -48,34 +48,16 @@ func (m match) matches(segment string) bool {
 	return m.regex.match([]byte(segment))
 }
 
-// params decodes what a rule says of its strategy into a struct that holds the
-// defaults; a name that the struct does not have is an error.
-type params func(into any) error
-
-// strategies makes strategies of their parameters, by the type that rules name.
-var strategies = map[string]func(params) (Strategy, error){
-	"strip_noise":     newStripNoise,
-	"truncate":        newTruncate,
-	"keep_matching":   newKeepMatching,
-	"strip_annotated": newStripAnnotated,
-	"test_summary":    newTestSummary,
-	"group_by_rule":   newGroupByRule,
-	"git_status":      newGitStatus,
-	"git_diff":        newGitDiff,
-	"dedup":           newDedup,
-	"table":           newTable,
-	"fetch":           newFetch,
-	"json":            newJSON,
-	"group_matches":   newGroupMatches,
-	"listing":         newListing,
-	"digest":          newDigest,
-	"git_log":         newGitLog,
-	"git_blame":       newGitBlame,
-	"build_steps":     newBuildSteps,
-	"terraform":       newTerraform,
-	"kubectl":         newKubectl,
-	"gh_log":          newGHLog,
-}
+// strategies are the constructors of all families, by the type that rules name.
+var strategies = func() map[string]Constructor {
+	all := map[string]Constructor{}
+	for _, family := range []map[string]Constructor{
+		genericStrategies, testreportStrategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
+	} {
+		maps.Copy(all, family)
+	}
+	return all
+}()
 
 // written is a rule as it stands in a file.
 type written struct {
@@ -222,18 +204,6 @@ func parse(entry any) (w written, err error) {
 	return whole, nil
 }
 
-// strictly decodes TOML into a struct that must have all of its keys.
-func strictly(text []byte, into any) error {
-	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		return fmt.Errorf("there is no %q", strings.Join(strict.Errors[0].Key(), "."))
-	}
-	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
-		return fmt.Errorf("%s: %w", strings.Join(e.Key(), "."), err)
-	}
-	return err
-}
-
 // compile makes a rule ready for use.
 func (w written) compile() (rule, error) {
 	m, err := compileMatch(w.Match)
@@ -245,7 +215,9 @@ func (w written) compile() (rule, error) {
 	if !ok {
 		return rule{}, fmt.Errorf("strategy: there is no type %q (known: %s)", kind, strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
 	}
-	s, err := build(func(into any) error { return decode(w.Strategy, into) })
+	parameters := maps.Clone(w.Strategy)
+	delete(parameters, "type")
+	s, err := build(parameters)
 	if err != nil {
 		return rule{}, fmt.Errorf("strategy %s: %w", kind, err)
 	}
@@ -278,15 +250,4 @@ func compileMatch(table map[string]any) (match, error) {
 		}
 	}
 	return m, nil
-}
-
-// decode decodes a table into a struct, without its type.
-func decode(table map[string]any, into any) error {
-	rest := maps.Clone(table)
-	delete(rest, "type")
-	text, err := toml.Marshal(rest)
-	if err != nil {
-		return err
-	}
-	return strictly(text, into)
 }

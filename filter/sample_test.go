@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,16 +23,6 @@ type sample struct {
 	mustKeep        []string
 	secrets         []string
 	warns           string // yes or no; empty means that nothing is expected
-}
-
-// sampleDirs are where samples are: the project's own, and more where an
-// environment variable names a directory.
-func sampleDirs() []string {
-	dirs := []string{"testdata/samples"}
-	if more := os.Getenv("FILTER_SAMPLES_DIR"); more != "" {
-		dirs = append(dirs, more)
-	}
-	return dirs
 }
 
 func samples(t testing.TB, root string) []sample {
@@ -69,16 +58,6 @@ func samples(t testing.TB, root string) []sample {
 		all = append(all, s)
 	}
 	return all
-}
-
-// textOf reads all of a Lines.
-func textOf(t testing.TB, l *Lines) string {
-	t.Helper()
-	b, err := io.ReadAll(l.Spool().Reader())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // plainText is a text as must_keep is looked for in it.
@@ -176,12 +155,4 @@ func report(t *testing.T, in, out map[string]int) {
 	if total < 80 || mean < 65 {
 		t.Errorf("%.1f %% of all bytes are gone, want 80; %.1f %% in the mean of the rules, want 65", total, mean)
 	}
-}
-
-func firstDifference(a, b string) string {
-	i := 0
-	for i < min(len(a), len(b)) && a[i] == b[i] {
-		i++
-	}
-	return fmt.Sprintf("different at byte %d: %q, not %q", i, b[i:min(len(b), i+80)], a[i:min(len(a), i+80)])
 }

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -320,4 +321,39 @@ func Sanitize(text []byte) []byte {
 	_, _ = s.Write(text) // cannot fail
 	s.End()
 	return out
+}
+
+// drawnText reports whether a text of several lines looks different in a
+// terminal: see drawn.
+func drawnText(text string) bool {
+	for line := range strings.Lines(text) {
+		if drawn(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn reports whether a line has control characters besides tabs, so that a
+// terminal shows something else than its bytes.
+func drawn[T string | []byte](line T) bool {
+	for i := range len(line) {
+		if b := line[i]; !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sanitized returns a text without control characters but line feeds and tabs.
+// One that has no others stays as it is.
+func sanitized(text string) string {
+	if !strings.Contains(text, "\r") && !drawnText(text) {
+		return text
+	}
+	clean := string(Sanitize([]byte(text)))
+	if !strings.HasSuffix(text, "\n") {
+		clean = strings.TrimSuffix(clean, "\n")
+	}
+	return clean
 }

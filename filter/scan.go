@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -210,11 +211,13 @@ type hit struct {
 	kind     credKind
 }
 
-// begin starts the scan of one output, whose masked lines go to next. A nil
-// Scanner passes them on as they are.
-func (s *Scanner) begin(next func([]byte)) *masking {
+// stream starts the scan of one output, whose masked lines go to next. A nil
+// Scanner passes them on as they are. seen collects the lines that went to next;
+// nil collects nothing.
+func (s *Scanner) stream(next func([]byte), seen *familiar) *masking {
 	m := &masking{next: next}
 	m.reset(s)
+	m.seen = seen
 	return m
 }
 
@@ -420,4 +423,17 @@ var masks = func() (all [secretKinds]string) {
 // isMask reports whether a value begins with a mask, or is one.
 func isMask(v []byte) bool {
 	return bytes.HasPrefix(v, []byte(maskBegin)) || len(bytes.Trim(v, "*")) == 0
+}
+
+// addFindings returns the sums of two lists.
+func addFindings(all, more []Finding) []Finding {
+	for _, f := range more {
+		i := slices.IndexFunc(all, func(o Finding) bool { return o.Kind == f.Kind })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[i].Count += f.Count
+	}
+	return all
 }

@@ -72,15 +72,6 @@ func chance(v []byte) int {
 	return sum
 }
 
-// skip gives the end of a number that nothing but punctuation follows; else the
-// place itself.
-func (c *byteSet) skip(v []byte, at int) int {
-	if end := c.run(v, at); end == len(v) || !alnumSet[v[end]] {
-		return end
-	}
-	return at
-}
-
 // alphabet is the size of the least alphabet that a value can be drawn from.
 func alphabet(v []byte) int {
 	upper, lower, digit, hex := 0, 0, 0, true

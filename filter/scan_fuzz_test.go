@@ -91,7 +91,7 @@ func TestScanLines(t *testing.T) {
 	text := strings.Repeat("line\n"+alnum4+"\n"+alnum4+"AB\n", 3) + "-----END PRIVATE KEY-----\n" + alnum4
 	masked, _ := (&Scanner{}).Mask(text)
 	var lines []byte
-	m := (&Scanner{}).begin(func(l []byte) { lines = append(append(lines, l...), '\n') })
+	m := (&Scanner{}).stream(func(l []byte) { lines = append(append(lines, l...), '\n') }, nil)
 	for l := range bytes.Lines([]byte(text)) {
 		m.line(bytes.TrimSuffix(l, []byte("\n")))
 	}

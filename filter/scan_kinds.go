@@ -64,47 +64,6 @@ var Credentials = [secretKinds]Credential{
 	extra:         {"of the user's own", "extra pattern", "extra_patterns"},
 }
 
-// byteSet is a set of bytes.
-type byteSet [256]bool
-
-func setOf(in string) *byteSet {
-	c := &byteSet{}
-	for i := 0; i < len(in); i++ {
-		if i+2 < len(in) && in[i+1] == '-' {
-			for b := int(in[i]); b <= int(in[i+2]); b++ {
-				c[b] = true
-			}
-			i += 2
-			continue
-		}
-		c[in[i]] = true
-	}
-	return c
-}
-
-var (
-	digitSet   = setOf("0-9")
-	hexSet     = setOf("0-9a-f")
-	capitalSet = setOf("A-Z0-9")
-	alnumSet   = setOf("A-Za-z0-9")
-	tokenSet   = setOf("A-Za-z0-9_-")
-	dottedSet  = setOf("A-Za-z0-9_.-")
-	base64Set  = setOf("A-Za-z0-9+/=")
-	nameSet    = setOf("A-Za-z0-9_.-")
-	spaceSet   = setOf(" \t\r")
-)
-
-// run is the end of the bytes of a class from a place on.
-func (c *byteSet) run(l []byte, at int) int {
-	for at < len(l) && c[l[at]] {
-		at++
-	}
-	return at
-}
-
-// all reports whether there are no other bytes.
-func (c *byteSet) all(v []byte) bool { return c.run(v, 0) == len(v) }
-
 // prefixed are the tokens that are known by how they begin.
 var prefixed = []struct {
 	kind     credKind
@@ -211,8 +170,3 @@ var prefixed = []struct {
 	{serviceKey, "re_", tokenSet, 28, 40, true},
 	{privateKey, "AGE-SECRET-KEY-1", capitalSet, 50, 0, false},
 }
-
-var (
-	base64OrTokenSet = setOf("A-Za-z0-9_+/=-")
-	urlSet           = setOf("A-Za-z0-9_%+/=-")
-)

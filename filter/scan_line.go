@@ -283,10 +283,6 @@ func inHash(before []byte) bool {
 		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && hasAny(before[n-7:], "sha256", "sha512", "sha384")
 }
 
-func hexDigit(b byte) bool {
-	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
-}
-
 // webToken finds the end of a JSON web token, of three parts or five; a cut one
 // may have less of the second.
 func webToken(l []byte, from, body int) int {

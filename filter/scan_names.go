@@ -125,26 +125,6 @@ func promisingName(name []byte) bool {
 	return false
 }
 
-func hasAny(text []byte, words ...string) bool {
-	for _, w := range words {
-		if len(text) >= len(w) && string(text[:len(w)]) == w {
-			return true
-		}
-	}
-	return false
-}
-
-// appendLower appends a text in lower case.
-func appendLower(out, text []byte) []byte {
-	for _, b := range text {
-		if b >= 'A' && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
 // nameWords are the words of a name, in lower case.
 type nameWords struct {
 	text [maxName]byte
@@ -186,8 +166,6 @@ func wordBegins(name []byte, i int) bool {
 	b, before := name[i], name[i-1]
 	return digitSet[b] != digitSet[before] || isUpper(b) && (!isUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
 }
-
-func isUpper(b byte) bool { return b >= 'A' && b <= 'Z' }
 
 // shouting reports whether a name is in capitals, as those of environments are.
 func shouting(name []byte) bool {

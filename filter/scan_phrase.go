@@ -41,8 +41,6 @@ func phrase(v []byte, shout bool) bool {
 	return inside || shout && digits
 }
 
-func isLetter(b byte) bool { return alnumSet[b] && !digitSet[b] }
-
 // ofSentence reports whether a word is one that holds sentences together.
 func ofSentence(w []byte) bool {
 	var buf [8]byte

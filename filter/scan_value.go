@@ -296,15 +296,6 @@ func dollarName(v []byte) bool {
 	return end == len(v) && (shouting(v[1:]) || identifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
-func hasDigit(v []byte) bool {
-	for _, b := range v {
-		if digitSet[b] {
-			return true
-		}
-	}
-	return false
-}
-
 // examples are in values that say themselves that they are none.
 var examples = newWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
 

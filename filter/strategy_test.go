@@ -1,52 +1,9 @@
 package filter
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
-
-// made makes a strategy of the TOML of its parameters.
-func made(t testing.TB, kind, parameters string) Strategy {
-	t.Helper()
-	w, warnings := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { regex = \".\" }\nstrategy = { type = \""+kind+"\", "+parameters+" }\n"))
-	if len(warnings) > 0 {
-		t.Fatal(warnings)
-	}
-	r, err := w[0].compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.strategy
-}
-
-// filtered puts a text through one strategy.
-func filtered(t testing.TB, s Strategy, run Run, text string) (string, Confidence) {
-	t.Helper()
-	out := NewLines()
-	defer out.Close()
-	p := s.Begin(run, out)
-	for line := range strings.Lines(text) {
-		p.Line([]byte(strings.TrimSuffix(line, "\n")))
-	}
-	c := p.End()
-	if c == Fallback {
-		return text, c
-	}
-	return textOf(t, out), c
-}
-
-// numbered are n lines.
-func numbered(from, to int) string { return numberedAs("line %d\n", from, to) }
-
-// numberedAs writes a format once for each number.
-func numberedAs(format string, from, to int) string {
-	var b strings.Builder
-	for i := from; i <= to; i++ {
-		fmt.Fprintf(&b, format, i)
-	}
-	return b.String()
-}
 
 func TestGenericStrategies(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -69,7 +26,6 @@ func TestGenericStrategies(t *testing.T) {
 		"truncate, few lines, tail":     {"truncate", `max_lines = 5, tail = 5`, Run{}, numbered(1, 9), "... (4 lines omitted) ...\n" + numbered(5, 9), Partial},
 		"strip_annotated, few lines":    {"strip_annotated", `patterns = ["^C"], long_output_threshold = 3`, Run{}, "C\n" + numbered(1, 9), "(1 noise lines removed)\n\nline 1\nline 2\n... (6 lines omitted) ...\nline 9\n", Partial},
 		"strip_annotated, long, quiet":  {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{}, numbered(1, 9), numbered(1, 9), Fallback},
-		"digest, few lines":             {"digest", `patterns = ["^C"], max_lines = 4`, Run{}, "C\n" + numbered(1, 9), "line 1\n... (5 lines omitted) ...\n" + numbered(7, 9), Partial},
 		"keep_matching":                 {"keep_matching", `patterns = ["->"]`, Run{}, "x\na -> b\ny\n", "a -> b\n", Full},
 		"keep_matching, nothing":        {"keep_matching", `patterns = ["->"]`, Run{}, "x\n", "x\n", Fallback},
 		"keep_matching, failed":         {"keep_matching", `patterns = ["->"]`, Run{Exit: 1}, "x\na -> b\nerror: y\n", "a -> b\nerror: y\n", Full},
@@ -82,7 +38,7 @@ func TestGenericStrategies(t *testing.T) {
 		"strip_annotated, only noise":   {"strip_annotated", `patterns = ["^C"]`, Run{}, "C\nC\n", "(2 noise lines removed)\n", Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, tt.kind, tt.parameters)
+			s := made(t, genericStrategies[tt.kind], tt.parameters)
 			got, confidence := filtered(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -102,11 +58,7 @@ func TestStrategyParameters(t *testing.T) {
 		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
 	} {
 		for parameters, want := range tt {
-			w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \""+kind+"\", "+parameters+" }\n"))
-			if len(w) != 1 {
-				t.Fatal(kind, parameters)
-			}
-			if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := built(genericStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}
@@ -125,7 +77,7 @@ func FuzzStrategies(f *testing.F) {
 			"strip_noise": `patterns = ["^a", "9$"]`, "truncate": `max_lines = 6, head = 2, tail = 2`, "keep_matching": `patterns = ["1", "b"]`,
 			"strip_annotated": `patterns = ["^C"], summary_pattern = "^F", long_output_threshold = 6, keep_head = 2, keep_tail = 2`,
 		} {
-			s := made(t, kind, parameters)
+			s := made(t, genericStrategies[kind], parameters)
 			got, _ := filtered(t, s, Run{Exit: exit}, text)
 			if again, _ := filtered(t, s, Run{Exit: exit}, got); again != got && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", kind, got, again)

@@ -15,7 +15,7 @@ func newStripNoise(p params) (Strategy, error) {
 		Patterns []string `toml:"patterns"`
 		Keep     []string `toml:"keep"`
 	}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	noise, keep, err := both(c.Patterns, c.Keep)
@@ -70,7 +70,7 @@ func newKeepMatching(p params) (Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`
 	}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	wanted, _, err := both(c.Patterns, nil)

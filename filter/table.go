@@ -27,7 +27,7 @@ func newTable(p params) (Strategy, error) {
 		Rows  int `toml:"max_rows"`
 		Width int `toml:"width"`
 	}{Rows: 40, Width: 200}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	if c.Rows < 5 || c.Width < 40 {

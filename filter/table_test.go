@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 		"what is else": {"ps aux", numbered(1, 200), []string{"line 100"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "table", "")
+			s := made(t, listingStrategies["table"], "")
 			run := Run{Command: tt.command}
 			got := passed(t, s, run, tt.in)
 			for _, want := range tt.want {
@@ -65,6 +65,6 @@ func FuzzTable(f *testing.F) {
 		f.Add(command, "PID FD COMMAND\n"+strings.Repeat("1 mem [x]\n2 x y\n12K\tx\ntmpfs 1 2 3 0% /x\n/dev/a 1 2 3 0% /x\n3 ESTAB x\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, made(t, "table", "max_rows = 5, width = 40"), command, text)
+		checkCommand(t, made(t, listingStrategies["table"], "max_rows = 5, width = 40"), command, text)
 	})
 }

@@ -28,7 +28,7 @@ func newTestSummary(p params) (Strategy, error) {
 		Trace       int    `toml:"truncate_stack_trace"`
 		Format      string `toml:"format"`
 	}{MaxFailures: 10, Trace: 50, Format: "auto"}
-	if err := p(&c); err != nil {
+	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	switch {

@@ -186,7 +186,7 @@ func TestTestSummary(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, "test_summary", defaultTo(tt.parameters, `format = "auto"`))
+			s := made(t, testreportStrategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
 			got, confidence := filtered(t, s, tt.run, string(Sanitize([]byte(tt.in))))
 			for _, line := range tt.keep {
 				if !strings.Contains(got, line) {
@@ -241,11 +241,7 @@ func TestTestSummaryParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`max_failures = 0`: "max_failures", `truncate_stack_trace = 1`: "truncate_stack_trace", `format = "x"`: `no format "x" (known: auto, cargo, go`, `max = 1`: `no "max"`,
 	} {
-		w, _ := read("test", []byte("[[rules]]\nname = \"x\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"test_summary\", "+parameters+" }\n"))
-		if len(w) != 1 {
-			t.Fatal(parameters)
-		}
-		if _, err := w[0].compile(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := built(testreportStrategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -263,7 +259,7 @@ func TestTestSummaryBounds(t *testing.T) {
 		}
 	}
 	b.WriteString("--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n")
-	got, _ := filtered(t, made(t, "test_summary", `format = "go"`), Run{Exit: 1}, b.String())
+	got, _ := filtered(t, made(t, testreportStrategies["test_summary"], `format = "go"`), Run{Exit: 1}, b.String())
 	for _, line := range []string{"a_test.go:7: error: here it is", "--- FAIL: TestA", "lines omitted) ..."} {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -302,7 +298,7 @@ func FuzzTestSummary(f *testing.F) {
 	}
 	var all []Strategy
 	for _, name := range append(testFormatNames(), "auto") {
-		all = append(all, made(f, "test_summary", `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
+		all = append(all, made(f, testreportStrategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, which uint8, exit int) {
 		text := string(Sanitize(raw))
@@ -338,7 +334,7 @@ func BenchmarkTestSummary(b *testing.B) {
 			}
 			text = bytes.Repeat(text, 1+(4<<20)/len(text))
 			lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
-			s := made(b, "test_summary", `format = "`+name+`"`)
+			s := made(b, testreportStrategies["test_summary"], `format = "`+name+`"`)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {

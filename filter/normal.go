@@ -9,27 +9,6 @@ import "bytes"
 // mark stands for what varies.
 const mark = '#'
 
-// What kinds of bytes are in a word.
-const (
-	isDigit = 1 << iota
-	isHex   // a letter of a hexadecimal number
-	isAlpha // another letter
-)
-
-var kinds = func() (table [256]uint8) {
-	for b := range table {
-		switch c := byte(b); {
-		case c >= '0' && c <= '9':
-			table[b] = isDigit
-		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-			table[b] = isHex
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-			table[b] = isAlpha
-		}
-	}
-	return table
-}()
-
 // normal appends to dst the text by which a line is compared. A strict one holds
 // apart what tells of different things: only times, addresses, long ids, sizes,
 // durations, processes and ports count as the same then, not plain numbers.
@@ -281,15 +260,6 @@ func unit(word []byte) bool {
 	return true
 }
 
-// calendar reports whether a word is a month or a weekday.
-func calendar(word []byte) bool {
-	switch string(word) {
-	case "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
-		return true
-	}
-	return false
-}
-
 // linked gives the end of a UUID, a clock, a date, an IPv6 or a hardware address
 // whose first part is from start to end; 0 if it is none.
 func linked(line []byte, start, end int) int {
@@ -378,14 +348,6 @@ func date(line []byte, start, end int) int {
 	return third
 }
 
-// run gives the end of the digits that begin at start.
-func run(line []byte, start int) int {
-	for start < len(line) && kinds[line[start]] == isDigit {
-		start++
-	}
-	return start
-}
-
 func hexadecimal(b []byte) bool {
 	for _, c := range b {
 		if kinds[c]&(isDigit|isHex) == 0 {
@@ -393,4 +355,18 @@ func hexadecimal(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// refused reports whether a line of an access log has a status from 400 on.
+func refused(text []byte) bool {
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], ' ')
+		if i < 0 || at+i+4 > len(text) {
+			return false
+		}
+		at += i + 1
+		if n := (normalising{line: text, at: at}); run(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
+			return true
+		}
+	}
 }

@@ -1,0 +1,12 @@
+// Package digest holds the strategy digest, which drops lines and blocks and folds
+// lines alike, and those built on it: build_steps, terraform, kubectl and gh_log.
+package filter
+
+// digestStrategies are the constructors of this family, by the type that rules name.
+var digestStrategies = map[string]Constructor{
+	"digest":      newDigest,
+	"build_steps": newBuildSteps,
+	"terraform":   newTerraform,
+	"kubectl":     newKubectl,
+	"gh_log":      newGHLog,
+}

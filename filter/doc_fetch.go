@@ -1,0 +1,10 @@
+// Package fetch holds the strategies for what comes over HTTP: fetch drops progress,
+// headers and page layout of curl and wget, and json drops items that resemble
+// others in a long list.
+package filter
+
+// fetchStrategies are the constructors of this family, by the type that rules name.
+var fetchStrategies = map[string]Constructor{
+	"fetch": newFetch,
+	"json":  newJSON,
+}

@@ -1,0 +1,13 @@
+// Package git holds the strategies for git: git_status, git_diff, git_log and
+// git_blame.
+//
+// Branch, names of files and hunks stay; padding, hints and repeated headers go.
+package filter
+
+// gitStrategies are the constructors of this family, by the type that rules name.
+var gitStrategies = map[string]Constructor{
+	"git_status": newGitStatus,
+	"git_diff":   newGitDiff,
+	"git_log":    newGitLog,
+	"git_blame":  newGitBlame,
+}

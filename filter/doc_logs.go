@@ -1,0 +1,10 @@
+// Package logs holds the strategy dedup, which folds the records that a log repeats.
+//
+// Records are compared without times, addresses, ids and numbers. A record that
+// reports an error is folded only with those of the same numbers.
+package filter
+
+// logsStrategies are the constructors of this family, by the type that rules name.
+var logsStrategies = map[string]Constructor{
+	"dedup": newDedup,
+}

@@ -1,0 +1,11 @@
+// Package testreport holds the strategy test_summary, which keeps the failures,
+// warnings and totals of a test run. Each runner has a file: go.go, pytest.go,
+// cargo.go, web.go, jvm.go, native.go, tap.go, unittest.go.
+//
+// Text that no runner claims stays as it is.
+package filter
+
+// testreportStrategies are the constructors of this family, by the type that rules name.
+var testreportStrategies = map[string]Constructor{
+	"test_summary": newTestSummary,
+}

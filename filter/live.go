@@ -1,0 +1,76 @@
+package filter
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// maxUnended is how much of a line without an end waits for the rest of it.
+const maxUnended = 4 << 10
+
+// liveMask masks what a command writes while it runs, as far as whole lines and
+// those before them tell: what has no end yet waits for it.
+type liveMask struct {
+	scan *Scanner
+	next func(executors.Event)
+
+	mu    sync.Mutex
+	rest  []byte
+	lines *lineMask
+	out   bytes.Buffer
+}
+
+func (l *liveMask) notify(ev executors.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ev.Output == nil {
+		if ev.Exit != nil {
+			l.end()
+		}
+		l.next(ev)
+		return
+	}
+	l.rest = append(l.rest, ev.Output...)
+	n := bytes.LastIndexAny(l.rest, "\r\n") + 1
+	if n == 0 && len(l.rest) > maxUnended {
+		n = seam(l.rest)
+	}
+	l.take(n)
+	l.emit()
+}
+
+// flush passes on what still waits.
+func (l *liveMask) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end()
+}
+
+func (l *liveMask) end() {
+	l.take(len(l.rest))
+	if l.lines != nil {
+		l.lines.end()
+		l.emit()
+	}
+}
+
+// take masks the first n bytes of what waits.
+func (l *liveMask) take(n int) {
+	if l.lines == nil {
+		l.lines = l.scan.lines(&l.out)
+	}
+	l.lines.line(l.rest[:n])
+	l.lines.release() // a person waits for it: only the end of a key might tell more
+	l.rest = append(l.rest[:0], l.rest[n:]...)
+}
+
+// emit passes on what is masked.
+func (l *liveMask) emit() {
+	if l.out.Len() == 0 {
+		return
+	}
+	l.next(executors.Event{Output: bytes.Clone(l.out.Bytes())})
+	l.out.Reset()
+}
