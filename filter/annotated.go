@@ -37,7 +37,7 @@ func newStripAnnotated(p params) (Strategy, error) {
 	if c.Threshold < 0 {
 		return nil, errors.New("long_output_threshold must not be negative")
 	}
-	head, tail, err := bounds{c.Threshold, c.Head, c.Tail}.fit(10, 5)
+	head, tail, err := bounds{max: c.Threshold, head: c.Head, tail: c.Tail}.fit(10, 5)
 	if err != nil {
 		return nil, fmt.Errorf("keep_head and keep_tail %w (long_output_threshold)", err)
 	}

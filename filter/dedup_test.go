@@ -136,14 +136,14 @@ func TestDedupLongRecord(t *testing.T) {
 
 func TestDedupParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
-		`max_unique_patterns = 0`:                                            "max_unique_patterns",
-		`max_unique_patterns = "x"`:                                          "max_unique_patterns",
-		`normalize_patterns = ["("]`:                                         "normalize_patterns",
-		`normalize_patterns = [1]`:                                           "normalize_patterns",
-		`normalize_patterns = [{ replacement = "x" }]`:                       "pattern",
-		`normalize_patterns = [{ pattern = "x", replacement = "$1" }]`:       "$$",
-		`normalize_patterns = [{ pattern = "x", with = "y" }]`:               `no "with"`,
-		`normalize_patterns = ["` + strings.Repeat("x", maxPattern+1) + `"]`: "513",
+		`max_unique_patterns = 0`:                                      "max_unique_patterns",
+		`max_unique_patterns = "x"`:                                    "max_unique_patterns",
+		`normalize_patterns = ["("]`:                                   "normalize_patterns",
+		`normalize_patterns = [1]`:                                     "normalize_patterns",
+		`normalize_patterns = [{ replacement = "x" }]`:                 "pattern",
+		`normalize_patterns = [{ pattern = "x", replacement = "$1" }]`: "$$",
+		`normalize_patterns = [{ pattern = "x", with = "y" }]`:         `no "with"`,
+		`normalize_patterns = ["` + strings.Repeat("x", 513) + `"]`:    "513",
 		`max = 3`:    `no "max"`,
 		`only = "("`: "only",
 	} {

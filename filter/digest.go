@@ -97,7 +97,7 @@ func (c digestParams) compile() (*digest, error) {
 	if c.MaxLines < 0 {
 		return nil, errors.New("max_lines must not be negative")
 	}
-	cut := bounds{c.MaxLines, c.Head, c.Tail}
+	cut := bounds{max: c.MaxLines, head: c.Head, tail: c.Tail}
 	if c.MaxLines == 0 {
 		cut.max = math.MaxInt
 	}

@@ -2,8 +2,11 @@ package filter
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // modelLines is what Lines does, said simply.
@@ -27,6 +30,16 @@ func modelLines(lines []string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
+// contents reads all of l.
+func contents(t *testing.T, l *Lines) string {
+	t.Helper()
+	b, err := io.ReadAll(l.Spool().Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func checkLines(t *testing.T, lines []string) {
 	t.Helper()
 	l := NewLines()
@@ -35,8 +48,8 @@ func checkLines(t *testing.T, lines []string) {
 		l.WriteString(line)
 	}
 	want := modelLines(lines)
-	if got := textOf(t, l); got != want {
-		t.Fatalf("%d lines: %s", len(lines), firstDifference(want, got))
+	if got := contents(t, l); got != want {
+		t.Fatalf("%d lines: %s", len(lines), cmp.Diff(want, got))
 	}
 	if l.Size() != int64(len(want)) || l.Count() != strings.Count(want, "\n") || l.Err() != nil {
 		t.Errorf("%d bytes in %d lines, %v; want %d in %d", l.Size(), l.Count(), l.Err(), len(want), strings.Count(want, "\n"))
@@ -44,7 +57,7 @@ func checkLines(t *testing.T, lines []string) {
 	for range 2 { // it may be read again
 		var got strings.Builder
 		if err := l.Each(func(line []byte) { got.Write(append(bytes.Clone(line), '\n')) }); err != nil || got.String() != want {
-			t.Fatalf("each: %v, %s", err, firstDifference(want, got.String()))
+			t.Fatalf("each: %v, %s", err, cmp.Diff(want, got.String()))
 		}
 	}
 }

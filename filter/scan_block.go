@@ -291,9 +291,9 @@ func encodedKey(l []byte, from, body int) int {
 		return 0
 	}
 	head := l[from:base64Set.run(l[:min(len(l), from+64)], body)]
-	var text [48]byte
-	n, _ := base64.StdEncoding.Decode(text[:], head[:len(head)/4*4])
-	if !bytes.Contains(text[:n], []byte("PRIVATE KEY")) {
+	var plain [48]byte
+	n, _ := base64.StdEncoding.Decode(plain[:], head[:len(head)/4*4])
+	if !bytes.Contains(plain[:n], []byte("PRIVATE KEY")) {
 		return 0
 	}
 	return base64Set.run(l, body)

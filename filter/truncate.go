@@ -31,7 +31,7 @@ func newTruncate(p params) (Strategy, error) {
 	if c.Context < 0 {
 		return nil, errors.New("context must not be negative")
 	}
-	head, tail, err := bounds{c.MaxLines, c.Head, c.Tail}.fit(20, 20)
+	head, tail, err := bounds{max: c.MaxLines, head: c.Head, tail: c.Tail}.fit(20, 20)
 	if err != nil {
 		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
 	}
@@ -39,7 +39,7 @@ func newTruncate(p params) (Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
 	}
-	return truncate{excerpt{head, tail, keep, c.Context}, c.MaxLines}, nil
+	return truncate{excerpt{head: head, tail: tail, keep: keep, context: c.Context}, c.MaxLines}, nil
 }
 
 func (t truncate) Begin(_ Run, out *Lines) Pass {
