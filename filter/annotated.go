@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // stripAnnotated drops lines of a kind, counts them, and cuts what is left.
 type stripAnnotated struct {
-	noise   *patterns
-	summary *pattern // nil means none
-	longer  int      // lines from which on the rest is cut
-	excerpt
+	noise   *text.Patterns
+	summary *text.Pattern // nil means none
+	longer  int           // lines from which on the rest is cut
+	text.Excerpt
 }
 
 // newStripAnnotated makes the strategy "strip_annotated": lines that match one
@@ -37,27 +39,27 @@ func newStripAnnotated(p params) (Strategy, error) {
 	if c.Threshold < 0 {
 		return nil, errors.New("long_output_threshold must not be negative")
 	}
-	head, tail, err := bounds{max: c.Threshold, head: c.Head, tail: c.Tail}.fit(10, 5)
+	head, tail, err := text.Ends{Max: c.Threshold, Head: c.Head, Tail: c.Tail}.Fit(10, 5)
 	if err != nil {
 		return nil, fmt.Errorf("keep_head and keep_tail %w (long_output_threshold)", err)
 	}
-	s := stripAnnotated{noise: noise, longer: c.Threshold, excerpt: excerpt{head: head, tail: tail, context: 2}}
+	s := stripAnnotated{noise: noise, longer: c.Threshold, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
 	if c.SummaryPattern != "" {
-		if s.summary, err = compile(c.SummaryPattern); err != nil {
+		if s.summary, err = text.Compile(c.SummaryPattern); err != nil {
 			return nil, fmt.Errorf("summary_pattern: %w", err)
 		}
 	}
 	return s, nil
 }
 
-func (s stripAnnotated) Begin(_ Run, out *Lines) Pass {
-	return &annotated{stripAnnotated: s, out: out, rest: NewLines()}
+func (s stripAnnotated) Begin(_ Run, out *text.Lines) Pass {
+	return &annotated{stripAnnotated: s, out: out, rest: text.NewLines()}
 }
 
 type annotated struct {
 	stripAnnotated
-	out     *Lines
-	rest    *Lines // what is left
+	out     *text.Lines
+	rest    *text.Lines // what is left
 	summed  []byte
 	dropped int
 	again   bool // it is the result of an earlier pass
@@ -65,12 +67,12 @@ type annotated struct {
 
 func (a *annotated) Line(l []byte) {
 	switch {
-	case isNoiseCount(l):
+	case text.IsNoiseCount(l):
 		a.again = true
-	case a.summary != nil && a.summary.match(l):
+	case a.summary != nil && a.summary.Match(l):
 		a.summed = append(a.summed[:0], bytes.TrimSpace(l)...)
 		a.dropped++
-	case a.noise.match(l):
+	case a.noise.Match(l):
 		a.dropped++
 	default:
 		a.rest.Write(l)
@@ -86,7 +88,7 @@ func (a *annotated) End() Confidence {
 	if a.summed != nil {
 		a.out.Write(a.summed)
 	}
-	a.out.Write(noiseCount(a.dropped))
+	a.out.Write(text.NoiseCount(a.dropped))
 	if a.rest.Count() > 0 {
 		a.out.Write(nil)
 	}
@@ -96,10 +98,10 @@ func (a *annotated) End() Confidence {
 		}
 		return Full
 	}
-	cut := a.begin(a.out)
-	if a.rest.Each(cut.line) != nil {
+	cut := a.Cut(a.out)
+	if a.rest.Each(cut.Line) != nil {
 		return Fallback
 	}
-	cut.end()
+	cut.End()
 	return Partial
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // benchSize is how much is filtered at once.
@@ -125,7 +127,7 @@ func BenchmarkScan(b *testing.B) {
 	var all [][]byte
 	for _, root := range sampleDirs() {
 		for _, s := range samples(b, root) {
-			all = append(all, Sanitize(s.output))
+			all = append(all, text.Sanitize(s.output))
 		}
 	}
 	mix := repeated(all, benchSize)
@@ -165,7 +167,7 @@ func BenchmarkSanitize(b *testing.B) {
 	b.SetBytes(int64(len(mix)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s := Sanitizer{Emit: func([]byte) {}}
+		s := text.Sanitizer{Emit: func([]byte) {}}
 		_, _ = s.Write(mix)
 		s.End()
 	}
@@ -284,7 +286,7 @@ func TestSamplesHaveNoCredentials(t *testing.T) {
 			if strings.HasPrefix(c.rule, "credentials") {
 				continue
 			}
-			if _, found := s.Mask(string(Sanitize(c.output))); found != nil {
+			if _, found := s.Mask(string(text.Sanitize(c.output))); found != nil {
 				t.Errorf("%s/%s: %s", c.rule, c.name, Warning(found))
 			}
 		}
@@ -303,13 +305,13 @@ func BenchmarkGroupByRule(b *testing.B) {
 		size := 0
 		for size < 1<<20 {
 			for _, path := range dirs {
-				text, err := os.ReadFile(path)
+				body, err := os.ReadFile(path)
 				if err != nil {
 					b.Fatal(err)
 				}
-				text = Sanitize(text)
-				size += len(text)
-				lines = append(lines, bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))...)
+				body = text.Sanitize(body)
+				size += len(body)
+				lines = append(lines, bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))...)
 			}
 		}
 		cmd, err := os.ReadFile(filepath.Join(filepath.Dir(dirs[0]), "cmd"))
@@ -330,7 +332,7 @@ func BenchmarkGroupByRule(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				out := NewLines()
+				out := text.NewLines()
 				p := s.Begin(Run{Exit: 1}, out)
 				for _, l := range lines {
 					p.Line(l)

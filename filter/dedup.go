@@ -7,18 +7,20 @@ import (
 	"hash/maphash"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // dedup folds what a log repeats.
 type dedup struct {
 	replace []substitute
-	only    *pattern // of the lines that are of the log; nil if all are
-	max     int      // different records that are told apart
+	only    *text.Pattern // of the lines that are of the log; nil if all are
+	max     int           // different records that are told apart
 }
 
 // substitute is what a user's pattern does to a line before it is compared.
 type substitute struct {
-	pattern *pattern
+	pattern *text.Pattern
 	by      []byte
 }
 
@@ -47,7 +49,7 @@ func newDedup(p params) (Strategy, error) {
 	d := dedup{max: c.Max}
 	if c.Only != "" {
 		var err error
-		if d.only, err = compile(c.Only); err != nil {
+		if d.only, err = text.Compile(c.Only); err != nil {
 			return nil, fmt.Errorf("only: %w", err)
 		}
 	}
@@ -85,11 +87,11 @@ func newSubstitute(v any) (r substitute, err error) {
 		return r, fmt.Errorf("the replacement %q refers to a group; write $$ for a dollar", by)
 	}
 	r.by = []byte(strings.ReplaceAll(by, "$$", "$"))
-	r.pattern, err = compile(expr)
+	r.pattern, err = text.Compile(expr)
 	return r, err
 }
 
-func (d dedup) Begin(run Run, out *Lines) Pass {
+func (d dedup) Begin(run Run, out *text.Lines) Pass {
 	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
@@ -103,7 +105,7 @@ const (
 
 type deduping struct {
 	dedup
-	out     *Lines
+	out     *text.Lines
 	lines   int
 	record  logRecord // the one under way
 	exact   int       // plain lines that are still near a new error
@@ -111,10 +113,10 @@ type deduping struct {
 	seen    map[uint64]*logEntry // by the hash of the text that a record is compared by
 	entries []*logEntry
 	held    int
-	asides  int    // of entries
-	again   bool   // the last line is the result of an earlier pass
-	beyond  *Lines // what came when no more could be told apart
-	cut     *cutter
+	asides  int         // of entries
+	again   bool        // the last line is the result of an earlier pass
+	beyond  *text.Lines // what came when no more could be told apart
+	cut     *text.Cutter
 	key     []byte
 }
 
@@ -138,7 +140,7 @@ type logEntry struct {
 
 func (d *deduping) Line(l []byte) {
 	switch {
-	case d.only != nil && !d.only.match(l):
+	case d.only != nil && !d.only.Match(l):
 		d.flush()
 		d.aside(l)
 		return
@@ -157,7 +159,7 @@ func (d *deduping) Line(l []byte) {
 
 // aside takes a line that is not of the log.
 func (d *deduping) aside(l []byte) {
-	d.again = isPatternCount(l)
+	d.again = text.IsPatternCount(l)
 	switch {
 	case d.lines == 0:
 		d.out.Write(l)
@@ -172,13 +174,13 @@ func (d *deduping) aside(l []byte) {
 }
 
 // tooMany takes a text when no more can be told apart.
-func (d *deduping) tooMany(text []byte) {
+func (d *deduping) tooMany(body []byte) {
 	if d.cut == nil {
-		d.beyond = NewLines()
-		d.cut = excerpt{head: 100, tail: 100, context: 2}.begin(d.beyond)
+		d.beyond = text.NewLines()
+		d.cut = text.Excerpt{Head: 100, Tail: 100, Context: 2}.Cut(d.beyond)
 	}
-	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
-		d.cut.line(line)
+	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
+		d.cut.Line(line)
 	}
 }
 
@@ -249,17 +251,17 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 }
 
 // normal gives the text by which a record is compared, in d.key.
-func (d *deduping) normal(text []byte, strict bool) []byte {
+func (d *deduping) normal(body []byte, strict bool) []byte {
 	for _, r := range d.replace {
-		if r.pattern.match(text) {
-			text = r.pattern.re.ReplaceAllLiteral(text, r.by)
+		if r.pattern.Match(body) {
+			body = r.pattern.Regexp.ReplaceAllLiteral(body, r.by)
 		}
 	}
 	d.key = d.key[:0]
 	if strict {
 		d.key = append(d.key, 0) // no line has one
 	}
-	d.key = normal(d.key, text, strict)
+	d.key = text.Normalize(d.key, body, strict)
 	return d.key
 }
 
@@ -272,7 +274,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 		return nil
 	}
 	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.tells()}
-	e.varies = e.important || refused(e.text)
+	e.varies = e.important || text.FailedRequest(e.text)
 	d.held += len(e.text) + len(e.key) + 200
 	d.seen[d.hash()] = e
 	d.entries = append(d.entries, e)
@@ -280,7 +282,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 }
 
 func (d *deduping) End() Confidence {
-	d.again = d.again || isPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:])
+	d.again = d.again || text.IsPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:])
 	d.flush()
 	if d.cut != nil {
 		defer d.beyond.Close()
@@ -300,7 +302,7 @@ func (d *deduping) End() Confidence {
 	}
 	f.write(d.out)
 	if d.cut != nil {
-		d.cut.end()
+		d.cut.End()
 		if d.beyond.Each(d.out.Write) != nil {
 			return Fallback
 		}
@@ -314,7 +316,7 @@ func (d *deduping) End() Confidence {
 
 // patternCount is the last line of a log that was folded.
 func (d *deduping) patternCount(unique int) []byte {
-	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, patternsTail)
+	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, text.PatternsTail)
 	if d.cut != nil {
 		l = fmt.Appendf(l, " (capped at %d)", d.max)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // When the different records of a log are still many, those that are alike are
@@ -130,7 +132,7 @@ func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
 }
 
 // write writes the entries, without the middle of very many.
-func (f *logFold) write(out *Lines) {
+func (f *logFold) write(out *text.Lines) {
 	keep := f.kept()
 	omitted := 0
 	for i, e := range f.entries {
@@ -139,13 +141,13 @@ func (f *logFold) write(out *Lines) {
 			continue
 		}
 		if omitted > 0 {
-			out.Write(omission(omitted))
+			out.Write(text.Omission(omitted))
 			omitted = 0
 		}
 		f.entry(out, e)
 	}
 	if omitted > 0 {
-		out.Write(omission(omitted))
+		out.Write(text.Omission(omitted))
 	}
 }
 
@@ -194,14 +196,14 @@ const (
 )
 
 // entry writes one entry.
-func (f *logFold) entry(out *Lines, e *logEntry) {
-	text := e.text
-	if bytes.IndexByte(text, '\n') < 0 {
-		if !e.important && len(text) > maxRoutine+200 {
-			text = shortened(text, maxRoutine)
+func (f *logFold) entry(out *text.Lines, e *logEntry) {
+	body := e.text
+	if bytes.IndexByte(body, '\n') < 0 {
+		if !e.important && len(body) > maxRoutine+200 {
+			body = text.Shorten(body, maxRoutine)
 			f.lossy = true
 		}
-		out.Write(append(text[:len(text):len(text)], e.suffix()...))
+		out.Write(append(body[:len(body):len(body)], e.suffix()...))
 	} else {
 		f.lines(out, e)
 	}
@@ -224,14 +226,14 @@ func (f *logFold) entry(out *Lines, e *logEntry) {
 
 // lines writes an entry of several lines: of the frames of a stack trace some
 // stay.
-func (f *logFold) lines(out *Lines, e *logEntry) {
+func (f *logFold) lines(out *text.Lines, e *logEntry) {
 	lines := bytes.Split(e.text, []byte{'\n'})
 	lines[0] = append(lines[0][:len(lines[0]):len(lines[0])], e.suffix()...)
 	if !e.important && len(lines) > maxFollow+4 {
 		for _, l := range lines[:maxFollow] {
 			out.Write(l)
 		}
-		out.Write(omission(len(lines) - maxFollow - 1))
+		out.Write(text.Omission(len(lines) - maxFollow - 1))
 		out.Write(lines[len(lines)-1])
 		f.lossy = true
 		return
@@ -261,7 +263,7 @@ func (f *logFold) lines(out *Lines, e *logEntry) {
 				left--
 			}
 			if omitted > 0 {
-				out.Write(omission(omitted))
+				out.Write(text.Omission(omitted))
 				omitted = 0
 			}
 			out.Write(l)
@@ -272,7 +274,7 @@ func (f *logFold) lines(out *Lines, e *logEntry) {
 
 // stackFrame reports whether a line of a record is one of a stack trace.
 func stackFrame(l []byte) bool {
-	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !important(l)
+	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !text.Important(l)
 }
 
 // foreign reports whether a frame is not of the program's own code.
@@ -292,6 +294,6 @@ func foreign(l []byte) bool {
 }
 
 var (
-	foreignFrames = byteTexts("java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.", "org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.", "org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.", "io.undertow.", "com.zaxxer.")
-	foreignPaths  = byteTexts("node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python", "/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/", "(internal/", "/gems/", "vendor/")
+	foreignFrames = text.ByteTexts("java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.", "org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.", "org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.", "io.undertow.", "com.zaxxer.")
+	foreignPaths  = text.ByteTexts("node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python", "/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/", "(internal/", "/gems/", "vendor/")
 )

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // logRecord is a line of a log with the lines that belong to it.
 type logRecord struct {
@@ -83,21 +87,21 @@ func (r *logRecord) tells() bool {
 }
 
 // logWords are what tells in a log of something wrong, besides important.
-var logWords = newWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:", "fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告")
+var logWords = text.NewWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:", "fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告")
 
 // logMarks are what tells the same, in upper and lower case as it is.
-var logMarks = byteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
+var logMarks = text.ByteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
 
-func tells(text []byte) bool {
-	if important(text) || logWords.find(text) {
+func tells(body []byte) bool {
+	if text.Important(body) || logWords.Find(body) {
 		return true
 	}
 	for _, m := range logMarks {
-		if bytes.Contains(text, m) {
+		if bytes.Contains(body, m) {
 			return true
 		}
 	}
-	return len(text) > 5 && (text[0] == 'E' || text[0] == 'W' || text[0] == 'F') && run(text, 1) == 5 // klog
+	return len(body) > 5 && (body[0] == 'E' || body[0] == 'W' || body[0] == 'F') && text.DigitsEnd(body, 1) == 5 // klog
 }
 
 // framed reports whether a line of its own stamp is one of a stack trace: its
@@ -114,7 +118,7 @@ func framed(l []byte) bool {
 	return false
 }
 
-var frameHeads = byteTexts("]: ", " | ", "] ")
+var frameHeads = text.ByteTexts("]: ", " | ", "] ")
 
 // stamped reports whether a line of a log begins with a time, or is an object
 // that has one somewhere.
@@ -126,10 +130,10 @@ func stamped(l []byte) bool {
 	case b == '{':
 		return l[len(l)-1] == '}'
 	case b == '[': // time since boot
-		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && at+1 < len(l) && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit {
+		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && at+1 < len(l) && text.Class[l[at-1]] == text.Digit && text.Class[l[at+1]] == text.Digit {
 			return true
 		}
-	case kinds[b] == isDigit && run(l, 0) >= 10:
+	case text.Class[b] == text.Digit && text.DigitsEnd(l, 0) >= 10:
 		return true
 	}
 	from, _ := clock(l)
@@ -145,9 +149,9 @@ func clock(l []byte) (from, to int) {
 			return -1, -1
 		}
 		at += i
-		if at > 0 && at+5 < len(l) && l[at+3] == ':' && kinds[l[at-1]] == isDigit && kinds[l[at+1]] == isDigit && kinds[l[at+2]] == isDigit && kinds[l[at+4]] == isDigit && kinds[l[at+5]] == isDigit {
+		if at > 0 && at+5 < len(l) && l[at+3] == ':' && text.Class[l[at-1]] == text.Digit && text.Class[l[at+1]] == text.Digit && text.Class[l[at+2]] == text.Digit && text.Class[l[at+4]] == text.Digit && text.Class[l[at+5]] == text.Digit {
 			from = at - 1
-			if from > 0 && kinds[l[from-1]] == isDigit {
+			if from > 0 && text.Class[l[from-1]] == text.Digit {
 				from--
 			}
 			return from, at + 6
@@ -173,7 +177,7 @@ func later(first, last []byte) []byte {
 		return nil
 	}
 	if date := last[:from]; len(first) < from || !bytes.Equal(first[:from], date) {
-		for from > 0 && (kinds[last[from-1]] != 0 || last[from-1] == '-' || last[from-1] == '/' || last[from-1] == ':' || last[from-1] == ' ') && to-from < 20 {
+		for from > 0 && (text.Class[last[from-1]] != 0 || last[from-1] == '-' || last[from-1] == '/' || last[from-1] == ':' || last[from-1] == ' ') && to-from < 20 {
 			from--
 		}
 	}

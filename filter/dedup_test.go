@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestNormal(t *testing.T) {
@@ -48,7 +50,7 @@ func TestNormal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for strict, want := range map[bool]bool{true: tt.strict, false: tt.loose} {
-				a, b := string(normal(nil, []byte(tt.a), strict)), string(normal(nil, []byte(tt.b), strict))
+				a, b := string(text.Normalize(nil, []byte(tt.a), strict)), string(text.Normalize(nil, []byte(tt.b), strict))
 				if (a == b) != want {
 					t.Errorf("strict %t: %q and %q, want equal: %t", strict, a, b, want)
 				}

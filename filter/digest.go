@@ -6,29 +6,31 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // digest drops what a tool says of its way, names together what it says of many
 // things alike, and keeps the rest.
 type digest struct {
-	noise, keep *patterns
-	last        *patterns // of a run of these only the last stays
-	lead        *patterns // stays before what tells of errors
-	heads       *patterns // stay before another line that stays
+	noise, keep *text.Patterns
+	last        *text.Patterns // of a run of these only the last stays
+	lead        *text.Patterns // stays before what tells of errors
+	heads       *text.Patterns // stay before another line that stays
 	folds       []fold
-	foldable    *patterns // any of folds
+	foldable    *text.Patterns // any of folds
 	blocks      []block
-	blockBegins *patterns // any of blocks
-	others      *patterns // any but noise and keep
+	blockBegins *text.Patterns // any of blocks
+	others      *text.Patterns // any but noise and keep
 	diffstat    bool
 	max         int
-	excerpt
+	text.Excerpt
 }
 
 // block is a part of a text that goes: from a line to the next one that is
 // another part's.
 type block struct {
-	begin, end *pattern
+	begin, end *text.Pattern
 	whole      bool // nothing of it stays
 	max        int  // lines, so that a begin whose end never comes takes no more
 }
@@ -97,33 +99,33 @@ func (c digestParams) compile() (*digest, error) {
 	if c.MaxLines < 0 {
 		return nil, errors.New("max_lines must not be negative")
 	}
-	cut := bounds{max: c.MaxLines, head: c.Head, tail: c.Tail}
+	cut := text.Ends{Max: c.MaxLines, Head: c.Head, Tail: c.Tail}
 	if c.MaxLines == 0 {
-		cut.max = math.MaxInt
+		cut.Max = math.MaxInt
 	}
-	head, tail, err := cut.fit(60, 100)
+	head, tail, err := cut.Fit(60, 100)
 	if err != nil {
 		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
 	}
-	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, excerpt: excerpt{head: head, tail: tail, context: 2}}
+	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
 	for _, set := range []struct {
 		name  string
 		exprs []string
-		into  **patterns
+		into  **text.Patterns
 	}{{"patterns", c.Patterns, &d.noise}, {"keep", c.Keep, &d.keep}, {"last", c.Last, &d.last}, {"lead", c.Lead, &d.lead}, {"heads", c.Heads, &d.heads}} {
-		if *set.into, err = compileAll(set.exprs); err != nil {
+		if *set.into, err = text.CompileAll(set.exprs); err != nil {
 			return nil, fmt.Errorf("%s: %w", set.name, err)
 		}
 	}
-	d.foldable, d.blockBegins = &patterns{}, &patterns{}
+	d.foldable, d.blockBegins = &text.Patterns{}, &text.Patterns{}
 	others := slices.Concat(c.Last, c.Lead, c.Heads)
 	for _, f := range c.Fold {
-		pat, err := compile(f.Pattern)
+		pat, err := text.Compile(f.Pattern)
 		switch groups := 0; {
 		case err != nil:
 			return nil, fmt.Errorf("fold: %w", err)
 		default:
-			if groups = pat.re.NumSubexp(); groups < 1 || groups > 3 {
+			if groups = pat.Regexp.NumSubexp(); groups < 1 || groups > 3 {
 				return nil, fmt.Errorf("fold: want one to three groups in %q", f.Pattern)
 			}
 			if (groups == 1) != (f.As != "") {
@@ -134,18 +136,18 @@ func (c digestParams) compile() (*digest, error) {
 			return nil, errors.New("fold: first must not be negative")
 		}
 		d.folds = append(d.folds, fold{pat, f.As, f.First})
-		d.foldable.add(pat)
+		d.foldable.Add(pat)
 		others = append(others, f.Pattern)
 	}
 	for _, b := range c.Blocks {
-		begin, err := compile(b.Begin)
+		begin, err := text.Compile(b.Begin)
 		if err == nil && b.End == "" {
 			err = errors.New("there is no end")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("blocks: %w", err)
 		}
-		end, err := compile(b.End)
+		end, err := text.Compile(b.End)
 		if err != nil {
 			return nil, fmt.Errorf("blocks: %w", err)
 		}
@@ -153,20 +155,20 @@ func (c digestParams) compile() (*digest, error) {
 			b.Max = 200
 		}
 		d.blocks = append(d.blocks, block{begin, end, b.Whole, b.Max})
-		d.blockBegins.add(begin)
+		d.blockBegins.Add(begin)
 		others = append(others, b.Begin)
 	}
-	if d.others, err = compileAll(others); err != nil {
+	if d.others, err = text.CompileAll(others); err != nil {
 		return nil, err
 	}
-	d.excerpt.keep = d.keep
+	d.Excerpt.Keep = d.keep
 	return d, nil
 }
 
-func (d *digest) Begin(run Run, out *Lines) Pass { return d.begin(run, out) }
+func (d *digest) Begin(run Run, out *text.Lines) Pass { return d.begin(run, out) }
 
-func (d *digest) begin(run Run, out *Lines) *digesting {
-	g := &digesting{digest: d, run: run, out: out, rest: NewLines()}
+func (d *digest) begin(run Run, out *text.Lines) *digesting {
+	g := &digesting{digest: d, run: run, out: out, rest: text.NewLines()}
 	g.folded = make([]folding, len(d.folds))
 	return g
 }
@@ -174,9 +176,9 @@ func (d *digest) begin(run Run, out *Lines) *digesting {
 type digesting struct {
 	*digest
 	run     Run
-	out     *Lines
-	rest    *Lines // what is left
-	in      *block // that is being dropped
+	out     *text.Lines
+	rest    *text.Lines // what is left
+	in      *block      // that is being dropped
 	inLines int
 	held    []byte // the last line of a run
 	holds   bool
@@ -195,7 +197,7 @@ type digesting struct {
 
 func (g *digesting) Line(l []byte) {
 	if len(l) == 0 {
-		if g.in != nil && !g.in.end.match(l) {
+		if g.in != nil && !g.in.end.Match(l) {
 			return
 		}
 		g.in = nil
@@ -206,16 +208,16 @@ func (g *digesting) Line(l []byte) {
 		return
 	}
 	switch {
-	case g.noise.match(l) && !g.keep.match(l):
+	case g.noise.Match(l) && !g.keep.Match(l):
 		g.changed = true
 		if g.rest.Count() == 0 {
 			g.gone = append(g.gone[:0], l...)
 		}
-	case isFolded(l):
+	case text.IsFolded(l):
 		g.again = append(g.again, bytes.Clone(l))
-	case g.others.match(l) && g.other(l):
+	case g.others.Match(l) && g.other(l):
 	default:
-		g.cut = g.cut || isOmission(l)
+		g.cut = g.cut || text.IsOmission(l)
 		g.write(l)
 	}
 }
@@ -224,19 +226,19 @@ func (g *digesting) Line(l []byte) {
 // one that stays all the same.
 func (g *digesting) other(l []byte) bool {
 	switch {
-	case g.blockBegins.match(l) && !g.keep.match(l):
+	case g.blockBegins.Match(l) && !g.keep.Match(l):
 		g.begins(l)
-	case g.last.match(l):
+	case g.last.Match(l):
 		g.changed = g.changed || g.holds
 		g.held, g.holds = append(g.held[:0], l...), true
-	case g.lead.match(l):
+	case g.lead.Match(l):
 		g.changed = g.changed || g.leads || g.headed
 		g.leader, g.leads = append(g.leader[:0], l...), true
-	case g.heads.match(l):
+	case g.heads.Match(l):
 		g.release()
 		g.changed = g.changed || g.headed
 		g.head, g.headed = append(g.head[:0], l...), true
-	case g.foldable.match(l) && g.fold(l):
+	case g.foldable.Match(l) && g.fold(l):
 		g.changed = true
 	default:
 		return false
@@ -248,7 +250,7 @@ func (g *digesting) other(l []byte) bool {
 func (g *digesting) write(l []byte) {
 	g.release()
 	if g.diffstat {
-		if short, ok := shortStat(g.short[:0], l); ok {
+		if short, ok := text.ShortStat(g.short[:0], l); ok {
 			g.short = short
 			g.changed = g.changed || len(short) < len(l)
 			l = short
@@ -263,8 +265,8 @@ func (g *digesting) keepLine(l []byte) {
 		g.rest.Write(g.head)
 	}
 	if g.leads || g.run.Exit != 0 && !g.told {
-		matters := important(l)
-		g.told = g.told || matters || g.keep.match(l)
+		matters := text.Important(l)
+		g.told = g.told || matters || g.keep.Match(l)
 		if g.leads && matters {
 			g.leads = false
 			g.rest.Write(g.leader)
@@ -283,7 +285,7 @@ func (g *digesting) release() {
 // begins begins a block.
 func (g *digesting) begins(l []byte) {
 	for i := range g.blocks {
-		if g.blocks[i].begin.match(l) {
+		if g.blocks[i].begin.Match(l) {
 			g.in, g.inLines, g.changed = &g.blocks[i], 0, true
 			return
 		}
@@ -293,16 +295,16 @@ func (g *digesting) begins(l []byte) {
 // inBlock reports whether a line is a block's, and keeps it if it has to stay.
 func (g *digesting) inBlock(l []byte) bool {
 	g.inLines++
-	if g.in.begin.match(l) { // before its end, which may look alike
+	if g.in.begin.Match(l) { // before its end, which may look alike
 		g.inLines = 0
 		return true
 	}
-	if g.inLines > g.in.max || g.in.end.match(l) {
+	if g.inLines > g.in.max || g.in.end.Match(l) {
 		g.in = nil
 		return false
 	}
-	if !g.in.whole && (important(l) || g.keep.match(l)) {
-		if g.noise.match(l) || g.blockBegins.match(l) || g.last.match(l) || g.lead.match(l) || g.heads.match(l) || g.foldable.match(l) || isFolded(l) { // as outside
+	if !g.in.whole && (text.Important(l) || g.keep.Match(l)) {
+		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) || g.heads.Match(l) || g.foldable.Match(l) || text.IsFolded(l) { // as outside
 			return false
 		}
 		g.write(l)
@@ -331,11 +333,11 @@ func (g *digesting) End() Confidence {
 			return Fallback
 		}
 	} else {
-		cut := g.excerpt.begin(g.out)
-		if g.rest.Each(cut.line) != nil {
+		cut := g.Excerpt.Cut(g.out)
+		if g.rest.Each(cut.Line) != nil {
 			return Fallback
 		}
-		if cut.end() {
+		if cut.End() {
 			confidence = Partial
 		}
 	}

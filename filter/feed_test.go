@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // listening is a strategy that notes what it gets.
@@ -16,7 +18,7 @@ type listening struct {
 	ended bool
 }
 
-func (p *listening) Begin(Run, *Lines) Pass { return p }
+func (p *listening) Begin(Run, *text.Lines) Pass { return p }
 
 func (p *listening) Line(l []byte) {
 	p.got.Write(l)

@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"errors"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // fetch shortens what a client of HTTP shows.
@@ -28,21 +30,21 @@ func newFetch(p params) (Strategy, error) {
 	return fetch{c.Lines, c.Bytes}, nil
 }
 
-func (f fetch) Begin(run Run, out *Lines) Pass {
+func (f fetch) Begin(run Run, out *text.Lines) Pass {
 	return &fetching{fetch: f, run: run, out: out}
 }
 
 type fetching struct {
 	fetch
 	run      Run
-	out      *Lines
+	out      *text.Lines
 	progress []byte // the last row of it
 	final    bool   // it says 100 %
 	headers  bool   // of a response, outside of -v
 	refused  bool   // its status is an error
 	body     []byte
-	rest     *cutter // of a body that is too large to be held
-	long     *Lines
+	rest     *text.Cutter // of a body that is too large to be held
+	long     *text.Lines
 	again    bool // it is a result of an earlier pass
 	changed  bool
 	lossy    bool
@@ -120,7 +122,7 @@ func (f *fetching) classify(l []byte) (kind int, keep bool) {
 		return ofHeaders, true
 	case f.headers && isHeader(l):
 		return ofHeaders, f.header(l)
-	case bytes.HasPrefix(l, []byte("HTTP/")) && len(l) > 8 && kinds[l[5]] == isDigit:
+	case bytes.HasPrefix(l, []byte("HTTP/")) && len(l) > 8 && text.Class[l[5]] == text.Digit:
 		f.headers = true
 		f.status(l)
 		return ofHeaders, true
@@ -141,7 +143,7 @@ func (f *fetching) classify(l []byte) (kind int, keep bool) {
 		}
 		return ofTool, f.header(rest)
 	case bytes.HasPrefix(l, []byte("> ")) && (isHeader(rest) || bytes.HasSuffix(l, []byte("HTTP/1.1")) || bytes.HasSuffix(l, []byte("HTTP/2")) || bytes.HasSuffix(l, []byte("HTTP/1.0")) || bytes.HasSuffix(l, []byte("HTTP/3"))):
-		return ofTool, !isHeader(rest) || !quietRequest.find(headerName(rest))
+		return ofTool, !isHeader(rest) || !quietRequest.Find(headerName(rest))
 	case string(l) == ">" || string(l) == "<" || string(l) == "> " || string(l) == "< ":
 		return ofTool, false
 	case (l[0] == '{' || l[0] == '}') && bytes.HasSuffix(l, []byte("bytes data]")):
@@ -158,7 +160,7 @@ func (f *fetching) wget(l []byte) (kind int, keep bool) {
 	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")), bytes.HasPrefix(l, []byte("HTTP request sent, ")), bytes.HasPrefix(l, []byte("Saving to: ")), bytes.HasPrefix(l, []byte("Length: ")):
 		return ofTool, true
 	case bytes.HasPrefix(l, []byte("Resolving ")), bytes.HasPrefix(l, []byte("Connecting to ")), bytes.HasPrefix(l, []byte("Reusing existing connection to ")), bytes.HasPrefix(l, []byte("Loaded CA certificate")):
-		return ofTool, important(l)
+		return ofTool, text.Important(l)
 	case wgetDots(l):
 		return ofTool, false
 	}
@@ -168,7 +170,7 @@ func (f *fetching) wget(l []byte) (kind int, keep bool) {
 // wgetDots reports whether a line is of wget's progress: 50K .......... 12% 1.2M 3s.
 func wgetDots(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
-	end := run(l, 0)
+	end := text.DigitsEnd(l, 0)
 	return end > 0 && end+8 < len(l) && (l[end] == 'K' || l[end] == 'M') && l[end+1] == ' ' && (l[end+2] == '.' || l[end+2] == ',' || l[end+2] == ' ') && bytes.Contains(l, []byte(".....")) && (bytes.IndexByte(l, '%') > 0 || bytes.HasSuffix(l, []byte(".")))
 }
 
@@ -184,7 +186,7 @@ func isHeader(l []byte) bool {
 		return false
 	}
 	for _, b := range l[:i] {
-		if kinds[b] == 0 && b != '-' && b != '_' {
+		if text.Class[b] == 0 && b != '-' && b != '_' {
 			return false
 		}
 	}
@@ -195,26 +197,26 @@ func isHeader(l []byte) bool {
 func headerName(l []byte) []byte { return l[:bytes.IndexByte(l, ':')+1] }
 
 var (
-	quietRequest  = newWords("host:", "user-agent:", "accept:", "accept-encoding:", "connection:")
-	quietResponse = newWords("date:", "server:", "via:", "connection:", "keep-alive:", "vary:", "age:", "x-cache", "x-served-by:", "x-timer:", "cf-", "strict-transport-security:", "security-policy", "report-to:", "nel:", "alt-svc:", "expect-ct:", "permissions-policy:", "referrer-policy:", "x-content-type-options:", "x-frame-options:", "x-xss-protection:", "x-permitted-cross-domain-policies:", "x-download-options:", "x-dns-prefetch-control:", "x-powered-by:", "etag:", "last-modified:", "accept-ranges:", "expires:", "p3p:", "server-timing:", "x-envoy", "transfer-encoding:", "cross-origin-", "origin-agent-cluster:", "reporting-endpoints:", "x-runtime:", "pragma:", "cache-control:", "x-fastly", "x-github-media-type:", "x-varnish:", "priority:")
-	connectWords  = newWords("certificate", "verify", "ssl cert", "connected to", "redirect", "resolve", "issue another", "proxy", "expire", "closing", "timed out", "bad ", "empty reply", "reset", "unexpected", "alert", "tls fatal")
+	quietRequest  = text.NewWords("host:", "user-agent:", "accept:", "accept-encoding:", "connection:")
+	quietResponse = text.NewWords("date:", "server:", "via:", "connection:", "keep-alive:", "vary:", "age:", "x-cache", "x-served-by:", "x-timer:", "cf-", "strict-transport-security:", "security-policy", "report-to:", "nel:", "alt-svc:", "expect-ct:", "permissions-policy:", "referrer-policy:", "x-content-type-options:", "x-frame-options:", "x-xss-protection:", "x-permitted-cross-domain-policies:", "x-download-options:", "x-dns-prefetch-control:", "x-powered-by:", "etag:", "last-modified:", "accept-ranges:", "expires:", "p3p:", "server-timing:", "x-envoy", "transfer-encoding:", "cross-origin-", "origin-agent-cluster:", "reporting-endpoints:", "x-runtime:", "pragma:", "cache-control:", "x-fastly", "x-github-media-type:", "x-varnish:", "priority:")
+	connectWords  = text.NewWords("certificate", "verify", "ssl cert", "connected to", "redirect", "resolve", "issue another", "proxy", "expire", "closing", "timed out", "bad ", "empty reply", "reset", "unexpected", "alert", "tls fatal")
 )
 
 // header reports whether a header of a response stays.
-func (f *fetching) header(l []byte) bool { return f.refused || !quietResponse.find(headerName(l)) }
+func (f *fetching) header(l []byte) bool { return f.refused || !quietResponse.Find(headerName(l)) }
 
 // connection reports whether a line that curl says of its connection stays.
 func (f *fetching) connection(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	for _, noise := range connectNoise {
-		if bytes.HasPrefix(l, noise) && !important(l) {
+		if bytes.HasPrefix(l, noise) && !text.Important(l) {
 			return false
 		}
 	}
-	return important(l) || connectWords.find(l) || f.run.Exit != 0
+	return text.Important(l) || connectWords.Find(l) || f.run.Exit != 0
 }
 
-var connectNoise = byteTexts("Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate", "Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer", "SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session", "Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream", "Request completely sent off", "upload completely", "We are completely uploaded", "Expire in", "TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level", "Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found")
+var connectNoise = text.ByteTexts("Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate", "Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer", "SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session", "Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream", "Request completely sent off", "upload completely", "We are completely uploaded", "Expire in", "TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level", "Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found")
 
 // curlProgress takes a row of curl's progress apart from what follows it on the
 // same line: percent, size, percent, size, percent, size, speeds, three times, and
@@ -228,7 +230,7 @@ func curlProgress(l []byte) (row, after []byte, ok bool) {
 		from, digits := at, 0
 		for at < len(l) {
 			b := l[at]
-			if kinds[b] == isDigit {
+			if text.Class[b] == text.Digit {
 				digits++
 			} else if !(b == '.' && column < 8 || b == '.' && column == 11 || (column >= 8 && column < 11) && (b == ':' || b == '-' || b == 'd' || b == 'h' || b == 'm')) {
 				break
@@ -258,25 +260,25 @@ func (f *fetching) add(l []byte) {
 		return
 	}
 	if f.rest == nil {
-		f.long = NewLines()
-		f.rest = f.excerpt().begin(f.long)
+		f.long = text.NewLines()
+		f.rest = f.excerpt().Cut(f.long)
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(f.body, []byte{'\n'}), []byte{'\n'}) {
-			f.rest.line(f.narrow(line))
+			f.rest.Line(f.narrow(line))
 		}
 		f.body = f.body[:0]
 	}
-	f.rest.line(f.narrow(l))
+	f.rest.Line(f.narrow(l))
 }
 
-func (f *fetching) excerpt() excerpt {
-	return excerpt{head: f.lines * 2 / 3, tail: f.lines / 6, context: 1}
+func (f *fetching) excerpt() text.Excerpt {
+	return text.Excerpt{Head: f.lines * 2 / 3, Tail: f.lines / 6, Context: 1}
 }
 
 // narrow shortens a long line of a body.
 func (f *fetching) narrow(l []byte) []byte {
 	if width := f.bytes / 4; len(l) > width+200 {
 		f.lossy = true
-		return shortened(l, width)
+		return text.Shorten(l, width)
 	}
 	return l
 }
@@ -285,7 +287,7 @@ func (f *fetching) narrow(l []byte) []byte {
 func (f *fetching) flush() {
 	switch {
 	case f.rest != nil:
-		if f.rest.end() {
+		if f.rest.End() {
 			f.lossy = true
 		}
 		_ = f.long.Each(f.out.Write) // an error of out's tells of a full disk
@@ -309,24 +311,24 @@ func (f *fetching) flush() {
 		most = 4 * f.lines
 	}
 	lines := bytes.Split(body, []byte{'\n'})
-	cut := f.excerpt().begin(f.out)
+	cut := f.excerpt().Cut(f.out)
 	whole := len(lines) <= most
 	if bytes.Contains(body, []byte(similarTail)) {
 		whole = len(lines) <= 4*f.lines
-		cut.head, cut.tail = 3*f.lines, f.lines/2
+		cut.Head, cut.Tail = 3*f.lines, f.lines/2
 	}
 	for _, l := range lines {
-		whole = whole || isOmission(l)
+		whole = whole || text.IsOmission(l)
 	}
 	for _, l := range lines {
 		l = f.narrow(l)
 		if whole {
 			f.out.Write(l)
 		} else {
-			cut.line(l)
+			cut.Line(l)
 		}
 	}
-	if !whole && cut.end() {
+	if !whole && cut.End() {
 		f.lossy = true
 	}
 	f.body = f.body[:0]

@@ -1,18 +1,22 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // foldBrokenJSON does for a text whose lines look like a list in JSON, but that is
 // none, what foldJSON does for one: curl writes its progress into the middle of
 // what it fetched, where it is to show both, and part of a line is lost. An item is
 // what stands between braces that are alone in their lines, as far to the right as
 // the first ones within another.
-func foldBrokenJSON(text []byte) (short []byte, ok bool) {
-	text = bytes.TrimRight(text, "\n")
-	if len(text) < 400 || text[0] != '[' && text[0] != '{' {
+func foldBrokenJSON(body []byte) (short []byte, ok bool) {
+	body = bytes.TrimRight(body, "\n")
+	if len(body) < 400 || body[0] != '[' && body[0] != '{' {
 		return nil, false
 	}
-	lines := bytes.Split(text, []byte{'\n'})
+	lines := bytes.Split(body, []byte{'\n'})
 	items := brokenItems(lines)
 	if len(items) < minItems {
 		return nil, false
@@ -37,7 +41,7 @@ func foldBrokenJSON(text []byte) (short []byte, ok bool) {
 			key, value := jsonMember(l)
 			if few := values[string(key)]; len(few) > maxEnum || len(few)*3 > len(items) {
 				value = value[:min(len(value), 1)]
-				if len(value) > 0 && kinds[value[0]] == isDigit {
+				if len(value) > 0 && text.Class[value[0]] == text.Digit {
 					value = []byte{'0'}
 				}
 			}

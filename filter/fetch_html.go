@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // quietElements are those of a page whose contents nobody reads.
@@ -18,7 +20,7 @@ const maxTag = 2 << 10
 // one that has none, so that what its text tells can be found. ok is false for
 // what is no page, or has nothing of these.
 func foldHTML(body []byte, width int) (short []byte, ok bool) {
-	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) || !hasFold(start, []byte("<!doctype html")) && !hasFold(start, []byte("<html")) {
+	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) || !text.HasPrefixFold(start, []byte("<!doctype html")) && !text.HasPrefixFold(start, []byte("<html")) {
 		return body, false
 	}
 	at := 0
@@ -55,7 +57,7 @@ func foldHTML(body []byte, width int) (short []byte, ok bool) {
 func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (from, to int) {
 	rest := body[open+1:]
 	for i, name := range quietElements {
-		if endless[i] || !hasFold(rest, []byte(name)) || len(rest) == len(name) || alnumSet[rest[len(name)]] {
+		if endless[i] || !text.HasPrefixFold(rest, []byte(name)) || len(rest) == len(name) || text.AlnumSet[rest[len(name)]] {
 			continue
 		}
 		tag := bytes.IndexByte(rest[:min(len(rest), maxTag)], '>')
@@ -68,7 +70,7 @@ func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (fr
 				endless[i] = true
 				return 0, 0
 			}
-			if at += end; hasFold(rest[at+2:], []byte(name)) {
+			if at += end; text.HasPrefixFold(rest[at+2:], []byte(name)) {
 				return open + 1 + tag + 1, open + 1 + at
 			}
 			at += 2

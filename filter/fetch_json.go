@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Bounds of what is folded of JSON.
@@ -26,25 +28,25 @@ func similarItems(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, simila
 // those without a field, and without a value of a field of few values, that did
 // not come before. What stays, stays as it is written.
 // With lists, nothing within an item that stays goes.
-func foldJSON(text []byte, lists bool) (short []byte, ok bool) {
-	trimmed := bytes.TrimSpace(text)
+func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
+	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
 		return nil, false
 	}
-	if bytes.Contains(trimmed, []byte(shortenedMark)) { // what kept it from being JSON may be gone
+	if bytes.Contains(trimmed, []byte(text.ShortenedMark)) { // what kept it from being JSON may be gone
 		return nil, false
 	}
-	j := jsonFold{text: text, lists: lists, fields: make([]jsonField, 1, 64)}
+	j := jsonFold{text: body, lists: lists, fields: make([]jsonField, 1, 64)}
 	end, ok := j.parse(j.blank(0), 0, 0)
-	if ok && j.blank(end) < len(text) {
-		j, ok = jsonSequence(text, lists)
+	if ok && j.blank(end) < len(body) {
+		j, ok = jsonSequence(body, lists)
 	}
 	if !ok {
 		return nil, false
 	}
 	j.fold(0)
-	out := make([]byte, 0, len(text))
-	last := len(j.text) - len(text) // the bracket of a sequence
+	out := make([]byte, 0, len(body))
+	last := len(j.text) - len(body) // the bracket of a sequence
 	for _, e := range j.edits {
 		out = append(append(out, j.text[last:e.from]...), e.by...)
 		last = e.to
@@ -125,7 +127,7 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 		end, ok = j.members(at, field, depth)
 	default:
 		end = at
-		for end < len(j.text) && (kinds[j.text[end]] != 0 || j.text[end] == '-' || j.text[end] == '+' || j.text[end] == '.') {
+		for end < len(j.text) && (text.Class[j.text[end]] != 0 || j.text[end] == '-' || j.text[end] == '+' || j.text[end] == '.') {
 			end++
 		}
 		ok = end > at
@@ -237,7 +239,7 @@ func (j *jsonFold) fold(n int) {
 	switch j.text[v.from] {
 	case '"':
 		if v.to-v.from > maxText && !j.lists {
-			head := v.from + len(upTo(j.text[v.from:], maxText/2))
+			head := v.from + len(text.Prefix(j.text[v.from:], maxText/2))
 			for j.text[head-1] == '\\' {
 				head--
 			}
@@ -358,11 +360,11 @@ func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
 				value = []byte{b, b}
 			}
 		case len(f.values) <= maxEnum && len(f.values)*3 <= count:
-		case b == '"' && len(value) > 2 && kept < maxNovel && important(value):
-			value = normal(nil, value, false)
+		case b == '"' && len(value) > 2 && kept < maxNovel && text.Important(value):
+			value = text.Normalize(nil, value, false)
 		case b == '-':
 			value = value[:1]
-		case b == '"' && len(value) > 2, kinds[b] == isDigit && string(value) != "0":
+		case b == '"' && len(value) > 2, text.Class[b] == text.Digit && string(value) != "0":
 			value = []byte{'*'}
 		}
 		if !has(f.shown, value) {

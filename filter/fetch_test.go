@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 const verbose = `  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current
@@ -90,7 +92,7 @@ func TestFetch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := made(t, fetchStrategies["fetch"], "")
 			run := Run{Command: "curl x", Exit: tt.exit}
-			got := passed(t, s, run, string(Sanitize([]byte(tt.in))))
+			got := passed(t, s, run, string(text.Sanitize([]byte(tt.in))))
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)

@@ -25,6 +25,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Filter filters outputs by rules. The zero Filter has none, and only sanitises.
@@ -36,8 +38,8 @@ type Filter struct {
 
 // Outcome is what became of an output. Close it.
 type Outcome struct {
-	Text       *Lines // what is left
-	Full       *Lines // all of it: sanitised and masked; Text itself where nothing went away
+	Text       *text.Lines // what is left
+	Full       *text.Lines // all of it: sanitised and masked; Text itself where nothing went away
 	Rules      []Applied
 	Confidence Confidence // the worst of those of Rules; Full if there are none
 	Found      []Finding  // credentials, whose values are masked
@@ -68,11 +70,11 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // Explain is Apply, and gives tell the text before and after each rule that
 // matches, which are the same where it stays as it is. They must not be used
 // after tell returned.
-func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *Lines)) (*Outcome, error) {
+func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run := Run{Exit: exit}
 	run.Command, run.Mixed = segment(script)
 	rules := f.matching(run.Command)
-	full := NewLines()
+	full := text.NewLines()
 	var first *passage
 	var seen *familiar // lines of full
 	if f.scan != nil {
@@ -163,7 +165,7 @@ func (f *Filter) remask(o *Outcome, seen *familiar) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	text := NewLines() // which is hardly ever needed
+	text := text.NewLines() // which is hardly ever needed
 	_, err = look(text.Write)
 	if err == nil {
 		err = text.Err()
@@ -182,9 +184,9 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize makes lines of an output, with credentials masked, and adds them to full
 // and to seen, if that is not nil.
-func (f *Filter) sanitize(raw io.Reader, full *Lines, seen *familiar) (*Outcome, error) {
+func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *familiar) (*Outcome, error) {
 	mask := f.scan.stream(full.Write, seen)
-	s := Sanitizer{Emit: mask.line}
+	s := text.Sanitizer{Emit: mask.line}
 	buf := buffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)
 	buffers.Put(buf)
@@ -203,24 +205,24 @@ func (f *Filter) sanitize(raw io.Reader, full *Lines, seen *familiar) (*Outcome,
 // stays as it is.
 type passage struct {
 	pass         Pass
-	out          *Lines
+	out          *text.Lines
 	confidence   Confidence
 	read, failed error // of the text; of the rule
 }
 
 func (r rule) begin(run Run) *passage {
-	p := &passage{out: NewLines()}
+	p := &passage{out: text.NewLines()}
 	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
 	return p
 }
 
 // lines sends whole lines, with their ends, through the rule.
-func (p *passage) lines(text []byte) {
-	p.try(func() { eachLine(text, p.pass.Line) })
+func (p *passage) lines(body []byte) {
+	p.try(func() { text.EachLine(body, p.pass.Line) })
 }
 
 // all sends a whole text through the rule.
-func (p *passage) all(text *Lines) {
+func (p *passage) all(text *text.Lines) {
 	p.try(func() { p.read = text.Each(p.pass.Line) })
 }
 
@@ -239,7 +241,7 @@ func (p *passage) try(do func()) {
 
 // end gives what became of a text, which is the text itself where that stays as
 // it is. The error that is given is that of reading it.
-func (p *passage) end(text *Lines, err error) (*Lines, error) {
+func (p *passage) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.failed != nil {
 		p.confidence = Fallback

@@ -3,11 +3,13 @@ package filter
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // fold tells which lines say alike of many things what they are.
 type fold struct {
-	pattern *pattern
+	pattern *text.Pattern
 	as      string // what the things are; empty if the pattern's second group says it, and the third one more of each
 	first   int    // lines that stay
 }
@@ -32,7 +34,7 @@ type folding struct {
 // that stays.
 func (g *digesting) fold(l []byte) bool {
 	for i, f := range g.folds {
-		m := f.pattern.submatch(l)
+		m := f.pattern.Submatch(l)
 		if m == nil || len(m[1]) == 0 {
 			continue
 		}

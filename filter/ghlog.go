@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // ghLog is a digest of the logs of runs: their lines without job, step and time.
 type ghLog struct{ *digest }
@@ -16,7 +20,7 @@ func newGHLog(p params) (Strategy, error) {
 	return ghLog{d}, nil
 }
 
-func (g ghLog) Begin(run Run, out *Lines) Pass {
+func (g ghLog) Begin(run Run, out *text.Lines) Pass {
 	return &running{digesting: g.begin(run, out)}
 }
 
@@ -27,7 +31,7 @@ type running struct {
 }
 
 func (r *running) Line(l []byte) {
-	place, text, ok := runLine(l)
+	place, body, ok := runLine(l)
 	if !ok {
 		r.digesting.Line(l)
 		return
@@ -39,17 +43,17 @@ func (r *running) Line(l []byte) {
 		r.write(bytes.ReplaceAll(place, []byte("\t"), []byte(" / ")))
 	}
 	switch {
-	case bytes.HasPrefix(text, []byte("##[group]")):
+	case bytes.HasPrefix(body, []byte("##[group]")):
 		r.group = true
-		r.write(text)
+		r.write(body)
 		return
-	case bytes.HasPrefix(text, []byte("##[endgroup]")):
+	case bytes.HasPrefix(body, []byte("##[endgroup]")):
 		r.group = false
 		return
-	case r.group && !important(text):
+	case r.group && !text.Important(body):
 		return
 	}
-	r.digesting.Line(text)
+	r.digesting.Line(body)
 }
 
 // runLine divides a line of a log: job, tab, step, tab, time, text.

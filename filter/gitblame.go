@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // newGitBlame makes the strategy "git_blame": of lines of one commit in a row the
 // first tells of it, and the others are no more than their number and text.
@@ -8,10 +12,10 @@ func newGitBlame(p params) (Strategy, error) { return gitBlame{}, p.Decode(&stru
 
 type gitBlame struct{}
 
-func (gitBlame) Begin(_ Run, out *Lines) Pass { return &blaming{out: out} }
+func (gitBlame) Begin(_ Run, out *text.Lines) Pass { return &blaming{out: out} }
 
 type blaming struct {
-	out     *Lines
+	out     *text.Lines
 	of      []byte // the commit of the last line, up to its number
 	changed bool
 }
@@ -45,7 +49,7 @@ func blamed(l []byte) int {
 		}
 		end += at
 		number := end
-		for number > at && kinds[l[number-1]] == isDigit {
+		for number > at && text.Class[l[number-1]] == text.Digit {
 			number--
 		}
 		if number < end && number > open+1 && l[number-1] == ' ' {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // gitDiff shortens diffs.
@@ -54,10 +56,10 @@ const maxGenerated = 12
 
 var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
-func (g gitDiff) Begin(run Run, out *Lines) Pass { return g.begin(run, out) }
+func (g gitDiff) Begin(run Run, out *text.Lines) Pass { return g.begin(run, out) }
 
-func (g gitDiff) begin(run Run, out *Lines) *diffing {
-	d := &diffing{gitDiff: g, run: run, out: out, body: NewLines(), trims: true}
+func (g gitDiff) begin(run Run, out *text.Lines) *diffing {
+	d := &diffing{gitDiff: g, run: run, out: out, body: text.NewLines(), trims: true}
 	for _, word := range strings.Fields(run.Command) {
 		if strings.HasPrefix(word, "-U") || strings.HasPrefix(word, "--unified") || word == "-W" || word == "--function-context" || strings.HasPrefix(word, "--inter-hunk-context") || strings.Contains(word, "-diff=") || strings.Contains(word, "-words") || word == "--word-diff" {
 			d.trims = false
@@ -71,8 +73,8 @@ func (g gitDiff) begin(run Run, out *Lines) *diffing {
 type diffing struct {
 	gitDiff
 	run   Run
-	out   *Lines
-	body  *Lines
+	out   *text.Lines
+	body  *text.Lines
 	trims bool // context
 	at    diffPlace
 	hunk  hunk
@@ -216,9 +218,9 @@ func (d *diffing) Line(l []byte) {
 			f.binary++
 		}
 	default:
-		if short, ok := shortStat(d.short[:0], l); ok {
+		if short, ok := text.ShortStat(d.short[:0], l); ok {
 			d.short, d.known, l = short, true, short
-		} else if isStatSum(l) {
+		} else if text.IsStatSum(l) {
 			d.known = true
 		}
 		d.body.Write(l)
@@ -234,7 +236,7 @@ func (d *diffing) file() *diffFile {
 
 // binary says how many lines of a binary patch are left out.
 func (d *diffing) binary(f *diffFile) {
-	d.body.Write(omission(f.binary))
+	d.body.Write(text.Omission(f.binary))
 	f.binary = 0
 }
 

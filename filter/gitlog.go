@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // gitLog shortens histories.
@@ -33,7 +35,7 @@ func newGitLog(p params) (Strategy, error) {
 	return gitLog{c.MaxCommits, c.MaxBodies, gitDiff{max: 500, context: 1, generated: generatedFiles}}, nil
 }
 
-func (g gitLog) Begin(run Run, out *Lines) Pass {
+func (g gitLog) Begin(run Run, out *text.Lines) Pass {
 	return &logging{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
 }
 
@@ -157,7 +159,7 @@ func (g *logging) late(text []byte) {
 // brief writes a line of a commit beyond the most.
 func (g *logging) brief(l []byte) {
 	if len(l) > lateLine {
-		l = slices.Concat(upTo(l, lateLine-len(" …")), []byte(" …"))
+		l = slices.Concat(text.Prefix(l, lateLine-len(" …")), []byte(" …"))
 	}
 	g.diff.Line(l)
 }
@@ -221,8 +223,8 @@ func (g *logging) body(l, text []byte) {
 }
 
 // isGraphStat reports whether a line beside a graph is of statistics.
-func isGraphStat(text []byte) bool {
-	return bytes.Contains(text, []byte(" | ")) || isStatSum(text)
+func isGraphStat(body []byte) bool {
+	return bytes.Contains(body, []byte(" | ")) || text.IsStatSum(body)
 }
 
 // other takes a line that is not of a commit's head or message.
@@ -234,7 +236,7 @@ func (g *logging) other(l []byte) {
 			g.others++
 		}
 		switch {
-		case isOmission(l):
+		case text.IsOmission(l):
 		case g.oneliner > lateCommits*g.max:
 			g.omitted++
 			return

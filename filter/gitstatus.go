@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"errors"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // gitStatus shortens what git tells of a working tree.
@@ -25,14 +27,14 @@ func newGitStatus(p params) (Strategy, error) {
 	return gitStatus{c.Changed, c.Untracked}, nil
 }
 
-func (s gitStatus) Begin(_ Run, out *Lines) Pass {
+func (s gitStatus) Begin(_ Run, out *text.Lines) Pass {
 	return &treeStatus{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
 }
 
 type treeStatus struct {
 	gitStatus
-	out             *Lines
-	heads, sections *patterns
+	out             *text.Lines
+	heads, sections *text.Patterns
 	known           bool // a line was git's
 	short           bool // in entries of the short format
 	files           *entries
@@ -40,13 +42,13 @@ type treeStatus struct {
 
 // statusHeads begin what git says of a tree in the long format, apart from
 // sections.
-var statusHeads = compiledOnce(
+var statusHeads = text.CompileOnce(
 	`^On branch `, `^HEAD detached (at|from) `, `^Not currently on any branch`, `^nothing to commit`, `^(interactive )?rebase in progress`, `^You are currently `, `^No commits yet$`,
 	`^Initial commit$`, `^Your branch `, `^nothing added to commit`, `^no changes added to commit`, `^You have unmerged paths`, `^All conflicts fixed`, `^Untracked files not listed`, `^You are in the middle of an am session`,
 )
 
 // statusSections are the headings of lists of files.
-var statusSections = compiledOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
+var statusSections = text.CompileOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
 
 func (t *treeStatus) Line(l []byte) {
 	switch {
@@ -57,12 +59,12 @@ func (t *treeStatus) Line(l []byte) {
 	case t.files != nil && l[0] == '\t':
 		t.entry(l)
 	case isHint(l):
-	case t.sections.match(l):
+	case t.sections.Match(l):
 		t.close()
 		t.known = true
 		t.out.Write(l)
 		t.files = newEntries(t.limit(l[0] == 'U' && l[2] == 't' || l[0] == 'I'))
-	case t.heads.match(l):
+	case t.heads.Match(l):
 		t.close()
 		t.known = true
 		t.out.Write(withoutHint(l))
@@ -72,7 +74,7 @@ func (t *treeStatus) Line(l []byte) {
 		t.close()
 		t.known = true
 		t.out.Write(withoutObjects(l))
-	case t.files != nil && (isOmission(l) || isFolded(l)):
+	case t.files != nil && (text.IsOmission(l) || text.IsFolded(l)):
 		t.files.add(l, 0)
 	default:
 		t.close()

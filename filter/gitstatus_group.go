@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // entries are the files of one section. Of too many, those of a directory stand
@@ -56,7 +58,7 @@ func groupedLine(l []byte) bool {
 	return open > 0 && len(bytes.Trim(l[open+3:len(l)-len(" files)")], "0123456789")) == 0
 }
 
-func (e *entries) write(out *Lines) {
+func (e *entries) write(out *text.Lines) {
 	many, manyOthers := e.n > e.most, e.nOthers > e.others
 	if e.written || !many && !manyOthers {
 		for _, l := range e.lines {
@@ -72,7 +74,7 @@ func (e *entries) write(out *Lines) {
 const least = 4
 
 // divide writes the entries, those of directories with many together.
-func (e *entries) divide(out *Lines, many, manyOthers bool) {
+func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 	counts := map[string]int{}
 	for i, l := range e.lines {
 		if key, ok := e.key(l, e.names[i], many, manyOthers); ok {
@@ -116,7 +118,7 @@ func (e *entries) divide(out *Lines, many, manyOthers bool) {
 	}
 	e.writeGroups(out)
 	if omitted > 0 {
-		out.Write(omission(omitted))
+		out.Write(text.Omission(omitted))
 	}
 }
 
@@ -178,7 +180,7 @@ func (e *entries) group(l string, name, n int) {
 	e.groups[key] += n
 }
 
-func (e *entries) writeGroups(out *Lines) {
+func (e *entries) writeGroups(out *text.Lines) {
 	for _, key := range e.order {
 		n, ok := e.groups[key]
 		switch {
@@ -186,7 +188,7 @@ func (e *entries) writeGroups(out *Lines) {
 		case strings.HasSuffix(key, "/"):
 			out.WriteString(fmt.Sprintf("%s (%d files)", key, n))
 		default:
-			out.Write(omission(n))
+			out.Write(text.Omission(n))
 		}
 	}
 }

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // groupByRule says what each rule of a linter or compiler complains of once, with
 // all places.
 type groupByRule struct {
-	location, rule *pattern // of one's own format; nil for those known here
-	noise, echo    *patterns
-	table          *patterns
+	location, rule *text.Pattern // of one's own format; nil for those known here
+	noise, echo    *text.Patterns
+	table          *text.Patterns
 	rows           int
-	program        *pattern
-	except         *patterns
+	program        *text.Pattern
+	except         *text.Patterns
 	maxErrors      int
 }
 
@@ -56,16 +58,16 @@ func newGroupByRule(p params) (Strategy, error) {
 	for _, one := range []struct {
 		name, expr string
 		groups     int
-		to         **pattern
+		to         **text.Pattern
 	}{{"location_pattern", c.Location, 1, &s.location}, {"rule_pattern", c.Rule, 1, &s.rule}, {"program_pattern", c.Program, 0, &s.program}} {
 		if one.expr == "" {
 			continue
 		}
-		p, err := compile(one.expr)
+		p, err := text.Compile(one.expr)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", one.name, err)
 		}
-		if p.re.NumSubexp() < one.groups {
+		if p.Regexp.NumSubexp() < one.groups {
 			return nil, fmt.Errorf("%s: the pattern %q has no group", one.name, one.expr)
 		}
 		*one.to = p
@@ -73,12 +75,12 @@ func newGroupByRule(p params) (Strategy, error) {
 	for _, set := range []struct {
 		name  string
 		exprs []string
-		to    **patterns
+		to    **text.Patterns
 	}{{"noise", c.Noise, &s.noise}, {"echo", c.Echo, &s.echo}, {"table", c.Table, &s.table}, {"except", c.Except, &s.except}} {
 		if len(set.exprs) == 0 {
 			continue
 		}
-		all, err := compileAll(set.exprs)
+		all, err := text.CompileAll(set.exprs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set.name, err)
 		}
@@ -87,10 +89,10 @@ func newGroupByRule(p params) (Strategy, error) {
 	return s, nil
 }
 
-func (s *groupByRule) Begin(run Run, out *Lines) Pass {
+func (s *groupByRule) Begin(run Run, out *text.Lines) Pass {
 	g := &grouping{groupByRule: s, run: run, out: out}
 	g.body.lines = out
-	g.again = s.except.match([]byte(run.Command))
+	g.again = s.except.Match([]byte(run.Command))
 	if s.location != nil {
 		return &customGrouping{grouping: g}
 	}
@@ -104,7 +106,7 @@ func (s *groupByRule) Begin(run Run, out *Lines) Pass {
 type grouping struct {
 	*groupByRule
 	run Run
-	out *Lines
+	out *text.Lines
 
 	body  bodyText
 	store store
@@ -133,7 +135,7 @@ type grouping struct {
 // bodyText is text in order, whose last part may come behind the groups: what
 // stands behind the last diagnostic, summaries mostly.
 type bodyText struct {
-	lines *Lines
+	lines *text.Lines
 	after []byte // lines with their ends
 }
 
@@ -154,10 +156,10 @@ func (s *bodyText) settle() {
 }
 
 // write writes the last part.
-func (s *bodyText) write(to *Lines) { writeLines(to, s.after) }
+func (s *bodyText) write(to *text.Lines) { writeLines(to, s.after) }
 
 // writeLines writes lines with their ends.
-func writeLines(to *Lines, text []byte) {
+func writeLines(to *text.Lines, text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
 		if end < 0 {
@@ -171,7 +173,7 @@ func writeLines(to *Lines, text []byte) {
 func (g *grouping) Line(l []byte) {
 	switch {
 	case g.again:
-	case isTotal(l) || isOmission(l) || isNoiseCount(l):
+	case isTotal(l) || text.IsOmission(l) || text.IsNoiseCount(l):
 		g.again = true
 	case g.raw:
 		g.body.text(l)
@@ -203,7 +205,7 @@ func (g *grouping) line(l []byte) {
 
 // silenced drops noise, and keeps commands back.
 func (g *grouping) silenced(l []byte) bool {
-	if g.noise.match(l) || g.countedBefore(l) {
+	if g.noise.Match(l) || g.countedBefore(l) {
 		g.dropped++
 		return true
 	}
@@ -211,7 +213,7 @@ func (g *grouping) silenced(l []byte) bool {
 		return false
 	}
 	command := commandOf(l)
-	if command == noCommand && g.echo.match(l) {
+	if command == noCommand && g.echo.Match(l) {
 		command = otherCommand
 		if bytes.Contains(l, []byte(": Entering directory ")) {
 			command = enters
@@ -288,7 +290,7 @@ func (g *grouping) tell() {
 func (g *grouping) plain(l []byte) {
 	g.flushText()
 	g.endMuted()
-	if g.program != nil && g.program.match(l) {
+	if g.program != nil && g.program.Match(l) {
 		g.raw = true
 	}
 	if len(l) == 0 || g.raw {
@@ -331,7 +333,7 @@ func (g *grouping) flushHeld() {
 	}
 	// The look at all words costs the most here, so it is not done for nothing.
 	kept := g.run.Exit != 0 && len(g.echoed[0])+len(g.echoed[1]) > 0
-	if (kept || !g.failed) && important(t.held) {
+	if (kept || !g.failed) && text.Important(t.held) {
 		g.failed = true
 		if g.run.Exit != 0 && t.held[0] != '>' && (!bytes.HasPrefix(t.held, []byte("make")) || bytes.Contains(t.held, []byte("*** "))) {
 			g.tell()
@@ -365,7 +367,7 @@ func (g *grouping) tabular(l []byte) bool {
 	if g.table == nil {
 		return false
 	}
-	if !g.table.match(l) {
+	if !g.table.Match(l) {
 		g.endTable()
 		return false
 	}
@@ -388,7 +390,7 @@ func (g *grouping) tabular(l []byte) bool {
 func (g *grouping) endTable() {
 	t := &g.tabled
 	if omitted := t.n - g.rows; omitted > 0 {
-		g.body.text(omission(omitted))
+		g.body.text(text.Omission(omitted))
 		g.dropped += omitted
 	}
 	for _, row := range t.ring {
@@ -430,7 +432,7 @@ func (g *grouping) End() Confidence {
 	}
 	g.body.write(g.out)
 	if g.dropped > 0 {
-		g.out.Write(noiseCount(g.dropped))
+		g.out.Write(text.NoiseCount(g.dropped))
 	}
 	return Full
 }

@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // kind is how the lines of a diagnostic hang together.
@@ -63,7 +65,7 @@ func (d *diagnostic) keep(l []byte) {
 		d.cut++
 		return
 	}
-	if len(d.raw)+len(l) > maxRawBytes || d.rawLines > maxRawNotes || d.rawLines > maxRaw && !important(l) && !bytes.Contains(l, []byte("note:")) && !bytes.Contains(l, []byte("help:")) {
+	if len(d.raw)+len(l) > maxRawBytes || d.rawLines > maxRawNotes || d.rawLines > maxRaw && !text.Important(l) && !bytes.Contains(l, []byte("note:")) && !bytes.Contains(l, []byte("help:")) {
 		d.cut++
 		return
 	}
@@ -73,7 +75,7 @@ func (d *diagnostic) keep(l []byte) {
 
 func (d *diagnostic) endCut() {
 	if d.cut > 0 {
-		d.raw = append(append(d.raw, omission(d.cut)...), '\n')
+		d.raw = append(append(d.raw, text.Omission(d.cut)...), '\n')
 		d.cut = 0
 	}
 }
@@ -107,7 +109,7 @@ func (g *grouping) begins(l []byte) bool {
 			d.pos = append([]byte{':'}, d.pos...)
 			d.split, d.at.linter = true, true
 			t.inFile = true
-			d.first = append(append(append(append(d.first, d.file...), ':'), narrow(unindent(l))...), '\n')
+			d.first = append(append(append(append(d.first, d.file...), ':'), narrow(text.Unindent(l))...), '\n')
 			return true
 		}
 	}
@@ -308,7 +310,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 			return true
 		}
 	}
-	if d.split || d.alone() || leading(l) || counts(l) || g.noise.match(l) || g.echo.match(l) || commandOf(l) != noCommand {
+	if d.split || d.alone() || leading(l) || counts(l) || g.noise.Match(l) || g.echo.Match(l) || commandOf(l) != noCommand {
 		return false
 	}
 	if !indented {
@@ -369,7 +371,7 @@ func (d *diagnostic) unhold() {
 }
 
 func (d *diagnostic) addNote(l []byte) {
-	in := unindent(l)
+	in := text.Unindent(l)
 	if bytes.HasPrefix(in, []byte("= help: ")) || bytes.HasPrefix(in, []byte("help: ")) {
 		d.hints = append(append(append(d.hints, "  "...), bytes.TrimPrefix(in, []byte("= "))...), '\n')
 		return
@@ -384,15 +386,15 @@ func (d *diagnostic) addNote(l []byte) {
 
 // showsCode reports whether a line shows code or points into it.
 func showsCode(l []byte) bool {
-	in := unindent(l)
+	in := text.Unindent(l)
 	if len(in) == 0 {
 		return false
 	}
 	if in[0] == '>' && len(in) > 1 && in[1] == ' ' {
-		in = unindent(in[1:])
+		in = text.Unindent(in[1:])
 	}
 	n := digitRun(in)
-	rest := unindent(in[n:])
+	rest := text.Unindent(in[n:])
 	if bytes.HasPrefix(rest, []byte("| ")) || len(rest) == 1 && rest[0] == '|' || bytes.HasPrefix(rest, []byte("│")) {
 		return true
 	}
@@ -412,7 +414,7 @@ func showsCode(l []byte) bool {
 // isPlace reports whether a line that is indented is a place in a file, and
 // nothing else.
 func isPlace(l []byte) bool {
-	in := unindent(l)
+	in := text.Unindent(l)
 	if len(in) == len(l) || bytes.IndexByte(in, ' ') >= 0 {
 		return false
 	}
@@ -428,7 +430,7 @@ func isPlace(l []byte) bool {
 
 // isCodeLine reports whether a line is "12 code".
 func isCodeLine(l []byte) bool {
-	in := unindent(l)
+	in := text.Unindent(l)
 	n := digitRun(in)
 	return n > 0 && (n == len(in) || in[n] == ' ') || len(in) > 2 && in[0] == '.' && in[1] == '.'
 }

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // maxNotesFull is how many notes of an error show code of others; more of them
 // are what a compiler tried, mostly.
@@ -103,7 +107,7 @@ func unmarked(raw []byte) []byte {
 	for l := range bytes.Lines(raw) {
 		l = bytes.TrimPrefix(l, []byte("[ERROR] "))
 		if !showsCode(bytes.TrimRight(l, "\n")) {
-			l = unindent(l)
+			l = text.Unindent(l)
 		}
 		out = append(out, l...)
 	}
@@ -145,7 +149,7 @@ func (g *grouping) write() {
 // endMuted says how many lines of notes are left out here.
 func (g *grouping) endMuted() {
 	if g.muted > 0 {
-		g.body.text(omission(g.muted))
+		g.body.text(text.Omission(g.muted))
 		g.dropped += g.muted
 		g.muted = 0
 		g.body.settle()
@@ -165,7 +169,7 @@ func condense(lead []byte) []byte {
 	end := func() {
 		if n := bytes.Count(chain, []byte("\n")); n > maxChain {
 			lines := bytes.SplitAfter(chain, []byte("\n"))
-			out = append(append(append(out, lines[0]...), omission(n-maxChain+1)...), '\n')
+			out = append(append(append(out, lines[0]...), text.Omission(n-maxChain+1)...), '\n')
 			for _, l := range lines[n-maxChain+2 : n] {
 				out = append(out, l...)
 			}

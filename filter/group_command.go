@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // command is what a line of a build tool shows of itself.
 type command uint8
@@ -50,7 +54,7 @@ func commandOf(l []byte) command {
 		name := word[bytes.LastIndexByte(word, '/')+1:]
 		switch {
 		case compiles(name):
-			behind = unindent(behind)
+			behind = text.Unindent(behind)
 			if string(name) == "ranlib" {
 				return otherCommand
 			}
@@ -103,7 +107,7 @@ func linksOrNot(name, args []byte) command {
 
 // shortCommand reads "  CC      file.o", as quiet makefiles write it.
 func shortCommand(l []byte) command {
-	in := unindent(l)
+	in := text.Unindent(l)
 	n := 0
 	for n < len(in) && (in[n] >= 'A' && in[n] <= 'Z' || in[n] >= '0' && in[n] <= '9' || in[n] == '_') {
 		n++
@@ -112,7 +116,7 @@ func shortCommand(l []byte) command {
 		return noCommand
 	}
 	word := in[:n]
-	rest := unindent(in[n:])
+	rest := text.Unindent(in[n:])
 	switch string(word) {
 	case "PASS", "FAIL", "ERROR", "WARN", "WARNING", "SKIP", "XFAIL", "XPASS", "INFO", "NOTE", "FATAL", "TODO", "OK", "NOT", "TOTAL", "FAILED", "PASSED", "SKIPPED", "TEST":
 		return noCommand
@@ -122,7 +126,7 @@ func shortCommand(l []byte) command {
 		}
 	}
 	rest = bytes.TrimPrefix(rest, []byte("[M]"))
-	rest = unindent(rest)
+	rest = text.Unindent(rest)
 	if len(rest) == 0 || bytes.IndexByte(rest, ' ') >= 0 || !bytes.ContainsAny(rest, "./-_") {
 		return noCommand
 	}

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // customGrouping groups diagnostics of which patterns tell place and rule. A
 // place holds for the rules that follow it. The lines up to a blank one, or up
@@ -15,7 +19,7 @@ type customGrouping struct {
 }
 
 func (c *customGrouping) Line(l []byte) {
-	if c.again || isTotal(l) || isNoiseCount(l) || isOmission(l) {
+	if c.again || isTotal(l) || text.IsNoiseCount(l) || text.IsOmission(l) {
 		c.again = true
 		return
 	}
@@ -24,11 +28,11 @@ func (c *customGrouping) Line(l []byte) {
 		c.body.text(l)
 		return
 	}
-	place, rule := c.location.submatch(l), c.groupByRule.rule.submatch(l)
+	place, rule := c.location.Submatch(l), c.groupByRule.rule.Submatch(l)
 	if len(c.para) > 0 && len(c.place) > 0 && len(c.rule) > 0 && place != nil {
 		c.endPara()
 	}
-	if place == nil && rule == nil && c.noise.match(l) {
+	if place == nil && rule == nil && c.noise.Match(l) {
 		c.endPara()
 		c.dropped++
 		return
@@ -51,7 +55,7 @@ func (c *customGrouping) endPara() {
 	if len(c.para) == 0 {
 		return
 	}
-	if c.isError || important(c.firstLine) {
+	if c.isError || text.Important(c.firstLine) {
 		c.failed = true
 	}
 	if len(c.place) == 0 || len(c.rule) == 0 || c.isError && c.run.Exit != 0 {

@@ -2,6 +2,8 @@ package filter
 
 import (
 	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // position is a place in a file as a tool writes it, in one line with what it
@@ -24,7 +26,7 @@ const maxFileName = 400
 
 // locate reads a line that begins with a place in a file.
 func locate(l []byte) (p position, ok bool) {
-	l = bytes.TrimRight(unindent(l), " ")
+	l = bytes.TrimRight(text.Unindent(l), " ")
 	l = p.prefix(l)
 	head := l[:min(len(l), maxFileName)]
 	colon, paren := after(head, 0, ':'), after(head, 0, '(')
@@ -112,7 +114,7 @@ func positionAt(l []byte) (n int, rest []byte) {
 			return 0, nil
 		}
 		n++
-		rest = unindent(l[n:])
+		rest = text.Unindent(l[n:])
 		if len(rest) == 0 || rest[0] != ':' {
 			return 0, nil
 		}
@@ -221,7 +223,7 @@ func (p *position) says(rest []byte) bool {
 		p.lead = true
 		return true
 	}
-	rest = unindent(rest)
+	rest = text.Unindent(rest)
 	if bytes.HasPrefix(rest, []byte("- ")) {
 		rest = rest[2:]
 		p.pretty = true
@@ -244,16 +246,16 @@ func (p *position) says(rest []byte) bool {
 			p.rule, rest = rest[1:end], rest[end+1:]
 		}
 	case len(rest) > 0 && rest[0] == ' ':
-		rest = p.code(unindent(rest))
+		rest = p.code(text.Unindent(rest))
 	}
-	rest = unindent(bytes.TrimPrefix(rest, []byte(":")))
+	rest = text.Unindent(bytes.TrimPrefix(rest, []byte(":")))
 	if bytes.HasPrefix(rest, []byte("- ")) {
 		rest = rest[2:]
 		p.linter = true
 	}
 	if len(p.rule) == 0 && known && len(rest) > 0 && rest[0] == '[' { // [rule] message
 		if end := bytes.IndexByte(rest, ']'); end > 0 && isRule(rest[1:end]) && end+2 < len(rest) {
-			p.rule, rest = rest[1:end], unindent(rest[end+1:])
+			p.rule, rest = rest[1:end], text.Unindent(rest[end+1:])
 		}
 	}
 	if len(p.rule) == 0 && known {

@@ -1,10 +1,14 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // arrow gives the place of a line "  --> file:1:2" and the like.
 func arrow(l []byte) (place []byte, ok bool) {
-	in := unindent(l)
+	in := text.Unindent(l)
 	if len(in) == len(l) || len(in) < 6 {
 		return nil, false
 	}
@@ -60,7 +64,7 @@ func (p *position) headed(head []byte) {
 				rest = rest[end+1:]
 			}
 		}
-		p.msg = unindent(bytes.TrimPrefix(rest, []byte(":")))
+		p.msg = text.Unindent(bytes.TrimPrefix(rest, []byte(":")))
 		return
 	}
 	p.known = false
@@ -70,7 +74,7 @@ func (p *position) headed(head []byte) {
 		sev  severity
 	}{{"× ", isError}, {"✖ ", isError}, {"x ", isError}, {"⚠ ", isWarning}, {"! ", isWarning}, {"☞ ", isIssue}, {"> ", isIssue}} {
 		if bytes.HasPrefix(rest, []byte(glyph.text)) {
-			p.sev, rest = glyph.sev, unindent(rest[len(glyph.text):])
+			p.sev, rest = glyph.sev, text.Unindent(rest[len(glyph.text):])
 			break
 		}
 	}
@@ -83,9 +87,9 @@ func (p *position) headed(head []byte) {
 	token := rest[:end]
 	switch {
 	case rest[end] == ' ' && isCode(token), rest[end] == ':' && isRule(token):
-		p.rule, p.msg = token, unindent(rest[end+1:])
+		p.rule, p.msg = token, text.Unindent(rest[end+1:])
 	case rest[end] == ':' && bytes.HasSuffix(token, []byte(")")) && bytes.IndexByte(token, '(') > 0: // plugin(rule)
-		p.rule, p.msg = token, unindent(rest[end+1:])
+		p.rule, p.msg = token, text.Unindent(rest[end+1:])
 	}
 }
 
@@ -132,7 +136,7 @@ func belongs(l []byte) bool {
 // absorb takes what a line of a paragraph tells besides code, and reports
 // whether the line is but a hint where to read more.
 func (d *diagnostic) absorb(l []byte) (hint bool) {
-	in := unindent(l)
+	in := text.Unindent(l)
 	if len(in) == 0 {
 		return false
 	}
@@ -173,7 +177,7 @@ func (d *diagnostic) label(in []byte) {
 		return
 	}
 	n := digitRun(in)
-	rest := unindent(in[n:])
+	rest := text.Unindent(in[n:])
 	if n > 0 || len(rest) == 0 || rest[0] != '|' {
 		return
 	}
@@ -228,7 +232,7 @@ func (d *diagnostic) section(l []byte) {
 	if len(d.msg) > 0 {
 		return
 	}
-	in := unindent(l)
+	in := text.Unindent(l)
 	for _, glyph := range []struct {
 		text string
 		sev  severity

@@ -1,11 +1,15 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // spaced reports whether a severity with a blank behind it is one, and not the
 // first word of a message.
 func (p *position) spaced(rest []byte) bool {
-	rest = unindent(rest)
+	rest = text.Unindent(rest)
 	if bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte(": ")) {
 		return true
 	}
@@ -57,7 +61,7 @@ func (p *position) coded(l []byte) []byte {
 		default:
 			p.sev, p.known = isIssue, true
 		}
-		rest := unindent(l[2:])
+		rest := text.Unindent(l[2:])
 		for _, mark := range []string{"[Correctable] ", "[Corrected] ", "[Todo] "} {
 			rest = bytes.TrimPrefix(rest, []byte(mark))
 		}
@@ -69,7 +73,7 @@ func (p *position) coded(l []byte) []byte {
 		p.linter = true
 		p.rule = token
 		p.sev = isIssue
-		rest := unindent(bytes.TrimPrefix(l[end:], []byte(":")))
+		rest := text.Unindent(bytes.TrimPrefix(l[end:], []byte(":")))
 		if l[end] == ':' && len(token) > 4 { // pylint: the letter tells
 			switch token[0] {
 			case 'E', 'F':
@@ -79,14 +83,14 @@ func (p *position) coded(l []byte) []byte {
 			}
 		}
 		if inner, ok := p.word(rest); ok && inner[0] == ':' {
-			rest = unindent(inner[1:])
+			rest = text.Unindent(inner[1:])
 		}
 		return rest
 	case bytes.IndexByte(token, '/') > 0 && isRule(token) && l[end] == ' ' && len(token) < 60:
 		p.linter = true
 		p.rule = token
 		p.sev = isIssue
-		return unindent(l[end:])
+		return text.Unindent(l[end:])
 	}
 	p.sev = isIssue
 	return l
@@ -188,7 +192,7 @@ func isCode(l []byte) bool {
 // tableRow reads a line of a table of diagnostics under the name of their file:
 // "  1:2  error  message  rule", "1:2  Error: message  rule".
 func tableRow(l []byte) (p position, ok bool) {
-	in := unindent(l)
+	in := text.Unindent(l)
 	n := digitRun(in)
 	if n == 0 || n >= len(in) || in[n] != ':' {
 		return p, false
@@ -199,7 +203,7 @@ func tableRow(l []byte) (p position, ok bool) {
 		return p, false
 	}
 	p.pos = in[:n]
-	rest := unindent(in[n:])
+	rest := text.Unindent(in[n:])
 	inner, ok := p.word(rest)
 	if !ok {
 		for _, glyph := range []struct {

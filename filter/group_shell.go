@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // shellState is where in the output of shellcheck the lines are: under a heading
 // "In FILE line N:" come the code, then one line for each finding, then maybe a
@@ -30,7 +34,7 @@ func (g *grouping) beginsShell(l []byte) bool {
 // shellcheck takes a line below the heading.
 func (g *grouping) shellcheck(l []byte) bool {
 	s := &g.shell
-	in := unindent(l)
+	in := text.Unindent(l)
 	switch {
 	case len(l) == 0:
 		s.suggest = false

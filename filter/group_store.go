@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // severity is how bad a diagnostic is.
@@ -54,7 +56,7 @@ type store struct {
 	files  map[string]struct{} // that stood over places
 	root   []byte              // the directory of all of them
 
-	errors, rest *Lines // groups that are written
+	errors, rest *text.Lines // groups that are written
 }
 
 // maxStore is when groups are written, in bytes.
@@ -336,7 +338,7 @@ const maxNotes = 50
 // flush writes the groups so far.
 func (s *store) flush() {
 	if s.errors == nil {
-		s.errors, s.rest = NewLines(), NewLines()
+		s.errors, s.rest = text.NewLines(), text.NewLines()
 	}
 	for _, g := range s.order {
 		if g.sev == isError {
@@ -348,7 +350,7 @@ func (s *store) flush() {
 	s.groups, s.order, s.seen, s.files, s.size = nil, nil, nil, nil, 0
 }
 
-func (g *group) write(to *Lines, s *store) {
+func (g *group) write(to *text.Lines, s *store) {
 	if g.n == 0 {
 		return
 	}
@@ -376,7 +378,7 @@ func (g *group) write(to *Lines, s *store) {
 }
 
 // write writes all groups, and how many there are.
-func (s *store) write(to *Lines) error {
+func (s *store) write(to *text.Lines) error {
 	if s.total() == 0 {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestGroupByRule(t *testing.T) {
@@ -228,10 +230,10 @@ func FuzzGroupByRule(f *testing.F) {
 	}
 	f.Add("In a.sh line 3:\nx\n^-- SC2086 (info): y\n\nDid you mean:\nz\n", 0)
 	f.Add("warning: a\n --> b.rs:1:2\n  |\n1 | x\n  | ^ y\n  = note: `#[warn(z)]` on by default\n\n", 0)
-	f.Fuzz(func(t *testing.T, text string, exit int) {
+	f.Fuzz(func(t *testing.T, body string, exit int) {
 		var in strings.Builder
 		last := true // no blank ones in a row, and none first
-		for line := range strings.Lines(string(Sanitize([]byte(text)))) {
+		for line := range strings.Lines(string(text.Sanitize([]byte(body)))) {
 			if blank := strings.TrimSpace(line) == ""; !blank || !last {
 				in.WriteString(line)
 				last = blank

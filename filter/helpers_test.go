@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // checkStrategy holds a strategy to what all of them promise, on any text.
-func checkStrategy(t *testing.T, s Strategy, text string) {
+func checkStrategy(t *testing.T, s Strategy, body string) {
 	t.Helper()
-	text = string(Sanitize([]byte(text)))
+	body = string(text.Sanitize([]byte(body)))
 	for _, run := range []Run{{}, {Exit: 1}, {Mixed: true}} {
-		got := passed(t, s, run, text)
-		if len(got) > len(text) {
-			t.Errorf("%+v: grew from %d to %d bytes", run, len(text), len(got))
+		got := passed(t, s, run, body)
+		if len(got) > len(body) {
+			t.Errorf("%+v: grew from %d to %d bytes", run, len(body), len(got))
 		}
 		if again := passed(t, s, run, got); again != got {
 			t.Errorf("%+v: %s\nfirst:\n%s\nagain:\n%s", run, firstDifference(got, again), got, again)
@@ -30,13 +31,13 @@ func checkStrategy(t *testing.T, s Strategy, text string) {
 }
 
 // passed is a text after one rule, which keeps it where it would not get shorter.
-func passed(t testing.TB, s Strategy, run Run, text string) string {
+func passed(t testing.TB, s Strategy, run Run, body string) string {
 	t.Helper()
-	in, out := NewLines(), NewLines()
+	in, out := text.NewLines(), text.NewLines()
 	defer in.Close()
 	defer out.Close()
 	p := s.Begin(run, out)
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(body) {
 		in.WriteString(strings.TrimSuffix(line, "\n"))
 	}
 	if err := in.Each(p.Line); err != nil {
@@ -49,12 +50,12 @@ func passed(t testing.TB, s Strategy, run Run, text string) string {
 }
 
 // benchmarkStrategy runs a strategy alone over the outputs of a rule.
-func benchmarkStrategy(b *testing.B, s Strategy, run Run, text []byte) {
-	lines := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
-	b.SetBytes(int64(len(text)))
+func benchmarkStrategy(b *testing.B, s Strategy, run Run, body []byte) {
+	lines := bytes.Split(bytes.TrimSuffix(body, []byte{'\n'}), []byte{'\n'})
+	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		out := NewLines()
+		out := text.NewLines()
 		p := s.Begin(run, out)
 		for _, l := range lines {
 			p.Line(l)
@@ -76,7 +77,7 @@ func sampleDirs() []string {
 }
 
 // textOf reads all of a Lines.
-func textOf(t testing.TB, l *Lines) string {
+func textOf(t testing.TB, l *text.Lines) string {
 	t.Helper()
 	b, err := io.ReadAll(l.Spool().Reader())
 	if err != nil {
@@ -113,17 +114,17 @@ func built(build Constructor, parameters string) (Strategy, error) {
 }
 
 // filtered puts a text through one strategy.
-func filtered(t testing.TB, s Strategy, run Run, text string) (string, Confidence) {
+func filtered(t testing.TB, s Strategy, run Run, body string) (string, Confidence) {
 	t.Helper()
-	out := NewLines()
+	out := text.NewLines()
 	defer out.Close()
 	p := s.Begin(run, out)
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(body) {
 		p.Line([]byte(strings.TrimSuffix(line, "\n")))
 	}
 	c := p.End()
 	if c == Fallback {
-		return text, c
+		return body, c
 	}
 	return textOf(t, out), c
 }

@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // minList is how long a list is, in bytes, whose items are worth to be left out.
@@ -14,10 +16,10 @@ func newJSON(p params) (Strategy, error) { return jsonList{}, p.Decode(&struct{}
 
 type jsonList struct{}
 
-func (jsonList) Begin(_ Run, out *Lines) Pass { return &jsonPass{out: out} }
+func (jsonList) Begin(_ Run, out *text.Lines) Pass { return &jsonPass{out: out} }
 
 type jsonPass struct {
-	out   *Lines
+	out   *text.Lines
 	text  []byte
 	other bool // it is no JSON, or more than is held
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // kubectl is a digest of what kubectl tells: of tables the rows of what is not
@@ -35,7 +37,7 @@ func newKubectl(p params) (Strategy, error) {
 	return kubectl{d, c.Rows}, nil
 }
 
-func (k kubectl) Begin(run Run, out *Lines) Pass {
+func (k kubectl) Begin(run Run, out *text.Lines) Pass {
 	return &clustering{rows: k.rows, keys: clusterKeys(), digesting: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
 }
 
@@ -43,7 +45,7 @@ type clustering struct {
 	*digesting
 	rows      int
 	describes bool
-	keys      *patterns
+	keys      *text.Patterns
 	header    [][]byte // of the current table; nil outside
 	cells     [][]byte
 	well      int // rows
@@ -54,7 +56,7 @@ type clustering struct {
 }
 
 // clusterKeys are parts of descriptions and manifests that only the cluster needs.
-var clusterKeys = compiledOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
+var clusterKeys = text.CompileOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
 
 func (c *clustering) Line(l []byte) {
 	if c.skips {
@@ -67,7 +69,7 @@ func (c *clustering) Line(l []byte) {
 	switch {
 	case len(l) == 0:
 		c.header = nil
-	case c.keys.match(l):
+	case c.keys.Match(l):
 		c.skips, c.changed = true, true
 		c.indent = len(l) - len(bytes.TrimLeft(l, " "))
 		return
@@ -79,10 +81,10 @@ func (c *clustering) Line(l []byte) {
 		c.well = 0
 		c.write(c.joined(l))
 		return
-	case c.header != nil && !isFolded(l) && c.row(l):
+	case c.header != nil && !text.IsFolded(l) && c.row(l):
 		return
 	case c.describes:
-		c.line = squeeze(c.line[:0], l)
+		c.line = text.Squeeze(c.line[:0], l)
 		c.changed = c.changed || len(c.line) < len(l)
 		c.digesting.Line(c.line)
 		return

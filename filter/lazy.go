@@ -1,12 +1,16 @@
 package filter
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // lazily makes the strategy of a built-in rule when an output is there for it: a
 // session uses few of them, and the first one waits for all.
 type lazily struct{ get func() Strategy }
 
-func (l lazily) Begin(run Run, out *Lines) Pass { return l.get().Begin(run, out) }
+func (l lazily) Begin(run Run, out *text.Lines) Pass { return l.get().Begin(run, out) }
 
 // later is compile for a rule that is known to have no mistakes.
 func (w written) later() (rule, error) {
@@ -24,6 +28,6 @@ func (w written) later() (rule, error) {
 // unusable recognises nothing.
 type unusable struct{}
 
-func (unusable) Begin(Run, *Lines) Pass { return unusable{} }
-func (unusable) Line([]byte)            {}
-func (unusable) End() Confidence        { return Fallback }
+func (unusable) Begin(Run, *text.Lines) Pass { return unusable{} }
+func (unusable) Line([]byte)                 {}
+func (unusable) End() Confidence             { return Fallback }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Link puts a filter into the chain of one session, right around the tools: what
@@ -165,7 +166,7 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 
 // unfiltered masks the text of a result of which there is no more.
 func (l link) unfiltered(res *executors.Result, err error) {
-	text, found := l.Filter.scan.Mask(string(Sanitize([]byte(res.Text))))
+	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
 	res.Full = nil
 	res.Text = executors.JoinLines(text, Warning(found), fmt.Sprintf("[the output could not be filtered, and is not kept: %v]", err))
@@ -203,7 +204,7 @@ func (l link) raw(v any) any {
 	changed := false
 	change := func(s string) string {
 		masked, _ := l.Filter.scan.Visible(s)
-		masked = sanitized(masked)
+		masked = text.WithoutControls(masked)
 		changed = changed || masked != s
 		return masked
 	}

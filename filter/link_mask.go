@@ -4,18 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Visible is Mask, and also masks credentials that show only once the text is
 // sanitised: those with escape sequences or other control characters in them. If
 // it finds one, masked is the sanitised text.
-func (s *Scanner) Visible(text string) (masked string, found []Finding) {
-	masked, found = s.Mask(text)
-	if s == nil || !drawnText(text) {
+func (s *Scanner) Visible(body string) (masked string, found []Finding) {
+	masked, found = s.Mask(body)
+	if s == nil || !text.TextHasControls(body) {
 		return masked, found
 	}
-	shown, more := s.Mask(sanitized(text))
-	if len(more) == 0 || shown == sanitized(masked) {
+	shown, more := s.Mask(text.WithoutControls(body))
+	if len(more) == 0 || shown == text.WithoutControls(masked) {
 		return masked, found
 	}
 	return shown, more
@@ -92,7 +94,7 @@ func (l *lineMask) state(line []byte, end string) {
 		l.mask.redraw()
 	}
 	l.returned = end == "\r"
-	controls := drawn(line)
+	controls := text.HasControls(line)
 	if controls {
 		line = l.drawn(line)
 	}
@@ -114,7 +116,7 @@ func (l *lineMask) drawn(line []byte) []byte {
 	l.mask.release()
 	var shown []byte
 	l.mask.next = func(line []byte) { shown = append(append(shown, line...), '\n') }
-	clean := Sanitize(line)
+	clean := text.Sanitize(line)
 	for part := range bytes.Lines(clean) {
 		l.mask.line(bytes.TrimSuffix(part, []byte("\n")))
 	}
@@ -122,7 +124,7 @@ func (l *lineMask) drawn(line []byte) []byte {
 	l.mask.next = l.pass
 	masked, found := l.scan.Mask(string(line))
 	switch {
-	case !bytes.Equal(shown, clean) && !bytes.Equal(shown, Sanitize([]byte(masked))):
+	case !bytes.Equal(shown, clean) && !bytes.Equal(shown, text.Sanitize([]byte(masked))):
 		return bytes.TrimSuffix(shown, []byte("\n"))
 	case bytes.Equal(shown, clean):
 		l.mask.count(found)
@@ -132,7 +134,7 @@ func (l *lineMask) drawn(line []byte) []byte {
 
 // copy masks a text of any length. The error is one of reading or writing it.
 func (s *Scanner) copy(to io.Writer, from io.Reader) ([]Finding, error) {
-	w, r := bufio.NewWriterSize(to, flushAt), bufio.NewReaderSize(from, maxLine)
+	w, r := bufio.NewWriterSize(to, text.BufferSize), bufio.NewReaderSize(from, text.MaxLine)
 	lines := s.lines(w)
 	var err error
 	var rest []byte // of a long line
@@ -142,7 +144,7 @@ func (s *Scanner) copy(to io.Writer, from io.Reader) ([]Finding, error) {
 		line = append(rest, line...)
 		n := len(line)
 		if err == bufio.ErrBufferFull { // it goes on in pieces
-			n, err = seam(line), nil
+			n, err = text.SafeCut(line), nil
 		}
 		lines.line(line[:n])
 		rest = append(rest[:0], line[n:]...)

@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // tool gives a result, of a call that it may tell of before.
@@ -237,7 +237,7 @@ func withText(res executors.Result, more string) executors.Result {
 }
 
 func TestLinkMasksTheFullText(t *testing.T) {
-	long := strings.Repeat("x", 3*maxLine)
+	long := strings.Repeat("x", 3*text.MaxLine)
 	text := "a\n\n\n" + long + "\n" + fakeKey + "\nend"
 	got, err := testLink(t).Middleware(tool{res: executors.Result{Text: "a", Full: spoolOf(t, text)}}).Execute(t.Context(), &executors.Call{})
 	if err != nil {
@@ -313,7 +313,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 		"one half in a colour":   {"github_pat_11ABCDEFG0" + alnum2 + "_\x1b[1m" + alnum4 + "abcdefgHIJ123456789\x1b[0m\n", alnum4},
 	} {
 		scan := &Scanner{}
-		if got, _ := scan.Visible(tt.text); strings.Contains(string(Sanitize([]byte(got))), tt.secret) {
+		if got, _ := scan.Visible(tt.text); strings.Contains(string(text.Sanitize([]byte(got))), tt.secret) {
 			t.Errorf("%s: %q", name, got)
 		}
 		var copied strings.Builder
@@ -321,7 +321,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := copied.String(); strings.Contains(string(Sanitize([]byte(got))), tt.secret) || len(found) == 0 {
+		if got := copied.String(); strings.Contains(string(text.Sanitize([]byte(got))), tt.secret) || len(found) == 0 {
 			t.Errorf("%s, copied: %q, found %v", name, got, found)
 		}
 		whole := ""
@@ -335,7 +335,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 			if whole == "" {
 				whole = live.String()
 			}
-			if live.String() != whole || strings.Contains(string(Sanitize([]byte(whole))), tt.secret) {
+			if live.String() != whole || strings.Contains(string(text.Sanitize([]byte(whole))), tt.secret) {
 				t.Fatalf("%s, in pieces of %d: %q, whole %q", name, size, live.String(), whole)
 			}
 		}
@@ -346,8 +346,8 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 func TestLongLinesHideNothing(t *testing.T) {
 	const secret, item = `"token": "` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`
 	scan := &Scanner{}
-	for at := maxLine - 100; at < maxLine+100; at += 3 {
-		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*maxLine/len(item))
+	for at := text.MaxLine - 100; at < text.MaxLine+100; at += 3 {
+		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*text.MaxLine/len(item))
 		var live strings.Builder
 		mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
 		for piece := range slices.Chunk([]byte(line), 1000+at%1000) {
@@ -446,10 +446,10 @@ func FuzzLink(f *testing.F) {
 		}
 		var log bytes.Buffer
 		l := &Link{Filter: rules, Metrics: &Metrics{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
-		text := executors.JoinLines(before, output, after)
-		res := executors.Result{Text: text, Raw: envelope{output, ""}, Output: &executors.Output{Before: before, After: after, Partial: partial}}
+		body := executors.JoinLines(before, output, after)
+		res := executors.Result{Text: body, Raw: envelope{output, ""}, Output: &executors.Output{Before: before, After: after, Partial: partial}}
 		if spooled {
-			res.Text, res.Full = "cut", spoolOf(t, text)
+			res.Text, res.Full = "cut", spoolOf(t, body)
 		}
 		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
 		if err != nil {
@@ -469,7 +469,7 @@ func FuzzLink(f *testing.F) {
 		if c := l.Metrics.Session(); c.Masked == 0 && (!strings.HasPrefix(got.Text, before) || !strings.Contains(got.Text, after)) {
 			t.Errorf("%q and %q are not around %q", before, after, got.Text)
 		}
-		if more := len(got.Text) - len(Sanitize([]byte(text))); more > 100+len(before)+len(after) {
+		if more := len(got.Text) - len(text.Sanitize([]byte(body))); more > 100+len(before)+len(after) {
 			t.Errorf("%d bytes longer", more)
 		}
 	})
@@ -481,26 +481,26 @@ func FuzzMaskCopy(f *testing.F) {
 	f.Add("a\n\n" + fakeKey + "\npassword = hunter2222\n")
 	f.Add("-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----")
 	f.Add("m\b\b\bpassword = hunt\x1b[1mer2222\r\n" + fakeKey)
-	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > maxLine {
+	f.Fuzz(func(t *testing.T, body string) {
+		if len(body) > text.MaxLine {
 			return
 		}
 		s := &Scanner{}
-		want, found := s.Mask(text)
+		want, found := s.Mask(body)
 		var out strings.Builder
-		all, err := s.copy(&out, strings.NewReader(text))
+		all, err := s.copy(&out, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		masked := out.String()
-		if strings.Contains(text, "\r") || drawnText(text) { // only what a terminal shows counts
-			if seen := string(Sanitize([]byte(masked))); aKey.MatchString(seen) {
-				t.Errorf("%q: a key is seen: %q", text, seen)
+		if strings.Contains(body, "\r") || text.TextHasControls(body) { // only what a terminal shows counts
+			if seen := string(text.Sanitize([]byte(masked))); aKey.MatchString(seen) {
+				t.Errorf("%q: a key is seen: %q", body, seen)
 			}
 			return
 		}
-		if diff := cmp.Diff(want, masked) + cmp.Diff(found, all); diff != "" && text != "" {
-			t.Errorf("%q: (-text +copy)\n%s", text, diff)
+		if diff := cmp.Diff(want, masked) + cmp.Diff(found, all); diff != "" && body != "" {
+			t.Errorf("%q: (-text +copy)\n%s", body, diff)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // listing shortens lists of files.
@@ -33,15 +35,15 @@ func newListing(p params) (Strategy, error) {
 	return listing{c.Group, c.Names, c.Lines}, nil
 }
 
-func (l listing) Begin(run Run, out *Lines) Pass {
-	return &listingPass{listing: l, run: run, out: out, all: NewLines()}
+func (l listing) Begin(run Run, out *text.Lines) Pass {
+	return &listingPass{listing: l, run: run, out: out, all: text.NewLines()}
 }
 
 type listingPass struct {
 	listing
 	run    Run
-	out    *Lines
-	all    *Lines
+	out    *text.Lines
+	all    *text.Lines
 	again  bool   // it is a result of an earlier pass
 	errors int    // of one kind, in a row
 	last   []byte // the kind
@@ -164,7 +166,7 @@ func (p *listingPass) named(name string, end int) bool {
 // complaint reports whether a line is of the tool itself and not of its list.
 func complaint(l []byte) bool {
 	i := bytes.Index(l[:min(len(l), 24)], []byte(": "))
-	return i > 0 && bytes.IndexByte(l[:i], '/') < 0 && bytes.IndexByte(l[:i], '.') < 0 && important(l) || bytes.HasPrefix(l, []byte("[fd error]"))
+	return i > 0 && bytes.IndexByte(l[:i], '/') < 0 && bytes.IndexByte(l[:i], '.') < 0 && text.Important(l) || bytes.HasPrefix(l, []byte("[fd error]"))
 }
 
 // complain writes what the tool says of what went wrong; of very many alike some.
@@ -246,7 +248,7 @@ func (p *listingPass) sections() (bool, error) {
 
 // nameRuns writes names, those in a row that differ by a number only as one line.
 type nameRuns struct {
-	out     *Lines
+	out     *text.Lines
 	max     int // names of one directory
 	n       int // of this one
 	omitted int
@@ -263,7 +265,7 @@ const minRun = 6
 
 func (r *nameRuns) name(l []byte) {
 	r.next = numberless(r.next[:0], l)
-	if r.count == 0 || !bytes.Equal(r.next, r.key) || bytes.IndexByte(r.key, mark) < 0 || isNameRun(l) {
+	if r.count == 0 || !bytes.Equal(r.next, r.key) || bytes.IndexByte(r.key, text.VaryingMark) < 0 || isNameRun(l) {
 		r.flush()
 		r.key, r.next = r.next, r.key
 	}
@@ -280,7 +282,7 @@ const (
 )
 
 func isNameRun(l []byte) bool {
-	return bytes.HasSuffix(l, []byte(runTail)) || isOmission(bytes.TrimLeft(l, " "))
+	return bytes.HasSuffix(l, []byte(runTail)) || text.IsOmission(bytes.TrimLeft(l, " "))
 }
 
 // flush writes the names that were held.
@@ -319,7 +321,7 @@ func (r *nameRuns) rare(l []byte) {
 	}
 	r.rares++
 	if r.omitted > 0 {
-		r.out.Write(omission(r.omitted))
+		r.out.Write(text.Omission(r.omitted))
 		r.omitted = 0
 	}
 	r.out.Write(l)
@@ -335,7 +337,7 @@ func (r *nameRuns) plain(l []byte) {
 func (r *nameRuns) end() {
 	r.flush()
 	if r.omitted > 0 {
-		r.out.Write(omission(r.omitted))
+		r.out.Write(text.Omission(r.omitted))
 	}
 	r.n, r.omitted, r.rares = 0, 0, 0
 }
@@ -343,10 +345,10 @@ func (r *nameRuns) end() {
 // numberless appends a name without its numbers.
 func numberless(dst, l []byte) []byte {
 	for _, b := range l {
-		if kinds[b] != isDigit {
+		if text.Class[b] != text.Digit {
 			dst = append(dst, b)
-		} else if n := len(dst); n == 0 || dst[n-1] != mark {
-			dst = append(dst, mark)
+		} else if n := len(dst); n == 0 || dst[n-1] != text.VaryingMark {
+			dst = append(dst, text.VaryingMark)
 		}
 	}
 	return dst

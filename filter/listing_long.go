@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // longRow is a row of a long listing.
@@ -34,7 +36,7 @@ func parseLong(l []byte) (r longRow, ok bool) {
 		return f
 	}
 	r.mode = field()
-	if links := field(); run(links, 0) != len(links) || len(links) == 0 {
+	if links := field(); text.DigitsEnd(links, 0) != len(links) || len(links) == 0 {
 		return r, false
 	}
 	l = bytes.TrimLeft(l, " ")
@@ -46,13 +48,13 @@ func parseLong(l []byte) (r longRow, ok bool) {
 	if bytes.HasSuffix(r.size, []byte(",")) { // a device
 		field()
 	}
-	if len(r.size) == 0 || kinds[r.size[0]] != isDigit {
+	if len(r.size) == 0 || text.Class[r.size[0]] != text.Digit {
 		return r, false
 	}
 	l = bytes.TrimLeft(l, " ")
 	dates := l
 	switch first := field(); {
-	case len(first) == 3 && calendar(first):
+	case len(first) == 3 && text.IsCalendarWord(first):
 		field()
 		field()
 	case len(first) == 10 && first[4] == '-': // ISO

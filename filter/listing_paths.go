@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // pathDir is a directory of a list of paths, or one of noise.
@@ -240,7 +242,7 @@ func (p *listingPass) dir(d *pathDir) {
 // that differ by a number only.
 func sameNumbered(names [][]byte) int {
 	first := numberless(nil, names[0])
-	if bytes.IndexByte(first, mark) < 0 {
+	if bytes.IndexByte(first, text.VaryingMark) < 0 {
 		return 1
 	}
 	var next []byte
@@ -263,7 +265,7 @@ type arena struct{ chunk []byte }
 
 func (a *arena) clone(b []byte) []byte {
 	if len(a.chunk)+len(b) > cap(a.chunk) {
-		a.chunk = make([]byte, 0, max(flushAt, len(b)))
+		a.chunk = make([]byte, 0, max(text.BufferSize, len(b)))
 	}
 	from := len(a.chunk)
 	a.chunk = append(a.chunk, b...)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestListing(t *testing.T) {
@@ -71,12 +73,12 @@ func FuzzListing(f *testing.F) {
 		f.Add(command, "total 8\n"+strings.Repeat("-rw-r--r-- 1 a b 12 Nov 20 19:02 x\ndrwxr-xr-x 1 a b 12 Nov 20 2026 y\n", 9))
 		f.Add(command, strings.Repeat("./a/b\n./a/c\nnode_modules/x/y\nfind: x: Permission denied\n", 9))
 	}
-	f.Fuzz(func(t *testing.T, command, text string) {
+	f.Fuzz(func(t *testing.T, command, body string) {
 		s := made(t, listingStrategies["listing"], "group = 4, names = 20, lines = 20")
-		text = string(Sanitize([]byte(text)))
+		body = string(text.Sanitize([]byte(body)))
 		run := Run{Command: command}
-		got := passed(t, s, run, text)
-		if len(got) > len(text) {
+		got := passed(t, s, run, body)
+		if len(got) > len(body) {
 			t.Error("grew")
 		}
 		if again := passed(t, s, run, got); again != got {

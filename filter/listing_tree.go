@@ -3,12 +3,14 @@ package filter
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // treeUnits are what tree draws before a name, for each level.
 var (
-	treeUnits    = byteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
-	treeBranches = byteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")
+	treeUnits    = text.ByteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
+	treeBranches = text.ByteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")
 )
 
 // branch gives the level of a line of a tree and its name; 0 if it is none.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // maxUnended is how much of a line without an end waits for the rest of it.
@@ -35,7 +36,7 @@ func (l *liveMask) notify(ev executors.Event) {
 	l.rest = append(l.rest, ev.Output...)
 	n := bytes.LastIndexAny(l.rest, "\r\n") + 1
 	if n == 0 && len(l.rest) > maxUnended {
-		n = seam(l.rest)
+		n = text.SafeCut(l.rest)
 	}
 	l.take(n)
 	l.emit()

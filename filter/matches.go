@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // groupMatches shortens what a search found.
@@ -35,7 +37,7 @@ func newGroupMatches(p params) (Strategy, error) {
 	return groupMatches{c.Max, c.PerFile, c.Width}, nil
 }
 
-func (g groupMatches) Begin(run Run, out *Lines) Pass {
+func (g groupMatches) Begin(run Run, out *text.Lines) Pass {
 	m := &matchesPass{groupMatches: g, out: out}
 	for i, w := range strings.Fields(run.Command) {
 		switch {
@@ -51,7 +53,7 @@ func (g groupMatches) Begin(run Run, out *Lines) Pass {
 
 type matchesPass struct {
 	groupMatches
-	out     *Lines
+	out     *text.Lines
 	wanted  [][]byte // words of the command, of which one likely is what was looked for
 	counts  bool     // the command asks for numbers only
 	path    []byte   // of the file whose matches come
@@ -75,7 +77,7 @@ const (
 )
 
 func (m *matchesPass) Line(l []byte) {
-	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || isOmission(l) {
+	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || text.IsOmission(l) {
 		m.again = true
 	}
 	path, rest := m.parse(l)
@@ -146,7 +148,7 @@ func (m *matchesPass) other(l []byte) {
 		}
 	default:
 		m.file()
-		if m.total >= m.max && !isPatternCount(l) && l[0] != ' ' && !bytes.Contains(l, []byte("inary file")) && bytes.IndexByte(l, ' ') >= 0 {
+		if m.total >= m.max && !text.IsPatternCount(l) && l[0] != ' ' && !bytes.Contains(l, []byte("inary file")) && bytes.IndexByte(l, ' ') >= 0 {
 			m.rest++
 			m.lossy = true
 			return
@@ -165,7 +167,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 			return m.path, l[p+1:]
 		}
 		if l[p] == '-' {
-			if end := run(l, p+1); end > p+1 && end < len(l) && l[end] == '-' {
+			if end := text.DigitsEnd(l, p+1); end > p+1 && end < len(l) && l[end] == '-' {
 				return m.path, l[p+1:]
 			}
 		}
@@ -190,7 +192,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 	if dot := bytes.IndexByte(l[:limit], '.'); dot >= 0 {
 		for at := dot + 1; at < limit; at++ {
 			if l[at] == '-' {
-				if end := run(l, at+1); end > at+1 && end < len(l) && l[end] == '-' && pathLike(l[:at]) {
+				if end := text.DigitsEnd(l, at+1); end > at+1 && end < len(l) && l[end] == '-' && pathLike(l[:at]) {
 					return l[:at], l[at+1:]
 				}
 			}
@@ -204,7 +206,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 
 // pathLike reports whether a text may be the path of a file.
 func pathLike(p []byte) bool {
-	if len(p) == 0 || run(p, 0) == len(p) {
+	if len(p) == 0 || text.DigitsEnd(p, 0) == len(p) {
 		return false
 	}
 	named := false
@@ -233,17 +235,17 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 		}
 	}
 	if at < head+part/2 { // in the head, or not found
-		return append(bytes.Clone(upTo(l, head+part)), fmt.Appendf(nil, " ... (%d bytes omitted)", len(l)-len(upTo(l, head+part)))...)
+		return append(bytes.Clone(text.Prefix(l, head+part)), fmt.Appendf(nil, " ... (%d bytes omitted)", len(l)-len(text.Prefix(l, head+part)))...)
 	}
 	start, end := at-part/2, min(len(l), at+part/2)
 	for start < len(l) && !utf8.RuneStart(l[start]) {
 		start++
 	}
-	shown := upTo(l, end)
+	shown := text.Prefix(l, end)
 	if start >= len(shown) {
 		start = len(shown)
 	}
-	first := upTo(l, head)
+	first := text.Prefix(l, head)
 	return fmt.Appendf(nil, "%s ... %s ... (%d bytes omitted)", first, shown[start:], len(l)-len(first)-len(shown[start:]))
 }
 
@@ -253,7 +255,7 @@ func (m *matchesPass) End() Confidence {
 		return Fallback
 	}
 	if m.rest > 0 {
-		m.out.Write(omission(m.rest))
+		m.out.Write(text.Omission(m.rest))
 	}
 	if n := m.zeros - maxZeros; n > 0 {
 		m.out.Write(fmt.Appendf(nil, "... (%d more files with 0%s", n, fileTail))

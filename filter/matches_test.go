@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestGroupMatches(t *testing.T) {
@@ -67,13 +69,13 @@ func FuzzGroupMatches(f *testing.F) {
 }
 
 // checkCommand is checkStrategy for one command.
-func checkCommand(t *testing.T, s Strategy, command, text string) {
+func checkCommand(t *testing.T, s Strategy, command, body string) {
 	t.Helper()
-	text = string(Sanitize([]byte(text)))
+	body = string(text.Sanitize([]byte(body)))
 	run := Run{Command: command}
-	got := passed(t, s, run, text)
-	if len(got) > len(text) {
-		t.Errorf("grew from %d to %d bytes", len(text), len(got))
+	got := passed(t, s, run, body)
+	if len(got) > len(body) {
+		t.Errorf("grew from %d to %d bytes", len(body), len(got))
 	}
 	if again := passed(t, s, run, got); again != got {
 		t.Errorf("%s\nfirst:\n%s\nagain:\n%s", firstDifference(got, again), got, again)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Counts are what filters did.
@@ -29,7 +30,7 @@ func newCounts(o *Outcome) Counts {
 }
 
 // kept counts what was kept.
-func (c *Counts) kept(l *Lines) {
+func (c *Counts) kept(l *text.Lines) {
 	c.BytesAfter, c.LinesAfter = l.Size(), int64(l.Count())
 	if c.LinesAfter < c.LinesBefore {
 		c.Filtered = 1

@@ -47,5 +47,5 @@ func (m match) String() string {
 	case m.prefix != "":
 		return "prefix " + strconv.Quote(m.prefix)
 	}
-	return "regex " + strconv.Quote(m.regex.re.String())
+	return "regex " + strconv.Quote(m.regex.Regexp.String())
 }

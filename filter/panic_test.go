@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // panicking is a strategy that drops every line until it has a bug.
@@ -15,7 +16,7 @@ type panicking struct {
 	line       int // of the line at which it panics; 0 never
 }
 
-func (p panicking) Begin(_ Run, out *Lines) Pass {
+func (p panicking) Begin(_ Run, out *text.Lines) Pass {
 	if p.begin {
 		panic("a bug")
 	}
@@ -24,7 +25,7 @@ func (p panicking) Begin(_ Run, out *Lines) Pass {
 
 type panickingPass struct {
 	panicking
-	out *Lines
+	out *text.Lines
 	n   int
 }
 

@@ -2,7 +2,10 @@ package filter
 
 import (
 	"bytes"
-	_ "embed" // the built-in rules
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +16,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 )
+
+// the built-in rules
 
 // maxFile is the largest file of rules, in bytes.
 const maxFile = 1 << 20
@@ -32,7 +37,7 @@ type rule struct {
 // match says which commands a rule is for: exactly one of its fields is set.
 type match struct {
 	exact, prefix string
-	regex         *pattern
+	regex         *text.Pattern
 }
 
 // matches reports whether the rule is for a segment of a command.
@@ -45,7 +50,7 @@ func (m match) matches(segment string) bool {
 		rest, ok := strings.CutPrefix(segment, m.prefix)
 		return ok && (rest == "" || rest[0] == ' ' || strings.HasSuffix(m.prefix, " "))
 	}
-	return m.regex.match([]byte(segment))
+	return m.regex.Match([]byte(segment))
 }
 
 // strategies are the constructors of all families, by the type that rules name.
@@ -230,17 +235,17 @@ func compileMatch(table map[string]any) (match, error) {
 		return m, fmt.Errorf("match: want exactly one of exact, prefix and regex, got %d keys", len(table))
 	}
 	for key, v := range table {
-		text, ok := v.(string)
-		if !ok || strings.TrimSpace(text) == "" {
+		body, ok := v.(string)
+		if !ok || strings.TrimSpace(body) == "" {
 			return m, fmt.Errorf("match.%s: want a text", key)
 		}
 		switch key {
 		case "exact":
-			m.exact = text
+			m.exact = body
 		case "prefix":
-			m.prefix = text
+			m.prefix = body
 		case "regex":
-			p, err := compile(text)
+			p, err := text.Compile(body)
 			if err != nil {
 				return m, fmt.Errorf("match.regex: %w", err)
 			}

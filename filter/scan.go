@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Scanner finds credentials in texts and masks their values: the kinds of
@@ -22,7 +24,7 @@ import (
 // credential cannot be without, and looks around from there.
 type Scanner struct {
 	spots atomic.Pointer[spots] // nil: those of every scan
-	extra []*pattern
+	extra []*text.Pattern
 
 	learning sync.Mutex
 }
@@ -42,12 +44,12 @@ func NewScanner(patterns []string) (*Scanner, error) {
 }
 
 // compileExtra makes a pattern of the user's own.
-func compileExtra(expr string) (*pattern, error) {
-	p, err := compile(expr)
+func compileExtra(expr string) (*text.Pattern, error) {
+	p, err := text.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
-	if p.re.MatchString("") {
+	if p.Regexp.MatchString("") {
 		return nil, fmt.Errorf("the pattern %q matches a text in which nothing is", expr)
 	}
 	return p, nil
@@ -176,7 +178,7 @@ type masking struct {
 	next  func([]byte)
 	seen  *familiar // lines that went to next; nil is for texts that are short
 	spots *spots    // nil looks for nothing
-	extra []*pattern
+	extra []*text.Pattern
 	hits  []hit
 	found [secretKinds]int
 	n     int // lines

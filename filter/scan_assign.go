@@ -1,20 +1,24 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // nameBefore gives the name in front of a place, past blanks and what closes a
 // quoted or indexed one. A key that another word tells the kind of has it in its
 // name: "Secret Access Key".
 func nameBefore(l []byte, at int) (from, to int) {
 	to = at
-	for to > 0 && at-to < 40 && spaceSet[l[to-1]] {
+	for to > 0 && at-to < 40 && text.SpaceSet[l[to-1]] {
 		to--
 	}
 	for to > 0 && (l[to-1] == '"' || l[to-1] == '\'' || l[to-1] == ']' || l[to-1] == '\\' || l[to-1] == '`') {
 		to--
 	}
 	from = nameFrom(l, to)
-	for i := 0; i < 3 && from > 1 && l[from-1] == ' ' && (isKey(l[from:to]) || digitSet.all(l[from:to]) && to-from < 3 && to > from); i++ {
+	for i := 0; i < 3 && from > 1 && l[from-1] == ' ' && (isKey(l[from:to]) || text.DigitSet.All(l[from:to]) && to-from < 3 && to > from); i++ {
 		start := nameFrom(l, from-1)
 		if start == from-1 {
 			break
@@ -26,7 +30,7 @@ func nameBefore(l []byte, at int) (from, to int) {
 
 func nameFrom(l []byte, to int) int {
 	from := to
-	for from > 0 && to-from < maxName && nameSet[l[from-1]] {
+	for from > 0 && to-from < maxName && text.NameSet[l[from-1]] {
 		from--
 	}
 	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') { // of a string in a string
@@ -39,10 +43,10 @@ func nameFrom(l []byte, to int) int {
 // another one's.
 func isKey(name []byte) bool {
 	const word = "key"
-	if len(name) < len(word) || !hasFold(name, []byte(word)) && !hasFold(name, []byte("access")) {
+	if len(name) < len(word) || !text.HasPrefixFold(name, []byte(word)) && !text.HasPrefixFold(name, []byte("access")) {
 		return false
 	}
-	return len(name) == len(word) || hasFold(name, []byte("access key")) || hasFold(name, []byte("key ")) && len(name) < len("key 00")
+	return len(name) == len(word) || text.HasPrefixFold(name, []byte("access key")) || text.HasPrefixFold(name, []byte("key ")) && len(name) < len("key 00")
 }
 
 // assigned is the value behind a separator.
@@ -54,14 +58,14 @@ type assigned struct {
 // valueFrom gives the value at a place. tight says that it is data to its end:
 // only a blank ends it, or a separator with the next name.
 func valueFrom(l []byte, at int, tight bool) assigned {
-	for n := 0; n < 64 && at < len(l) && spaceSet[l[at]]; n++ {
+	for n := 0; n < 64 && at < len(l) && text.SpaceSet[l[at]]; n++ {
 		at++
 	}
 	for _, dump := range [...]string{"Some(", "(string) (len="} { // of Rust, of spew
-		if rest := l[at:]; hasAny(rest, dump) {
+		if rest := l[at:]; text.HasAnyPrefix(rest, dump) {
 			at += len(dump)
 			if dump[0] == '(' {
-				at = digitSet.run(l, at) + len(") ")
+				at = text.DigitSet.Run(l, at) + len(") ")
 			}
 			at = min(at, len(l))
 		}
@@ -91,7 +95,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 			break
 		}
 		if b == ',' || b == ';' || b == '&' || b == ')' || b == '}' || b == ']' || b == '>' || b == '<' || b == '|' {
-			if next := nameSet.run(l, end+1); !tight && b != '&' || next > end+1 && next < len(l) && l[next] == '=' {
+			if next := text.NameSet.Run(l, end+1); !tight && b != '&' || next > end+1 && next < len(l) && l[next] == '=' {
 				break
 			}
 		}
@@ -237,7 +241,7 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 	}
 	tight := to == at-1
 	switch {
-	case separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && alnumSet[l[at]]: // arn:...:secret:name
+	case separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && text.AlnumSet[l[at]]: // arn:...:secret:name
 		return
 	case from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]):
 		return
@@ -249,12 +253,12 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 		m.listed(l, at+1)
 		return
 	}
-	start := from == 0 || spaceSet[l[from-1]]
+	start := from == 0 || text.SpaceSet[l[from-1]]
 	connection := tight && separator == '=' && ofConnection(l, from)
 	shout := connection || tight && shouting(name) && (separator == '=' || start && endsLine(l, at))
 	v := valueFrom(l, at, shout && start)
 	if connection && l[from-1] == ';' && !v.quoted {
-		v.to = v.from + connectionSet.run(l[v.from:min(len(l), v.from+maxValue)], 0)
+		v.to = v.from + connectionSet.Run(l[v.from:min(len(l), v.from+maxValue)], 0)
 	}
 	value := l[v.from:v.to]
 	shout = shout || v.quoted && n == passwordName && accountPassword(name)
@@ -270,7 +274,7 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // the tokens of badges are for everybody
 	default:
 		m.hit(v.from, v.to, kindOf(name))
-		if arrow := `" -> "`; v.quoted && hasAny(l[v.to:], arrow) { // of a plan of Terraform
+		if arrow := `" -> "`; v.quoted && text.HasAnyPrefix(l[v.to:], arrow) { // of a plan of Terraform
 			if v = valueFrom(l, v.to+len(arrow)-1, false); believable(l[v.from:v.to], n, true, shout) {
 				m.hit(v.from, v.to, kindOf(name))
 			}
@@ -279,8 +283,8 @@ func (m *masking) pair(l []byte, from, to, at int, separator byte) {
 }
 
 // connectionSet is what can be in a value of a connection string.
-var connectionSet = func() *byteSet {
-	c := &byteSet{}
+var connectionSet = func() *text.ByteSet {
+	c := &text.ByteSet{}
 	for b := range c {
 		c[b] = b > ' ' && b != ';' && b != '\\' && !isQuote(byte(b))
 	}
@@ -289,7 +293,7 @@ var connectionSet = func() *byteSet {
 
 // listed looks at the one value of a list.
 func (m *masking) listed(l []byte, at int) {
-	end := base64OrDotSet.run(l, at)
+	end := base64OrDotSet.Run(l, at)
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
 	}
@@ -304,7 +308,7 @@ func (m *masking) elsewhere(l []byte, v assigned, n naming, separator byte) {
 	switch value := l[v.from:v.to]; {
 	case len(value) > long:
 		m.judged = v.to - long/2
-	case len(value) == 0 || hasAny(value, "|", ">", "Some("):
+	case len(value) == 0 || text.HasAnyPrefix(value, "|", ">", "Some("):
 		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '='}
 	case value[0] == '{': // "password": {"value": "..."}
 		m.valueAt, m.valueIs = m.n+3, n
@@ -323,14 +327,14 @@ type belowName struct {
 // belowIt looks at a line below such a name: a block of YAML, a dump of PHP or
 // Rust, a password that a person is told.
 func (m *masking) belowIt(l []byte) {
-	from := len(l) - len(unindent(l))
+	from := len(l) - len(text.Unindent(l))
 	if from == len(l) { // a blank one is between
 		if !m.below.sure {
 			m.below.at++
 		}
 		return
 	}
-	if hasAny(l[from:], "string(") {
+	if text.HasAnyPrefix(l[from:], "string(") {
 		from += bytes.IndexByte(l[from:], ' ') + 1
 	}
 	v := valueFrom(l, from, true)
@@ -338,7 +342,7 @@ func (m *masking) belowIt(l []byte) {
 	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
 		return
 	}
-	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || hasDigit(value) && randomText(value)) {
+	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || text.HasDigit(value) && randomText(value)) {
 		m.hit(v.from, v.to, namedSecret)
 	}
 }
@@ -360,7 +364,7 @@ func ofConnection(l []byte, from int) bool {
 	}
 	switch l[from-1] {
 	case '&':
-		return alnumSet[l[from-2]]
+		return text.AlnumSet[l[from-2]]
 	case ';':
 		return near(l, from, "erver=") || near(l, from, "ource=") || near(l, from, "jdbc:")
 	case ' ':
@@ -373,7 +377,7 @@ func ofConnection(l []byte, from int) bool {
 // password: process.env.DB_PASSWORD || "...".
 func (m *masking) fallback(l []byte, at int, n naming) {
 	rest := l[at:]
-	if !hasAny(rest, " || ", " ?? ", " or ") {
+	if !text.HasAnyPrefix(rest, " || ", " ?? ", " or ") {
 		return
 	}
 	v := valueFrom(l, at+bytes.IndexByte(rest[1:], ' ')+2, false)
@@ -385,7 +389,7 @@ func (m *masking) fallback(l []byte, at int, n naming) {
 // kindOf tells the kind of a value by its name.
 func kindOf(name []byte) credKind {
 	var buf [maxName]byte
-	low := appendLower(buf[:0], name[max(0, len(name)-maxName):])
+	low := text.AppendLower(buf[:0], name[max(0, len(name)-maxName):])
 	switch {
 	case bytes.HasSuffix(low, []byte("_authtoken")):
 		return npmToken

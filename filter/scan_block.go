@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"encoding/base64"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // keyBlock is the state of a private key in PEM that began in an earlier line.
@@ -22,10 +24,10 @@ func (m *masking) marker(l []byte, at int) {
 	const begin, end = "BEGIN ", "END "
 	var open bool
 	switch rest := l[at:]; {
-	case hasAny(rest, begin):
+	case text.HasAnyPrefix(rest, begin):
 		open = true
 		at += len(begin)
-	case !hasAny(rest, end):
+	case !text.HasAnyPrefix(rest, end):
 		return
 	}
 	dashes := bytes.Index(l[at:min(len(l), at+80)], []byte("----"))
@@ -63,15 +65,15 @@ func (m *masking) marker(l []byte, at int) {
 }
 
 // bulky reports whether a text has enough in it to be of a key.
-func bulky(text []byte) bool {
+func bulky(body []byte) bool {
 	const least = 16
 	n := 0
-	for _, b := range text {
-		if base64Set[b] {
+	for _, b := range body {
+		if text.Base64Set[b] {
 			n++
 		}
 	}
-	return n >= least && 4*n >= 3*len(text)
+	return n >= least && 4*n >= 3*len(body)
 }
 
 // ended masks what was before the end of a private key whose begin is not
@@ -91,9 +93,9 @@ func (m *masking) ended(l []byte, at int) {
 
 // escapedFrom gives the begin of the Base64 at the end of a text, whose line
 // ends may be escaped.
-func escapedFrom(text []byte) int {
-	from := len(text)
-	for from > 0 && (base64Set[text[from-1]] || text[from-1] == '\\') {
+func escapedFrom(body []byte) int {
+	from := len(body)
+	for from > 0 && (text.Base64Set[body[from-1]] || body[from-1] == '\\') {
 		from--
 	}
 	return from
@@ -199,7 +201,7 @@ func untrailed(l []byte) []byte {
 func keyBody(l []byte) (from, to int) {
 	l = untrailed(l)
 	from = len(l)
-	for from > 0 && base64Set[l[from-1]] {
+	for from > 0 && text.Base64Set[l[from-1]] {
 		from--
 	}
 	if from == 0 && len(l) > 1 && l[0] == '+' { // of a diff
@@ -243,10 +245,10 @@ func mayBeBody(l []byte, more bool) bool {
 	case n < 4 || l[n-1] <= ' ':
 		return false
 	case n >= long:
-		if !base64Set[l[n-long/2]] || !base64Set[l[n-long/4]] {
+		if !text.Base64Set[l[n-long/2]] || !text.Base64Set[l[n-long/4]] {
 			return false
 		}
-	case !more && !(base64Set[l[0]] && base64Set[l[n/2]] && base64Set[l[n/4]] && base64Set[l[3*n/4]]):
+	case !more && !(text.Base64Set[l[0]] && text.Base64Set[l[n/2]] && text.Base64Set[l[n/4]] && text.Base64Set[l[3*n/4]]):
 		return false
 	}
 	from, to := keyBody(l)
@@ -290,11 +292,11 @@ func encodedKey(l []byte, from, body int) int {
 	if !tokenStart(l, from) {
 		return 0
 	}
-	head := l[from:base64Set.run(l[:min(len(l), from+64)], body)]
+	head := l[from:text.Base64Set.Run(l[:min(len(l), from+64)], body)]
 	var plain [48]byte
 	n, _ := base64.StdEncoding.Decode(plain[:], head[:len(head)/4*4])
 	if !bytes.Contains(plain[:n], []byte("PRIVATE KEY")) {
 		return 0
 	}
-	return base64Set.run(l, body)
+	return text.Base64Set.Run(l, body)
 }

@@ -1,11 +1,15 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // element looks at an element of XML that has the name of a credential, or a
 // name in it.
 func (m *masking) element(l []byte, i int) {
-	end := nameSet.run(l, i+1)
+	end := text.NameSet.Run(l, i+1)
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return
 	}
@@ -60,7 +64,7 @@ func (m *masking) argument(l []byte, i int) {
 	}
 	n := classify(name)
 	if n == otherName {
-		end := nameSet.run(l, at+1)
+		end := text.NameSet.Run(l, at+1)
 		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
 			return
 		}
@@ -84,11 +88,11 @@ func (m *masking) argument(l []byte, i int) {
 func (m *masking) login(l []byte, at int) {
 	user := valueFrom(l, at, false)
 	rest := l[min(user.to+1, len(l)):]
-	if user.to-user.from > 64 || !hasAny(rest, ", ", ",") {
+	if user.to-user.from > 64 || !text.HasAnyPrefix(rest, ", ", ",") {
 		return
 	}
 	v := valueFrom(l, user.to+len(`",`), false)
-	if v.quoted && hasDigit(l[v.from:v.to]) && believable(l[v.from:v.to], passwordName, true, false) {
+	if v.quoted && text.HasDigit(l[v.from:v.to]) && believable(l[v.from:v.to], passwordName, true, false) {
 		m.hit(v.from, v.to, namedSecret)
 	}
 }

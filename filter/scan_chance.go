@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"math"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // randomText reports whether a value looks like chance: it is more likely drawn
@@ -14,11 +16,11 @@ func randomText(v []byte) bool {
 	}
 	const long, name = 16, 40 // what a name is in front of: sqp_..., sk-or-v1-...
 	from := len(v)
-	for from > 0 && alnumSet[v[from-1]] {
+	for from > 0 && text.AlnumSet[v[from-1]] {
 		from--
 	}
 	if from > 0 && v[from-1] != '_' && v[from-1] != '-' || from == 0 {
-		for from = len(v); from > 0 && hexSet[v[from-1]]; {
+		for from = len(v); from > 0 && text.HexSet[v[from-1]]; {
 			from--
 		}
 	}
@@ -32,7 +34,7 @@ func randomWhole(v []byte) bool {
 	}
 	least, odd := 4*bit, 0 // of evidence; each part of a value needs some more
 	for _, b := range v {
-		if alnumSet[b] {
+		if text.AlnumSet[b] {
 			continue
 		}
 		least += 2 * bit
@@ -40,7 +42,7 @@ func randomWhole(v []byte) bool {
 			odd++
 		}
 	}
-	return chance(v) >= least || odd >= 3 && len(v) >= 12 && hasDigit(v)
+	return chance(v) >= least || odd >= 3 && len(v) >= 12 && text.HasDigit(v)
 }
 
 // bit is the unit of chance and letterCosts.
@@ -54,7 +56,7 @@ func chance(v []byte) int {
 	sum, before := 0, uint8(starting)
 	for i := 0; i < len(v); i++ {
 		if before == starting { // a number tells nothing
-			i = digitSet.skip(v, i)
+			i = text.DigitSet.Skip(v, i)
 			if i == len(v) {
 				break
 			}
@@ -77,12 +79,12 @@ func alphabet(v []byte) int {
 	upper, lower, digit, hex := 0, 0, 0, true
 	for _, b := range v {
 		switch {
-		case digitSet[b]:
+		case text.DigitSet[b]:
 			digit = 10
-		case isUpper(b):
+		case text.IsUpper(b):
 			upper = 26
 			hex = hex && b <= 'F'
-		case alnumSet[b]:
+		case text.AlnumSet[b]:
 			lower = 26
 			hex = hex && b <= 'f'
 		}

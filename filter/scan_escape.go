@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // unescaped is a line without the escapes that hide a credential from who looks
 // for it: those of JSON, as \u0026 in the password of a URL, \u003d behind a name, \/
@@ -19,7 +23,7 @@ func (u *unescaped) read(l []byte) bool {
 	u.text, u.at = u.text[:0], u.at[:0]
 	for i := 0; i < len(l); {
 		b, n := l[i], 1
-		if percent && b == '%' && i+2 < len(l) && hexDigit(l[i+1]) && hexDigit(l[i+2]) {
+		if percent && b == '%' && i+2 < len(l) && text.HexDigit(l[i+1]) && text.HexDigit(l[i+2]) {
 			if code := nibble(l[i+1])<<4 | nibble(l[i+2]); code > ' ' && code < 0x7f {
 				b, n = code, len("%00")
 			}
@@ -43,7 +47,7 @@ func (u *unescaped) read(l []byte) bool {
 
 // escaped reads an escape of a printable byte of ASCII.
 func escaped(l []byte) (b byte, ok bool) {
-	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !hexDigit(l[4]) || !hexDigit(l[5]) {
+	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !text.HexDigit(l[4]) || !text.HexDigit(l[5]) {
 		return 0, false
 	}
 	b = nibble(l[4])<<4 | nibble(l[5])

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // spot is a text that a value begins with, found by one byte of it that is rare
@@ -12,7 +14,7 @@ type spot struct {
 	text  []byte
 	at    int // of that byte, at least 1: the one before it is looked at first
 	kind  credKind
-	left  *byteSet                                 // of what of the value is before the text; nil is nothing
+	left  *text.ByteSet                            // of what of the value is before the text; nil is nothing
 	value func(l []byte, from, body int) (end int) // end of the value at from, whose text ends at body; 0 if it is none
 }
 
@@ -90,14 +92,14 @@ var commonSpots = sync.OnceValue(func() *spots {
 			if !tokenStart(l, from) || p.random && inHash(l[:from]) {
 				return 0
 			}
-			end := p.body.run(l[:min(len(l), body+maxValue)], body)
+			end := p.body.Run(l[:min(len(l), body+maxValue)], body)
 			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
 				return 0
 			}
-			for p.body != capitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
+			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
 				end--
 			}
-			if v := l[body:min(end, body+256)]; dull(v) || examples.find(v) || p.random && !randomText(v) {
+			if v := l[body:min(end, body+256)]; dull(v) || examples.Find(v) || p.random && !randomText(v) {
 				return 0
 			}
 			return end
@@ -112,7 +114,7 @@ var commonSpots = sync.OnceValue(func() *spots {
 	for _, hash := range []string{"$2a$", "$2b$", "$2y$", "$argon2id$", "$argon2i$", "$argon2d$", "$apr1$", "$y$", "$1$", "$5$", "$6$", "$7$", "$scrypt$", "pbkdf2_sha256$", "$pbkdf2-sha256$", "$pbkdf2-sha512$"} {
 		s.add(spot{text: []byte(hash), kind: namedSecret, value: passwordHash})
 	}
-	s.add(spot{text: []byte(".atlasv1."), kind: cloudToken, left: alnumSet, value: atlasToken})
+	s.add(spot{text: []byte(".atlasv1."), kind: cloudToken, left: text.AlnumSet, value: atlasToken})
 	return s
 })
 
@@ -217,11 +219,11 @@ func (m *masking) text(l []byte, from int, s spot) {
 }
 
 // own looks for a pattern of the user's own.
-func (m *masking) own(l []byte, p *pattern) {
-	if !p.match(l) {
+func (m *masking) own(l []byte, p *text.Pattern) {
+	if !p.Match(l) {
 		return
 	}
-	for _, at := range p.re.FindAllSubmatchIndex(l, -1) {
+	for _, at := range p.Regexp.FindAllSubmatchIndex(l, -1) {
 		from, to := at[0], at[1]
 		if len(at) > 3 && at[2] >= 0 {
 			from, to = at[2], at[3]
@@ -257,17 +259,17 @@ func touchesMask(l []byte, from, to int) bool {
 // tokenStart reports whether a token can begin at a place: what is before it is of
 // no word. The end of an escape is not, be it of a terminal, a string or a URL.
 func tokenStart(l []byte, at int) bool {
-	if at == 0 || !alnumSet[l[at-1]] {
+	if at == 0 || !text.AlnumSet[l[at-1]] {
 		return true
 	}
 	switch b := l[at-1]; {
 	case at > 1 && l[at-2] == '\\':
 		return b == 'n' || b == 'r' || b == 't'
 	case at > 2 && l[at-3] == '%':
-		return hexDigit(l[at-2]) && hexDigit(b)
+		return text.HexDigit(l[at-2]) && text.HexDigit(b)
 	case b == 'm': // of a colour
 		i := at - 2
-		for i >= 0 && at-i < 24 && (digitSet[l[i]] || l[i] == ';' || l[i] == ':') {
+		for i >= 0 && at-i < 24 && (text.DigitSet[l[i]] || l[i] == ';' || l[i] == ':') {
 			i--
 		}
 		return i > 0 && l[i] == '['
@@ -280,7 +282,7 @@ func tokenStart(l []byte, at int) bool {
 func inHash(before []byte) bool {
 	n := len(before)
 	return n > 0 && bytes.IndexByte([]byte("_-+/"), before[n-1]) >= 0 ||
-		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && hasAny(before[n-7:], "sha256", "sha512", "sha384")
+		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && text.HasAnyPrefix(before[n-7:], "sha256", "sha512", "sha384")
 }
 
 // webToken finds the end of a JSON web token, of three parts or five; a cut one
@@ -289,13 +291,13 @@ func webToken(l []byte, from, body int) int {
 	if !tokenStart(l, from) {
 		return 0
 	}
-	end := tokenSet.run(l, body)
+	end := text.TokenSet.Run(l, body)
 	if end-body < 10 || end == len(l) || l[end] != '.' {
 		return 0
 	}
 	parts := 1
 	for end < len(l) && l[end] == '.' && parts < 5 {
-		next := tokenSet.run(l, end+1)
+		next := text.TokenSet.Run(l, end+1)
 		if parts == 1 && next-end < 12 && l[min(end+1, len(l)-1)] != '.' {
 			return 0
 		}
@@ -311,7 +313,7 @@ func webToken(l []byte, from, body int) int {
 // webhook finds the end of the path of a URL which is the secret itself.
 func webhook(l []byte, _, body int) int {
 	end := body
-	for end < len(l) && end-body < maxUser && (tokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
+	for end < len(l) && end-body < maxUser && (text.TokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
 		end++
 	}
 	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) && !(len(v) > 36 && uuid(v[:36])) {
@@ -327,7 +329,7 @@ func encodedLogin(l []byte, from, body int) int {
 	if !tokenStart(l, from) {
 		return 0
 	}
-	return base64Set.run(l[:min(len(l), body+longest)], body)
+	return text.Base64Set.Run(l[:min(len(l), body+longest)], body)
 }
 
 // passwordHash finds the end of the hash of a password.
@@ -346,8 +348,8 @@ func passwordHash(l []byte, _, body int) int {
 // atlasToken finds the end of a token of Terraform Cloud: 14 bytes, .atlasv1. and 60
 // or more.
 func atlasToken(l []byte, from, body int) int {
-	end := base64OrTokenSet.run(l, body)
-	if end-body < 60 || from < 14 || !alnumSet.all(l[from-14:from]) || dull(l[body:end]) {
+	end := text.Base64OrTokenSet.Run(l, body)
+	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || dull(l[body:end]) {
 		return 0
 	}
 	return end
@@ -358,8 +360,8 @@ func atlasToken(l []byte, from, body int) int {
 func (m *masking) mailchimp(l []byte, i int) {
 	const size, most = 32, 2
 	from, at := i-size, i+len("-us")
-	end := digitSet.run(l, at)
-	if from < 0 || end == at || end > at+most || end < len(l) && tokenSet[l[end]] || !tokenStart(l, from) || !hexSet.all(l[from:i]) || dull(l[from:i]) {
+	end := text.DigitSet.Run(l, at)
+	if from < 0 || end == at || end > at+most || end < len(l) && text.TokenSet[l[end]] || !tokenStart(l, from) || !text.HexSet.All(l[from:i]) || dull(l[from:i]) {
 		return
 	}
 	m.hit(from, end, serviceKey)

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // authorize looks at the value of a header: a scheme and a credential.
 func (m *masking) authorize(l []byte, at int) {
@@ -29,7 +33,7 @@ func (m *masking) authorize(l []byte, at int) {
 	}
 }
 
-var base64OrDotSet = setOf("A-Za-z0-9_+/=.~-")
+var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 
 // after looks at what begins with a B: Bearer and a token, IDENTIFIED BY and a
 // password.
@@ -38,7 +42,7 @@ func (m *masking) after(l []byte, i int) {
 	switch rest := l[i:]; {
 	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
 		from := i + len(bearer)
-		to := base64OrDotSet.run(l, from)
+		to := base64OrDotSet.Run(l, from)
 		if v := l[from:to]; len(v) >= 16 && !placeholder(v) && randomText(v) {
 			m.hit(from, to, authorization)
 		}
@@ -57,7 +61,7 @@ func (m *masking) quotedPassword(l []byte, at int) {
 // cookie looks at a cookie whose name is that of a session.
 func (m *masking) cookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
-	low := appendLower(buf[:0], l[from:to])
+	low := text.AppendLower(buf[:0], l[from:to])
 	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
 		return
 	}
@@ -98,7 +102,7 @@ func (m *masking) url(l []byte, at int) {
 				colon = end
 			}
 		case '@':
-			if slash < 0 || sign < 0 && colon > 0 && (digitSet.run(l, colon+1) < slash || slash == colon+1) {
+			if slash < 0 || sign < 0 && colon > 0 && (text.DigitSet.Run(l, colon+1) < slash || slash == colon+1) {
 				sign = end
 			}
 		}
@@ -129,17 +133,17 @@ func (m *masking) url(l []byte, at int) {
 
 // tokenUser reports whether the user in a URL is a token.
 func tokenUser(user []byte) bool {
-	return len(user) >= 20 && tokenSet.all(user) && !placeholder(user) && randomText(user)
+	return len(user) >= 20 && text.TokenSet.All(user) && !placeholder(user) && randomText(user)
 }
 
 // telegram looks at the token of a bot: a number, and AA with 33 more.
 func (m *masking) telegram(l []byte, i int) {
 	from := i
-	for from > 0 && digitSet[l[from-1]] {
+	for from > 0 && text.DigitSet[l[from-1]] {
 		from--
 	}
-	end := tokenSet.run(l, i+1)
-	if n := i - from; n < 8 || n > 10 || end-i != 36 || !hasAny(l[i+1:], "AA") || dull(l[i+1:end]) {
+	end := text.TokenSet.Run(l, i+1)
+	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || dull(l[i+1:end]) {
 		return
 	}
 	m.hit(from, end, chatToken)
@@ -151,7 +155,7 @@ func (m *masking) pgpass(l []byte, i int) {
 		return
 	}
 	port, _, _ := bytes.Cut(l[i+1:], []byte(":"))
-	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || digitSet.all(port) && len(port) == 4) && believable(l[at:], passwordName, true, true) {
+	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || text.DigitSet.All(port) && len(port) == 4) && believable(l[at:], passwordName, true, true) {
 		m.hit(at, len(l), namedSecret)
 	}
 }
@@ -161,7 +165,7 @@ func (m *masking) webKey(l []byte, from, i int) {
 	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !near(l, i, `"kty"`) {
 		return
 	}
-	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && tokenSet.all(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
+	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && text.TokenSet.All(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
 		m.hit(v.from, v.to, privateKey)
 	}
 }
@@ -170,15 +174,15 @@ func (m *masking) webKey(l []byte, from, i int) {
 // a table, in what an installer says.
 func (m *masking) word(l []byte, i int) {
 	end := i + len("word")
-	if end > len(l) && i+1 == len(l) || i < 4 || !hasFold(l[i-4:], []byte("passw")) {
+	if end > len(l) && i+1 == len(l) || i < 4 || !text.HasPrefixFold(l[i-4:], []byte("passw")) {
 		return
 	}
-	if hasFold(l[i:], []byte("word")) {
+	if text.HasPrefixFold(l[i:], []byte("word")) {
 		end = i + len("word")
-	} else if hasFold(l[i:], []byte("wd")) {
+	} else if text.HasPrefixFold(l[i:], []byte("wd")) {
 		end = i + len("wd")
 	}
-	if hasAny(l[min(end, len(l)):], `" {`) { // of a variable of Terraform
+	if text.HasAnyPrefix(l[min(end, len(l)):], `" {`) { // of a variable of Terraform
 		m.valueAt, m.valueIs = m.n+4, passwordName
 		return
 	}
@@ -208,7 +212,7 @@ func (m *masking) word(l []byte, i int) {
 		}
 	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last: ENV DB_PASSWORD value
 		m.likely(l, at, at+len(rest))
-	case hasAny(rest, "is ", "for ", "is: ", "set to "):
+	case text.HasAnyPrefix(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
 		m.likely(l, from, at+len(bytes.TrimRight(rest, ".")))
 	}
@@ -219,17 +223,17 @@ func (m *masking) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
 	}
-	if v := l[from:to]; len(v) >= 8 && hasDigit(v) && !placeholder(v) && !wordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
+	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !placeholder(v) && !wordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
 		m.hit(from, to, namedSecret)
 	}
 }
 
 // netrc notes a line of a .netrc without its password: words in pairs.
 func (m *masking) netrc(l []byte) {
-	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !spaceSet[l[0]] {
+	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !text.SpaceSet[l[0]] {
 		return
 	}
-	if l = unindent(l); hasAny(l, "machine ", "login ") && bytes.Count(l, []byte(" "))%2 == 1 && len(l) < 200 {
+	if l = text.Unindent(l); text.HasAnyPrefix(l, "machine ", "login ") && bytes.Count(l, []byte(" "))%2 == 1 && len(l) < 200 {
 		m.loginAt = m.n + 2
 	}
 }
@@ -240,7 +244,7 @@ func (m *masking) loggingIn(before []byte) bool {
 	if len(before) == 0 {
 		return m.n <= m.loginAt
 	}
-	return hasAny(before, "machine ", "login ", "default ") && bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
+	return text.HasAnyPrefix(before, "machine ", "login ", "default ") && bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
 }
 
 // dash looks at what begins with dashes: an option, the marker of a key.
@@ -253,13 +257,13 @@ func (m *masking) dash(l []byte, i int) int {
 	case n >= 4:
 		m.marker(l, end)
 	case end == len(l):
-	case i > 0 && alnumSet[l[i-1]]:
-		if n == 1 && hasAny(l[end:], "us") {
+	case i > 0 && text.AlnumSet[l[i-1]]:
+		if n == 1 && text.HasAnyPrefix(l[end:], "us") {
 			m.mailchimp(l, i)
 		}
 	case n == 2:
 		m.option(l, end)
-	case n == 1 && (i == 0 || !alnumSet[l[i-1]]):
+	case n == 1 && (i == 0 || !text.AlnumSet[l[i-1]]):
 		m.letter(l, i)
 	}
 	return end - 1
@@ -267,7 +271,7 @@ func (m *masking) dash(l []byte, i int) int {
 
 // option looks at the value of an option that has a name.
 func (m *masking) option(l []byte, from int) {
-	to := nameSet.run(l, from)
+	to := text.NameSet.Run(l, from)
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
 	}
@@ -339,11 +343,11 @@ func runs(line []byte, command string) bool {
 
 // tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.
 func (m *masking) tilde(l []byte, i int) {
-	if i < 5 || l[i-1] != 'Q' || !digitSet[l[i-2]] || !tokenStart(l, i-5) {
+	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !tokenStart(l, i-5) {
 		return
 	}
 	end := i + 1
-	for end < len(l) && (dottedSet[l[end]] || l[end] == '~') {
+	for end < len(l) && (text.DottedSet[l[end]] || l[end] == '~') {
 		end++
 	}
 	if n := end - i; n >= 32 && n <= 36 && !dull(l[i:end]) {
@@ -357,11 +361,11 @@ func (m *masking) dot(l []byte, i int) {
 		return
 	}
 	from := i
-	for from > 0 && tokenSet[l[from-1]] {
+	for from > 0 && text.TokenSet[l[from-1]] {
 		from--
 	}
-	end := tokenSet.run(l, i+8)
-	if n := i - from; n < 24 || n > 28 || tokenSet.run(l, i+1) != i+7 || end-i < 8+27 || end-i > 8+40 || !randomText(l[i+8:end]) || !randomText(l[from:i]) {
+	end := text.TokenSet.Run(l, i+8)
+	if n := i - from; n < 24 || n > 28 || text.TokenSet.Run(l, i+1) != i+7 || end-i < 8+27 || end-i > 8+40 || !randomText(l[i+8:end]) || !randomText(l[from:i]) {
 		return
 	}
 	m.hit(from, end, chatToken)
@@ -371,11 +375,11 @@ func (m *masking) dot(l []byte, i int) {
 func (m *masking) awsSecrets(l []byte) {
 	const size = 40
 	for at := 0; at+size <= len(l); at++ {
-		if !base64Set[l[at]] || l[at] == '=' {
+		if !text.Base64Set[l[at]] || l[at] == '=' {
 			continue
 		}
 		end := at
-		for end < len(l) && base64Set[l[end]] && l[end] != '=' {
+		for end < len(l) && text.Base64Set[l[end]] && l[end] != '=' {
 			end++
 		}
 		if v := l[at:end]; len(v) == size && (at == 0 || l[at-1] != '=' || true) && allKinds(v) && !dull(v) {
@@ -391,9 +395,9 @@ func allKinds(v []byte) bool {
 	upper, lower, digit := false, false, false
 	for _, b := range v {
 		switch {
-		case digitSet[b]:
+		case text.DigitSet[b]:
 			digit = true
-		case isUpper(b):
+		case text.IsUpper(b):
 			upper = true
 		case b >= 'a' && b <= 'z':
 			lower = true

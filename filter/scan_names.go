@@ -1,5 +1,7 @@
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/text"
+
 // naming says what a name tells of its value.
 type naming uint8
 
@@ -24,7 +26,7 @@ func classify(name []byte) naming {
 		return otherName
 	}
 	var w nameWords
-	appendLower(w.text[:0], name)
+	text.AppendLower(w.text[:0], name)
 	w.split(name)
 	for w.n > 1 && qualifiesName(w.word(w.n-1)) {
 		w.n--
@@ -141,7 +143,7 @@ func (w *nameWords) word(i int) []byte { return w.text[w.ends[i][0]:w.ends[i][1]
 func (w *nameWords) split(name []byte) {
 	from := 0
 	for i := 0; i <= len(name); i++ {
-		ends := i == len(name) || !alnumSet[name[i]]
+		ends := i == len(name) || !text.AlnumSet[name[i]]
 		if !ends && (i == from || !wordBegins(name, i)) {
 			continue
 		}
@@ -164,7 +166,7 @@ func (w *nameWords) split(name []byte) {
 // APIKey does.
 func wordBegins(name []byte, i int) bool {
 	b, before := name[i], name[i-1]
-	return digitSet[b] != digitSet[before] || isUpper(b) && (!isUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
+	return text.DigitSet[b] != text.DigitSet[before] || text.IsUpper(b) && (!text.IsUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
 }
 
 // shouting reports whether a name is in capitals, as those of environments are.
@@ -174,7 +176,7 @@ func shouting(name []byte) bool {
 		if b >= 'a' && b <= 'z' {
 			return false
 		}
-		if isUpper(b) {
+		if text.IsUpper(b) {
 			letters++
 		}
 	}
@@ -208,7 +210,7 @@ func suffixed(w []byte, end string) bool {
 
 // qualifiesName reports whether a word at the end says which of several a value is.
 func qualifiesName(w []byte) bool {
-	if digitSet.all(w) {
+	if text.DigitSet.All(w) {
 		return true
 	}
 	switch string(w) {
@@ -258,7 +260,7 @@ func ofAccount(w []byte) bool {
 // label of a form.
 func accountPassword(name []byte) bool {
 	var w nameWords
-	appendLower(w.text[:0], name)
+	text.AppendLower(w.text[:0], name)
 	w.split(name)
 	return w.n > 1 && ofAccount(w.word(w.n-2))
 }

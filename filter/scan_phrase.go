@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // passphrase reports whether a value is words by chance: four small ones or
 // more, none of which a sentence needs.
@@ -34,8 +38,8 @@ func phrase(v []byte, shout bool) bool {
 			return false
 		}
 		for i, b := range word {
-			digits = digits || digitSet[b]
-			inside = inside || i > 0 && i+1 < len(word) && digitSet[b] && isLetter(word[i-1]) && isLetter(word[i+1])
+			digits = digits || text.DigitSet[b]
+			inside = inside || i > 0 && i+1 < len(word) && text.DigitSet[b] && text.IsLetter(word[i-1]) && text.IsLetter(word[i+1])
 		}
 	}
 	return inside || shout && digits
@@ -47,7 +51,7 @@ func ofSentence(w []byte) bool {
 	if len(w) > len(buf) {
 		return false
 	}
-	switch string(appendLower(buf[:0], w)) {
+	switch string(text.AppendLower(buf[:0], w)) {
 	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can", "may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if", "as", "it",
 		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all", "too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user", "login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein", "eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
 		return true

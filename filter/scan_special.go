@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"encoding/base64"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // special looks at names that are no credential's by themselves.
@@ -21,7 +23,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 				return
 			}
 			m.valueAt, m.valueIs = m.n+2, n
-			if rest := l[v.to:]; hasAny(rest, `">`, "'>") { // <property name="...">value</property>
+			if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
 				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
 			}
 			return
@@ -77,16 +79,16 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 func (m *masking) encodedURL(l []byte, at int) bool {
 	const least, most = 24, 1 << 10
 	from := at
-	for n := 0; n < 64 && from < len(l) && spaceSet[l[from]]; n++ {
+	for n := 0; n < 64 && from < len(l) && text.SpaceSet[l[from]]; n++ {
 		from++
 	}
 	const before = 4 // at most: quotes and the like. What follows tells of most values that they are none
-	if base64Set.run(l, from+before) < from+least {
+	if text.Base64Set.Run(l, from+before) < from+least {
 		return false
 	}
 	v := valueFrom(l, at, false)
 	value := l[v.from:v.to]
-	if n := len(value); n < least || n > most || n%4 != 0 || !base64Set.all(value) {
+	if n := len(value); n < least || n > most || n%4 != 0 || !text.Base64Set.All(value) {
 		return false
 	}
 	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each place
@@ -108,7 +110,7 @@ func (m *masking) encodedURL(l []byte, at int) bool {
 }
 
 func equalFold(name []byte, low string) bool {
-	return len(name) == len(low) && hasFold(name, []byte(low))
+	return len(name) == len(low) && text.HasPrefixFold(name, []byte(low))
 }
 
 // ofCookies reports whether a line tells of cookies.
@@ -130,7 +132,7 @@ func near(l []byte, at int, text string) bool {
 
 // signature masks the one of a URL, by which whoever has it may do something.
 func (m *masking) signature(l []byte, at int, k credKind) {
-	end := urlSet.run(l, at)
+	end := text.URLSet.Run(l, at)
 	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
 		m.hit(at, end, k)
 	}

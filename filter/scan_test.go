@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Made up: random text of the right shape.
@@ -422,7 +424,7 @@ func TestHeldBack(t *testing.T) {
 // taught, make something of it.
 func TestMaskFamiliarLines(t *testing.T) {
 	const key = "MIIEowIBAAKCAQEAxJ8yZ3VxQk1mU0tqN2RzZ2hLQXdlcnR5dWlvcGFzZGZnaGpr"
-	for name, text := range map[string]string{
+	for name, body := range map[string]string{
 		"two keys":                      "-----BEGIN RSA PRIVATE KEY-----\nnone\n-----END RSA PRIVATE KEY-----\n-----BEGIN RSA PRIVATE KEY-----\n" + key + "\n-----END RSA PRIVATE KEY-----\n",
 		"the value of a name":           "name: DB_PASSWORD\nvalue: none\nname: DB_PASSWORD\nvalue: " + key + "\n",
 		"a block behind a name":         "password: |\n\npassword: |\n  " + key + "\n",
@@ -434,7 +436,7 @@ func TestMaskFamiliarLines(t *testing.T) {
 			masked := func(seen *familiar) string {
 				var out strings.Builder
 				m := (&Scanner{}).stream(func(l []byte) { out.Write(append(bytes.Clone(l), '\n')) }, seen)
-				for line := range bytes.Lines(Sanitize([]byte(strings.Repeat("y\n"+text, 3)))) {
+				for line := range bytes.Lines(text.Sanitize([]byte(strings.Repeat("y\n"+body, 3)))) {
 					m.line(bytes.TrimSuffix(line, []byte("\n")))
 				}
 				m.end()

@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Values that are shorter or longer, in bytes, are none. The bound is also what
@@ -30,10 +32,10 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 	case passwordName:
 		return believablePassword(v, sure, shout)
 	case secretName:
-		if shout && len(v) >= 12 && hasDigit(v) && believablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
+		if shout && len(v) >= 12 && text.HasDigit(v) && believablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
 			return true
 		}
-		if len(v) == len("0x")+64 && hasAny(v, "0x") { // the key of a wallet; with fewer digits it is an address
+		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; with fewer digits it is an address
 			v = v[len("0x"):]
 		}
 		return len(v) >= 8 && !refersTo(v) && !aPath(v) && (randomText(v) || mixedWords(v))
@@ -49,9 +51,9 @@ func believablePassword(v []byte, sure, shout bool) bool {
 	letters, numbers, others := 0, 0, 0
 	for _, b := range v {
 		switch {
-		case digitSet[b]:
+		case text.DigitSet[b]:
 			numbers++
-		case alnumSet[b] || b >= 0x80:
+		case text.AlnumSet[b] || b >= 0x80:
 			letters++
 		default:
 			others++
@@ -74,17 +76,17 @@ func believablePassword(v []byte, sure, shout bool) bool {
 
 // hashedPassword reports whether a value is the hash of a password.
 func hashedPassword(v []byte) bool {
-	return len(v) >= 20 && v[0] == '$' && hasAny(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
+	return len(v) >= 20 && v[0] == '$' && text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
 }
 
 // refersTo reports whether a value names the place of a secret.
 func refersTo(v []byte) bool {
-	return hasAny(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
+	return text.HasAnyPrefix(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
 }
 
 // aPath reports whether a value is one.
 func aPath(v []byte) bool {
-	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!hasDigit(v) || !randomText(v))
+	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!text.HasDigit(v) || !randomText(v))
 }
 
 // wordy reports whether there are only words in a value: letters, parted by one
@@ -93,9 +95,9 @@ func wordy(v []byte) bool {
 	parted := true
 	for _, b := range v {
 		switch {
-		case b >= 'a' && b <= 'z' || isUpper(b) || b >= 0x80:
+		case b >= 'a' && b <= 'z' || text.IsUpper(b) || b >= 0x80:
 			parted = false
-		case parted || digitSet[b]:
+		case parted || text.DigitSet[b]:
 			return false
 		case bytes.IndexByte([]byte("-_./:,' @|+"), b) >= 0:
 			parted = true
@@ -120,7 +122,7 @@ func codeLike(v []byte) bool {
 			}
 		case '.':
 			// A name of a member, which does not begin with a digit.
-			if i > 0 && !(i+1 < len(v) && digitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && alnumSet.all(v[i+1:]) && randomText(v[i+1:])) {
+			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -136,17 +138,17 @@ func codeLike(v []byte) bool {
 // write with blanks.
 func hyphenated(v []byte) bool {
 	i := bytes.IndexByte(v, '-')
-	return i > 0 && i+1 < len(v) && alnumSet[v[i-1]] && alnumSet[v[i+1]] && hasDigit(v)
+	return i > 0 && i+1 < len(v) && text.AlnumSet[v[i-1]] && text.AlnumSet[v[i+1]] && text.HasDigit(v)
 }
 
 // number reports whether a value is a hexadecimal literal.
 func number(v []byte) bool {
 	v = bytes.TrimPrefix(v, []byte("-"))
-	if !hasAny(v, "0x", "0X") {
+	if !text.HasAnyPrefix(v, "0x", "0X") {
 		return false
 	}
 	for _, b := range v[2:] {
-		if !hexDigit(b) && b != '_' {
+		if !text.HexDigit(b) && b != '_' {
 			return false
 		}
 	}
@@ -155,13 +157,13 @@ func number(v []byte) bool {
 
 // identifier reports whether a value can be a name in a program, and no chance.
 func identifier(v []byte) bool {
-	return len(v) > 0 && !digitSet[v[0]] && tokenSet.all(v) && !randomText(v)
+	return len(v) > 0 && !text.DigitSet[v[0]] && text.TokenSet.All(v) && !randomText(v)
 }
 
 // compound reports whether a value is a name of several words: WIN32_ERROR,
 // byLastLine2.
 func compound(v []byte) bool {
-	if shouting(v) && tokenSet.all(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && wordy(v) {
+	if shouting(v) && text.TokenSet.All(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && wordy(v) {
 		return true
 	}
 	if !identifier(v) || bytes.IndexByte(v, '-') >= 0 || mixedWords(v) {
@@ -169,7 +171,7 @@ func compound(v []byte) bool {
 	}
 	parts := 0
 	for i := 1; i < len(v); i++ {
-		if v[i] == '_' || isUpper(v[i]) && !isUpper(v[i-1]) && !digitSet[v[i-1]] {
+		if v[i] == '_' || text.IsUpper(v[i]) && !text.IsUpper(v[i-1]) && !text.DigitSet[v[i-1]] {
 			parts++
 		}
 	}
@@ -183,9 +185,9 @@ func mixedWords(v []byte) bool {
 	upper, lower, numbers, odd := false, false, 0, false
 	for i := 0; i < len(v); {
 		b := v[i]
-		if !digitSet[b] {
+		if !text.DigitSet[b] {
 			switch {
-			case isUpper(b):
+			case text.IsUpper(b):
 				upper = true
 			case b >= 'a' && b <= 'z':
 				lower = true
@@ -195,10 +197,10 @@ func mixedWords(v []byte) bool {
 			i++
 			continue
 		}
-		end := digitSet.run(v, i)
+		end := text.DigitSet.Run(v, i)
 		numbers++
-		begins := i == 0 || !alnumSet[v[i-1]]
-		if end < len(v) && (v[end] >= 'a' && v[end] <= 'z' || begins && isUpper(v[end])) {
+		begins := i == 0 || !text.AlnumSet[v[i-1]]
+		if end < len(v) && (v[end] >= 'a' && v[end] <= 'z' || begins && text.IsUpper(v[end])) {
 			odd = true
 		}
 		i = end
@@ -210,7 +212,7 @@ func mixedWords(v []byte) bool {
 // no size of a type.
 func endsInNumber(v []byte) bool {
 	from := len(v)
-	for from > 0 && digitSet[v[from-1]] {
+	for from > 0 && text.DigitSet[v[from-1]] {
 		from--
 	}
 	switch string(v[from:]) {
@@ -240,26 +242,26 @@ func placeholder(v []byte) bool {
 			return true
 		}
 	case '@', ':', '&', '*', '!', '#', '?':
-		if identifier(v[1:]) && !hasDigit(v) {
+		if identifier(v[1:]) && !text.HasDigit(v) {
 			return true
 		}
 	}
 	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) || bytes.Contains(v, []byte("...")) || bytes.Contains(v, []byte("…")) || bytes.Contains(v, []byte("•")) {
 		return true
 	}
-	return examples.find(v) || dummies.find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
+	return examples.Find(v) || dummies.Find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
 }
 
 // disguised reports whether a value holds so much besides the words of
 // placeholders that it is a password all the same.
 func disguised(v []byte) bool {
 	const marks, least = "!@#$%^&*+=?~", 3
-	if !hasDigit(v) || bytes.IndexByte(v, ' ') >= 0 {
+	if !text.HasDigit(v) || bytes.IndexByte(v, ' ') >= 0 {
 		return false
 	}
 	var buf, lowBuf [64]byte
 	rest := append(buf[:0], v...)
-	low := appendLower(lowBuf[:0], v)
+	low := text.AppendLower(lowBuf[:0], v)
 	for _, word := range dummyWords {
 		for i := bytes.Index(low, []byte(word)); i >= 0; i = bytes.Index(low, []byte(word)) {
 			low = slices.Delete(low, i, i+len(word))
@@ -271,7 +273,7 @@ func disguised(v []byte) bool {
 	}
 	letters := 0
 	for _, b := range rest {
-		if isLetter(b) {
+		if text.IsLetter(b) {
 			letters++
 		}
 	}
@@ -292,15 +294,15 @@ func closingMark(b byte) byte {
 
 // dollarName reports whether a value is a variable of a shell.
 func dollarName(v []byte) bool {
-	end := nameSet.run(v, 1)
+	end := text.NameSet.Run(v, 1)
 	return end == len(v) && (shouting(v[1:]) || identifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
 // examples are in values that say themselves that they are none.
-var examples = newWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
+var examples = text.NewWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
 
 // dummies are in values that are made up for a text, not for use.
-var dummies = newWords(dummyWords...)
+var dummies = text.NewWords(dummyWords...)
 
 var dummyWords = []string{
 	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase", "wachtwoord",
@@ -314,13 +316,13 @@ func dummy(v []byte) bool {
 	var buf [24]byte
 	low := buf[:0]
 	for _, b := range v {
-		if !alnumSet[b] || digitSet[b] {
+		if !text.AlnumSet[b] || text.DigitSet[b] {
 			continue
 		}
 		if len(low) == len(buf) {
 			return false
 		}
-		low = appendLower(low, []byte{b})
+		low = text.AppendLower(low, []byte{b})
 	}
 	switch string(low) {
 	case "pass", "secret", "token", "key", "apikey", "foo", "bar", "baz", "admin", "demo", "user", "root", "guest", "none", "null", "nil", "true", "false", "unset", "empty", "default", "local", "localhost", "dev",
@@ -356,7 +358,7 @@ func dull(v []byte) bool {
 }
 
 // anAddress reports whether a value is one of Ethereum.
-func anAddress(v []byte) bool { return len(v) == len("0x")+40 && hasAny(v, "0x") }
+func anAddress(v []byte) bool { return len(v) == len("0x")+40 && text.HasAnyPrefix(v, "0x") }
 
 // uuid reports whether a value is one.
 func uuid(v []byte) bool {
@@ -370,7 +372,7 @@ func uuid(v []byte) bool {
 				return false
 			}
 		default:
-			if !hexDigit(b) {
+			if !text.HexDigit(b) {
 				return false
 			}
 		}
@@ -386,7 +388,7 @@ func fingerprint(v []byte) bool {
 		return false
 	}
 	for _, b := range v {
-		if !hexDigit(b) {
+		if !text.HexDigit(b) {
 			return false
 		}
 	}
@@ -398,7 +400,7 @@ func fingerprint(v []byte) bool {
 func mixedText(v []byte) bool {
 	letters, others := false, false
 	for _, b := range v {
-		if alnumSet[b] && !digitSet[b] || b >= 0x80 {
+		if text.AlnumSet[b] && !text.DigitSet[b] || b >= 0x80 {
 			letters = true
 		} else {
 			others = true

@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // buildSteps is a digest of the output of an image's build: of steps that
@@ -20,15 +22,15 @@ func newBuildSteps(p params) (Strategy, error) {
 	return buildSteps{d}, nil
 }
 
-func (b buildSteps) Begin(run Run, out *Lines) Pass {
+func (b buildSteps) Begin(run Run, out *text.Lines) Pass {
 	return &building{digesting: b.begin(run, out)}
 }
 
 // stepOutput is how the output of a step is cut that did not succeed.
-var stepOutput = excerpt{head: 5, tail: 40, context: 6}
+var stepOutput = text.Excerpt{Head: 5, Tail: 40, Context: 6}
 
 // stepTests are what tests tell of a failure, besides its name.
-var stepTests = compiledOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
+var stepTests = text.CompileOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
 
 // maxSteps bounds the steps that are underway at once, and maxStepWarnings the
 // lines that stay of one that succeeded.
@@ -38,7 +40,7 @@ const (
 )
 
 // stepWarnings are what stays of a step that succeeded.
-var stepWarnings = newWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
+var stepWarnings = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
 
 type building struct {
 	*digesting
@@ -52,22 +54,22 @@ type building struct {
 type step struct {
 	id       []byte // "#8"; empty with the classic builder
 	name     []byte // empty if its begin is cut off
-	output   *Lines
-	cut      *cutter
+	output   *text.Lines
+	cut      *text.Cutter
 	warnings [][]byte
 	leader   []byte // what its next error may be of
 }
 
 func newStep(id, name []byte) *step {
-	s := &step{id: bytes.Clone(id), name: bytes.Clone(name), output: NewLines()}
+	s := &step{id: bytes.Clone(id), name: bytes.Clone(name), output: text.NewLines()}
 	e := stepOutput
-	e.keep = stepTests()
-	s.cut = e.begin(s.output)
+	e.Keep = stepTests()
+	s.cut = e.Cut(s.output)
 	return s
 }
 
 func (b *building) Line(l []byte) {
-	if isFolded(l) {
+	if text.IsFolded(l) {
 		b.digesting.Line(l)
 		return
 	}
@@ -146,24 +148,24 @@ func (b *building) find(id []byte) *step {
 }
 
 // output takes what the command of a step wrote.
-func (b *building) output(s *step, text []byte) {
+func (b *building) output(s *step, body []byte) {
 	switch {
-	case len(bytes.TrimSpace(text)) == 0, b.noise.match(text) && !b.keep.match(text):
+	case len(bytes.TrimSpace(body)) == 0, b.noise.Match(body) && !b.keep.Match(body):
 		b.changed = true
 		return
-	case b.lead.match(text):
+	case b.lead.Match(body):
 		b.changed = true
-		s.leader = append(s.leader[:0], text...)
+		s.leader = append(s.leader[:0], body...)
 		return
 	}
-	if len(s.leader) > 0 && important(text) {
-		s.cut.line(s.leader)
+	if len(s.leader) > 0 && text.Important(body) {
+		s.cut.Line(s.leader)
 		s.leader = s.leader[:0]
 	}
-	if len(s.warnings) < maxStepWarnings && stepWarnings.find(text) {
-		s.warnings = append(s.warnings, bytes.Clone(text))
+	if len(s.warnings) < maxStepWarnings && stepWarnings.Find(body) {
+		s.warnings = append(s.warnings, bytes.Clone(body))
 	}
-	s.cut.line(text)
+	s.cut.Line(body)
 }
 
 func (b *building) forget(s *step) {
@@ -190,11 +192,11 @@ func (b *building) succeeded(s *step, end []byte) {
 // broken writes a step that failed, or did not end.
 func (b *building) broken(s *step, failed bool) {
 	b.name(s)
-	if s.cut.end() {
+	if s.cut.End() {
 		b.changed = true
 	}
 	_ = s.output.Each(func(l []byte) { // its error is that of a full disk, which out will have too
-		if failed && len(b.failed) < stepOutput.tail+maxKept && len(l) > 0 {
+		if failed && len(b.failed) < stepOutput.Tail+text.MaxKept && len(l) > 0 {
 			b.failed = append(b.failed, bytes.Clone(l))
 		}
 		b.line(s, l)
@@ -284,7 +286,7 @@ func (b *building) excerpted(l []byte) bool {
 		b.excerpt = false
 	case b.excerpt:
 		text := l[timing(l):]
-		return len(bytes.TrimSpace(text)) == 0 || b.noise.match(text) || len(b.failed) > 0 && b.lead.match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
+		return len(bytes.TrimSpace(text)) == 0 || b.noise.Match(text) || len(b.failed) > 0 && b.lead.Match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
 	}
 	return false
 }
@@ -313,7 +315,7 @@ func (b *building) classic(l []byte) bool {
 		b.legacy = nil
 		return false
 	}
-	b.digesting.cut = b.digesting.cut || isOmission(l)
+	b.digesting.cut = b.digesting.cut || text.IsOmission(l)
 	b.output(b.legacy, l)
 	return true
 }
@@ -324,7 +326,7 @@ func (b *building) End() Confidence {
 	}
 	for len(b.steps) > 0 {
 		s := b.steps[0]
-		if s.cut.n == 0 && b.run.Exit == 0 { // such as "exporting to image"
+		if s.cut.N == 0 && b.run.Exit == 0 { // such as "exporting to image"
 			b.forget(s)
 			continue
 		}

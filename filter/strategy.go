@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // Confidence says how sure a filter is of what it did.
@@ -33,7 +34,7 @@ type Run struct {
 // used for many outputs at once.
 type Strategy interface {
 	// Begin begins one output.
-	Begin(run Run, out *Lines) Pass
+	Begin(run Run, out *text.Lines) Pass
 }
 
 // Pass takes the lines of one output.

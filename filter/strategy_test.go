@@ -3,6 +3,8 @@ package filter
 import (
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestGenericStrategies(t *testing.T) {
@@ -71,14 +73,14 @@ func FuzzStrategies(f *testing.F) {
 	f.Add("a\nb\nerror: x\n"+numbered(1, 20), 0)
 	f.Add("C\n\nC\n(2 noise lines removed)\n", 1)
 	f.Add("... (3 lines omitted) ...\n"+numbered(1, 9), 0)
-	f.Fuzz(func(t *testing.T, text string, exit int) {
-		text = string(Sanitize([]byte(text)))
+	f.Fuzz(func(t *testing.T, body string, exit int) {
+		body = string(text.Sanitize([]byte(body)))
 		for kind, parameters := range map[string]string{
 			"strip_noise": `patterns = ["^a", "9$"]`, "truncate": `max_lines = 6, head = 2, tail = 2`, "keep_matching": `patterns = ["1", "b"]`,
 			"strip_annotated": `patterns = ["^C"], summary_pattern = "^F", long_output_threshold = 6, keep_head = 2, keep_tail = 2`,
 		} {
 			s := made(t, genericStrategies[kind], parameters)
-			got, _ := filtered(t, s, Run{Exit: exit}, text)
+			got, _ := filtered(t, s, Run{Exit: exit}, body)
 			if again, _ := filtered(t, s, Run{Exit: exit}, got); again != got && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", kind, got, again)
 			}

@@ -3,10 +3,12 @@ package filter
 import (
 	"errors"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // stripNoise drops lines.
-type stripNoise struct{ noise, keep *patterns }
+type stripNoise struct{ noise, keep *text.Patterns }
 
 // newStripNoise makes the strategy "strip_noise": lines that match one of
 // patterns go, save those that match one of keep.
@@ -23,31 +25,31 @@ func newStripNoise(p params) (Strategy, error) {
 }
 
 // both compiles what goes and what stays all the same.
-func both(noise, keep []string) (*patterns, *patterns, error) {
+func both(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 	if len(noise) == 0 {
 		return nil, nil, errors.New("patterns is empty")
 	}
-	n, err := compileAll(noise)
+	n, err := text.CompileAll(noise)
 	if err != nil {
 		return nil, nil, fmt.Errorf("patterns: %w", err)
 	}
-	k, err := compileAll(keep)
+	k, err := text.CompileAll(keep)
 	if err != nil {
 		return nil, nil, fmt.Errorf("keep: %w", err)
 	}
 	return n, k, nil
 }
 
-func (s stripNoise) Begin(_ Run, out *Lines) Pass { return &stripping{stripNoise: s, out: out} }
+func (s stripNoise) Begin(_ Run, out *text.Lines) Pass { return &stripping{stripNoise: s, out: out} }
 
 type stripping struct {
 	stripNoise
-	out     *Lines
+	out     *text.Lines
 	dropped bool
 }
 
 func (s *stripping) Line(l []byte) {
-	if s.noise.match(l) && !s.keep.match(l) {
+	if s.noise.Match(l) && !s.keep.Match(l) {
 		s.dropped = true
 		return
 	}
@@ -62,7 +64,7 @@ func (s *stripping) End() Confidence {
 }
 
 // keepMatching keeps lines.
-type keepMatching struct{ wanted *patterns }
+type keepMatching struct{ wanted *text.Patterns }
 
 // newKeepMatching makes the strategy "keep_matching": only lines that match one
 // of patterns stay; of a command that failed, also what tells of errors.
@@ -77,23 +79,23 @@ func newKeepMatching(p params) (Strategy, error) {
 	return keepMatching{wanted}, err
 }
 
-func (k keepMatching) Begin(run Run, out *Lines) Pass {
+func (k keepMatching) Begin(run Run, out *text.Lines) Pass {
 	return &matching{keepMatching: k, run: run, out: out}
 }
 
 type matching struct {
 	keepMatching
 	run   Run
-	out   *Lines
+	out   *text.Lines
 	found bool
 }
 
 func (m *matching) Line(l []byte) {
 	switch {
-	case m.wanted.match(l):
+	case m.wanted.Match(l):
 		m.found = true
 		m.out.Write(l)
-	case m.run.Exit != 0 && important(l):
+	case m.run.Exit != 0 && text.Important(l):
 		m.out.Write(l)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // table shortens what a system tells of itself in rows.
@@ -36,17 +38,17 @@ func newTable(p params) (Strategy, error) {
 	return table{c.Rows, c.Width}, nil
 }
 
-func (t table) Begin(run Run, out *Lines) Pass {
+func (t table) Begin(run Run, out *text.Lines) Pass {
 	program, _, _ := strings.Cut(run.Command, " ")
-	return &tablePass{table: t, program: program, run: run, out: out, all: NewLines()}
+	return &tablePass{table: t, program: program, run: run, out: out, all: text.NewLines()}
 }
 
 type tablePass struct {
 	table
 	program string
 	run     Run
-	out     *Lines
-	all     *Lines
+	out     *text.Lines
+	all     *text.Lines
 	again   bool
 }
 
@@ -101,7 +103,7 @@ func (t *tablePass) columns() Confidence {
 	}
 	var line []byte
 	if !t.each(func(l []byte) {
-		line = squeeze(line[:0], bytes.TrimRight(l, " "))
+		line = text.Squeeze(line[:0], bytes.TrimRight(l, " "))
 		t.out.Write(line)
 	}) {
 		return Fallback
@@ -157,16 +159,16 @@ func (t *tablePass) df() string {
 }
 
 // amount reads a number with a unit; ok is false for another text.
-func amount(text []byte) (n float64, ok bool) {
+func amount(body []byte) (n float64, ok bool) {
 	end := 0
-	for end < len(text) && (kinds[text[end]] == isDigit || text[end] == '.' || text[end] == ',') {
+	for end < len(body) && (text.Class[body[end]] == text.Digit || body[end] == '.' || body[end] == ',') {
 		end++
 	}
-	n, err := strconv.ParseFloat(strings.ReplaceAll(string(text[:end]), ",", "."), 64)
+	n, err := strconv.ParseFloat(strings.ReplaceAll(string(body[:end]), ",", "."), 64)
 	if err != nil {
 		return 0, false
 	}
-	if unit := bytes.TrimRight(text[end:], "iB"); len(unit) == 1 {
+	if unit := bytes.TrimRight(body[end:], "iB"); len(unit) == 1 {
 		power := strings.IndexByte("kmgtpe", unit[0]|0x20)
 		if power < 0 {
 			return 0, false
@@ -246,7 +248,7 @@ func (t *tablePass) top() string {
 		case len(fields) > 6 && string(fields[0]) == "PID":
 			rows = 0
 			mem = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "%MEM" })
-		case rows >= 0 && len(fields) > 6 && run(fields[0], 0) == len(fields[0]):
+		case rows >= 0 && len(fields) > 6 && text.DigitsEnd(fields[0], 0) == len(fields[0]):
 			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && much(fields[mem])) {
 				gone++
 				return

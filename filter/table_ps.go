@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // process is a row of ps.
@@ -72,7 +74,7 @@ func (t *tablePass) ps() string {
 		}
 		if width := p.command + t.width; len(p.line) > width+40 {
 			cut++
-			p.line = append(bytes.Clone(upTo(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(upTo(p.line, width)))...)
+			p.line = append(bytes.Clone(text.Prefix(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...)
 		}
 		t.out.Write(p.line)
 	}

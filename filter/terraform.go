@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // terraform is a digest of plans: each resource with what is done to it and what
 // changes of it.
@@ -17,7 +21,9 @@ func newTerraform(p params) (Strategy, error) {
 	return terraform{d}, nil
 }
 
-func (t terraform) Begin(run Run, out *Lines) Pass { return &planning{digesting: t.begin(run, out)} }
+func (t terraform) Begin(run Run, out *text.Lines) Pass {
+	return &planning{digesting: t.begin(run, out)}
+}
 
 type planning struct {
 	*digesting
@@ -52,7 +58,7 @@ func (p *planning) Line(l []byte) {
 			p.write(l)
 			p.leave()
 		}
-	case l[0] != ' ' && (p.noise.match(l) || p.foldable.match(l) || isFolded(l)): // of another resource, in between
+	case l[0] != ' ' && (p.noise.Match(l) || p.foldable.Match(l) || text.IsFolded(l)): // of another resource, in between
 		p.digesting.Line(l)
 	case resourceLine(l) == destroyed:
 		p.changed = true

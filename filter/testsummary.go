@@ -3,6 +3,8 @@ package filter
 import (
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // testSummary takes out of the output of test runs what passed.
@@ -90,7 +92,7 @@ func testFormatNames() (names []string) {
 	return names
 }
 
-func (s testSummary) Begin(run Run, out *Lines) Pass {
+func (s testSummary) Begin(run Run, out *text.Lines) Pass {
 	p := &testPass{testSummary: s, run: run, out: out}
 	left := outsideLines
 	if run.Mixed {
@@ -111,7 +113,7 @@ func (s testSummary) Begin(run Run, out *Lines) Pass {
 type testPass struct {
 	testSummary
 	run     Run
-	out     *Lines
+	out     *text.Lines
 	runner  testRunner
 	kind    *testFormat
 	outside sink // lines that are of no test
@@ -152,7 +154,7 @@ func (p *testPass) Line(l []byte) {
 	case len(l) == 0:
 		p.blank()
 		return
-	case isNoiseCount(l):
+	case text.IsNoiseCount(l):
 		p.again = true
 	}
 	if p.runner != nil && p.runner.shape(l) {
@@ -195,7 +197,7 @@ func (p *testPass) End() Confidence {
 	}
 	p.close()
 	p.flush()
-	p.out.Write(noiseCount(max(1, p.lines-p.out.Count())))
+	p.out.Write(text.NoiseCount(max(1, p.lines-p.out.Count())))
 	switch {
 	case p.again, !p.seen, p.run.Exit != 0 && !p.bad, p.out.Size() >= p.size:
 		return Fallback
@@ -268,7 +270,7 @@ func (p *testPass) gap() {
 // loose keeps a line that is of no test, as long as there are not too many.
 func (p *testPass) loose(l []byte) {
 	if p.run.Exit != 0 && !p.bad {
-		p.bad = important(l)
+		p.bad = text.Important(l)
 	}
 	p.into(&p.outside, l)
 }

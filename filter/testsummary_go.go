@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // goTests knows what go test writes: as text, verbose or not, and as JSON. What
@@ -25,11 +27,11 @@ type goTests struct {
 
 // goPackage is what is known of the package whose tests run.
 type goPackage struct {
-	text   *Lines // what may stay; nil is nothing
-	owner  []byte // the test that writes
-	mark   []byte // the line that said so
-	marked bool   // mark is in text, or is not needed
-	last   []byte // the "=== RUN" line of the test that began last, and did not end
+	text   *text.Lines // what may stay; nil is nothing
+	owner  []byte      // the test that writes
+	mark   []byte      // the line that said so
+	marked bool        // mark is in text, or is not needed
+	last   []byte      // the "=== RUN" line of the test that began last, and did not end
 	tests  map[string]*goTest
 	part   []byte // of JSON: a line that has no end yet
 }
@@ -244,7 +246,7 @@ func (g *goTests) result(kind byte, name, l []byte) {
 func (g *goTests) test(name []byte) *goTest {
 	p := g.pkg
 	if p.text == nil {
-		p.text = NewLines()
+		p.text = text.NewLines()
 	}
 	if p.tests == nil {
 		p.tests = map[string]*goTest{}
@@ -262,7 +264,7 @@ func (g *goTests) test(name []byte) *goTest {
 // store keeps a line among those of the package.
 func (g *goTests) store(l []byte) {
 	if g.pkg.text == nil {
-		g.pkg.text = NewLines()
+		g.pkg.text = text.NewLines()
 	}
 	g.pkg.text.Write(l)
 }
@@ -347,7 +349,7 @@ func (g *goTests) ok(l []byte) {
 				g.more = 0
 			}
 			g.more++
-			g.wait(omission(g.more))
+			g.wait(text.Omission(g.more))
 			return
 		}
 		g.keep(l)
@@ -361,7 +363,7 @@ func (g *goTests) ok(l []byte) {
 		g.more = 0
 	}
 	g.more++
-	g.wait(omission(g.more))
+	g.wait(text.Omission(g.more))
 }
 
 // noTests takes a package without tests.
@@ -382,7 +384,7 @@ func (g *goTests) end() {
 	if g.empty > 0 && g.oks == 0 && !g.bad {
 		g.keep(g.first)
 		if g.empty > 1 {
-			g.keep(omission(g.empty - 1))
+			g.keep(text.Omission(g.empty - 1))
 		}
 	}
 }

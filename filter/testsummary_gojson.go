@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // goEvent is an event of go test -json; its texts are those of the line, or
@@ -175,27 +177,27 @@ func (g *goTests) leavePackage(name []byte, state goState) {
 
 // write takes what an event says was written: a line, or a part of one.
 func (g *goTests) write(e *goEvent) bool {
-	text, ok := e.decode()
+	body, ok := e.decode()
 	if !ok {
 		return false
 	}
 	p := g.pkg
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
+	for len(body) > 0 {
+		end := bytes.IndexByte(body, '\n')
 		switch {
 		case end < 0:
-			p.part = append(p.part, text...)
-			if len(p.part) > maxLine {
+			p.part = append(p.part, body...)
+			if len(p.part) > text.MaxLine {
 				g.flushPart()
 			}
 			return true
 		case len(p.part) > 0:
-			p.part = append(p.part, text[:end]...)
+			p.part = append(p.part, body[:end]...)
 			g.flushPart()
 		default:
-			g.text(text[:end])
+			g.text(body[:end])
 		}
-		text = text[end+1:]
+		body = body[end+1:]
 	}
 	return true
 }
@@ -214,8 +216,8 @@ func (g *goTests) flushPart() {
 // behind it.
 func (g *goTests) text(l []byte) {
 	for _, b := range l {
-		if !plain[b] || b == 0xc2 {
-			for line := range bytes.Lines(Sanitize(l)) {
+		if !text.PlainByte[b] || b == 0xc2 {
+			for line := range bytes.Lines(text.Sanitize(l)) {
 				g.clean(bytes.TrimSuffix(line, []byte("\n")))
 			}
 			return

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // goWriter writes the lines of a package whose results are known.
 type goWriter struct {
@@ -140,7 +144,7 @@ func (w *goWriter) to(t *goTest) {
 		w.close()
 		old.left = max(5, old.left-w.lines)
 	case old != nil && old.left == -1 && w.lines > 0:
-		w.keep(omission(w.lines))
+		w.keep(text.Omission(w.lines))
 	}
 	w.test, w.mark, w.crash, w.skip, w.lines = t, w.mark[:0], false, false, 0
 }

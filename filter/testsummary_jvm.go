@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // jvmTests knows what Maven's surefire and Gradle write.
 type jvmTests struct {
@@ -139,7 +143,7 @@ func (j *jvmTests) count() {
 		j.skipped = 0
 	}
 	j.skipped++
-	j.wait(omission(j.skipped))
+	j.wait(text.Omission(j.skipped))
 }
 
 var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "See /", "Please refer to", "After correcting the problems")

@@ -1,13 +1,17 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // nativeTests knows what googletest, ctest, automake, phpunit and rspec write.
 type nativeTests struct {
 	*testPass
-	text   *Lines // what the test wrote that runs
-	run1   []byte // "[ RUN      ] A.b"
-	starts []byte // of ctest
+	text   *text.Lines // what the test wrote that runs
+	run1   []byte      // "[ RUN      ] A.b"
+	starts []byte      // of ctest
 	in     nativePart
 }
 
@@ -151,7 +155,7 @@ func (n *nativeTests) google(l []byte) bool {
 
 func (n *nativeTests) store(l []byte) {
 	if n.text == nil {
-		n.text = NewLines()
+		n.text = text.NewLines()
 	}
 	n.text.Write(l)
 }
@@ -220,7 +224,7 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 	case ctestVerbose(l):
 		return true
 	case n.in == nativeBlocks && n.open:
-		n.tell(l, begins(inner, "Failure/Error: ") || important(l))
+		n.tell(l, begins(inner, "Failure/Error: ") || text.Important(l))
 		return true
 	}
 	if failed, ok := nativeSigns(l); ok {

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // pytest knows what pytest writes, with xdist and coverage.
 type pytest struct {
@@ -184,7 +188,7 @@ func (p *pytest) warning(l []byte) bool {
 		p.id = append(p.id[:0], l...)
 	case begins(l, "  ") && len(l) > 2 && l[2] != ' ':
 		if p.warns++; p.warns > most {
-			p.wait(omission(p.warns - most))
+			p.wait(text.Omission(p.warns - most))
 			return true
 		}
 		if len(p.id) > 0 {
@@ -238,7 +242,7 @@ func (p *pytest) count() {
 		p.rows = 0
 	}
 	p.rows++
-	p.wait(omission(p.rows))
+	p.wait(text.Omission(p.rows))
 }
 
 // coverage takes a line of a table of coverage: files that are covered go.

@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // sink takes lines of one kind, of which the first ones stay, the last of each
 // run of them, and what tells of errors between; of stack traces the frames of
@@ -86,7 +90,7 @@ func (s *sink) omit() { s.omits, s.cut = s.omits+1, true }
 
 func (s *sink) mark() {
 	if s.omits > 0 {
-		s.emit(omission(s.omits))
+		s.emit(text.Omission(s.omits))
 		s.omits = 0
 	}
 }
@@ -116,10 +120,10 @@ func telling(l []byte) bool {
 			return true
 		}
 	}
-	return important(l) || expectations.find(l) || place(l)
+	return text.Important(l) || expectations.Find(l) || place(l)
 }
 
-var expectations = newWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
+var expectations = text.NewWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
 
 // place reports whether a line begins with a file and a line in it:
 // "x_test.go:12: ", or is vitest's of one: " ❯ f x.js:1:2".

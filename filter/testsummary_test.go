@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // What is lost of an output is named by the case; each line of keep stays, none
@@ -187,7 +189,7 @@ func TestTestSummary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := made(t, testreportStrategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
-			got, confidence := filtered(t, s, tt.run, string(Sanitize([]byte(tt.in))))
+			got, confidence := filtered(t, s, tt.run, string(text.Sanitize([]byte(tt.in))))
 			for _, line := range tt.keep {
 				if !strings.Contains(got, line) {
 					t.Errorf("lost %q (%s):\n%s", line, confidence, got)
@@ -301,7 +303,7 @@ func FuzzTestSummary(f *testing.F) {
 		all = append(all, made(f, testreportStrategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, which uint8, exit int) {
-		text := string(Sanitize(raw))
+		text := string(text.Sanitize(raw))
 		s := all[int(which)%len(all)]
 		run := Run{Exit: exit, Mixed: which > 127}
 		got, _ := filtered(t, s, run, text)
@@ -317,7 +319,7 @@ func FuzzTestSummary(f *testing.F) {
 func BenchmarkTestSummary(b *testing.B) {
 	for _, name := range []string{"cargo", "go", "pytest", "js", "jvm", "auto"} {
 		b.Run(name, func(b *testing.B) {
-			var text []byte
+			var body []byte
 			dirs := map[string]string{"cargo": "cargo-test", "go": "go-test", "js": "js-test", "jvm": "jvm-test", "pytest": "pytest", "auto": "*-test"}
 			for _, root := range sampleDirs() {
 				paths, _ := filepath.Glob(filepath.Join(root, dirs[name], "*", "output"))
@@ -326,19 +328,19 @@ func BenchmarkTestSummary(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					text = append(text, Sanitize(more)...)
+					body = append(body, text.Sanitize(more)...)
 				}
 			}
-			if len(text) == 0 {
+			if len(body) == 0 {
 				b.Skip("no samples of it")
 			}
-			text = bytes.Repeat(text, 1+(4<<20)/len(text))
-			lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+			body = bytes.Repeat(body, 1+(4<<20)/len(body))
+			lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 			s := made(b, testreportStrategies["test_summary"], `format = "`+name+`"`)
-			b.SetBytes(int64(len(text)))
+			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				out := NewLines()
+				out := text.NewLines()
 				p := s.Begin(Run{}, out)
 				for _, l := range lines {
 					p.Line(l)

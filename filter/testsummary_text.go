@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // shortFailures are the failures after the first ones.
@@ -28,7 +30,7 @@ func (s *shortFailures) line(l []byte, reason bool) {
 			s.reason = append(s.reason, ' ')
 		}
 		s.reason = append(s.reason, l...)
-	case len(s.reason) > 0 && len(s.reason) < 300 && expectations.find(l):
+	case len(s.reason) > 0 && len(s.reason) < 300 && expectations.Find(l):
 		s.reason = append(append(s.reason, ' '), l...)
 	case len(s.first) == 0:
 		s.first = append(s.first, l...)
@@ -50,7 +52,7 @@ func (s *shortFailures) end() {
 	s.text = append(s.text, '\n')
 }
 
-func (s *shortFailures) write(out *Lines) {
+func (s *shortFailures) write(out *text.Lines) {
 	if s.n == 0 {
 		return
 	}

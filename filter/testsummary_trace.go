@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // traces takes the frames of libraries out of stack traces. Short traces stay
 // whole, and of every one the frame where it happened.
@@ -231,7 +235,7 @@ func (t *traces) asserts() bool {
 func (t *traces) write(from, to, end int) {
 	gone := t.text(from, to)
 	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
-		mark := omission(lines)
+		mark := text.Omission(lines)
 		if len(gone) > len(mark)+len(mark)/2 {
 			t.emit(mark)
 		} else {

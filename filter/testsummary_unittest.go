@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // unittest knows what python -m unittest writes, and Django's tests.
 type unittest struct {
@@ -63,7 +67,7 @@ func (u *unittest) shape(l []byte) bool {
 		u.keep(l)
 		return true
 	case u.in && u.open:
-		u.tell(l, l[0] > ' ' && important(l) && !begins(l, "Traceback"))
+		u.tell(l, l[0] > ' ' && text.Important(l) && !begins(l, "Traceback"))
 		return true
 	}
 	return u.progress(l)

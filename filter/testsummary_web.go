@@ -1,6 +1,10 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // jsTests knows what jest, vitest, mocha, node --test, playwright, ava, bun and
 // others write that mark tests by signs.
@@ -449,7 +453,7 @@ func (j *jsTests) number(l, inner []byte) {
 
 func (j *jsTests) other(l []byte) {
 	j.titles.end(j.testPass)
-	if j.tests && !j.begun && j.in == jsTop && (j.run.Exit == 0 || j.bad) && !important(l) {
+	if j.tests && !j.begun && j.in == jsTop && (j.run.Exit == 0 || j.bad) && !text.Important(l) {
 		j.prints(l)
 		return
 	}

@@ -3,11 +3,13 @@ package filter
 import (
 	"errors"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // truncate cuts long outputs.
 type truncate struct {
-	excerpt
+	text.Excerpt
 	max int
 }
 
@@ -31,34 +33,34 @@ func newTruncate(p params) (Strategy, error) {
 	if c.Context < 0 {
 		return nil, errors.New("context must not be negative")
 	}
-	head, tail, err := bounds{max: c.MaxLines, head: c.Head, tail: c.Tail}.fit(20, 20)
+	head, tail, err := text.Ends{Max: c.MaxLines, Head: c.Head, Tail: c.Tail}.Fit(20, 20)
 	if err != nil {
 		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
 	}
-	keep, err := compileAll(c.Keep)
+	keep, err := text.CompileAll(c.Keep)
 	if err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
 	}
-	return truncate{excerpt{head: head, tail: tail, keep: keep, context: c.Context}, c.MaxLines}, nil
+	return truncate{text.Excerpt{Head: head, Tail: tail, Keep: keep, Context: c.Context}, c.MaxLines}, nil
 }
 
-func (t truncate) Begin(_ Run, out *Lines) Pass {
-	return &truncating{max: t.max, cut: t.begin(out)}
+func (t truncate) Begin(_ Run, out *text.Lines) Pass {
+	return &truncating{max: t.max, cut: t.Cut(out)}
 }
 
 type truncating struct {
 	max int
 	n   int
-	cut *cutter
+	cut *text.Cutter
 }
 
 func (t *truncating) Line(l []byte) {
 	t.n++
-	t.cut.line(l)
+	t.cut.Line(l)
 }
 
 func (t *truncating) End() Confidence {
-	if t.n <= t.max || !t.cut.end() {
+	if t.n <= t.max || !t.cut.End() {
 		return Fallback
 	}
 	return Partial

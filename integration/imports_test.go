@@ -37,7 +37,12 @@ var importTable = []struct {
 	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
 	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/command", "executors/workspace"}},
-	{"filter", []string{"executors", "executors/command", "executors/workspace"}},
+	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
+	{"filter/text", []string{"executors"}}, // for the spool of its lines
+	{"filter/redact", []string{"filter/text"}},
+	{"filter/strategy", []string{"filter/text"}},
+	{"filter/strategy/strategytest", []string{"filter/strategy", "filter/text"}},
+	{"filter/*", []string{"filter/strategy", "filter/text"}},
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
 	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local"}},
@@ -45,7 +50,7 @@ var importTable = []struct {
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store"}},
 	{"integration", []string{"acp", "protocol-fixtures/..."}},
-	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
+	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
 
 // forbidden are packages for tests: the binary does not contain them.

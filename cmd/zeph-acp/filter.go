@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -71,7 +73,7 @@ func listRules(w io.Writer, f *filter.Filter) error {
 func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int, explain bool) error {
 	said := bufio.NewWriter(cmd.ErrOrStderr())
 	defer said.Flush()
-	tell := func(filter.Applied, *filter.Lines, *filter.Lines) {}
+	tell := func(filter.Applied, *text.Lines, *text.Lines) {}
 	if explain {
 		tell = explainer(said)
 		explainCommand(said, command)
@@ -114,8 +116,8 @@ const (
 )
 
 // explainer tells of each rule.
-func explainer(w io.Writer) func(by filter.Applied, before, after *filter.Lines) {
-	return func(by filter.Applied, before, after *filter.Lines) {
+func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
+	return func(by filter.Applied, before, after *text.Lines) {
 		fmt.Fprintf(w, "rule %s (%s): %s, ", oneLine(by.Rule), by.Strategy, by.Confidence)
 		switch {
 		case by.Failed != nil:
@@ -134,7 +136,7 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *filter.Lines)
 }
 
 // differences lists the lines that are not in both texts, wherever they stand.
-func differences(w io.Writer, before, after *filter.Lines) error {
+func differences(w io.Writer, before, after *text.Lines) error {
 	if after.Count() > maxMemos {
 		_, err := fmt.Fprintln(w, "  (too many lines are left to show what went)")
 		return err

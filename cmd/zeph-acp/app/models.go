@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/filter/text"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -129,6 +130,6 @@ func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, erro
 			s.Spend(m, u)
 			s.Record(agent.Answer{Model: m.Name(), Usage: &u})
 		},
-		Clean: func(text string) string { return mask(string(filter.Sanitize([]byte(text)))) },
+		Clean: func(output string) string { return mask(string(text.Sanitize([]byte(output)))) },
 	}, nil
 }

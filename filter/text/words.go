@@ -1,15 +1,15 @@
-package filter
+package text
 
 import (
 	"bytes"
 	"sync"
 )
 
-// important reports whether a line, whatever wrote it, likely tells of what went
+// Important reports whether a line, whatever wrote it, likely tells of what went
 // wrong: an error, a failure, a warning, a crash.
-func important(line []byte) bool { return importantWords.find(line) }
+func Important(line []byte) bool { return importantWords.Find(line) }
 
-var importantWords = newWords(
+var importantWords = NewWords(
 	"error", "fail", "fatal", "panic", "exception", "traceback", "warn", "denied", "refused", "cannot", "can't", "could not", "unable to", "not found", "no such", "undefined", "unresolved",
 	"segmentation fault", "core dumped", "assert", "abort", "killed", "timed out", "timeout", "conflict", "unauthorized", "forbidden", "out of memory", "oom", "invalid", "unexpected", "mismatch", "deprecated", "vulnerab",
 )
@@ -27,16 +27,16 @@ type wordTable struct {
 	words [1 << 10][][]byte // in lower case, by the same
 }
 
-func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
+func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// newWords makes words of at least three bytes each. The table is made when it is
+// NewWords makes words of at least three bytes each. The table is made when it is
 // first needed: most are never, in a process.
-func newWords(list ...string) *words {
+func NewWords(list ...string) *words {
 	return &words{table: sync.OnceValue(func() *wordTable {
 		t := &wordTable{}
 		for _, text := range list {
 			lower := bytes.ToLower([]byte(text))
-			at := pair(lower[0], lower[1])
+			at := pairIndex(lower[0], lower[1])
 			t.third[at] |= 1 << (lower[2] & 31)
 			t.words[at] = append(t.words[at], lower)
 		}
@@ -44,14 +44,14 @@ func newWords(list ...string) *words {
 	})}
 }
 
-func (w *words) find(line []byte) bool {
+func (w *words) Find(line []byte) bool {
 	if len(line) < 3 {
 		return false
 	}
 	t := w.table()
 	a, b := line[0], line[1]
 	for i, c := range line[2:] {
-		at := pair(a, b)
+		at := pairIndex(a, b)
 		if t.third[at]>>(c&31)&1 != 0 && t.begins(line[i:], at) {
 			return true
 		}
@@ -63,15 +63,15 @@ func (w *words) find(line []byte) bool {
 // begins reports whether a line begins with any of the words that begin so.
 func (t *wordTable) begins(line []byte, at int) bool {
 	for _, word := range t.words[at] {
-		if hasFold(line, word) {
+		if HasPrefixFold(line, word) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasFold reports whether line begins with word, which is in lower case.
-func hasFold(line, word []byte) bool {
+// HasPrefixFold reports whether line begins with word, which is in lower case.
+func HasPrefixFold(line, word []byte) bool {
 	if len(line) < len(word) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"fmt"
@@ -22,37 +22,37 @@ var patternExprs = []string{
 
 func TestPattern(t *testing.T) {
 	for _, expr := range patternExprs {
-		p, err := compile(expr)
+		p, err := Compile(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := compileAll([]string{"^never$", expr, "x never"})
+		set, err := CompileAll([]string{"^never$", expr, "x never"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		re := regexp.MustCompile(expr)
 		for _, line := range patternLines {
 			want := re.MatchString(line)
-			if got := p.match([]byte(line)); got != want {
+			if got := p.Match([]byte(line)); got != want {
 				t.Errorf("%s matches %q: %t", expr, line, got)
 			}
-			if got := set.match([]byte(line)); got != want {
+			if got := set.Match([]byte(line)); got != want {
 				t.Errorf("a set with %s matches %q: %t", expr, line, got)
 			}
-			if got := p.submatch([]byte(line)); (got != nil) != want {
+			if got := p.Submatch([]byte(line)); (got != nil) != want {
 				t.Errorf("%s on %q: %q", expr, line, got)
 			}
 		}
 	}
 	for expr, want := range map[string]string{"(": "no regular expression", strings.Repeat("é", 513): "513 characters"} {
-		if _, err := compile(expr); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Compile(expr); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v", expr, err)
 		}
 	}
-	if _, err := compile(strings.Repeat("é", 512)); err != nil {
+	if _, err := Compile(strings.Repeat("é", 512)); err != nil {
 		t.Error(err)
 	}
-	if (*patterns)(nil).match([]byte("x")) || (&patterns{}).match([]byte("x")) {
+	if (*Patterns)(nil).Match([]byte("x")) || (&Patterns{}).Match([]byte("x")) {
 		t.Error("no pattern matches")
 	}
 }
@@ -60,7 +60,7 @@ func TestPattern(t *testing.T) {
 // States that would need too much memory are dropped, and nothing else changes.
 func TestAutomatonGrows(t *testing.T) {
 	expr := `(a|b|c)*a(a|b|c){14}d`
-	p, err := compile(expr)
+	p, err := Compile(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAutomatonGrows(t *testing.T) {
 	}
 	for n := 100; n < len(line); n += 997 {
 		text := append(line[:n:n], 'd')
-		if got, want := p.match(text), re.Match(text); got != want {
+		if got, want := p.Match(text), re.Match(text); got != want {
 			t.Errorf("%d bytes: %t", n, got)
 		}
 	}
@@ -82,14 +82,14 @@ func TestAutomatonGrows(t *testing.T) {
 
 // The built-in rules have patterns that one automaton can be made of.
 func TestPatternsHaveAutomatons(t *testing.T) {
-	set, err := compileAll(patternExprs)
+	set, err := CompileAll(patternExprs)
 	if err != nil || set.auto() == nil {
 		t.Error("none", err)
 	}
 }
 
 func TestPatternsConcurrently(t *testing.T) {
-	set, err := compileAll([]string{`^a.*b$`, `\d+x`, `(?i)error`})
+	set, err := CompileAll([]string{`^a.*b$`, `\d+x`, `(?i)error`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func TestPatternsConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for i := range 2000 {
-				if line := fmt.Sprintf("a%dx%dc", i, i); !set.match([]byte(line)) {
+				if line := fmt.Sprintf("a%dx%dc", i, i); !set.Match([]byte(line)) {
 					t.Errorf("%s", line)
 				}
-				if line := fmt.Sprintf("c%da ERRO %dR", i, i); set.match([]byte(line)) {
+				if line := fmt.Sprintf("c%da ERRO %dR", i, i); set.Match([]byte(line)) {
 					t.Errorf("%s", line)
 				}
 			}
@@ -117,29 +117,29 @@ func FuzzPattern(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, expr, line string) {
-		p, err := compile(expr)
+		p, err := Compile(expr)
 		if err != nil || !utf8.ValidString(line) {
 			return
 		}
 		want := regexp.MustCompile(expr).MatchString(line)
-		if got := p.match([]byte(line)); got != want {
+		if got := p.Match([]byte(line)); got != want {
 			t.Errorf("%q on %q: %t", expr, line, got)
 		}
-		set, _ := compileAll([]string{expr, `^never`})
-		if got := set.match([]byte(line)); got != (want || strings.HasPrefix(line, "never")) {
+		set, _ := CompileAll([]string{expr, `^never`})
+		if got := set.Match([]byte(line)); got != (want || strings.HasPrefix(line, "never")) {
 			t.Errorf("a set of %q on %q: %t", expr, line, got)
 		}
 	})
 }
 
 func BenchmarkPatterns(b *testing.B) {
-	set, err := compileAll(patternExprs[:12])
+	set, err := CompileAll(patternExprs[:12])
 	if err != nil {
 		b.Fatal(err)
 	}
 	line := []byte("2025-05-02T10:00:00Z api-1 | INFO worker step 0 finished in 9ms, nothing else")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		set.match(line)
+		set.Match(line)
 	}
 }

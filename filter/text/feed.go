@@ -1,4 +1,4 @@
-package filter
+package text
 
 import "bytes"
 
@@ -60,8 +60,8 @@ func (f *feed) stop() {
 	}
 }
 
-// eachLine calls do with each whole line, and gives what is behind them.
-func eachLine(text []byte, do func(line []byte)) (rest []byte) {
+// EachLine calls do with each whole line, and gives what is behind them.
+func EachLine(text []byte, do func(line []byte)) (rest []byte) {
 	for {
 		end := bytes.IndexByte(text, '\n')
 		if end < 0 {

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 // maxPattern is the longest regular expression of a rule, in characters.
 const maxPattern = 512
 
-// pattern is a regular expression over one line.
-type pattern struct {
-	re   *regexp.Regexp
-	tree *syntax.Regexp
-	auto func() *automaton // of it alone
+// Pattern is a regular expression over one line.
+type Pattern struct {
+	Regexp *regexp.Regexp
+	tree   *syntax.Regexp
+	auto   func() *automaton // of it alone
 }
 
-// compile makes a pattern. The error says what is wrong with the expression.
-func compile(expr string) (*pattern, error) {
+// Compile makes a pattern. The error says what is wrong with the expression.
+func Compile(expr string) (*Pattern, error) {
 	if n := len([]rune(expr)); n > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d characters, and %d is the most", n, maxPattern)
 	}
@@ -30,49 +30,49 @@ func compile(expr string) (*pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pattern %q is no regular expression: %w", expr, err)
 	}
-	p := &pattern{re: re, tree: tree.Simplify()}
+	p := &Pattern{Regexp: re, tree: tree.Simplify()}
 	p.auto = sync.OnceValue(func() *automaton { return newAutomaton([]*syntax.Regexp{p.tree}) })
 	return p, nil
 }
 
 // match reports whether the expression is found in the line.
-func (p *pattern) match(line []byte) bool {
+func (p *Pattern) Match(line []byte) bool {
 	if a := p.auto(); a != nil {
 		if found, known := a.match(line); known {
 			return found
 		}
 	}
-	return p.re.Match(line)
+	return p.Regexp.Match(line)
 }
 
 // submatch gives the first match and its groups, nil if there is none.
-func (p *pattern) submatch(line []byte) [][]byte {
-	if !p.match(line) {
+func (p *Pattern) Submatch(line []byte) [][]byte {
+	if !p.Match(line) {
 		return nil
 	}
-	return p.re.FindSubmatch(line)
+	return p.Regexp.FindSubmatch(line)
 }
 
-// patterns is a set of patterns, of which any may match.
-type patterns struct {
-	list []*pattern
+// Patterns is a set of patterns, of which any may match.
+type Patterns struct {
+	list []*Pattern
 	auto func() *automaton
 }
 
-// compileAll makes a set; the error is that of the first that is wrong.
-func compileAll(exprs []string) (*patterns, error) {
-	set := &patterns{}
+// CompileAll makes a set; the error is that of the first that is wrong.
+func CompileAll(exprs []string) (*Patterns, error) {
+	set := &Patterns{}
 	for _, expr := range exprs {
-		p, err := compile(expr)
+		p, err := Compile(expr)
 		if err != nil {
 			return nil, err
 		}
-		set.add(p)
+		set.Add(p)
 	}
 	return set, nil
 }
 
-func (s *patterns) add(p *pattern) {
+func (s *Patterns) Add(p *Pattern) {
 	s.list = append(s.list, p)
 	s.auto = sync.OnceValue(func() *automaton {
 		trees := make([]*syntax.Regexp, len(s.list))
@@ -84,7 +84,7 @@ func (s *patterns) add(p *pattern) {
 }
 
 // match reports whether any of the set is found in the line.
-func (s *patterns) match(line []byte) bool {
+func (s *Patterns) Match(line []byte) bool {
 	if s == nil || len(s.list) == 0 {
 		return false
 	}
@@ -94,18 +94,18 @@ func (s *patterns) match(line []byte) bool {
 		}
 	}
 	for _, p := range s.list {
-		if p.match(line) {
+		if p.Match(line) {
 			return true
 		}
 	}
 	return false
 }
 
-// compiledOnce compiles expressions that are known to be right, when they are
+// CompileOnce compiles expressions that are known to be right, when they are
 // first needed.
-func compiledOnce(exprs ...string) func() *patterns {
-	return sync.OnceValue(func() *patterns {
-		set, err := compileAll(exprs)
+func CompileOnce(exprs ...string) func() *Patterns {
+	return sync.OnceValue(func() *Patterns {
+		set, err := CompileAll(exprs)
 		if err != nil {
 			panic(err)
 		}

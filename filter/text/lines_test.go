@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func checkLines(t *testing.T, lines []string) {
 }
 
 func TestLines(t *testing.T) {
-	long := strings.Repeat("x", flushAt)
+	long := strings.Repeat("x", BufferSize)
 	for name, lines := range map[string][]string{
 		"none":                  nil,
 		"blank":                 {"", " ", "\t"},

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"regexp/syntax"

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest line, in bytes, that is looked at as a whole; a longer
+// MaxLine is the longest line, in bytes, that is looked at as a whole; a longer
 // one goes on in pieces.
-const maxLine = 64 << 10
+const MaxLine = 64 << 10
 
 // Sanitizer makes lines of what a command wrote to a terminal: without escape
 // sequences and other control characters, of what was overwritten in place only
@@ -64,8 +64,8 @@ func (s *Sanitizer) End() {
 
 // pieces emits of a line without an end what is too long to wait for it.
 func (s *Sanitizer) pieces() {
-	for len(s.raw) > maxLine {
-		n := s.piece(s.raw[:maxLine])
+	for len(s.raw) > MaxLine {
+		n := s.piece(s.raw[:MaxLine])
 		s.line(s.raw[:n])
 		s.long = true
 		s.raw = append(s.raw[:0], s.raw[n:]...)
@@ -74,8 +74,8 @@ func (s *Sanitizer) pieces() {
 
 // lines sanitises a line, or the last piece of one.
 func (s *Sanitizer) lines(line []byte) {
-	for len(line) > maxLine {
-		n := s.piece(line[:maxLine])
+	for len(line) > MaxLine {
+		n := s.piece(line[:MaxLine])
 		s.line(line[:n])
 		s.long = true
 		line = line[n:]
@@ -86,9 +86,9 @@ func (s *Sanitizer) lines(line []byte) {
 	s.line(line)
 }
 
-// seam is how much of a long line may be cut off so that no credential is in both
+// SafeCut is how much of a long line may be cut off so that no credential is in both
 // parts: up to a byte that parts values, and no name from its value.
-func seam(line []byte) int {
+func SafeCut(line []byte) int {
 	const around = 1 << 10 // bytes; a longer value is no credential, mostly
 	from := max(0, len(line)-around)
 	for to := len(line); to > from; {
@@ -108,7 +108,7 @@ func seam(line []byte) int {
 // escape sequence.
 func (s *Sanitizer) piece(line []byte) int {
 	const longest = 256 // no sequence of sense is longer
-	n := seam(line)
+	n := SafeCut(line)
 	if esc := bytes.LastIndexByte(line[n-longest:n], escape); esc >= 0 {
 		at := n - longest + esc
 		if _, whole := sequence(line[at:n]); !whole {
@@ -126,8 +126,8 @@ func (s *Sanitizer) piece(line []byte) int {
 	return n
 }
 
-// plain are the bytes that need no work.
-var plain = func() (table [256]bool) {
+// PlainByte are the bytes that need no work.
+var PlainByte = func() (table [256]bool) {
 	for b := range table {
 		table[b] = b == '\t' || b >= ' ' && b != 0x7f
 	}
@@ -145,7 +145,7 @@ func (s *Sanitizer) line(line []byte) {
 		line = bytes.ToValidUTF8(line, replacement)
 	}
 	for i, b := range line {
-		if !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] < 0xa0 {
+		if !PlainByte[b] || b == 0xc2 && i+1 < len(line) && line[i+1] < 0xa0 {
 			s.controlled(line, i)
 			return
 		}
@@ -165,13 +165,13 @@ func printable(line []byte) bool {
 			continue
 		}
 		for _, b := range line[i : i+8] {
-			if !plain[b] || b >= utf8.RuneSelf {
+			if !PlainByte[b] || b >= utf8.RuneSelf {
 				return false
 			}
 		}
 	}
 	for _, b := range line[i:] {
-		if !plain[b] || b >= utf8.RuneSelf {
+		if !PlainByte[b] || b >= utf8.RuneSelf {
 			return false
 		}
 	}
@@ -209,9 +209,9 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 				continue
 			}
 			i++
-		case plain[b]:
+		case PlainByte[b]:
 			end := i + 1
-			for end < len(line) && plain[line[end]] && line[end] != 0xc2 {
+			for end < len(line) && PlainByte[line[end]] && line[end] != 0xc2 {
 				end++
 			}
 			s.clean = append(s.clean, line[i:end]...)
@@ -226,7 +226,7 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 // overwrite goes back to the begin of the line. The state so far is dropped,
 // unless it tells of an error.
 func (s *Sanitizer) overwrite() {
-	if important(s.clean) {
+	if Important(s.clean) {
 		s.emit(s.clean)
 	}
 	s.clean = s.clean[:0]
@@ -323,32 +323,32 @@ func Sanitize(text []byte) []byte {
 	return out
 }
 
-// drawnText reports whether a text of several lines looks different in a
+// TextHasControls reports whether a text of several lines looks different in a
 // terminal: see drawn.
-func drawnText(text string) bool {
+func TextHasControls(text string) bool {
 	for line := range strings.Lines(text) {
-		if drawn(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
+		if HasControls(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
 			return true
 		}
 	}
 	return false
 }
 
-// drawn reports whether a line has control characters besides tabs, so that a
+// HasControls reports whether a line has control characters besides tabs, so that a
 // terminal shows something else than its bytes.
-func drawn[T string | []byte](line T) bool {
+func HasControls[T string | []byte](line T) bool {
 	for i := range len(line) {
-		if b := line[i]; !plain[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
+		if b := line[i]; !PlainByte[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
 			return true
 		}
 	}
 	return false
 }
 
-// sanitized returns a text without control characters but line feeds and tabs.
+// WithoutControls returns a text without control characters but line feeds and tabs.
 // One that has no others stays as it is.
-func sanitized(text string) string {
-	if !strings.Contains(text, "\r") && !drawnText(text) {
+func WithoutControls(text string) string {
+	if !strings.Contains(text, "\r") && !TextHasControls(text) {
 		return text
 	}
 	clean := string(Sanitize([]byte(text)))

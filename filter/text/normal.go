@@ -1,4 +1,4 @@
-package filter
+package text
 
 import "bytes"
 
@@ -6,23 +6,23 @@ import "bytes"
 // normal makes equal what differs only by that. It is written by hand, since
 // regular expressions on every line of a log would cost more than all else.
 
-// mark stands for what varies.
-const mark = '#'
+// VaryingMark stands for what varies.
+const VaryingMark = '#'
 
-// normal appends to dst the text by which a line is compared. A strict one holds
+// Normalize appends to dst the text by which a line is compared. A strict one holds
 // apart what tells of different things: only times, addresses, long ids, sizes,
 // durations, processes and ports count as the same then, not plain numbers.
-func normal(dst, line []byte, strict bool) []byte {
+func Normalize(dst, line []byte, strict bool) []byte {
 	n := normalising{dst: dst, line: line, strict: strict}
 	same := 0 // from here on up to at it stays as it is, which is not copied yet
 	for at := 0; at < len(line); {
-		start, kind := at, kinds[line[at]]
+		start, kind := at, Class[line[at]]
 		switch b := line[at]; {
 		case kind != 0:
-			for at++; at < len(line) && kinds[line[at]] != 0; at++ {
-				kind |= kinds[line[at]]
+			for at++; at < len(line) && Class[line[at]] != 0; at++ {
+				kind |= Class[line[at]]
 			}
-			if kind&isDigit != 0 || at-start == 3 && calendar(line[start:at]) || kind == isHex && (at-start >= 8 || joins(line, at)) {
+			if kind&Digit != 0 || at-start == 3 && IsCalendarWord(line[start:at]) || kind == HexLetter && (at-start >= 8 || joins(line, at)) {
 				n.dst, n.at = append(n.dst, line[same:start]...), start
 				n.word(at, kind)
 				at, same = n.at, n.at
@@ -64,30 +64,30 @@ type normalising struct {
 // word takes the letters and digits up to end, which are of these kinds.
 func (n *normalising) word(end int, kind uint8) {
 	line, start := n.line, n.at
-	if kind&isAlpha == 0 && joins(line, end) {
-		if to := linked(line, start, end); to > 0 {
+	if kind&Letter == 0 && joins(line, end) {
+		if to := linkedEnd(line, start, end); to > 0 {
 			n.mark(to)
 			return
 		}
 	}
 	word := line[start:end]
 	switch {
-	case kind&isDigit == 0 && !(kind == isHex && len(word) >= 8) && !(len(word) == 3 && calendar(word)):
+	case kind&Digit == 0 && !(kind == HexLetter && len(word) >= 8) && !(len(word) == 3 && IsCalendarWord(word)):
 		n.literal(end)
-	case kind == isDigit && n.strict && n.tells(end):
+	case kind == Digit && n.strict && n.tells(end):
 		n.literal(n.fraction(end))
-	case kind == isDigit && !n.strict && n.speaks(end):
+	case kind == Digit && !n.strict && n.speaks(end):
 		n.literal(end)
-	case kind == isDigit || kind&isDigit == 0 || turns(word) > 1 && (!n.strict || len(word) >= 8) || kind == isDigit|isHex && len(word) >= 7 || unit(word):
+	case kind == Digit || kind&Digit == 0 || turns(word) > 1 && (!n.strict || len(word) >= 8) || kind == Digit|HexLetter && len(word) >= 7 || isMeasure(word):
 		n.mark(end)
 	case n.strict:
 		n.literal(end)
 	default:
 		for _, b := range word {
-			if kinds[b] != isDigit {
+			if Class[b] != Digit {
 				n.dst = append(n.dst, b)
-			} else if l := len(n.dst); l == 0 || n.dst[l-1] != mark {
-				n.dst = append(n.dst, mark)
+			} else if l := len(n.dst); l == 0 || n.dst[l-1] != VaryingMark {
+				n.dst = append(n.dst, VaryingMark)
 			}
 		}
 		n.at = end
@@ -99,14 +99,14 @@ func (n *normalising) literal(end int) {
 	n.at = end
 }
 
-// mark stands for the text up to end, and for the fraction and the unit that
+// VaryingMark stands for the text up to end, and for the fraction and the unit that
 // follow.
 func (n *normalising) mark(end int) {
 	line := n.line
 	for {
 		switch {
-		case end+1 < len(line) && (line[end] == '.' || line[end] == ',') && kinds[line[end+1]] == isDigit:
-			for end++; end < len(line) && kinds[line[end]] != 0; end++ {
+		case end+1 < len(line) && (line[end] == '.' || line[end] == ',') && Class[line[end+1]] == Digit:
+			for end++; end < len(line) && Class[line[end]] != 0; end++ {
 			}
 			continue
 		case end+2 < len(line) && line[end+2] == 's' && (line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc): // µs
@@ -114,14 +114,14 @@ func (n *normalising) mark(end int) {
 		}
 		break
 	}
-	n.dst = append(n.dst, mark)
+	n.dst = append(n.dst, VaryingMark)
 	n.at = end
 }
 
 // fraction gives the end of a number that may have one.
 func (n *normalising) fraction(end int) int {
-	for end+1 < len(n.line) && n.line[end] == '.' && kinds[n.line[end+1]] == isDigit {
-		for end++; end < len(n.line) && kinds[n.line[end]] == isDigit; end++ {
+	for end+1 < len(n.line) && n.line[end] == '.' && Class[n.line[end+1]] == Digit {
+		for end++; end < len(n.line) && Class[n.line[end]] == Digit; end++ {
 		}
 	}
 	return end
@@ -135,7 +135,7 @@ func (n *normalising) tells(end int) bool {
 		return false
 	}
 	to := n.fraction(end)
-	if to < len(line) && to > end && kinds[line[to]] != 0 || to+1 < len(line) && (line[to] == 0xc2 || line[to] == 0xce) { // a duration
+	if to < len(line) && to > end && Class[line[to]] != 0 || to+1 < len(line) && (line[to] == 0xc2 || line[to] == 0xce) { // a duration
 		return false
 	}
 	if bytes.Count(line[end:to], []byte(".")) == 3 { // an address
@@ -149,19 +149,19 @@ func (n *normalising) tells(end int) bool {
 		if start == 1 { // time since boot
 			return false
 		}
-		if kinds[line[start-2]] != 0 && end < len(line) && line[end] == ']' { // process
+		if Class[line[start-2]] != 0 && end < len(line) && line[end] == ']' { // process
 			return false
 		}
 	case ' ':
 		if start < 16 && line[0] == '[' && len(bytes.TrimLeft(line[1:start], " ")) == 0 {
 			return false
 		}
-		if start < 8 && n.dst[0] == mark { // day of the month that begins the line
+		if start < 8 && n.dst[0] == VaryingMark { // day of the month that begins the line
 			return false
 		}
 		fallthrough
 	case '=', ':', '"':
-		switch string(key(line, start)) {
+		switch string(wordBefore(line, start)) {
 		case "pid", "PID", "Pid", "tid", "port", "PORT", "Port", "ppid":
 			return false
 		}
@@ -192,7 +192,7 @@ func (n *normalising) speaks(end int) bool {
 			return true
 		}
 	}
-	k := key(line, start)
+	k := wordBefore(line, start)
 	if len(k) < 2 {
 		return false
 	}
@@ -202,7 +202,7 @@ func (n *normalising) speaks(end int) bool {
 		return false
 	}
 	for _, word := range speaking {
-		if len(k) >= len(word) && hasFold(k[len(k)-len(word):], word) {
+		if len(k) >= len(word) && HasPrefixFold(k[len(k)-len(word):], word) {
 			return true
 		}
 	}
@@ -219,15 +219,15 @@ var failedStatus = func() (table [200]bool) {
 	return table
 }()
 
-// key gives the word before a value that begins at start: of level=30, of
+// wordBefore gives the word before a value that begins at start: of level=30, of
 // "level": 30, of exit code 1.
-func key(line []byte, start int) []byte {
+func wordBefore(line []byte, start int) []byte {
 	end := start
 	for end > 0 && start-end < 5 && (line[end-1] == ' ' || line[end-1] == '=' || line[end-1] == ':' || line[end-1] == '"' || line[end-1] == '\'') {
 		end--
 	}
 	from := end
-	for from > 0 && end-from < 16 && kinds[line[from-1]]&(isHex|isAlpha) != 0 {
+	for from > 0 && end-from < 16 && Class[line[from-1]]&(HexLetter|Letter) != 0 {
 		from--
 	}
 	return line[from:end]
@@ -236,33 +236,33 @@ func key(line []byte, start int) []byte {
 // turns counts how often letters and digits take turns.
 func turns(word []byte) (n int) {
 	for i := 1; i < len(word); i++ {
-		if (kinds[word[i]] == isDigit) != (kinds[word[i-1]] == isDigit) {
+		if (Class[word[i]] == Digit) != (Class[word[i-1]] == Digit) {
 			n++
 		}
 	}
 	return n
 }
 
-// unit reports whether a word is a number and what it counts: 12ms, 4kB.
-func unit(word []byte) bool {
+// isMeasure reports whether a word is a number and what it counts: 12ms, 4kB.
+func isMeasure(word []byte) bool {
 	i := 0
-	for i < len(word) && kinds[word[i]] == isDigit {
+	for i < len(word) && Class[word[i]] == Digit {
 		i++
 	}
 	if i == 0 || len(word)-i > 3 {
 		return false
 	}
 	for _, b := range word[i:] {
-		if kinds[b] == isDigit {
+		if Class[b] == Digit {
 			return false
 		}
 	}
 	return true
 }
 
-// linked gives the end of a UUID, a clock, a date, an IPv6 or a hardware address
+// linkedEnd gives the end of a UUID, a clock, a date, an IPv6 or a hardware address
 // whose first part is from start to end; 0 if it is none.
-func linked(line []byte, start, end int) int {
+func linkedEnd(line []byte, start, end int) int {
 	if start > 0 {
 		switch line[start-1] {
 		case '.', '_':
@@ -274,18 +274,18 @@ func linked(line []byte, start, end int) int {
 		if end-start == 8 && len(line) >= start+36 && line[start+13] == '-' && line[start+18] == '-' && line[start+23] == '-' && hexadecimal(line[start+24:start+36]) {
 			return start + 36
 		}
-		return date(line, start, end)
+		return dateEnd(line, start, end)
 	case '/':
-		return date(line, start, end)
+		return dateEnd(line, start, end)
 	}
 	colons, digits, at, group := 0, 0, start, 0
 	short := true
 	for ; at < len(line); at++ {
-		switch kinds[line[at]] {
-		case isDigit:
+		switch Class[line[at]] {
+		case Digit:
 			digits++
 			group++
-		case isHex:
+		case HexLetter:
 			group++
 			short = false
 		default:
@@ -300,7 +300,7 @@ func linked(line []byte, start, end int) int {
 		}
 	}
 done:
-	if colons < 2 || digits == 0 && colons < 5 || at < len(line) && kinds[line[at]] == isAlpha && line[at] != 'Z' && line[at] != 'T' {
+	if colons < 2 || digits == 0 && colons < 5 || at < len(line) && Class[line[at]] == Letter && line[at] != 'Z' && line[at] != 'T' {
 		return 0
 	}
 	if line[at-1] == ':' { // the end of a sentence
@@ -318,29 +318,29 @@ done:
 	return 0
 }
 
-// date gives the end of a date that begins with a number, and of the clock that
+// dateEnd gives the end of a date that begins with a number, and of the clock that
 // is joined to it: 2026-11-21T03:12:01Z, 21/Nov/2026:03:12:01.
-func date(line []byte, start, end int) int {
+func dateEnd(line []byte, start, end int) int {
 	sep := line[end]
-	if run(line, start) != end {
+	if DigitsEnd(line, start) != end {
 		return 0
 	}
 	month := end + 1
-	second := run(line, month)
-	if second == month && sep == '/' && month+3 < len(line) && calendar(line[month:month+3]) {
+	second := DigitsEnd(line, month)
+	if second == month && sep == '/' && month+3 < len(line) && IsCalendarWord(line[month:month+3]) {
 		second = month + 3
 	}
 	if second == month || second >= len(line) || line[second] != sep {
 		return 0
 	}
-	third := run(line, second+1)
+	third := DigitsEnd(line, second+1)
 	first, last := end-start, third-second-1
 	if (first != 4 || second-month != 2 || last != 2) && (sep != '/' || first > 2 || last != 4 && last != 2) {
 		return 0
 	}
-	if third+8 < len(line) && (line[third] == 'T' || line[third] == ':') && kinds[line[third+1]] == isDigit {
-		if clock := run(line, third+1); clock < len(line) && line[clock] == ':' {
-			if to := linked(line, third+1, clock); to > 0 {
+	if third+8 < len(line) && (line[third] == 'T' || line[third] == ':') && Class[line[third+1]] == Digit {
+		if clock := DigitsEnd(line, third+1); clock < len(line) && line[clock] == ':' {
+			if to := linkedEnd(line, third+1, clock); to > 0 {
 				return to
 			}
 		}
@@ -350,22 +350,22 @@ func date(line []byte, start, end int) int {
 
 func hexadecimal(b []byte) bool {
 	for _, c := range b {
-		if kinds[c]&(isDigit|isHex) == 0 {
+		if Class[c]&(Digit|HexLetter) == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// refused reports whether a line of an access log has a status from 400 on.
-func refused(text []byte) bool {
+// FailedRequest reports whether a line of an access log has a status from 400 on.
+func FailedRequest(text []byte) bool {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], ' ')
 		if i < 0 || at+i+4 > len(text) {
 			return false
 		}
 		at += i + 1
-		if n := (normalising{line: text, at: at}); run(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
+		if n := (normalising{line: text, at: at}); DigitsEnd(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ type Lines struct {
 	also  *feed // gets the lines too; nil for none
 }
 
-// flushAt is how much is collected before it is written.
-const flushAt = 64 << 10
+// BufferSize is how much is collected before it is written.
+const BufferSize = 64 << 10
 
 // NewLines makes an empty text. The caller closes it.
 func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
@@ -62,7 +62,7 @@ func (l *Lines) endBlank() []byte {
 func (l *Lines) added(n int) {
 	l.n++
 	l.size += int64(n) + 1
-	if len(l.buf) >= flushAt {
+	if len(l.buf) >= BufferSize {
 		l.flush()
 	}
 }
@@ -115,14 +115,14 @@ func (l *Lines) Spool() *executors.Spool {
 func (l *Lines) Each(do func(line []byte)) error {
 	l.flush()
 	r := l.spool.Reader()
-	buf := make([]byte, 0, min(flushAt, max(l.size, 512)))
+	buf := make([]byte, 0, min(BufferSize, max(l.size, 512)))
 	for {
 		if len(buf) == cap(buf) { // a line longer than that
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		buf = append(buf[:0], eachLine(buf, do)...)
+		buf = append(buf[:0], EachLine(buf, do)...)
 		switch {
 		case err == io.EOF:
 			return nil

@@ -1,4 +1,4 @@
-package filter
+package text
 
 import (
 	"bytes"
@@ -65,7 +65,7 @@ func TestSanitizeLongLine(t *testing.T) {
 		in = in[n:]
 	}
 	s.End()
-	if longest > maxLine || total != 4<<20 || cap(s.raw) > 4*maxLine {
+	if longest > MaxLine || total != 4<<20 || cap(s.raw) > 4*MaxLine {
 		t.Errorf("lines up to %d bytes, %d in all, %d held", longest, total, cap(s.raw))
 	}
 }

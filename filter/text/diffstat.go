@@ -1,12 +1,12 @@
-package filter
+package text
 
 import "bytes"
 
-// shortStat appends to dst a line of git's statistics of changed files, without
+// ShortStat appends to dst a line of git's statistics of changed files, without
 // what pads it, and with one sign each where it draws how much was added and
 // deleted: " a/file.go   | 12 +++++++-----" becomes " a/file.go | 12 +-".
 // It reports false for other lines.
-func shortStat(dst, l []byte) ([]byte, bool) {
+func ShortStat(dst, l []byte) ([]byte, bool) {
 	if len(l) < 6 || l[0] != ' ' || l[1] == ' ' {
 		return dst, false
 	}
@@ -45,8 +45,8 @@ func shortStat(dst, l []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// isStatSum reports whether a line sums up statistics of changed files.
-func isStatSum(l []byte) bool {
+// IsStatSum reports whether a line sums up statistics of changed files.
+func IsStatSum(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	n := 0
 	for n < len(l) && l[n] >= '0' && l[n] <= '9' {

@@ -1,0 +1,124 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// Excerpt is the begin and the end of a text, and of what lies between the lines
+// that tell what went wrong.
+type Excerpt struct {
+	Head, Tail int
+	Keep       *Patterns // lines that stay, besides the important ones
+	Context    int       // lines that stay behind such a line
+}
+
+// MaxKept bounds the lines that stay of the middle of a text; what is more is
+// counted.
+const MaxKept = 400
+
+// Ends are the lines to keep at both ends of a text of more than max lines.
+// An end that is not set is the usual one, or shorter where max has no room for it.
+type Ends struct {
+	Max        int
+	Head, Tail *int // nil is not set
+}
+
+// fit returns the lines to keep, given the usual ones.
+func (b Ends) Fit(head, tail int) (int, int, error) {
+	switch room := b.Max - head - tail; {
+	case b.Head != nil && b.Tail != nil:
+		head, tail = *b.Head, *b.Tail
+	case b.Head != nil:
+		head = *b.Head
+		tail = min(tail, max(b.Max-head, 0))
+	case b.Tail != nil:
+		tail = *b.Tail
+		head = min(head, max(b.Max-tail, 0))
+	case room < 0:
+		head = b.Max * head / (head + tail)
+		tail = b.Max - head
+	}
+	switch {
+	case head < 0 || tail < 0:
+		return 0, 0, errors.New("must not be negative")
+	case head+tail > b.Max:
+		return 0, 0, fmt.Errorf("are %d lines, more than %d", head+tail, b.Max)
+	}
+	return head, tail, nil
+}
+
+// Cutter takes the lines of one text for an excerpt.
+type Cutter struct {
+	Excerpt
+	out     *Lines
+	N       int
+	ring    [][]byte // the last lines, which may be the tail
+	first   int      // of ring
+	behind  int      // lines that still stay, as context
+	kept    int
+	omitted int  // lines since the last that stayed
+	cut     bool // any line was left out
+}
+
+func (e Excerpt) Cut(out *Lines) *Cutter { return &Cutter{Excerpt: e, out: out} }
+
+func (c *Cutter) Line(l []byte) {
+	c.N++
+	switch {
+	case c.N <= c.Head:
+		c.out.Write(l)
+	case c.Tail == 0:
+		c.middle(l)
+	case len(c.ring) < c.Tail:
+		c.ring = append(c.ring, bytes.Clone(l))
+	default:
+		oldest := c.ring[c.first]
+		c.middle(oldest)
+		c.ring[c.first] = append(oldest[:0], l...)
+		c.first = (c.first + 1) % c.Tail
+	}
+}
+
+// middle judges a line that is neither of the head nor of the tail. What an
+// earlier cut says of itself stays as it is.
+func (c *Cutter) middle(l []byte) {
+	switch {
+	case IsOmission(l):
+		c.behind = 0
+	case c.kept == MaxKept:
+		c.omit()
+		return
+	case Important(l), c.Keep.Match(l):
+		c.kept++
+		c.behind = c.Context
+	case c.behind > 0 && len(l) > 0:
+		c.behind--
+	default:
+		c.behind = 0
+		c.omit()
+		return
+	}
+	c.mark()
+	c.out.Write(l)
+}
+
+func (c *Cutter) omit() { c.omitted, c.cut = c.omitted+1, true }
+
+// VaryingMark says how many lines are left out here.
+func (c *Cutter) mark() {
+	if c.omitted > 0 {
+		c.out.Write(Omission(c.omitted))
+		c.omitted = 0
+	}
+}
+
+// end writes the tail, and tells whether anything was left out.
+func (c *Cutter) End() bool {
+	c.mark()
+	for i := range c.ring {
+		c.out.Write(c.ring[(c.first+i)%len(c.ring)])
+	}
+	return c.cut
+}
