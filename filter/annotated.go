@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -21,7 +22,7 @@ type stripAnnotated struct {
 // first. If more than long_output_threshold lines are left, keep_head and
 // keep_tail of them stay, and lines that report errors. An output in which no
 // line matches stays as it is.
-func newStripAnnotated(p params) (Strategy, error) {
+func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Patterns       []string `toml:"patterns"`
 		SummaryPattern string   `toml:"summary_pattern"`
@@ -52,7 +53,7 @@ func newStripAnnotated(p params) (Strategy, error) {
 	return s, nil
 }
 
-func (s stripAnnotated) Begin(_ Run, out *text.Lines) Pass {
+func (s stripAnnotated) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &annotated{stripAnnotated: s, out: out, rest: text.NewLines()}
 }
 
@@ -79,11 +80,11 @@ func (a *annotated) Line(l []byte) {
 	}
 }
 
-func (a *annotated) End() Confidence {
+func (a *annotated) End() strategy.Confidence {
 	defer a.rest.Close()
 	long := a.rest.Count() > a.longer
 	if a.again || a.dropped == 0 {
-		return Fallback
+		return strategy.Fallback
 	}
 	if a.summed != nil {
 		a.out.Write(a.summed)
@@ -94,14 +95,14 @@ func (a *annotated) End() Confidence {
 	}
 	if !long {
 		if a.rest.Each(a.out.Write) != nil {
-			return Fallback
+			return strategy.Fallback
 		}
-		return Full
+		return strategy.Full
 	}
 	cut := a.Cut(a.out)
 	if a.rest.Each(cut.Line) != nil {
-		return Fallback
+		return strategy.Fallback
 	}
 	cut.End()
-	return Partial
+	return strategy.Partial
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -40,7 +42,7 @@ func BenchmarkFilter(b *testing.B) {
 	f, _ := New("")
 	commands, outputs := map[string]string{}, map[string][][]byte{}
 	var all [][]byte
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		for _, s := range samples(b, root) {
 			if commands[s.rule] == "" {
 				commands[s.rule] = s.cmd
@@ -125,7 +127,7 @@ func benchFilter(b *testing.B, f *Filter, command string, text []byte) (best flo
 // BenchmarkScan masks what has no credential in it, and tells of a small text.
 func BenchmarkScan(b *testing.B) {
 	var all [][]byte
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		for _, s := range samples(b, root) {
 			all = append(all, text.Sanitize(s.output))
 		}
@@ -158,7 +160,7 @@ func BenchmarkScan(b *testing.B) {
 // BenchmarkSanitize sanitises the samples' mix.
 func BenchmarkSanitize(b *testing.B) {
 	var all [][]byte
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		for _, s := range samples(b, root) {
 			all = append(all, s.output)
 		}
@@ -239,7 +241,7 @@ func TestFilterMemory(t *testing.T) {
 		t.Skip("100 MiB for each rule")
 	}
 	size := 100 << 20
-	if racing {
+	if strategytest.Racing {
 		size = 8 << 20
 	}
 	const most = 32 << 20
@@ -281,7 +283,7 @@ func BenchmarkMemory(b *testing.B) {
 // No sample but those of credentials has any.
 func TestSamplesHaveNoCredentials(t *testing.T) {
 	s := &Scanner{}
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		for _, c := range samples(t, root) {
 			if strings.HasPrefix(c.rule, "credentials") {
 				continue
@@ -319,7 +321,7 @@ func BenchmarkGroupByRule(b *testing.B) {
 			b.Fatal(err)
 		}
 		seg, _ := segment(string(cmd))
-		var s Strategy
+		var s strategy.Strategy
 		for _, r := range f.rules {
 			if r.match.matches(seg) && r.kind == "group_by_rule" {
 				s = r.strategy
@@ -333,7 +335,7 @@ func BenchmarkGroupByRule(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				out := text.NewLines()
-				p := s.Begin(Run{Exit: 1}, out)
+				p := s.Begin(strategy.Run{Exit: 1}, out)
 				for _, l := range lines {
 					p.Line(l)
 				}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -34,7 +35,7 @@ type substitute struct {
 // Each of normalize_patterns is a regular expression, or a table of a pattern and
 // its replacement; matches of it do not count in the comparison. Lines that do not
 // match only, if it is given, stay as they are.
-func newDedup(p params) (Strategy, error) {
+func newDedup(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Normalize []any  `toml:"normalize_patterns"`
 		Max       int    `toml:"max_unique_patterns"`
@@ -91,7 +92,7 @@ func newSubstitute(v any) (r substitute, err error) {
 	return r, err
 }
 
-func (d dedup) Begin(run Run, out *text.Lines) Pass {
+func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
@@ -281,7 +282,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 	return e
 }
 
-func (d *deduping) End() Confidence {
+func (d *deduping) End() strategy.Confidence {
 	d.again = d.again || text.IsPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:])
 	d.flush()
 	if d.cut != nil {
@@ -289,29 +290,29 @@ func (d *deduping) End() Confidence {
 	}
 	switch {
 	case d.only != nil && d.lines == 0: // all of it is another rule's
-		return Full
+		return strategy.Full
 	case d.lines < 3 || d.again:
-		return Fallback
+		return strategy.Fallback
 	}
 	unique := len(d.entries) - d.asides
 	d.follow()
 	f := logFold{entries: d.entries}
 	f.fold()
 	if d.cut == nil && unique == d.lines && !f.lossy {
-		return Fallback
+		return strategy.Fallback
 	}
 	f.write(d.out)
 	if d.cut != nil {
 		d.cut.End()
 		if d.beyond.Each(d.out.Write) != nil {
-			return Fallback
+			return strategy.Fallback
 		}
 	}
 	d.out.Write(d.patternCount(unique))
 	if f.lossy || d.cut != nil {
-		return Partial
+		return strategy.Partial
 	}
-	return Full
+	return strategy.Full
 }
 
 // patternCount is the last line of a log that was folded.

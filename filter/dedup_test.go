@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -78,7 +80,7 @@ func TestStamped(t *testing.T) {
 func TestDedup(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters, in, want string
-		confidence           Confidence
+		confidence           strategy.Confidence
 	}{
 		"times and addresses": {``, `2024-01-15T12:00:01Z INFO request handled path=/api/health
 2024-01-15T12:00:02Z INFO request handled path=/api/health
@@ -90,28 +92,28 @@ func TestDedup(t *testing.T) {
 2024-01-15T12:00:04Z WARN connection timeout addr=192.168.1.1 (x2) … 12:00:05
 2024-01-15T12:00:06Z ERROR database unreachable
 3 unique patterns (6 total lines)
-`, Full},
-		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\n... a 3\nb 1 (x2)\n2 unique patterns (5 total lines)\n", Full},
-		"all different":                        {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", Fallback},
-		"too few":                              {``, "a\na\n", "a\na\n", Fallback},
-		"errors differ by numbers":             {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n", "error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", Full},
-		"a pattern":                            {`normalize_patterns = ["user=\\w+"]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", Full},
-		"a pattern and what stands for it":     {`normalize_patterns = [{ pattern = "user=\\w+", replacement = "user=<U>" }]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", Full},
-		"too many":                             {`max_unique_patterns = 2`, "a\nb\na\nc\na\nd\n", "a (x3)\nb\nc\nd\n2 unique patterns (6 total lines) (capped at 2)\n", Partial},
-		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", Full},
-		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", Full},
-		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", Full},
-		"of a log only":                        {`only = '^\w+ \| '`, " Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n", " Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", Full},
-		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", Full},
-		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", Full},
+`, strategy.Full},
+		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\n... a 3\nb 1 (x2)\n2 unique patterns (5 total lines)\n", strategy.Full},
+		"all different":                        {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", strategy.Fallback},
+		"too few":                              {``, "a\na\n", "a\na\n", strategy.Fallback},
+		"errors differ by numbers":             {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n", "error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", strategy.Full},
+		"a pattern":                            {`normalize_patterns = ["user=\\w+"]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", strategy.Full},
+		"a pattern and what stands for it":     {`normalize_patterns = [{ pattern = "user=\\w+", replacement = "user=<U>" }]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique patterns (3 total lines)\n", strategy.Full},
+		"too many":                             {`max_unique_patterns = 2`, "a\nb\na\nc\na\nd\n", "a (x3)\nb\nc\nd\n2 unique patterns (6 total lines) (capped at 2)\n", strategy.Partial},
+		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", strategy.Full},
+		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique patterns (3 total lines)\n", strategy.Full},
+		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique patterns (3 total lines)\n", strategy.Full},
+		"of a log only":                        {`only = '^\w+ \| '`, " Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n", " Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", strategy.Full},
+		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", strategy.Full},
+		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, logsStrategies["dedup"], tt.parameters)
-			got, confidence := filtered(t, s, Run{}, tt.in)
+			s := strategytest.Make(t, logsStrategies["dedup"], tt.parameters)
+			got, confidence := strategytest.Filter(t, s, strategy.Run{}, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
 			}
-			if again, _ := filtered(t, s, Run{}, got); again != got {
+			if again, _ := strategytest.Filter(t, s, strategy.Run{}, got); again != got {
 				t.Errorf("again:\n%s", again)
 			}
 		})
@@ -123,9 +125,9 @@ func TestDedup(t *testing.T) {
 func TestDedupLongRecord(t *testing.T) {
 	long := "2026-11-21 03:00:02 INFO payload " + strings.Repeat("x", 2000) + " end"
 	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +
-		numberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + numberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
-		numberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
-	got, _ := filtered(t, made(t, logsStrategies["dedup"], ""), Run{}, in)
+		strategytest.NumberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + strategytest.NumberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
+		strategytest.NumberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
+	got, _ := strategytest.Filter(t, strategytest.Make(t, logsStrategies["dedup"], ""), strategy.Run{}, in)
 	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -149,7 +151,7 @@ func TestDedupParameters(t *testing.T) {
 		`max = 3`:    `no "max"`,
 		`only = "("`: "only",
 	} {
-		if _, err := built(logsStrategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(logsStrategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -171,7 +173,7 @@ func TestDedupKeepsRare(t *testing.T) {
 			b.WriteString(rare[i/4000] + "\n")
 		}
 	}
-	got, _ := filtered(t, made(t, logsStrategies["dedup"], ""), Run{}, b.String())
+	got, _ := strategytest.Filter(t, strategytest.Make(t, logsStrategies["dedup"], ""), strategy.Run{}, b.String())
 	for _, line := range rare {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -183,7 +185,7 @@ func TestDedupKeepsRare(t *testing.T) {
 }
 
 func FuzzDedup(f *testing.F) {
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		paths, _ := filepath.Glob(filepath.Join(root, "log-dedup", "*", "output"))
 		for _, path := range paths {
 			if b, err := os.ReadFile(path); err == nil {
@@ -195,7 +197,7 @@ func FuzzDedup(f *testing.F) {
 	f.Add("Traceback (most recent call last):\n  x\nE: y\n\nDuring handling of the above exception\n")
 	f.Add("goroutine 1 [running]:\nx\n\ngoroutine 2 [x]:\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		checkStrategy(t, made(t, logsStrategies["dedup"], "max_unique_patterns = 50"), text)
+		strategytest.Check(t, strategytest.Make(t, logsStrategies["dedup"], "max_unique_patterns = 50"), text)
 	})
 }
 
@@ -213,5 +215,5 @@ func BenchmarkDedup(b *testing.B) {
 			text = fmt.Appendf(text, "{\"level\":30,\"time\":%d,\"pid\":17,\"req\":{\"id\":\"%08x-ad4b-b0db-463c-e9e9b7e94763\",\"method\":\"GET\",\"url\":\"/users/%d\"},\"res\":{\"statusCode\":200},\"msg\":\"request completed\"}\n", 1763694000000+i, i*7919, i%999)
 		}
 	}
-	benchmarkStrategy(b, made(b, logsStrategies["dedup"], ""), Run{}, text)
+	strategytest.Benchmark(b, strategytest.Make(b, logsStrategies["dedup"], ""), strategy.Run{}, text)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -49,7 +50,7 @@ type block struct {
 // stands behind the name. With diffstat, lines
 // such as git's of changed files get short. Of what is left more than max_lines,
 // the first head and last tail lines stay, and what tells of errors.
-func newDigest(p params) (Strategy, error) {
+func newDigest(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ type digestParams struct {
 // digestDefaults are what is not said.
 func digestDefaults() digestParams { return digestParams{MaxLines: 400} }
 
-func readDigest(p params) (*digest, error) {
+func readDigest(p strategy.Params) (*digest, error) {
 	c := digestDefaults()
 	if err := p.Decode(&c); err != nil {
 		return nil, err
@@ -165,9 +166,9 @@ func (c digestParams) compile() (*digest, error) {
 	return d, nil
 }
 
-func (d *digest) Begin(run Run, out *text.Lines) Pass { return d.begin(run, out) }
+func (d *digest) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return d.begin(run, out) }
 
-func (d *digest) begin(run Run, out *text.Lines) *digesting {
+func (d *digest) begin(run strategy.Run, out *text.Lines) *digesting {
 	g := &digesting{digest: d, run: run, out: out, rest: text.NewLines()}
 	g.folded = make([]folding, len(d.folds))
 	return g
@@ -175,7 +176,7 @@ func (d *digest) begin(run Run, out *text.Lines) *digesting {
 
 type digesting struct {
 	*digest
-	run     Run
+	run     strategy.Run
 	out     *text.Lines
 	rest    *text.Lines // what is left
 	in      *block      // that is being dropped
@@ -312,7 +313,7 @@ func (g *digesting) inBlock(l []byte) bool {
 	return true
 }
 
-func (g *digesting) End() Confidence {
+func (g *digesting) End() strategy.Confidence {
 	defer g.rest.Close()
 	g.release()
 	g.changed = g.changed || g.leads || g.headed
@@ -320,25 +321,25 @@ func (g *digesting) End() Confidence {
 	long := g.max > 0 && g.rest.Count() > g.max
 	switch {
 	case g.cut, !g.changed && !long:
-		return Fallback
+		return strategy.Fallback
 	case g.run.Exit != 0 && !g.told: // what would be left does not tell what is wrong
-		return Fallback
+		return strategy.Fallback
 	}
 	if g.rest.Count() == 0 && len(folded) == 0 {
 		g.rest.Write(g.gone)
 	}
-	confidence := Full
+	confidence := strategy.Full
 	if !long {
 		if g.rest.Each(g.out.Write) != nil {
-			return Fallback
+			return strategy.Fallback
 		}
 	} else {
 		cut := g.Excerpt.Cut(g.out)
 		if g.rest.Each(cut.Line) != nil {
-			return Fallback
+			return strategy.Fallback
 		}
 		if cut.End() {
-			confidence = Partial
+			confidence = strategy.Partial
 		}
 	}
 	for _, l := range folded {

@@ -2,8 +2,10 @@
 // lines alike, and those built on it: build_steps, terraform, kubectl and gh_log.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // digestStrategies are the constructors of this family, by the type that rules name.
-var digestStrategies = map[string]Constructor{
+var digestStrategies = map[string]strategy.Constructor{
 	"digest":      newDigest,
 	"build_steps": newBuildSteps,
 	"terraform":   newTerraform,

@@ -3,8 +3,10 @@
 // others in a long list.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // fetchStrategies are the constructors of this family, by the type that rules name.
-var fetchStrategies = map[string]Constructor{
+var fetchStrategies = map[string]strategy.Constructor{
 	"fetch": newFetch,
 	"json":  newJSON,
 }

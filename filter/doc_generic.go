@@ -5,8 +5,10 @@
 // Lines that report errors stay in what is cut.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // genericStrategies are the constructors of this family, by the type that rules name.
-var genericStrategies = map[string]Constructor{
+var genericStrategies = map[string]strategy.Constructor{
 	"strip_noise":     newStripNoise,
 	"truncate":        newTruncate,
 	"keep_matching":   newKeepMatching,

@@ -4,7 +4,9 @@
 // Errors of compilers stay as they were written.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // lintStrategies are the constructors of this family, by the type that rules name.
-var lintStrategies = map[string]Constructor{
+var lintStrategies = map[string]strategy.Constructor{
 	"group_by_rule": newGroupByRule,
 }

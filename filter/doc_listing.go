@@ -3,8 +3,10 @@
 // rows of df, du, ps and the like.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // listingStrategies are the constructors of this family, by the type that rules name.
-var listingStrategies = map[string]Constructor{
+var listingStrategies = map[string]strategy.Constructor{
 	"listing":       newListing,
 	"group_matches": newGroupMatches,
 	"table":         newTable,

@@ -4,7 +4,9 @@
 // reports an error is folded only with those of the same numbers.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // logsStrategies are the constructors of this family, by the type that rules name.
-var logsStrategies = map[string]Constructor{
+var logsStrategies = map[string]strategy.Constructor{
 	"dedup": newDedup,
 }

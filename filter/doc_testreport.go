@@ -5,7 +5,9 @@
 // Text that no runner claims stays as it is.
 package filter
 
+import "github.com/zeph-acp/zeph-acp/filter/strategy"
+
 // testreportStrategies are the constructors of this family, by the type that rules name.
-var testreportStrategies = map[string]Constructor{
+var testreportStrategies = map[string]strategy.Constructor{
 	"test_summary": newTestSummary,
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -18,16 +20,16 @@ type listening struct {
 	ended bool
 }
 
-func (p *listening) Begin(Run, *text.Lines) Pass { return p }
+func (p *listening) Begin(strategy.Run, *text.Lines) strategy.Pass { return p }
 
 func (p *listening) Line(l []byte) {
 	p.got.Write(l)
 	p.got.WriteByte('\n')
 }
 
-func (p *listening) End() Confidence {
+func (p *listening) End() strategy.Confidence {
 	p.ended = true
-	return Fallback
+	return strategy.Fallback
 }
 
 func (p *listening) filter() *Filter {
@@ -51,7 +53,7 @@ func TestFeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if full := textOf(t, o.Full); full != p.got.String() || !p.ended {
+		if full := strategytest.Text(t, o.Full); full != p.got.String() || !p.ended {
 			t.Errorf("%d lines: the pass got %d bytes of %d, ended: %v", lines, p.got.Len(), len(full), p.ended)
 		}
 		o.Close()

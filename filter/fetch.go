@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -16,7 +17,7 @@ type fetch struct {
 // newFetch makes the strategy "fetch": of curl and wget the progress goes, and
 // headers that tell nothing; of a body in JSON items that resemble others, and of a
 // page styles and scripts; of another one with more than max_lines lines, or max_bytes bytes, the middle.
-func newFetch(p params) (Strategy, error) {
+func newFetch(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Lines int `toml:"max_lines"`
 		Bytes int `toml:"max_bytes"`
@@ -30,13 +31,13 @@ func newFetch(p params) (Strategy, error) {
 	return fetch{c.Lines, c.Bytes}, nil
 }
 
-func (f fetch) Begin(run Run, out *text.Lines) Pass {
+func (f fetch) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &fetching{fetch: f, run: run, out: out}
 }
 
 type fetching struct {
 	fetch
-	run      Run
+	run      strategy.Run
 	out      *text.Lines
 	progress []byte // the last row of it
 	final    bool   // it says 100 %
@@ -334,14 +335,14 @@ func (f *fetching) flush() {
 	f.body = f.body[:0]
 }
 
-func (f *fetching) End() Confidence {
+func (f *fetching) End() strategy.Confidence {
 	f.flush()
 	f.flushRow()
 	switch {
 	case f.again || !f.changed && !f.lossy:
-		return Fallback
+		return strategy.Fallback
 	case f.lossy:
-		return Partial
+		return strategy.Partial
 	}
-	return Full
+	return strategy.Full
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -77,7 +79,7 @@ func TestFetch(t *testing.T) {
 	}{
 		"items, broken":      {broken, 0, []string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"id": -35`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"}, []string{`"id": 20,`, `"id": 45,`}},
 		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20,`}},
-		"source code":        {numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
+		"source code":        {strategytest.Numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
 		"verbose":            {verbose, 0, []string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`}, []string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
 		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}", 2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>", 900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;", 3000) + "</script></body></html>\n", 0, []string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"}, []string{"b{c:d}", "var a"}},
 		"headers and a page": {html.String(), 0, []string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
@@ -90,9 +92,9 @@ func TestFetch(t *testing.T) {
 		"a log":              {"12:00:01 x\nkey: value\n", 0, []string{"12:00:01 x", "key: value"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, fetchStrategies["fetch"], "")
-			run := Run{Command: "curl x", Exit: tt.exit}
-			got := passed(t, s, run, string(text.Sanitize([]byte(tt.in))))
+			s := strategytest.Make(t, fetchStrategies["fetch"], "")
+			run := strategy.Run{Command: "curl x", Exit: tt.exit}
+			got := strategytest.Pass(t, s, run, string(text.Sanitize([]byte(tt.in))))
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -103,7 +105,7 @@ func TestFetch(t *testing.T) {
 					t.Errorf("still %q in\n%s", gone, got)
 				}
 			}
-			if again := passed(t, s, run, got); again != got {
+			if again := strategytest.Pass(t, s, run, got); again != got {
 				t.Errorf("again:\n%s", again)
 			}
 		})
@@ -117,7 +119,7 @@ func FuzzFetch(f *testing.F) {
 	f.Add("["+strings.Repeat(`{"a":1,"b":"x","c":[1,2]},`, 40)+`{"a":2}]`, 0)
 	f.Add(" 49 28.6M   49 14.0M    0     0  11.8M      0  0:00:02  0:00:01  0:00:01 11.9M\n100 28.6M  100 28.6M    0     0  14.8M      0  0:00:01  0:00:01 --:--:-- 14.8M\ncurl: (18) x\n", 18)
 	f.Fuzz(func(t *testing.T, text string, exit int) {
-		checkStrategy(t, made(t, fetchStrategies["fetch"], "max_lines = 20, max_bytes = 2000"), text)
+		strategytest.Check(t, strategytest.Make(t, fetchStrategies["fetch"], "max_lines = 20, max_bytes = 2000"), text)
 	})
 }
 
@@ -141,7 +143,7 @@ func BenchmarkFetch(b *testing.B) {
 	for name, indent := range map[string]string{"one line": "", "pretty": "  "} {
 		text, _ := json.MarshalIndent(items, "", indent)
 		b.Run(name, func(b *testing.B) {
-			benchmarkStrategy(b, made(b, fetchStrategies["fetch"], ""), Run{Command: "curl x"}, text)
+			strategytest.Benchmark(b, strategytest.Make(b, fetchStrategies["fetch"], ""), strategy.Run{Command: "curl x"}, text)
 		})
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -41,15 +42,15 @@ type Outcome struct {
 	Text       *text.Lines // what is left
 	Full       *text.Lines // all of it: sanitised and masked; Text itself where nothing went away
 	Rules      []Applied
-	Confidence Confidence // the worst of those of Rules; Full if there are none
-	Found      []Finding  // credentials, whose values are masked
-	Raw        int64      // bytes that were read
+	Confidence strategy.Confidence // the worst of those of Rules; Full if there are none
+	Found      []Finding           // credentials, whose values are masked
+	Raw        int64               // bytes that were read
 }
 
 // Applied is a rule that matched the command.
 type Applied struct {
 	Rule, Strategy string
-	Confidence     Confidence
+	Confidence     strategy.Confidence
 	Failed         error // a panic of the rule and its stack, beside Fallback; nil for none
 }
 
@@ -71,7 +72,7 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // matches, which are the same where it stays as it is. They must not be used
 // after tell returned.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
-	run := Run{Exit: exit}
+	run := strategy.Run{Exit: exit}
 	run.Command, run.Mixed = segment(script)
 	rules := f.matching(run.Command)
 	full := text.NewLines()
@@ -127,7 +128,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 
 // recognised reports whether a rule of a name is among those that knew the output.
 func (o *Outcome) recognised(name string) bool {
-	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != Fallback })
+	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != strategy.Fallback })
 }
 
 // matching gives the rules for a command.
@@ -204,13 +205,13 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *familiar) (*Out
 // passage is a text on its way through a rule. A panic of the rule ends it: the text
 // stays as it is.
 type passage struct {
-	pass         Pass
+	pass         strategy.Pass
 	out          *text.Lines
-	confidence   Confidence
+	confidence   strategy.Confidence
 	read, failed error // of the text; of the rule
 }
 
-func (r rule) begin(run Run) *passage {
+func (r rule) begin(run strategy.Run) *passage {
 	p := &passage{out: text.NewLines()}
 	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
 	return p
@@ -244,9 +245,9 @@ func (p *passage) try(do func()) {
 func (p *passage) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.failed != nil {
-		p.confidence = Fallback
+		p.confidence = strategy.Fallback
 	}
-	if err = cmp.Or(err, p.read, p.out.Err()); err != nil || p.confidence == Fallback || p.out.Size() >= text.Size() {
+	if err = cmp.Or(err, p.read, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= text.Size() {
 		p.out.Close()
 		return text, err
 	}

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -12,7 +13,7 @@ type ghLog struct{ *digest }
 // newGHLog makes the strategy "gh_log": a digest of the logs that gh shows of
 // runs. The name of a job and its step stands once before their lines, and what a
 // group folds away stays only where it tells of errors.
-func newGHLog(p params) (Strategy, error) {
+func newGHLog(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func newGHLog(p params) (Strategy, error) {
 	return ghLog{d}, nil
 }
 
-func (g ghLog) Begin(run Run, out *text.Lines) Pass {
+func (g ghLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &running{digesting: g.begin(run, out)}
 }
 

@@ -3,16 +3,19 @@ package filter
 import (
 	"bytes"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // newGitBlame makes the strategy "git_blame": of lines of one commit in a row the
 // first tells of it, and the others are no more than their number and text.
-func newGitBlame(p params) (Strategy, error) { return gitBlame{}, p.Decode(&struct{}{}) }
+func newGitBlame(p strategy.Params) (strategy.Strategy, error) {
+	return gitBlame{}, p.Decode(&struct{}{})
+}
 
 type gitBlame struct{}
 
-func (gitBlame) Begin(_ Run, out *text.Lines) Pass { return &blaming{out: out} }
+func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &blaming{out: out} }
 
 type blaming struct {
 	out     *text.Lines
@@ -59,9 +62,9 @@ func blamed(l []byte) int {
 	}
 }
 
-func (b *blaming) End() Confidence {
+func (b *blaming) End() strategy.Confidence {
 	if !b.changed {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Full
+	return strategy.Full
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -23,7 +24,7 @@ type gitDiff struct {
 // that were added and deleted; with context as git's own --unified would show
 // them, unless the command asks for a number of lines. Of files that match one of generated, which are patterns of names, only
 // small changes stay.
-func newGitDiff(p params) (Strategy, error) {
+func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxDiffLines int      `toml:"max_diff_lines"`
 		Context      int      `toml:"context"`
@@ -56,9 +57,9 @@ const maxGenerated = 12
 
 var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
-func (g gitDiff) Begin(run Run, out *text.Lines) Pass { return g.begin(run, out) }
+func (g gitDiff) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return g.begin(run, out) }
 
-func (g gitDiff) begin(run Run, out *text.Lines) *diffing {
+func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffing {
 	d := &diffing{gitDiff: g, run: run, out: out, body: text.NewLines(), trims: true}
 	for _, word := range strings.Fields(run.Command) {
 		if strings.HasPrefix(word, "-U") || strings.HasPrefix(word, "--unified") || word == "-W" || word == "--function-context" || strings.HasPrefix(word, "--inter-hunk-context") || strings.Contains(word, "-diff=") || strings.Contains(word, "-words") || word == "--word-diff" {
@@ -72,7 +73,7 @@ func (g gitDiff) begin(run Run, out *text.Lines) *diffing {
 // there is room for.
 type diffing struct {
 	gitDiff
-	run   Run
+	run   strategy.Run
 	out   *text.Lines
 	body  *text.Lines
 	trims bool // context
@@ -330,14 +331,14 @@ func (d *diffing) codeOut(l []byte) {
 	d.body.Write(l)
 }
 
-func (d *diffing) End() Confidence {
+func (d *diffing) End() strategy.Confidence {
 	defer d.body.Close()
 	d.endHunk()
 	if f := d.file(); f != nil && f.binary > 0 {
 		d.binary(f)
 	}
 	if !d.known {
-		return Fallback
+		return strategy.Fallback
 	}
 	return d.divide()
 }

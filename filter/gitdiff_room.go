@@ -1,6 +1,10 @@
 package filter
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+)
 
 // maxNamedFiles bounds the files that are named of a diff.
 const maxNamedFiles = 1000
@@ -9,18 +13,18 @@ const maxNamedFiles = 1000
 const leastRoom = 10
 
 // divide writes the body, of each file as many lines as there is room for.
-func (d *diffing) divide() Confidence {
+func (d *diffing) divide() strategy.Confidence {
 	room := d.room()
 	left := d.max
 	file, lines := -1, 0 // the current one, and its lines so far
 	shown := 0           // lines of it that may be written
 	hidden, added, del := 0, 0, 0
 	beyond := 0 // files
-	confidence := Full
+	confidence := strategy.Full
 	var at diffPlace
 	end := func() {
 		if hidden > 0 {
-			confidence = Partial
+			confidence = strategy.Partial
 			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", added, del, hidden))
 		}
 		hidden, added, del, lines = 0, 0, 0, 0
@@ -74,11 +78,11 @@ func (d *diffing) divide() Confidence {
 	})
 	end()
 	if beyond > 0 {
-		confidence = Partial
+		confidence = strategy.Partial
 		d.out.WriteString(fmt.Sprintf("... (%d more files omitted) ...", beyond))
 	}
 	if err != nil {
-		return Fallback
+		return strategy.Fallback
 	}
 	return confidence
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -21,7 +22,7 @@ type gitLog struct {
 // rest of their messages stays too. Diffs go as with the strategy "git_diff". Of
 // more than max_commits, the later ones are no more than a hash and the begin of a
 // subject, and from ten times as many on they are only counted.
-func newGitLog(p params) (Strategy, error) {
+func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxCommits int `toml:"max_commits"`
 		MaxBodies  int `toml:"max_bodies"`
@@ -35,7 +36,7 @@ func newGitLog(p params) (Strategy, error) {
 	return gitLog{c.MaxCommits, c.MaxBodies, gitDiff{max: 500, context: 1, generated: generatedFiles}}, nil
 }
 
-func (g gitLog) Begin(run Run, out *text.Lines) Pass {
+func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &logging{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
 }
 
@@ -54,7 +55,7 @@ func showsFile(command string) bool {
 // pass for diffs.
 type logging struct {
 	gitLog
-	run      Run
+	run      strategy.Run
 	diff     *diffing
 	blob     bool
 	few      bool   // no more commits than those whose messages stay
@@ -267,7 +268,7 @@ func (g *logging) flush() {
 	g.diff.Line(g.line)
 }
 
-func (g *logging) End() Confidence {
+func (g *logging) End() strategy.Confidence {
 	if g.few {
 		g.decide(true)
 	}
@@ -287,10 +288,10 @@ func (g *logging) End() Confidence {
 	}
 	confidence := g.diff.End()
 	switch {
-	case confidence == Fallback && g.omitted > 0 && !g.blob && !diffs:
-		return Fallback
-	case confidence == Full && g.omitted > 0:
-		return Partial
+	case confidence == strategy.Fallback && g.omitted > 0 && !g.blob && !diffs:
+		return strategy.Fallback
+	case confidence == strategy.Full && g.omitted > 0:
+		return strategy.Partial
 	}
 	return confidence
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -13,7 +14,7 @@ type gitStatus struct{ changed, untracked int }
 // newGitStatus makes the strategy "git_status": hints go, all else stays. Of more
 // than max_changed entries in a section, or more than max_untracked of files that
 // git does not track, those stand together that are in one directory.
-func newGitStatus(p params) (Strategy, error) {
+func newGitStatus(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Changed   int `toml:"max_changed"`
 		Untracked int `toml:"max_untracked"`
@@ -27,7 +28,7 @@ func newGitStatus(p params) (Strategy, error) {
 	return gitStatus{c.Changed, c.Untracked}, nil
 }
 
-func (s gitStatus) Begin(_ Run, out *text.Lines) Pass {
+func (s gitStatus) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &treeStatus{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
 }
 
@@ -118,12 +119,12 @@ func (t *treeStatus) close() {
 	t.files, t.short = nil, false
 }
 
-func (t *treeStatus) End() Confidence {
+func (t *treeStatus) End() strategy.Confidence {
 	t.close()
 	if !t.known {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Full
+	return strategy.Full
 }
 
 // isHint reports whether git says what may be done.

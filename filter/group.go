@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -33,7 +34,7 @@ type groupByRule struct {
 // all. After a line that matches program_pattern everything stays: it is what
 // the program wrote that was built. Of a command that matches one of except all
 // stays: it asks for what would be noise.
-func newGroupByRule(p params) (Strategy, error) {
+func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Location  string   `toml:"location_pattern"`
 		Rule      string   `toml:"rule_pattern"`
@@ -89,7 +90,7 @@ func newGroupByRule(p params) (Strategy, error) {
 	return s, nil
 }
 
-func (s *groupByRule) Begin(run Run, out *text.Lines) Pass {
+func (s *groupByRule) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	g := &grouping{groupByRule: s, run: run, out: out}
 	g.body.lines = out
 	g.again = s.except.Match([]byte(run.Command))
@@ -105,7 +106,7 @@ func (s *groupByRule) Begin(run Run, out *text.Lines) Pass {
 // stays where it is among the errors.
 type grouping struct {
 	*groupByRule
-	run Run
+	run strategy.Run
 	out *text.Lines
 
 	body  bodyText
@@ -399,10 +400,10 @@ func (g *grouping) endTable() {
 	t.n, t.ring = 0, t.ring[:0]
 }
 
-func (g *grouping) End() Confidence {
+func (g *grouping) End() strategy.Confidence {
 	defer g.store.close()
 	if g.again {
-		return Fallback
+		return strategy.Fallback
 	}
 	g.close()
 	g.endShell()
@@ -422,19 +423,19 @@ func (g *grouping) End() Confidence {
 		g.failed = true
 	}
 	if g.dropped == 0 && s.total() == 0 || g.run.Exit != 0 && !g.failed {
-		return Fallback
+		return strategy.Fallback
 	}
 	if s.total() > 0 {
 		g.out.Write(nil)
 	}
 	if s.write(g.out) != nil {
-		return Fallback
+		return strategy.Fallback
 	}
 	g.body.write(g.out)
 	if g.dropped > 0 {
 		g.out.Write(text.NoiseCount(g.dropped))
 	}
-	return Full
+	return strategy.Full
 }
 
 // totalLine is the line that says how much was grouped.

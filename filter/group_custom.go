@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -68,7 +69,7 @@ func (c *customGrouping) endPara() {
 	c.para, c.place, c.rule = c.para[:0], c.place[:0], c.rule[:0]
 }
 
-func (c *customGrouping) End() Confidence {
+func (c *customGrouping) End() strategy.Confidence {
 	if !c.again {
 		c.endPara()
 	}

@@ -8,67 +8,69 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestGroupByRule(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters string
-		run        Run
+		run        strategy.Run
 		in, want   string
-		confidence Confidence
+		confidence strategy.Confidence
 	}{
-		"one's own format": {`location_pattern = '--> (\S+)', rule_pattern = '#\[warn\((.*?)\)\]'`, Run{},
+		"one's own format": {`location_pattern = '--> (\S+)', rule_pattern = '#\[warn\((.*?)\)\]'`, strategy.Run{},
 			"warning: a\n --> src/lib.rs:1:2\n = note: #[warn(x::y)]\n\nwarning: a\n --> src/b.rs:3:4\n = note: #[warn(x::y)]\n\nwarning: b\n --> src/c.rs:3:4\n = note: #[warn(z)]\n",
-			"x::y (2 warnings):\nwarning: a\n --> src/lib.rs:1:2\n = note: #[warn(x::y)]\n  also src/b.rs:3:4\nz (1 warning):\nwarning: b\n --> src/c.rs:3:4\n = note: #[warn(z)]\n3 warnings grouped (2 rules)\n", Full},
-		"nothing of it":                {`location_pattern = '--> (\S+)', rule_pattern = '\[(\w+)\]'`, Run{}, "hello\n", "hello\n", Fallback},
-		"no diagnostics":               {``, Run{}, "hello\nworld\n", "hello\nworld\n", Fallback},
-		"failed, and nothing says why": {`noise = ["^Compiling"]`, Run{Exit: 1}, "Compiling a\nhello\n", "Compiling a\nhello\n", Fallback},
-		"killed":                       {`noise = ["^Compiling"]`, Run{Exit: -1}, "Compiling a\nCompiling b\n", "Compiling a\nCompiling b\n", Fallback},
-		"noise":                        {`noise = ["^Compiling"]`, Run{}, "Compiling a\nhello\n\nCompiling b\n", "hello\n\n(2 noise lines removed)\n", Full},
-		"errors stay, warnings follow": {``, Run{Exit: 1},
+			"x::y (2 warnings):\nwarning: a\n --> src/lib.rs:1:2\n = note: #[warn(x::y)]\n  also src/b.rs:3:4\nz (1 warning):\nwarning: b\n --> src/c.rs:3:4\n = note: #[warn(z)]\n3 warnings grouped (2 rules)\n", strategy.Full},
+		"nothing of it":                {`location_pattern = '--> (\S+)', rule_pattern = '\[(\w+)\]'`, strategy.Run{}, "hello\n", "hello\n", strategy.Fallback},
+		"no diagnostics":               {``, strategy.Run{}, "hello\nworld\n", "hello\nworld\n", strategy.Fallback},
+		"failed, and nothing says why": {`noise = ["^Compiling"]`, strategy.Run{Exit: 1}, "Compiling a\nhello\n", "Compiling a\nhello\n", strategy.Fallback},
+		"killed":                       {`noise = ["^Compiling"]`, strategy.Run{Exit: -1}, "Compiling a\nCompiling b\n", "Compiling a\nCompiling b\n", strategy.Fallback},
+		"noise":                        {`noise = ["^Compiling"]`, strategy.Run{}, "Compiling a\nhello\n\nCompiling b\n", "hello\n\n(2 noise lines removed)\n", strategy.Full},
+		"errors stay, warnings follow": {``, strategy.Run{Exit: 1},
 			"a.c:1:2: warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\na.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\nb.c:1:2: warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\ngcc failed\n",
-			"a.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\ngcc failed\n", Full},
-		"the same place twice": {``, Run{}, "A.cs(1,2): warning CS0168: unused [/p/a.csproj]\nA.cs(1,2): warning CS0168: unused [/p/a.csproj]\nB.cs(1,2): warning CS0168: unused [/p/a.csproj]\n",
-			"A.cs(1,2): warning CS0168: unused [/p/a.csproj]\n  also B.cs(1,2)\n2 warnings grouped (1 rule)\n", Full},
-		"its own summary": {``, Run{}, "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", Fallback},
-		"a table": {`table = ["kB$"], table_rows = 4`, Run{}, "build\n" + strings.Repeat("a 1 kB\n", 3) + strings.Repeat("b 2 kB\n", 5) + "done\n",
-			"build\na 1 kB\na 1 kB\n... (4 lines omitted) ...\nb 2 kB\nb 2 kB\ndone\n(4 noise lines removed)\n", Full},
-		"the program's own words": {`noise = ["^Compiling"], program_pattern = "^Running"`, Run{}, "Compiling a\nRunning x\nCompiling b\na.c:1:2: warning: z [-Wz]\n", "Running x\nCompiling b\na.c:1:2: warning: z [-Wz]\n(1 noise lines removed)\n", Full},
-		"cut out by grep": {``, Run{}, "warning: unused a\n --> a.rs:1:2\n  |\n--\nwarning: unused a\n --> b.rs:1:2\n  |\n--\nwarning: other\n",
-			"--\n\nwarning: unused a\n  --> a.rs:1:2\n  also b.rs:1:2\n2 warnings grouped (1 rule)\n--\nwarning: other\n", Full},
-		"as many of each file": {``, Run{}, "a.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\nb.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\n",
-			"1 warning generated.\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\n(1 noise lines removed)\n", Full},
-		"a note of several places": {``, Run{}, "a.c:1:2: warning: falls through [-Wf]\na.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\nc.c:1:2: warning: falls through [-Wf]\nc.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\n",
-			"a.c:1:2: warning: falls through [-Wf]\n  a.c:2:2: note: here\n    also b.c:2:2 c.c:2:2\n  also b.c:1:2 c.c:1:2\n3 warnings grouped (1 rule)\n", Full},
-		"hunks of a formatter": {``, Run{Exit: 1}, "unformatted: File would be reformatted\n --> a.py:1:1\n  |\n1 + x = 1\n--------------------------------------------------------------------------------\n9 + y = 1\n  |\n\nunformatted: File would be reformatted\n --> b.py:1:1\n  |\n1 + x = 1\n  |\n\n2 files would be reformatted\n",
-			"unformatted: File would be reformatted\n  --> a.py:1:1\n  also b.py:1:1\n2 issues grouped (1 rule)\n\n2 files would be reformatted\n", Full},
-		"code that is there twice": {``, Run{Exit: 8}, "a.py:1:0: R0801: Similar lines in 2 files\n==a:[1:4]\n==b:[1:4]\nx = 1\n\ndef f():\n    return x (duplicate-code)\n\nRated at 3/10\n",
-			"a.py:1:0: R0801: Similar lines in 2 files\n  ==a:[1:4]\n  ==b:[1:4]\n1 issue grouped (1 rule)\n\nRated at 3/10\n", Full},
-		"errors of sbt": {``, Run{Exit: 1}, "[error] /p/A.scala:3:15: type mismatch;\n[error]  found   : String\n[error]  required: Int\n[error]   val x: Int = s\n[error]                ^\n[warn] /p/B.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n[warn] /p/C.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n[error] one error found\n",
-			"[error] /p/A.scala:3:15: type mismatch;\n[error]  found   : String\n[error]  required: Int\n[error]   val x: Int = s\n[error]                ^\n\n[warn] /p/B.scala:1:2: x is never used\n  also /p/C.scala:1:2\n2 warnings grouped (1 rule)\n[error] one error found\n", Full},
-		"errors in the tool's words": {``, Run{Exit: 1}, "a.py:1: error: No x  [name]\na.py:2: warning: No z  [w]\nb.py:1: error: No x  [name]\nb.py:2: warning: No z  [w]\nb.py:4: warning: No z  [w]\nFound 2 errors in 2 files\n",
-			"a.py:1: error: No x  [name]\nb.py:1: error: No x  [name]\na.py:2: warning: No z  [w]\n  also b.py:2 b.py:4\n2 errors, 3 warnings grouped (2 rules)\nFound 2 errors in 2 files\n", Full},
-		"code at the begin of a line": {``, Run{Exit: 1}, "A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\nA.java:1: warning: [raw] found raw type: List\nclass A { x y; List z; }\n               ^\n1 error\n1 warning\n",
-			"A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\n\nA.java:1: warning: [raw] found raw type: List\n1 warning grouped (1 rule)\n1 error\n1 warning\n", Full},
-		"places that belong to an error": {``, Run{Exit: 2}, "src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type comes from here\n\n" +
+			"a.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\ngcc failed\n", strategy.Full},
+		"the same place twice": {``, strategy.Run{}, "A.cs(1,2): warning CS0168: unused [/p/a.csproj]\nA.cs(1,2): warning CS0168: unused [/p/a.csproj]\nB.cs(1,2): warning CS0168: unused [/p/a.csproj]\n",
+			"A.cs(1,2): warning CS0168: unused [/p/a.csproj]\n  also B.cs(1,2)\n2 warnings grouped (1 rule)\n", strategy.Full},
+		"its own summary": {``, strategy.Run{}, "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", strategy.Fallback},
+		"a table": {`table = ["kB$"], table_rows = 4`, strategy.Run{}, "build\n" + strings.Repeat("a 1 kB\n", 3) + strings.Repeat("b 2 kB\n", 5) + "done\n",
+			"build\na 1 kB\na 1 kB\n... (4 lines omitted) ...\nb 2 kB\nb 2 kB\ndone\n(4 noise lines removed)\n", strategy.Full},
+		"the program's own words": {`noise = ["^Compiling"], program_pattern = "^Running"`, strategy.Run{}, "Compiling a\nRunning x\nCompiling b\na.c:1:2: warning: z [-Wz]\n", "Running x\nCompiling b\na.c:1:2: warning: z [-Wz]\n(1 noise lines removed)\n", strategy.Full},
+		"cut out by grep": {``, strategy.Run{}, "warning: unused a\n --> a.rs:1:2\n  |\n--\nwarning: unused a\n --> b.rs:1:2\n  |\n--\nwarning: other\n",
+			"--\n\nwarning: unused a\n  --> a.rs:1:2\n  also b.rs:1:2\n2 warnings grouped (1 rule)\n--\nwarning: other\n", strategy.Full},
+		"as many of each file": {``, strategy.Run{}, "a.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\nb.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\n",
+			"1 warning generated.\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\n(1 noise lines removed)\n", strategy.Full},
+		"a note of several places": {``, strategy.Run{}, "a.c:1:2: warning: falls through [-Wf]\na.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\nc.c:1:2: warning: falls through [-Wf]\nc.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\n",
+			"a.c:1:2: warning: falls through [-Wf]\n  a.c:2:2: note: here\n    also b.c:2:2 c.c:2:2\n  also b.c:1:2 c.c:1:2\n3 warnings grouped (1 rule)\n", strategy.Full},
+		"hunks of a formatter": {``, strategy.Run{Exit: 1}, "unformatted: File would be reformatted\n --> a.py:1:1\n  |\n1 + x = 1\n--------------------------------------------------------------------------------\n9 + y = 1\n  |\n\nunformatted: File would be reformatted\n --> b.py:1:1\n  |\n1 + x = 1\n  |\n\n2 files would be reformatted\n",
+			"unformatted: File would be reformatted\n  --> a.py:1:1\n  also b.py:1:1\n2 issues grouped (1 rule)\n\n2 files would be reformatted\n", strategy.Full},
+		"code that is there twice": {``, strategy.Run{Exit: 8}, "a.py:1:0: R0801: Similar lines in 2 files\n==a:[1:4]\n==b:[1:4]\nx = 1\n\ndef f():\n    return x (duplicate-code)\n\nRated at 3/10\n",
+			"a.py:1:0: R0801: Similar lines in 2 files\n  ==a:[1:4]\n  ==b:[1:4]\n1 issue grouped (1 rule)\n\nRated at 3/10\n", strategy.Full},
+		"errors of sbt": {``, strategy.Run{Exit: 1}, "[error] /p/A.scala:3:15: type mismatch;\n[error]  found   : String\n[error]  required: Int\n[error]   val x: Int = s\n[error]                ^\n[warn] /p/B.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n[warn] /p/C.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n[error] one error found\n",
+			"[error] /p/A.scala:3:15: type mismatch;\n[error]  found   : String\n[error]  required: Int\n[error]   val x: Int = s\n[error]                ^\n\n[warn] /p/B.scala:1:2: x is never used\n  also /p/C.scala:1:2\n2 warnings grouped (1 rule)\n[error] one error found\n", strategy.Full},
+		"errors in the tool's words": {``, strategy.Run{Exit: 1}, "a.py:1: error: No x  [name]\na.py:2: warning: No z  [w]\nb.py:1: error: No x  [name]\nb.py:2: warning: No z  [w]\nb.py:4: warning: No z  [w]\nFound 2 errors in 2 files\n",
+			"a.py:1: error: No x  [name]\nb.py:1: error: No x  [name]\na.py:2: warning: No z  [w]\n  also b.py:2 b.py:4\n2 errors, 3 warnings grouped (2 rules)\nFound 2 errors in 2 files\n", strategy.Full},
+		"code at the begin of a line": {``, strategy.Run{Exit: 1}, "A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\nA.java:1: warning: [raw] found raw type: List\nclass A { x y; List z; }\n               ^\n1 error\n1 warning\n",
+			"A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\n\nA.java:1: warning: [raw] found raw type: List\n1 warning grouped (1 rule)\n1 error\n1 warning\n", strategy.Full},
+		"places that belong to an error": {``, strategy.Run{Exit: 2}, "src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type comes from here\n\n" +
 			"src/b.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/b.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type comes from here\n\nFound 2 errors.\n",
-			"src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type comes from here\n\nTS2322 (1 error):\nsrc/b.ts:5:7 - error TS2322: Type 'a' is not b.\n  src/a.ts:1:2\n  The expected type comes from here\n  src/b.ts:1:2\n1 error grouped (1 rule)\nFound 2 errors.\n", Full},
-		"a program's words look like an error": {``, Run{Exit: 2}, "ok.c: In function 'main':\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n    3 | int main(void) { int u; return 0; }\n      |                      ^\n./prog2\nmain.go:3: error: not real\nmake: *** [Makefile:15: run] Error 1\n",
-			"./prog2\nmain.go:3: error: not real\n\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n1 warning grouped (1 rule)\nmake: *** [Makefile:15: run] Error 1\n", Full},
-		"commands that one asked for": {`except = ["^make( .*)? -n"], noise = ["^mkdir"]`, Run{Command: "make -n all"}, "mkdir -p build\ngcc -c a.c\n", "mkdir -p build\ngcc -c a.c\n", Fallback},
-		"a linker's error": {`echo = ["^g?make.*directory "]`, Run{Exit: 2}, "make[1]: Entering directory '/p'\ngcc -c a.c\ngcc -o app a.o\n/usr/bin/ld: a.o: in function `main':\na.c:(.text+0xc): undefined reference to `f'\ncollect2: error: ld returned 1 exit status\nmake[1]: *** [Makefile:3: app] Error 1\nmake[1]: Leaving directory '/p'\nmake: *** [Makefile:9: all] Error 2\n",
-			"gcc -o app a.o\nmake[1]: Entering directory '/p'\n/usr/bin/ld: a.o: in function `main':\na.c:(.text+0xc): undefined reference to `f'\ncollect2: error: ld returned 1 exit status\nmake[1]: *** [Makefile:3: app] Error 1\nmake: *** [Makefile:9: all] Error 2\n(2 noise lines removed)\n", Full},
-		"commands": {`echo = ["^mkdir"]`, Run{Exit: 2}, "mkdir -p build\ngcc -O2 -c -o a.o a.c\ngcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n",
-			"gcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n(2 noise lines removed)\n", Full},
+			"src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type comes from here\n\nTS2322 (1 error):\nsrc/b.ts:5:7 - error TS2322: Type 'a' is not b.\n  src/a.ts:1:2\n  The expected type comes from here\n  src/b.ts:1:2\n1 error grouped (1 rule)\nFound 2 errors.\n", strategy.Full},
+		"a program's words look like an error": {``, strategy.Run{Exit: 2}, "ok.c: In function 'main':\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n    3 | int main(void) { int u; return 0; }\n      |                      ^\n./prog2\nmain.go:3: error: not real\nmake: *** [Makefile:15: run] Error 1\n",
+			"./prog2\nmain.go:3: error: not real\n\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n1 warning grouped (1 rule)\nmake: *** [Makefile:15: run] Error 1\n", strategy.Full},
+		"commands that one asked for": {`except = ["^make( .*)? -n"], noise = ["^mkdir"]`, strategy.Run{Command: "make -n all"}, "mkdir -p build\ngcc -c a.c\n", "mkdir -p build\ngcc -c a.c\n", strategy.Fallback},
+		"a linker's error": {`echo = ["^g?make.*directory "]`, strategy.Run{Exit: 2}, "make[1]: Entering directory '/p'\ngcc -c a.c\ngcc -o app a.o\n/usr/bin/ld: a.o: in function `main':\na.c:(.text+0xc): undefined reference to `f'\ncollect2: error: ld returned 1 exit status\nmake[1]: *** [Makefile:3: app] Error 1\nmake[1]: Leaving directory '/p'\nmake: *** [Makefile:9: all] Error 2\n",
+			"gcc -o app a.o\nmake[1]: Entering directory '/p'\n/usr/bin/ld: a.o: in function `main':\na.c:(.text+0xc): undefined reference to `f'\ncollect2: error: ld returned 1 exit status\nmake[1]: *** [Makefile:3: app] Error 1\nmake: *** [Makefile:9: all] Error 2\n(2 noise lines removed)\n", strategy.Full},
+		"commands": {`echo = ["^mkdir"]`, strategy.Run{Exit: 2}, "mkdir -p build\ngcc -O2 -c -o a.o a.c\ngcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n",
+			"gcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n(2 noise lines removed)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, lintStrategies["group_by_rule"], tt.parameters)
-			got, confidence := filtered(t, s, tt.run, tt.in)
+			s := strategytest.Make(t, lintStrategies["group_by_rule"], tt.parameters)
+			got, confidence := strategytest.Filter(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
 			}
-			if again, _ := filtered(t, s, tt.run, got); again != got {
+			if again, _ := strategytest.Filter(t, s, tt.run, got); again != got {
 				t.Errorf("again:\n%s\nwant:\n%s", again, got)
 			}
 		})
@@ -80,7 +82,7 @@ func TestGroupByRule(t *testing.T) {
 func TestNoteThenRule(t *testing.T) {
 	in := "noise\na.c:1:2: error: no x\n    1 | x;\nhello\na.c:3:4: note: it was\nhere [-Wfoo]\n"
 	for _, exit := range []int{0, 1} {
-		got, _ := filtered(t, made(t, lintStrategies["group_by_rule"], `noise = ["^noise"]`), Run{Exit: exit}, in)
+		got, _ := strategytest.Filter(t, strategytest.Make(t, lintStrategies["group_by_rule"], `noise = ["^noise"]`), strategy.Run{Exit: exit}, in)
 		for _, line := range []string{"a.c:1:2: error: no x\n", "a.c:3:4: note: it was\n", "here [-Wfoo]\n"} {
 			if !strings.Contains(got, line) {
 				t.Errorf("exit %d: %q is gone from %q", exit, line, got)
@@ -94,7 +96,7 @@ func TestGroupByRuleParameters(t *testing.T) {
 		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
 		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `no "rule"`,
 	} {
-		if _, err := built(lintStrategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(lintStrategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -192,15 +194,15 @@ func TestShape(t *testing.T) {
 // lost.
 func TestGroupsManyDiagnostics(t *testing.T) {
 	lines := 120_000
-	if racing {
+	if strategytest.Racing {
 		lines = 30_000
 	}
 	var in strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&in, "src/file%d.py:%d:1: E501 line %d too long (%d > 79)\n", i%977, i, i%31, i%50)
 	}
-	got, confidence := filtered(t, made(t, lintStrategies["group_by_rule"], ""), Run{Exit: 1}, in.String())
-	if confidence != Full || len(got) > in.Len() {
+	got, confidence := strategytest.Filter(t, strategytest.Make(t, lintStrategies["group_by_rule"], ""), strategy.Run{Exit: 1}, in.String())
+	if confidence != strategy.Full || len(got) > in.Len() {
 		t.Fatalf("%s, %d of %d bytes", confidence, len(got), in.Len())
 	}
 	for i := range lines {
@@ -240,15 +242,15 @@ func FuzzGroupByRule(f *testing.F) {
 			}
 		}
 		for _, parameters := range []string{"", groupRules, `location_pattern = '(\w+:\d+)', rule_pattern = '\[(\w+)\]'`} {
-			s := made(t, lintStrategies["group_by_rule"], parameters)
-			got, confidence := filtered(t, s, Run{Exit: exit}, in.String())
-			if confidence == Fallback || len(got) >= in.Len() {
+			s := strategytest.Make(t, lintStrategies["group_by_rule"], parameters)
+			got, confidence := strategytest.Filter(t, s, strategy.Run{Exit: exit}, in.String())
+			if confidence == strategy.Fallback || len(got) >= in.Len() {
 				continue
 			}
 			if strings.ContainsRune(got, 1) || strings.Contains(got, "\n\n\n") {
 				t.Errorf("%q", got)
 			}
-			if again, c := filtered(t, s, Run{Exit: exit}, got); c != Fallback && len(again) < len(got) {
+			if again, c := strategytest.Filter(t, s, strategy.Run{Exit: exit}, got); c != strategy.Fallback && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", parameters, got, again)
 			}
 		}

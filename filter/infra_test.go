@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
 // infraCommands are of the rules for git, packages and infrastructure.
@@ -119,12 +122,12 @@ func checkAgain(t *testing.T, f *Filter, command string, exit int, text string) 
 		t.Errorf("%s: no UTF-8: %q", command, once)
 	}
 	if again != once {
-		t.Fatalf("%s, exit %d, %s: %s\n--- text\n%s\n--- once\n%s\n--- again\n%s", command, exit, confidence, firstDifference(once, again), text, once, again)
+		t.Fatalf("%s, exit %d, %s: %s\n--- text\n%s\n--- once\n%s\n--- again\n%s", command, exit, confidence, strategytest.Difference(once, again), text, once, again)
 	}
 }
 
 // applied filters a text by the rules of a command.
-func applied(t testing.TB, f *Filter, command string, exit int, text string) (string, Confidence) {
+func applied(t testing.TB, f *Filter, command string, exit int, text string) (string, strategy.Confidence) {
 	t.Helper()
 	o, err := f.Apply(command, exit, strings.NewReader(text))
 	if err != nil {
@@ -132,7 +135,7 @@ func applied(t testing.TB, f *Filter, command string, exit int, text string) (st
 	}
 	defer o.Close()
 	noPanic(t, o)
-	got := textOf(t, o.Text)
+	got := strategytest.Text(t, o.Text)
 	if o.Text.Size() > o.Full.Size() {
 		t.Errorf("%s: %d bytes, from %d", command, o.Text.Size(), o.Full.Size())
 	}

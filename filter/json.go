@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -12,11 +13,11 @@ const minList = 8 << 10
 
 // newJSON makes the strategy "json": of a long list in JSON, such as a service
 // gives, the items go that resemble others. Those that stay are whole.
-func newJSON(p params) (Strategy, error) { return jsonList{}, p.Decode(&struct{}{}) }
+func newJSON(p strategy.Params) (strategy.Strategy, error) { return jsonList{}, p.Decode(&struct{}{}) }
 
 type jsonList struct{}
 
-func (jsonList) Begin(_ Run, out *text.Lines) Pass { return &jsonPass{out: out} }
+func (jsonList) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &jsonPass{out: out} }
 
 type jsonPass struct {
 	out   *text.Lines
@@ -33,10 +34,10 @@ func (p *jsonPass) Line(l []byte) {
 	}
 }
 
-func (p *jsonPass) End() Confidence {
+func (p *jsonPass) End() strategy.Confidence {
 	again := bytes.Contains(p.text, []byte(similarTail)) // the result of an earlier pass
 	if p.other || len(p.text) < minList && !again {
-		return Fallback
+		return strategy.Fallback
 	}
 	text := bytes.TrimSuffix(p.text, []byte{'\n'})
 	short, ok := foldJSON(text, true)
@@ -45,10 +46,10 @@ func (p *jsonPass) End() Confidence {
 	case again || json.Valid(text): // there is nothing to leave out, nor for rules of other outputs
 		short = text
 	default:
-		return Fallback
+		return strategy.Fallback
 	}
 	for l := range bytes.SplitSeq(short, []byte{'\n'}) {
 		p.out.Write(l)
 	}
-	return Partial
+	return strategy.Partial
 }

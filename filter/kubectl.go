@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -19,7 +20,7 @@ type kubectl struct {
 // newKubectl makes the strategy "kubectl": a digest that also cuts tables, where
 // of what is well the first max_rows rows stay and names of the others, and
 // takes out of descriptions and manifests what only the cluster needs.
-func newKubectl(p params) (Strategy, error) {
+func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		digestParams
 		Rows int `toml:"max_rows"`
@@ -37,7 +38,7 @@ func newKubectl(p params) (Strategy, error) {
 	return kubectl{d, c.Rows}, nil
 }
 
-func (k kubectl) Begin(run Run, out *text.Lines) Pass {
+func (k kubectl) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &clustering{rows: k.rows, keys: clusterKeys(), digesting: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
 }
 
@@ -263,7 +264,7 @@ func (c *clustering) isWell() (well, known bool) {
 	return well, known
 }
 
-func (c *clustering) End() Confidence {
+func (c *clustering) End() strategy.Confidence {
 	for _, h := range c.more {
 		if h.n == 0 {
 			continue

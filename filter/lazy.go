@@ -3,20 +3,23 @@ package filter
 import (
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // lazily makes the strategy of a built-in rule when an output is there for it: a
 // session uses few of them, and the first one waits for all.
-type lazily struct{ get func() Strategy }
+type lazily struct{ get func() strategy.Strategy }
 
-func (l lazily) Begin(run Run, out *text.Lines) Pass { return l.get().Begin(run, out) }
+func (l lazily) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
+	return l.get().Begin(run, out)
+}
 
 // later is compile for a rule that is known to have no mistakes.
 func (w written) later() (rule, error) {
 	m, err := compileMatch(w.Match)
 	kind, _ := w.Strategy["type"].(string)
-	return rule{w.Name, m, lazily{sync.OnceValue(func() Strategy {
+	return rule{w.Name, m, lazily{sync.OnceValue(func() strategy.Strategy {
 		r, err := w.compile()
 		if err != nil {
 			return unusable{} // which a test would tell of
@@ -28,6 +31,6 @@ func (w written) later() (rule, error) {
 // unusable recognises nothing.
 type unusable struct{}
 
-func (unusable) Begin(Run, *text.Lines) Pass { return unusable{} }
-func (unusable) Line([]byte)                 {}
-func (unusable) End() Confidence             { return Fallback }
+func (unusable) Begin(strategy.Run, *text.Lines) strategy.Pass { return unusable{} }
+func (unusable) Line([]byte)                                   {}
+func (unusable) End() strategy.Confidence                      { return strategy.Fallback }

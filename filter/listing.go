@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -20,7 +21,7 @@ type listing struct {
 // number only one line, what all rows of a long listing have in common stands
 // once. From group paths on, those of one directory stand in braces; of more than
 // names names in a directory some stay, and no more than lines lines in all.
-func newListing(p params) (Strategy, error) {
+func newListing(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Group int `toml:"group"`
 		Names int `toml:"names"`
@@ -35,13 +36,13 @@ func newListing(p params) (Strategy, error) {
 	return listing{c.Group, c.Names, c.Lines}, nil
 }
 
-func (l listing) Begin(run Run, out *text.Lines) Pass {
+func (l listing) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &listingPass{listing: l, run: run, out: out, all: text.NewLines()}
 }
 
 type listingPass struct {
 	listing
-	run    Run
+	run    strategy.Run
 	out    *text.Lines
 	all    *text.Lines
 	again  bool   // it is a result of an earlier pass
@@ -62,14 +63,14 @@ func (p *listingPass) Line(l []byte) {
 	p.all.Write(l)
 }
 
-func (p *listingPass) End() Confidence {
+func (p *listingPass) End() strategy.Confidence {
 	defer p.all.Close()
 	if p.again || p.all.Count() < 3 {
-		return Fallback
+		return strategy.Fallback
 	}
 	words := strings.Fields(p.run.Command)
 	if len(words) == 0 {
-		return Fallback
+		return strategy.Fallback
 	}
 	var err error
 	done := false
@@ -81,14 +82,14 @@ func (p *listingPass) End() Confidence {
 			done, err = p.sections()
 		}
 	case strings.Contains(p.run.Command, "-exec") || strings.Contains(p.run.Command, " -ls") || strings.Contains(p.run.Command, "-print"+"f"):
-		return Fallback
+		return strategy.Fallback
 	default:
 		done, err = p.paths()
 	}
 	if err != nil || !done {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Partial
+	return strategy.Partial
 }
 
 // noiseDirs are directories that hold what is not the project's own.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -49,8 +51,8 @@ func TestListing(t *testing.T) {
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, listingStrategies["listing"], "")
-			got := passed(t, s, Run{Command: tt.command}, tt.in)
+			s := strategytest.Make(t, listingStrategies["listing"], "")
+			got := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -59,7 +61,7 @@ func TestListing(t *testing.T) {
 			if tt.gone != "" && strings.Contains(got, tt.gone) {
 				t.Errorf("still %q in\n%s", tt.gone, got)
 			}
-			if again := passed(t, s, Run{Command: tt.command}, got); again != got {
+			if again := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, got); again != got {
 				t.Errorf("again:\n%s", again)
 			}
 		})
@@ -74,15 +76,15 @@ func FuzzListing(f *testing.F) {
 		f.Add(command, strings.Repeat("./a/b\n./a/c\nnode_modules/x/y\nfind: x: Permission denied\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, body string) {
-		s := made(t, listingStrategies["listing"], "group = 4, names = 20, lines = 20")
+		s := strategytest.Make(t, listingStrategies["listing"], "group = 4, names = 20, lines = 20")
 		body = string(text.Sanitize([]byte(body)))
-		run := Run{Command: command}
-		got := passed(t, s, run, body)
+		run := strategy.Run{Command: command}
+		got := strategytest.Pass(t, s, run, body)
 		if len(got) > len(body) {
 			t.Error("grew")
 		}
-		if again := passed(t, s, run, got); again != got {
-			t.Errorf("%s\nfirst:\n%s\nagain:\n%s", firstDifference(got, again), got, again)
+		if again := strategytest.Pass(t, s, run, got); again != got {
+			t.Errorf("%s\nfirst:\n%s\nagain:\n%s", strategytest.Difference(got, again), got, again)
 		}
 	})
 }
@@ -95,7 +97,7 @@ func BenchmarkListing(b *testing.B) {
 	}
 	for name, text := range map[string][]byte{"find .": paths, "ls -l": long} {
 		b.Run(name, func(b *testing.B) {
-			benchmarkStrategy(b, made(b, listingStrategies["listing"], ""), Run{Command: name}, text)
+			strategytest.Benchmark(b, strategytest.Make(b, listingStrategies["listing"], ""), strategy.Run{Command: name}, text)
 		})
 	}
 }

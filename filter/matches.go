@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -22,7 +23,7 @@ type groupMatches struct {
 // max_per_file in a file, and 8 when half of all are there, the others are counted,
 // by file; of lines longer than
 // width what is near the match stays.
-func newGroupMatches(p params) (Strategy, error) {
+func newGroupMatches(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Max     int `toml:"max_matches"`
 		PerFile int `toml:"max_per_file"`
@@ -37,7 +38,7 @@ func newGroupMatches(p params) (Strategy, error) {
 	return groupMatches{c.Max, c.PerFile, c.Width}, nil
 }
 
-func (g groupMatches) Begin(run Run, out *text.Lines) Pass {
+func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	m := &matchesPass{groupMatches: g, out: out}
 	for i, w := range strings.Fields(run.Command) {
 		switch {
@@ -249,10 +250,10 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 	return fmt.Appendf(nil, "%s ... %s ... (%d bytes omitted)", first, shown[start:], len(l)-len(first)-len(shown[start:]))
 }
 
-func (m *matchesPass) End() Confidence {
+func (m *matchesPass) End() strategy.Confidence {
 	m.file()
 	if m.again || !m.changed && !m.lossy && m.others <= maxComplains {
-		return Fallback
+		return strategy.Fallback
 	}
 	if m.rest > 0 {
 		m.out.Write(text.Omission(m.rest))
@@ -262,10 +263,10 @@ func (m *matchesPass) End() Confidence {
 	}
 	if n := m.others - maxComplains; n > 0 {
 		m.out.Write(fmt.Appendf(nil, "... (%d more complaints%s", n, fileTail))
-		return Partial
+		return strategy.Partial
 	}
 	if m.lossy {
-		return Partial
+		return strategy.Partial
 	}
-	return Full
+	return strategy.Full
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -36,8 +38,8 @@ func TestGroupMatches(t *testing.T) {
 		"logs":               {"grep ERROR app.log", "", "12:03:01 ERROR x\n12:03:02 ERROR y\n", []string{"12:03:01 ERROR x", "12:03:02 ERROR y"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, listingStrategies["group_matches"], tt.parameters)
-			got := passed(t, s, Run{Command: tt.command}, tt.in)
+			s := strategytest.Make(t, listingStrategies["group_matches"], tt.parameters)
+			got := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -48,7 +50,7 @@ func TestGroupMatches(t *testing.T) {
 					t.Errorf("still %q in\n%s", gone, got)
 				}
 			}
-			if again := passed(t, s, Run{Command: tt.command}, got); again != got {
+			if again := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, got); again != got {
 				t.Errorf("again:\n%s", again)
 			}
 			if name == "a long line" && (!strings.Contains(got, "needle();") || len(got) > 600) {
@@ -64,21 +66,21 @@ func FuzzGroupMatches(f *testing.F) {
 	f.Add("rg x", "a/b.go:0\n 0:x\ngrep: x: Permission denied\nBinary file x matches\n")
 	f.Add("rg x", strings.Repeat("a/b.go:0\na/b.go:1:x\n", 20)+strings.Repeat("one two\n", 20))
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, made(t, listingStrategies["group_matches"], "max_matches = 9, max_per_file = 4, width = 200"), command, text)
+		checkCommand(t, strategytest.Make(t, listingStrategies["group_matches"], "max_matches = 9, max_per_file = 4, width = 200"), command, text)
 	})
 }
 
 // checkCommand is checkStrategy for one command.
-func checkCommand(t *testing.T, s Strategy, command, body string) {
+func checkCommand(t *testing.T, s strategy.Strategy, command, body string) {
 	t.Helper()
 	body = string(text.Sanitize([]byte(body)))
-	run := Run{Command: command}
-	got := passed(t, s, run, body)
+	run := strategy.Run{Command: command}
+	got := strategytest.Pass(t, s, run, body)
 	if len(got) > len(body) {
 		t.Errorf("grew from %d to %d bytes", len(body), len(got))
 	}
-	if again := passed(t, s, run, got); again != got {
-		t.Errorf("%s\nfirst:\n%s\nagain:\n%s", firstDifference(got, again), got, again)
+	if again := strategytest.Pass(t, s, run, got); again != got {
+		t.Errorf("%s\nfirst:\n%s\nagain:\n%s", strategytest.Difference(got, again), got, again)
 	}
 }
 
@@ -87,5 +89,5 @@ func BenchmarkGroupMatches(b *testing.B) {
 	for i := 0; len(text) < 4<<20; i++ {
 		text = fmt.Appendf(text, "./src/part%d/node%d/file_%c.go:%d:\tif err := call(%d); err != nil {\n", i/50%97, i/10%13, 'a'+i/5%26, i, i)
 	}
-	benchmarkStrategy(b, made(b, listingStrategies["group_matches"], ""), Run{Command: "grep -rn call ."}, text)
+	strategytest.Benchmark(b, strategytest.Make(b, listingStrategies["group_matches"], ""), strategy.Run{Command: "grep -rn call ."}, text)
 }

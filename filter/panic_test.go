@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -16,7 +17,7 @@ type panicking struct {
 	line       int // of the line at which it panics; 0 never
 }
 
-func (p panicking) Begin(_ Run, out *text.Lines) Pass {
+func (p panicking) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	if p.begin {
 		panic("a bug")
 	}
@@ -36,11 +37,11 @@ func (p *panickingPass) Line(l []byte) {
 	}
 }
 
-func (p *panickingPass) End() Confidence {
+func (p *panickingPass) End() strategy.Confidence {
 	if p.end {
 		panic("a bug")
 	}
-	return Full
+	return strategy.Full
 }
 
 // A rule with a bug costs nothing but what it would have taken away: the turn goes

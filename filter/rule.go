@@ -2,10 +2,7 @@ package filter
 
 import (
 	"bytes"
-
-	"github.com/zeph-acp/zeph-acp/filter/text"
-
-	_ "embed"
+	_ "embed" // the built-in rules
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,9 +12,10 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-)
 
-// the built-in rules
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // maxFile is the largest file of rules, in bytes.
 const maxFile = 1 << 20
@@ -29,7 +27,7 @@ var builtin []byte
 type rule struct {
 	name     string
 	match    match
-	strategy Strategy
+	strategy strategy.Strategy
 	kind     string // type of the strategy
 	unless   string // a rule before this one: where it recognised the output, there is nothing left for this one
 }
@@ -54,9 +52,9 @@ func (m match) matches(segment string) bool {
 }
 
 // strategies are the constructors of all families, by the type that rules name.
-var strategies = func() map[string]Constructor {
-	all := map[string]Constructor{}
-	for _, family := range []map[string]Constructor{
+var strategies = func() map[string]strategy.Constructor {
+	all := map[string]strategy.Constructor{}
+	for _, family := range []map[string]strategy.Constructor{
 		genericStrategies, testreportStrategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
 	} {
 		maps.Copy(all, family)
@@ -203,7 +201,7 @@ func parse(entry any) (w written, err error) {
 		return w, err
 	}
 	var whole written
-	if err := strictly(text, &whole); err != nil {
+	if err := strategy.Strict(text, &whole); err != nil {
 		return w, err
 	}
 	return whole, nil

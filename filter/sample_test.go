@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
 // sample is one output of a real command: a directory RULE/CASE with the files
@@ -89,7 +91,7 @@ func TestSamples(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Errorf("warnings: %q", warnings)
 	}
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		t.Run(filepath.Base(root), func(t *testing.T) {
 			in, out := map[string]int{}, map[string]int{}
 			for _, s := range samples(t, root) {
@@ -98,7 +100,7 @@ func TestSamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				noPanic(t, o)
-				text, full := textOf(t, o.Text), textOf(t, o.Full)
+				text, full := strategytest.Text(t, o.Text), strategytest.Text(t, o.Full)
 				for _, line := range s.missing(text) {
 					t.Errorf("%s/%s lost %q", s.rule, s.name, line)
 				}
@@ -109,8 +111,8 @@ func TestSamples(t *testing.T) {
 					t.Fatal(err)
 				} else {
 					noPanic(t, again)
-					if got := textOf(t, again.Text); got != text {
-						t.Errorf("%s/%s: filtered again it is %s", s.rule, s.name, firstDifference(text, got))
+					if got := strategytest.Text(t, again.Text); got != text {
+						t.Errorf("%s/%s: filtered again it is %s", s.rule, s.name, strategytest.Difference(text, got))
 					}
 					again.Close()
 				}

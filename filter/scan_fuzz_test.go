@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
 // secretsOf are credentials that stand for themselves, whatever is around them.
@@ -59,7 +61,7 @@ func FuzzMask(f *testing.F) {
 // Values that are drawn from an alphabet are found behind a name, all but few.
 func TestScanFindsChance(t *testing.T) {
 	n := 400
-	if racing {
+	if strategytest.Racing {
 		n = 100
 	}
 	r := rand.New(rand.NewPCG(1, 2))

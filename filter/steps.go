@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -14,7 +15,7 @@ type buildSteps struct{ *digest }
 
 // newBuildSteps makes the strategy "build_steps": a digest whose patterns are used
 // on the output of the steps too, for docker and what resembles it.
-func newBuildSteps(p params) (Strategy, error) {
+func newBuildSteps(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func newBuildSteps(p params) (Strategy, error) {
 	return buildSteps{d}, nil
 }
 
-func (b buildSteps) Begin(run Run, out *text.Lines) Pass {
+func (b buildSteps) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &building{digesting: b.begin(run, out)}
 }
 
@@ -320,7 +321,7 @@ func (b *building) classic(l []byte) bool {
 	return true
 }
 
-func (b *building) End() Confidence {
+func (b *building) End() strategy.Confidence {
 	if b.legacy != nil {
 		b.broken(b.legacy, true)
 	}

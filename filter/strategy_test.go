@@ -4,48 +4,50 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func TestGenericStrategies(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind, parameters string
-		run              Run
+		run              strategy.Run
 		in, want         string
-		confidence       Confidence
+		confidence       strategy.Confidence
 	}{
-		"strip_noise":                   {"strip_noise", `patterns = ["^a"]`, Run{}, "a1\nb\n\na2\n\nc\n", "b\n\nc\n", Full},
-		"strip_noise, nothing":          {"strip_noise", `patterns = ["^x"]`, Run{}, "a\n", "a\n", Fallback},
-		"strip_noise, keep":             {"strip_noise", `patterns = ["^a"], keep = ["2$"]`, Run{}, "a1\na2\n", "a2\n", Full},
-		"truncate, short":               {"truncate", `max_lines = 5, head = 1, tail = 1`, Run{}, numbered(1, 5), numbered(1, 5), Fallback},
-		"truncate":                      {"truncate", `max_lines = 5, head = 2, tail = 1`, Run{}, numbered(1, 9), "line 1\nline 2\n... (6 lines omitted) ...\nline 9\n", Partial},
-		"truncate, an error between":    {"truncate", `max_lines = 5, head = 1, tail = 1, context = 1`, Run{}, numbered(1, 5) + "x.go:3: error: y\n  here\n" + numbered(6, 9), "line 1\n... (4 lines omitted) ...\nx.go:3: error: y\n  here\n... (3 lines omitted) ...\nline 9\n", Partial},
-		"truncate, no tail":             {"truncate", `max_lines = 3, head = 3, tail = 0`, Run{}, numbered(1, 9), "line 1\nline 2\nline 3\n... (6 lines omitted) ...\n", Partial},
-		"truncate, keep":                {"truncate", `max_lines = 3, head = 1, tail = 1, keep = ["5"], context = 0`, Run{}, numbered(1, 9), "line 1\n... (3 lines omitted) ...\nline 5\n... (3 lines omitted) ...\nline 9\n", Partial},
-		"truncate, few lines":           {"truncate", `max_lines = 5`, Run{}, numbered(1, 9), "line 1\nline 2\n... (4 lines omitted) ...\nline 7\nline 8\nline 9\n", Partial},
-		"truncate, one line":            {"truncate", `max_lines = 1`, Run{}, numbered(1, 9), "... (8 lines omitted) ...\nline 9\n", Partial},
-		"truncate, few lines, head":     {"truncate", `max_lines = 5, head = 1`, Run{}, numbered(1, 9), "line 1\n... (4 lines omitted) ...\n" + numbered(6, 9), Partial},
-		"truncate, few lines, tail":     {"truncate", `max_lines = 5, tail = 5`, Run{}, numbered(1, 9), "... (4 lines omitted) ...\n" + numbered(5, 9), Partial},
-		"strip_annotated, few lines":    {"strip_annotated", `patterns = ["^C"], long_output_threshold = 3`, Run{}, "C\n" + numbered(1, 9), "(1 noise lines removed)\n\nline 1\nline 2\n... (6 lines omitted) ...\nline 9\n", Partial},
-		"strip_annotated, long, quiet":  {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{}, numbered(1, 9), numbered(1, 9), Fallback},
-		"keep_matching":                 {"keep_matching", `patterns = ["->"]`, Run{}, "x\na -> b\ny\n", "a -> b\n", Full},
-		"keep_matching, nothing":        {"keep_matching", `patterns = ["->"]`, Run{}, "x\n", "x\n", Fallback},
-		"keep_matching, failed":         {"keep_matching", `patterns = ["->"]`, Run{Exit: 1}, "x\na -> b\nerror: y\n", "a -> b\nerror: y\n", Full},
-		"keep_matching, more than one":  {"keep_matching", `patterns = ["->"]`, Run{Mixed: true}, "x\na -> b\n", "x\na -> b\n", Fallback},
-		"strip_annotated":               {"strip_annotated", `patterns = ["^C"], summary_pattern = "^ *F"`, Run{}, "C 1\nC 2\nwarning: x\n  --> y\n  F in 1 s\n", "F in 1 s\n(3 noise lines removed)\n\nwarning: x\n  --> y\n", Full},
-		"strip_annotated, failed":       {"strip_annotated", `patterns = ["^C"]`, Run{Exit: 1}, "C 1\nerror: x\n", "(1 noise lines removed)\n\nerror: x\n", Full},
-		"strip_annotated, no noise":     {"strip_annotated", `patterns = ["^C"]`, Run{}, "x\n", "x\n", Fallback},
-		"strip_annotated, long":         {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{}, "C\n" + numbered(1, 9), "(1 noise lines removed)\n\nline 1\n... (7 lines omitted) ...\nline 9\n", Partial},
-		"strip_annotated, long, failed": {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, Run{Exit: 1}, numbered(1, 9), numbered(1, 9), Fallback},
-		"strip_annotated, only noise":   {"strip_annotated", `patterns = ["^C"]`, Run{}, "C\nC\n", "(2 noise lines removed)\n", Full},
+		"strip_noise":                   {"strip_noise", `patterns = ["^a"]`, strategy.Run{}, "a1\nb\n\na2\n\nc\n", "b\n\nc\n", strategy.Full},
+		"strip_noise, nothing":          {"strip_noise", `patterns = ["^x"]`, strategy.Run{}, "a\n", "a\n", strategy.Fallback},
+		"strip_noise, keep":             {"strip_noise", `patterns = ["^a"], keep = ["2$"]`, strategy.Run{}, "a1\na2\n", "a2\n", strategy.Full},
+		"truncate, short":               {"truncate", `max_lines = 5, head = 1, tail = 1`, strategy.Run{}, strategytest.Numbered(1, 5), strategytest.Numbered(1, 5), strategy.Fallback},
+		"truncate":                      {"truncate", `max_lines = 5, head = 2, tail = 1`, strategy.Run{}, strategytest.Numbered(1, 9), "line 1\nline 2\n... (6 lines omitted) ...\nline 9\n", strategy.Partial},
+		"truncate, an error between":    {"truncate", `max_lines = 5, head = 1, tail = 1, context = 1`, strategy.Run{}, strategytest.Numbered(1, 5) + "x.go:3: error: y\n  here\n" + strategytest.Numbered(6, 9), "line 1\n... (4 lines omitted) ...\nx.go:3: error: y\n  here\n... (3 lines omitted) ...\nline 9\n", strategy.Partial},
+		"truncate, no tail":             {"truncate", `max_lines = 3, head = 3, tail = 0`, strategy.Run{}, strategytest.Numbered(1, 9), "line 1\nline 2\nline 3\n... (6 lines omitted) ...\n", strategy.Partial},
+		"truncate, keep":                {"truncate", `max_lines = 3, head = 1, tail = 1, keep = ["5"], context = 0`, strategy.Run{}, strategytest.Numbered(1, 9), "line 1\n... (3 lines omitted) ...\nline 5\n... (3 lines omitted) ...\nline 9\n", strategy.Partial},
+		"truncate, few lines":           {"truncate", `max_lines = 5`, strategy.Run{}, strategytest.Numbered(1, 9), "line 1\nline 2\n... (4 lines omitted) ...\nline 7\nline 8\nline 9\n", strategy.Partial},
+		"truncate, one line":            {"truncate", `max_lines = 1`, strategy.Run{}, strategytest.Numbered(1, 9), "... (8 lines omitted) ...\nline 9\n", strategy.Partial},
+		"truncate, few lines, head":     {"truncate", `max_lines = 5, head = 1`, strategy.Run{}, strategytest.Numbered(1, 9), "line 1\n... (4 lines omitted) ...\n" + strategytest.Numbered(6, 9), strategy.Partial},
+		"truncate, few lines, tail":     {"truncate", `max_lines = 5, tail = 5`, strategy.Run{}, strategytest.Numbered(1, 9), "... (4 lines omitted) ...\n" + strategytest.Numbered(5, 9), strategy.Partial},
+		"strip_annotated, few lines":    {"strip_annotated", `patterns = ["^C"], long_output_threshold = 3`, strategy.Run{}, "C\n" + strategytest.Numbered(1, 9), "(1 noise lines removed)\n\nline 1\nline 2\n... (6 lines omitted) ...\nline 9\n", strategy.Partial},
+		"strip_annotated, long, quiet":  {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, strategy.Run{}, strategytest.Numbered(1, 9), strategytest.Numbered(1, 9), strategy.Fallback},
+		"keep_matching":                 {"keep_matching", `patterns = ["->"]`, strategy.Run{}, "x\na -> b\ny\n", "a -> b\n", strategy.Full},
+		"keep_matching, nothing":        {"keep_matching", `patterns = ["->"]`, strategy.Run{}, "x\n", "x\n", strategy.Fallback},
+		"keep_matching, failed":         {"keep_matching", `patterns = ["->"]`, strategy.Run{Exit: 1}, "x\na -> b\nerror: y\n", "a -> b\nerror: y\n", strategy.Full},
+		"keep_matching, more than one":  {"keep_matching", `patterns = ["->"]`, strategy.Run{Mixed: true}, "x\na -> b\n", "x\na -> b\n", strategy.Fallback},
+		"strip_annotated":               {"strip_annotated", `patterns = ["^C"], summary_pattern = "^ *F"`, strategy.Run{}, "C 1\nC 2\nwarning: x\n  --> y\n  F in 1 s\n", "F in 1 s\n(3 noise lines removed)\n\nwarning: x\n  --> y\n", strategy.Full},
+		"strip_annotated, failed":       {"strip_annotated", `patterns = ["^C"]`, strategy.Run{Exit: 1}, "C 1\nerror: x\n", "(1 noise lines removed)\n\nerror: x\n", strategy.Full},
+		"strip_annotated, no noise":     {"strip_annotated", `patterns = ["^C"]`, strategy.Run{}, "x\n", "x\n", strategy.Fallback},
+		"strip_annotated, long":         {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, strategy.Run{}, "C\n" + strategytest.Numbered(1, 9), "(1 noise lines removed)\n\nline 1\n... (7 lines omitted) ...\nline 9\n", strategy.Partial},
+		"strip_annotated, long, failed": {"strip_annotated", `patterns = ["^C"], long_output_threshold = 5, keep_head = 1, keep_tail = 1`, strategy.Run{Exit: 1}, strategytest.Numbered(1, 9), strategytest.Numbered(1, 9), strategy.Fallback},
+		"strip_annotated, only noise":   {"strip_annotated", `patterns = ["^C"]`, strategy.Run{}, "C\nC\n", "(2 noise lines removed)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, genericStrategies[tt.kind], tt.parameters)
-			got, confidence := filtered(t, s, tt.run, tt.in)
+			s := strategytest.Make(t, genericStrategies[tt.kind], tt.parameters)
+			got, confidence := strategytest.Filter(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
 			}
-			if again, _ := filtered(t, s, tt.run, got); again != got {
+			if again, _ := strategytest.Filter(t, s, tt.run, got); again != got {
 				t.Errorf("again:\n%s\nwant:\n%s", again, got)
 			}
 		})
@@ -60,7 +62,7 @@ func TestStrategyParameters(t *testing.T) {
 		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
 	} {
 		for parameters, want := range tt {
-			if _, err := built(genericStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := strategytest.Build(genericStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}
@@ -70,18 +72,18 @@ func TestStrategyParameters(t *testing.T) {
 // FuzzStrategies puts texts through the strategies that work on any text:
 // filtering again changes nothing.
 func FuzzStrategies(f *testing.F) {
-	f.Add("a\nb\nerror: x\n"+numbered(1, 20), 0)
+	f.Add("a\nb\nerror: x\n"+strategytest.Numbered(1, 20), 0)
 	f.Add("C\n\nC\n(2 noise lines removed)\n", 1)
-	f.Add("... (3 lines omitted) ...\n"+numbered(1, 9), 0)
+	f.Add("... (3 lines omitted) ...\n"+strategytest.Numbered(1, 9), 0)
 	f.Fuzz(func(t *testing.T, body string, exit int) {
 		body = string(text.Sanitize([]byte(body)))
 		for kind, parameters := range map[string]string{
 			"strip_noise": `patterns = ["^a", "9$"]`, "truncate": `max_lines = 6, head = 2, tail = 2`, "keep_matching": `patterns = ["1", "b"]`,
 			"strip_annotated": `patterns = ["^C"], summary_pattern = "^F", long_output_threshold = 6, keep_head = 2, keep_tail = 2`,
 		} {
-			s := made(t, genericStrategies[kind], parameters)
-			got, _ := filtered(t, s, Run{Exit: exit}, body)
-			if again, _ := filtered(t, s, Run{Exit: exit}, got); again != got && len(again) < len(got) {
+			s := strategytest.Make(t, genericStrategies[kind], parameters)
+			got, _ := strategytest.Filter(t, s, strategy.Run{Exit: exit}, body)
+			if again, _ := strategytest.Filter(t, s, strategy.Run{Exit: exit}, got); again != got && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", kind, got, again)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -12,7 +13,7 @@ type stripNoise struct{ noise, keep *text.Patterns }
 
 // newStripNoise makes the strategy "strip_noise": lines that match one of
 // patterns go, save those that match one of keep.
-func newStripNoise(p params) (Strategy, error) {
+func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`
 		Keep     []string `toml:"keep"`
@@ -40,7 +41,9 @@ func both(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 	return n, k, nil
 }
 
-func (s stripNoise) Begin(_ Run, out *text.Lines) Pass { return &stripping{stripNoise: s, out: out} }
+func (s stripNoise) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
+	return &stripping{stripNoise: s, out: out}
+}
 
 type stripping struct {
 	stripNoise
@@ -56,11 +59,11 @@ func (s *stripping) Line(l []byte) {
 	s.out.Write(l)
 }
 
-func (s *stripping) End() Confidence {
+func (s *stripping) End() strategy.Confidence {
 	if !s.dropped {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Full
+	return strategy.Full
 }
 
 // keepMatching keeps lines.
@@ -68,7 +71,7 @@ type keepMatching struct{ wanted *text.Patterns }
 
 // newKeepMatching makes the strategy "keep_matching": only lines that match one
 // of patterns stay; of a command that failed, also what tells of errors.
-func newKeepMatching(p params) (Strategy, error) {
+func newKeepMatching(p strategy.Params) (strategy.Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`
 	}
@@ -79,13 +82,13 @@ func newKeepMatching(p params) (Strategy, error) {
 	return keepMatching{wanted}, err
 }
 
-func (k keepMatching) Begin(run Run, out *text.Lines) Pass {
+func (k keepMatching) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &matching{keepMatching: k, run: run, out: out}
 }
 
 type matching struct {
 	keepMatching
-	run   Run
+	run   strategy.Run
 	out   *text.Lines
 	found bool
 }
@@ -100,9 +103,9 @@ func (m *matching) Line(l []byte) {
 	}
 }
 
-func (m *matching) End() Confidence {
+func (m *matching) End() strategy.Confidence {
 	if !m.found || m.run.Mixed {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Full
+	return strategy.Full
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -24,7 +25,7 @@ type table struct {
 // rows those with the largest numbers stay, and of the others at least the names
 // or the states; command lines are cut at width. Of the tables of other commands
 // all rows stay, and what pads their columns goes.
-func newTable(p params) (Strategy, error) {
+func newTable(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Rows  int `toml:"max_rows"`
 		Width int `toml:"width"`
@@ -38,7 +39,7 @@ func newTable(p params) (Strategy, error) {
 	return table{c.Rows, c.Width}, nil
 }
 
-func (t table) Begin(run Run, out *text.Lines) Pass {
+func (t table) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	program, _, _ := strings.Cut(run.Command, " ")
 	return &tablePass{table: t, program: program, run: run, out: out, all: text.NewLines()}
 }
@@ -46,7 +47,7 @@ func (t table) Begin(run Run, out *text.Lines) Pass {
 type tablePass struct {
 	table
 	program string
-	run     Run
+	run     strategy.Run
 	out     *text.Lines
 	all     *text.Lines
 	again   bool
@@ -62,10 +63,10 @@ func (t *tablePass) Line(l []byte) {
 	t.all.Write(l)
 }
 
-func (t *tablePass) End() Confidence {
+func (t *tablePass) End() strategy.Confidence {
 	defer t.all.Close()
 	if t.again || t.all.Count() < 5 {
-		return Fallback
+		return strategy.Fallback
 	}
 	gone := ""
 	switch t.program {
@@ -85,30 +86,30 @@ func (t *tablePass) End() Confidence {
 		return t.columns()
 	}
 	if gone == "" {
-		return Fallback
+		return strategy.Fallback
 	}
 	t.out.WriteString("(" + gone + tableTail)
-	return Partial
+	return strategy.Partial
 }
 
 // columns takes out what pads the columns of a table. Most of its rows have some.
-func (t *tablePass) columns() Confidence {
+func (t *tablePass) columns() strategy.Confidence {
 	padded := 0
 	if !t.each(func(l []byte) {
 		if bytes.Contains(bytes.TrimLeft(l, " "), []byte("   ")) {
 			padded++
 		}
 	}) || padded*3 < t.all.Count()*2 {
-		return Fallback
+		return strategy.Fallback
 	}
 	var line []byte
 	if !t.each(func(l []byte) {
 		line = text.Squeeze(line[:0], bytes.TrimRight(l, " "))
 		t.out.Write(line)
 	}) {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Full
+	return strategy.Full
 }
 
 // each calls do with each line. An error of reading shows in what is left of the

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
 func TestTable(t *testing.T) {
@@ -37,12 +40,12 @@ func TestTable(t *testing.T) {
 		"padded":       {"dpkg -l", "||/ Name           Version      Architecture Description\n" + strings.Repeat("ii  adduser        3.134        all          add and remove users\n", 9), []string{"||/ Name  Version  Architecture Description\nii  adduser  3.134  all  add and remove users\n"}, []string{"   "}},
 		"not padded":   {"psql -c x", " a | b \n---+---\n 1 | x   y\n 2 | z\n 3 | u\n 4 | v\n", []string{"x   y"}, nil},
 		"a few rows":   {"ps aux", "  PID TTY          TIME CMD\n    1 ?        00:00:01 init\n", []string{"init"}, nil},
-		"what is else": {"ps aux", numbered(1, 200), []string{"line 100"}, nil},
+		"what is else": {"ps aux", strategytest.Numbered(1, 200), []string{"line 100"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, listingStrategies["table"], "")
-			run := Run{Command: tt.command}
-			got := passed(t, s, run, tt.in)
+			s := strategytest.Make(t, listingStrategies["table"], "")
+			run := strategy.Run{Command: tt.command}
+			got := strategytest.Pass(t, s, run, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -53,7 +56,7 @@ func TestTable(t *testing.T) {
 					t.Errorf("still %q in\n%s", gone, got)
 				}
 			}
-			if again := passed(t, s, run, got); again != got {
+			if again := strategytest.Pass(t, s, run, got); again != got {
 				t.Errorf("again:\n%s", again)
 			}
 		})
@@ -65,6 +68,6 @@ func FuzzTable(f *testing.F) {
 		f.Add(command, "PID FD COMMAND\n"+strings.Repeat("1 mem [x]\n2 x y\n12K\tx\ntmpfs 1 2 3 0% /x\n/dev/a 1 2 3 0% /x\n3 ESTAB x\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, made(t, listingStrategies["table"], "max_rows = 5, width = 40"), command, text)
+		checkCommand(t, strategytest.Make(t, listingStrategies["table"], "max_rows = 5, width = 40"), command, text)
 	})
 }

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -13,7 +14,7 @@ type terraform struct{ *digest }
 // newTerraform makes the strategy "terraform": a digest that also takes out of a
 // plan what is only known later, what does not change, and what resources looked
 // like that are destroyed.
-func newTerraform(p params) (Strategy, error) {
+func newTerraform(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func newTerraform(p params) (Strategy, error) {
 	return terraform{d}, nil
 }
 
-func (t terraform) Begin(run Run, out *text.Lines) Pass {
+func (t terraform) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &planning{digesting: t.begin(run, out)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -24,7 +25,7 @@ type testSummary struct {
 // What tests that passed have written stays where it is short, since whoever
 // prints something likely wants to see it; of more there is the begin, the end
 // and what tells of errors. What a test wrote goes where another one failed.
-func newTestSummary(p params) (Strategy, error) {
+func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxFailures int    `toml:"max_failures"`
 		Trace       int    `toml:"truncate_stack_trace"`
@@ -92,7 +93,7 @@ func testFormatNames() (names []string) {
 	return names
 }
 
-func (s testSummary) Begin(run Run, out *text.Lines) Pass {
+func (s testSummary) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	p := &testPass{testSummary: s, run: run, out: out}
 	left := outsideLines
 	if run.Mixed {
@@ -112,7 +113,7 @@ func (s testSummary) Begin(run Run, out *text.Lines) Pass {
 // Line and End are for runners, which say by them what a line is.
 type testPass struct {
 	testSummary
-	run     Run
+	run     strategy.Run
 	out     *text.Lines
 	runner  testRunner
 	kind    *testFormat
@@ -191,7 +192,7 @@ func (p *testPass) detect(l []byte) *testFormat {
 	return nil
 }
 
-func (p *testPass) End() Confidence {
+func (p *testPass) End() strategy.Confidence {
 	if p.runner != nil {
 		p.runner.end()
 	}
@@ -200,11 +201,11 @@ func (p *testPass) End() Confidence {
 	p.out.Write(text.NoiseCount(max(1, p.lines-p.out.Count())))
 	switch {
 	case p.again, !p.seen, p.run.Exit != 0 && !p.bad, p.out.Size() >= p.size:
-		return Fallback
+		return strategy.Fallback
 	case p.lossy || p.outside.cut || p.printed.cut:
-		return Partial
+		return strategy.Partial
 	}
-	return Full
+	return strategy.Full
 }
 
 // keep keeps a line.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -17,32 +19,32 @@ import (
 func TestTestSummary(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters string
-		run        Run
+		run        strategy.Run
 		in         string
 		keep, gone []string
 	}{
 		"gotestsum, each test by its name": {
-			parameters: `format = "go"`, run: Run{Exit: 1},
+			parameters: `format = "go"`, run: strategy.Run{Exit: 1},
 			in:   "PASS cart.TestA/one (0.00s)\nPASS cart.TestA (0.00s)\n    cart_test.go:7: got 1, want 2\nFAIL cart.TestB (0.00s)\nFAIL cart\n\n=== Failed\n=== FAIL: cart TestB (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 3 tests, 1 failure in 0.100s\n",
 			keep: []string{"cart_test.go:7: got 1, want 2", "FAIL cart.TestB", "DONE 3 tests, 1 failure"}, gone: []string{"TestA"},
 		},
 		"gotestsum, testdox": {
-			parameters: `format = "go"`, run: Run{Exit: 1},
+			parameters: `format = "go"`, run: strategy.Run{Exit: 1},
 			in:   "shop/cart:\n ✓ Adds one (0.00s)\n ✓ Adds two of them (0.00s)\n ✓ Adds one more (0.00s)\n ✖ Drops (0.00s)\n\n=== Failed\n=== FAIL: cart TestDrops (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 2 tests, 1 failure in 0.100s\n",
 			keep: []string{" ✖ Drops", "got 1, want 2", "DONE 2 tests"}, gone: []string{"Adds one"},
 		},
 		"jest, from rootDir on": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "FAIL src/a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL src/b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL ./b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nTests:       2 failed, 2 total\n",
 			keep: []string{"FAIL src/a/cart.test.js", "Received: 2", "FAIL src/b/cart.test.js", "Received: 4", "2 failed, 2 total"}, gone: []string{"FAIL ./a"},
 		},
 		"jest, the first of two summaries cut off": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "  ● cart › adds\n\n    Received: 2\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › drops\n\n    Received: 5\n\nTests:       2 failed, 2 total\n",
 			keep: []string{"cart › adds", "Received: 2", "cart › drops", "Received: 5"},
 		},
 		"phpunit, how many": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "PHPUnit 9.6.0 by Sebastian Bergmann and contributors.\n\n..F                                 3 / 3 (100%)\n\nTime: 00:00.010, Memory: 6.00 MB\n\nThere was 1 failure:\n\n1) CartTest::testSum\nFailed asserting that 3 matches expected 4.\n\n/home/dev/project/CartTest.php:7\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.\n",
 			keep: []string{"There was 1 failure:", "1) CartTest::testSum", "matches expected 4", "CartTest.php:7", "Failures: 1."}, gone: []string{"PHPUnit 9", "..F"},
 		},
@@ -51,22 +53,22 @@ func TestTestSummary(t *testing.T) {
 			keep: []string{"test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 7 filtered out (2 runs)"}, gone: []string{"test a"},
 		},
 		"cargo, blocks of nothing": {
-			run:  Run{Exit: 101},
+			run:  strategy.Run{Exit: 101},
 			in:   "running 1 test\ntest b ... FAILED\n\nfailures:\n\n---- stdout ----\n----  stdout ----\n---- b stdout ----\nError: bad\n\nfailures:\n    b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
 			keep: []string{"---- b stdout ----", "Error: bad", "test result: FAILED"},
 		},
 		"cargo, killed before the failures are told": {
-			run:  Run{Exit: 137},
+			run:  strategy.Run{Exit: 137},
 			in:   "     Running tests/api.rs (target/debug/deps/api-0123456789abcdef)\n\nrunning 4 tests\ntest a ... ok\ntest a_second_one ... ok\ntest b ... FAILED\ntest c ... \n",
 			keep: []string{"tests/api.rs", "running 4 tests", "test b ... FAILED", "test c ..."}, gone: []string{"test a"},
 		},
 		"cargo, a failure without words": {
-			run:  Run{Exit: 101},
+			run:  strategy.Run{Exit: 101},
 			in:   "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\nfailures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n",
 			keep: []string{"    b", "test result: FAILED", "--lib"}, gone: []string{"test a"},
 		},
 		"cargo, more failures than stay": {
-			parameters: "max_failures = 1", run: Run{Exit: 101},
+			parameters: "max_failures = 1", run: strategy.Run{Exit: 101},
 			in:   "running 7 tests\n\nfailures:\n\n" + cargoFailures(7) + "failures:\n    t1\n    t2\n\ntest result: FAILED. 0 passed; 7 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n",
 			keep: []string{"---- t1 stdout ----", "print 20 of t1", "---- t5 stdout ----", "src/t5.rs:1:2", "left: 5\n", "right: -5", "... and 2 more failures:", "  t6: thread 't6' panicked at src/t6.rs:1:2: assertion `left == right` failed left: 6 right: -6"}, gone: []string{"print 20 of t2", "print 1 of t6"},
 		},
@@ -91,12 +93,12 @@ func TestTestSummary(t *testing.T) {
 			keep: []string{"left: 1", "right: 2", "    a", "    b", "test result: FAILED"}, gone: []string{"Compiling"},
 		},
 		"nextest": {
-			run:  Run{Exit: 100},
+			run:  strategy.Run{Exit: 100},
 			in:   "    Starting 3 tests across 1 binary\n        PASS [   0.010s] shop a\n        FAIL [   0.004s] shop b\n  stdout ───\n\n    running 1 test\n    test b ... FAILED\n\n    failures:\n\n    failures:\n        b\n\n    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n    \n  stderr ───\n\n    thread 'b' panicked at src/lib.rs:10:9:\n    sums differ\n\n  Cancelling due to test failure: 1 test still running\n     SIGSEGV [   0.1s] shop c\n────────────\n     Summary [   0.2s] 3 tests run: 1 passed, 2 failed, 0 skipped\n        FAIL [   0.004s] shop b\n     SIGSEGV [   0.1s] shop c\nerror: test run failed\n",
 			keep: []string{"FAIL [   0.004s] shop b", "src/lib.rs:10:9", "sums differ", "SIGSEGV [   0.1s] shop c", "3 tests run: 1 passed, 2 failed", "error: test run failed"}, gone: []string{"PASS [", "running 1 test"},
 		},
 		"go, the last test hangs": {
-			run:  Run{Exit: -1},
+			run:  strategy.Run{Exit: -1},
 			in:   "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\n=== RUN   TestHangs\n",
 			keep: []string{"=== RUN   TestHangs"}, gone: []string{"TestA"},
 		},
@@ -105,51 +107,51 @@ func TestTestSummary(t *testing.T) {
 			keep: []string{"error: sample", "ok  \texample.test/x"}, gone: []string{"TestB"},
 		},
 		"go, prints of a test that passed beside one that failed": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "=== RUN   TestA\nnoise of A\n--- PASS: TestA (0.00s)\n=== RUN   TestB\nwords of B\n    b_test.go:3: wrong\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n",
 			keep: []string{"words of B", "b_test.go:3: wrong", "--- FAIL: TestB"}, gone: []string{"noise of A"},
 		},
 		"go, more failures than stay": {
-			parameters: "max_failures = 1", run: Run{Exit: 1},
+			parameters: "max_failures = 1", run: strategy.Run{Exit: 1},
 			in:   goFailures(7) + "FAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n",
 			keep: []string{"words 20 of Test1", "--- FAIL: Test5", "a_test.go:1: got 5, want -5", "words 2 of Test5", "--- FAIL: Test6", "a_test.go:1: got 6, want -6", "... (30 lines omitted) ..."}, gone: []string{"words 20 of Test5", "words 1 of Test6"},
 		},
 		"go, JSON cut off": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   `{"Time":"2026-01-02T03:04:05Z","Action":"start","Package":"example.test/x"}` + "\n" + `{"Time":"2026-01-02T03:04:05Z","Action":"output","Package":"example.test/x","Test":"TestA","Output":"=== RUN   TestA\n"}` + "\n" + `{"Time":"2026-01-02T03:04:05Z","Action":"output","Package":"example.test/x","Test":"TestA","Output":"    a_test.go:3: \u003cnil\u003e \"x\"\n"}` + "\n" + `{"Time":"2026-01-02T03:04:05Z","Action":"output","Package":"example.test/x","Test":"TestA","Output":"--- FAIL: Te` + "\n",
 			keep: []string{"=== RUN   TestA", `a_test.go:3: <nil> "x"`, `"Output":"--- FAIL: Te`}, gone: []string{"start"},
 		},
 		"pytest, killed": {
-			run:  Run{Exit: 137},
+			run:  strategy.Run{Exit: 137},
 			in:   "============================= test session starts ==============================\nplatform linux -- Python 3.12.1, pytest-8.0.0, pluggy-1.4.0\nrootdir: /home/dev/project\ncollected 40 items\n\ntests/test_a.py ..........F.........                                     [ 50%]\ntests/test_b.py ....Killed\n",
 			keep: []string{"tests/test_a.py ..........F", "Killed"}, gone: []string{"rootdir"},
 		},
 		"pytest, names without a summary": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "tests/test_a.py::test_1 PASSED      [ 33%]\ntests/test_a.py::test_2 FAILED      [ 66%]\ntests/test_a.py::test_3 PASSED      [100%]\n\n================ 1 failed, 2 passed in 0.10s ================\n",
 			keep: []string{"tests/test_a.py::test_2 FAILED", "1 failed, 2 passed"}, gone: []string{"test_1"},
 		},
 		"pytest, coverage is too low": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   ".................... [100%]\n---------- coverage: platform linux, python 3.12.1-final-0 -----------\nName        Stmts   Miss  Cover\n-------------------------------\nshop/a.py      10      0   100%\nshop/b.py      10      5    50%\n-------------------------------\nTOTAL          20      5    75%\nFAIL Required test coverage of 90% not reached. Total coverage: 75.00%\n20 passed in 0.10s\n",
 			keep: []string{"shop/b.py", "TOTAL", "FAIL Required test coverage", "20 passed"}, gone: []string{"shop/a.py"},
 		},
 		"vitest, code frames": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   " RUN  v2.1.0 /home/dev/project\n\n ✓ src/a.test.ts (3 tests) 5ms\n ❯ src/b.test.ts (2 tests | 1 failed) 12ms\n   × sums 6ms\n     → expected 3 to be 8\n\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n\n FAIL  src/b.test.ts > sums\nAssertionError: expected 3 to be 8\n ❯ src/b.test.ts:5:9\n      4|   it('sums', () => {\n      5|     expect(total()).toBe(8);\n       |         ^\n      6|   });\n\n⎯⎯⎯⎯⎯[1/1]⎯\n\n Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 4 passed (5)\n   Start at  12:00:00\n   Duration  1.00s\n",
 			keep: []string{"src/b.test.ts > sums", "5|     expect(total()).toBe(8);", "src/b.test.ts:5:9", "1 failed | 4 passed"}, gone: []string{"a.test.ts", "6|", "Start at"},
 		},
 		"mocha, titles of what failed": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "  Cart\n    #total()\n      ✔ sums\n      1) adds shipping\n    #empty()\n      ✔ is\n\n  2 passing (5ms)\n  1 failing\n\n  1) Cart\n       #total()\n         adds shipping:\n     AssertionError: 3 == 8\n      at Context.<anonymous> (test/cart.js:5:3)\n      at process.processImmediate (node:internal/timers:483:21)\n",
 			keep: []string{"    #total()", "1) adds shipping", "2 passing", "AssertionError: 3 == 8", "test/cart.js:5:3"}, gone: []string{"#empty()", "✔"},
 		},
 		"maven, warnings without end": {
-			in:   "[INFO] Scanning for projects...\n" + numberedAs("[WARNING] overlapping class %d\n", 1, 40) + "[INFO] -------------------------------------------------------\n[INFO]  T E S T S\n[INFO] -------------------------------------------------------\n[INFO] Running a.B\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in a.B\n[INFO] \n[INFO] Results:\n[INFO] \n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[INFO] \n[INFO] BUILD SUCCESS\n",
+			in:   "[INFO] Scanning for projects...\n" + strategytest.NumberedAs("[WARNING] overlapping class %d\n", 1, 40) + "[INFO] -------------------------------------------------------\n[INFO]  T E S T S\n[INFO] -------------------------------------------------------\n[INFO] Running a.B\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in a.B\n[INFO] \n[INFO] Results:\n[INFO] \n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[INFO] \n[INFO] BUILD SUCCESS\n",
 			keep: []string{"overlapping class 15", "... (25 lines omitted) ...", "Tests run: 2", "BUILD SUCCESS"}, gone: []string{"overlapping class 16"},
 		},
 		"pytest, skipped without end": {
-			in:   "===== test session starts =====\ncollected 41 items\n\nt.py " + strings.Repeat("s", 40) + ". [100%]\n\n===== short test summary info =====\n" + numberedAs("SKIPPED [1] t.py:%d: needs a GPU\n", 1, 40) + "===== 1 passed, 40 skipped in 0.10s =====\n",
+			in:   "===== test session starts =====\ncollected 41 items\n\nt.py " + strings.Repeat("s", 40) + ". [100%]\n\n===== short test summary info =====\n" + strategytest.NumberedAs("SKIPPED [1] t.py:%d: needs a GPU\n", 1, 40) + "===== 1 passed, 40 skipped in 0.10s =====\n",
 			keep: []string{"t.py:10: needs a GPU", "... (30 lines omitted) ...", "1 passed, 40 skipped"}, gone: []string{"t.py:11:"},
 		},
 		"jest, what a test wrote": {
@@ -157,39 +159,39 @@ func TestTestSummary(t *testing.T) {
 			keep: []string{"the answer is 42", "a.test.js:3:11", "1 passed, 1 total"}, gone: []string{"jest-circus"},
 		},
 		"maven, a class that does not end": {
-			run: Run{Exit: 143}, parameters: `format = "jvm"`,
+			run: strategy.Run{Exit: 143}, parameters: `format = "jvm"`,
 			in:   "[INFO] Scanning for projects...\n[INFO] Running shop.ATest\n[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in shop.ATest\n[INFO] Running shop.HangTest\n",
 			keep: []string{"Running shop.HangTest"}, gone: []string{"ATest"},
 		},
 		"gradle": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "> Task :compileJava UP-TO-DATE\n> Task :compileTestJava\n\n> Task :test\n\nCartTest > adds() PASSED\n\nCartTest > sums() FAILED\n    org.opentest4j.AssertionFailedError: expected: <8> but was: <3>\n        at app//org.junit.jupiter.api.AssertionUtils.fail(AssertionUtils.java:55)\n        at app//shop.CartTest.sums(CartTest.java:12)\n\n2 tests completed, 1 failed\n\n> Task :test FAILED\n\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':test'.\n> There were failing tests. See the report at: file:///home/dev/project/build/reports/tests/test/index.html\n\n* Try:\n> Run with --scan to get full insights.\n\nBUILD FAILED in 3s\n3 actionable tasks: 2 executed, 1 up-to-date\n",
 			keep: []string{"CartTest > sums() FAILED", "expected: <8> but was: <3>", "CartTest.java:12", "2 tests completed, 1 failed", "> There were failing tests", "BUILD FAILED"}, gone: []string{"adds()", "--scan", "UP-TO-DATE"},
 		},
 		"dotnet": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "  Determining projects to restore...\n  All projects are up-to-date for restore.\n  Shop -> /home/dev/project/bin/Debug/net8.0/Shop.dll\nTest run for /home/dev/project/bin/Debug/net8.0/Shop.dll (.NETCoreApp,Version=v8.0)\nStarting test execution, please wait...\nA total of 1 test files matched the specified pattern.\n[xUnit.net 00:00:00.21]     Shop.CartTests.Sums [FAIL]\n  Passed Shop.CartTests.Adds [3 ms]\n  Failed Shop.CartTests.Sums [5 ms]\n  Error Message:\n   Assert.Equal() Failure: Values differ\nExpected: 8\nActual:   3\n  Stack Trace:\n     at Shop.CartTests.Sums() in /home/dev/project/CartTests.cs:line 14\n   at System.RuntimeMethodHandle.InvokeMethod(Object target, Void** arguments)\n\nFailed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2, Duration: 20 ms - Shop.dll (net8.0)\n",
 			keep: []string{"Failed Shop.CartTests.Sums", "Expected: 8", "Actual:   3", "CartTests.cs:line 14", "Failed!  - Failed:     1"}, gone: []string{"Adds", "up-to-date"},
 		},
 		"googletest": {
-			run:  Run{Exit: 1},
+			run:  strategy.Run{Exit: 1},
 			in:   "[==========] Running 2 tests from 1 test suite.\n[----------] Global test environment set-up.\n[ RUN      ] Cart.Adds\na print\n[       OK ] Cart.Adds (0 ms)\n[ RUN      ] Cart.Sums\ncart_test.cc:12: Failure\nExpected equality of these values:\n  total\n    Which is: 3\n  8\n[  FAILED  ] Cart.Sums (0 ms)\n[==========] 2 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Cart.Sums\n\n 1 FAILED TEST\n",
 			keep: []string{"cart_test.cc:12: Failure", "Which is: 3", "[  FAILED  ] Cart.Sums", "[  PASSED  ] 1 test."}, gone: []string{"Cart.Adds", "a print"},
 		},
 		"make, after other lines": {
-			run:  Run{Exit: 2, Mixed: true},
+			run:  strategy.Run{Exit: 2, Mixed: true},
 			in:   "gcc -c a.c\nld: warning: odd\n=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:3: wrong\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\nmake: *** [Makefile:3: test] Error 1\n",
 			keep: []string{"gcc -c a.c", "ld: warning: odd", "b_test.go:3: wrong", "make: *** [Makefile:3: test] Error 1"}, gone: []string{"TestA"},
 		},
 		"all passed, and it failed": {
-			run:  Run{Exit: 2},
+			run:  strategy.Run{Exit: 2},
 			in:   "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\nPASS\nok  \texample.test/x\t0.1s\nthreshold of 90 is not reached\n",
 			keep: []string{"TestA", "threshold of 90"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := made(t, testreportStrategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
-			got, confidence := filtered(t, s, tt.run, string(text.Sanitize([]byte(tt.in))))
+			s := strategytest.Make(t, testreportStrategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
+			got, confidence := strategytest.Filter(t, s, tt.run, string(text.Sanitize([]byte(tt.in))))
 			for _, line := range tt.keep {
 				if !strings.Contains(got, line) {
 					t.Errorf("lost %q (%s):\n%s", line, confidence, got)
@@ -200,7 +202,7 @@ func TestTestSummary(t *testing.T) {
 					t.Errorf("kept %q (%s):\n%s", line, confidence, got)
 				}
 			}
-			if again, _ := filtered(t, s, tt.run, got); again != got {
+			if again, _ := strategytest.Filter(t, s, tt.run, got); again != got {
 				t.Errorf("again:\n%s\nwant:\n%s", again, got)
 			}
 		})
@@ -243,7 +245,7 @@ func TestTestSummaryParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`max_failures = 0`: "max_failures", `truncate_stack_trace = 1`: "truncate_stack_trace", `format = "x"`: `no format "x" (known: auto, cargo, go`, `max = 1`: `no "max"`,
 	} {
-		if _, err := built(testreportStrategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(testreportStrategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -261,7 +263,7 @@ func TestTestSummaryBounds(t *testing.T) {
 		}
 	}
 	b.WriteString("--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n")
-	got, _ := filtered(t, made(t, testreportStrategies["test_summary"], `format = "go"`), Run{Exit: 1}, b.String())
+	got, _ := strategytest.Filter(t, strategytest.Make(t, testreportStrategies["test_summary"], `format = "go"`), strategy.Run{Exit: 1}, b.String())
 	for _, line := range []string{"a_test.go:7: error: here it is", "--- FAIL: TestA", "lines omitted) ..."} {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -275,7 +277,7 @@ func TestTestSummaryBounds(t *testing.T) {
 // testOutputs are outputs of test runners.
 func testOutputs(t testing.TB) (all [][]byte) {
 	t.Helper()
-	for _, root := range sampleDirs() {
+	for _, root := range strategytest.SampleDirs() {
 		paths, err := filepath.Glob(filepath.Join(root, "*-test", "*", "output"))
 		if err != nil {
 			t.Fatal(err)
@@ -298,19 +300,19 @@ func FuzzTestSummary(f *testing.F) {
 	for i, text := range testOutputs(f) {
 		f.Add(text[:min(len(text), 20<<10)], uint8(i), i%2)
 	}
-	var all []Strategy
+	var all []strategy.Strategy
 	for _, name := range append(testFormatNames(), "auto") {
-		all = append(all, made(f, testreportStrategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
+		all = append(all, strategytest.Make(f, testreportStrategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, which uint8, exit int) {
 		text := string(text.Sanitize(raw))
 		s := all[int(which)%len(all)]
-		run := Run{Exit: exit, Mixed: which > 127}
-		got, _ := filtered(t, s, run, text)
+		run := strategy.Run{Exit: exit, Mixed: which > 127}
+		got, _ := strategytest.Filter(t, s, run, text)
 		if !utf8.ValidString(got) || strings.ContainsRune(got, '\x1b') || len(got) > len(text) {
 			t.Errorf("of %d bytes: %q", len(text), got)
 		}
-		if again, _ := filtered(t, s, run, got); again != got {
+		if again, _ := strategytest.Filter(t, s, run, got); again != got {
 			t.Errorf("%q, again %q", got, again)
 		}
 	})
@@ -321,7 +323,7 @@ func BenchmarkTestSummary(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var body []byte
 			dirs := map[string]string{"cargo": "cargo-test", "go": "go-test", "js": "js-test", "jvm": "jvm-test", "pytest": "pytest", "auto": "*-test"}
-			for _, root := range sampleDirs() {
+			for _, root := range strategytest.SampleDirs() {
 				paths, _ := filepath.Glob(filepath.Join(root, dirs[name], "*", "output"))
 				for _, path := range paths {
 					more, err := os.ReadFile(path)
@@ -336,12 +338,12 @@ func BenchmarkTestSummary(b *testing.B) {
 			}
 			body = bytes.Repeat(body, 1+(4<<20)/len(body))
 			lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
-			s := made(b, testreportStrategies["test_summary"], `format = "`+name+`"`)
+			s := strategytest.Make(b, testreportStrategies["test_summary"], `format = "`+name+`"`)
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
 				out := text.NewLines()
-				p := s.Begin(Run{}, out)
+				p := s.Begin(strategy.Run{}, out)
 				for _, l := range lines {
 					p.Line(l)
 				}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -16,7 +17,7 @@ type truncate struct {
 // newTruncate makes the strategy "truncate": of an output with more than
 // max_lines, the first head and the last tail lines stay, and between them those
 // that tell of errors or match one of keep, with the context lines behind each.
-func newTruncate(p params) (Strategy, error) {
+func newTruncate(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxLines int      `toml:"max_lines"`
 		Head     *int     `toml:"head"`
@@ -44,7 +45,7 @@ func newTruncate(p params) (Strategy, error) {
 	return truncate{text.Excerpt{Head: head, Tail: tail, Keep: keep, Context: c.Context}, c.MaxLines}, nil
 }
 
-func (t truncate) Begin(_ Run, out *text.Lines) Pass {
+func (t truncate) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &truncating{max: t.max, cut: t.Cut(out)}
 }
 
@@ -59,9 +60,9 @@ func (t *truncating) Line(l []byte) {
 	t.cut.Line(l)
 }
 
-func (t *truncating) End() Confidence {
+func (t *truncating) End() strategy.Confidence {
 	if t.n <= t.max || !t.cut.End() {
-		return Fallback
+		return strategy.Fallback
 	}
-	return Partial
+	return strategy.Partial
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
 // A rule with unless leaves an output alone that the rule it names recognised,
@@ -16,13 +19,13 @@ func TestUnless(t *testing.T) {
 	for name, tt := range map[string]struct {
 		unless, in string
 		rules      []string
-		confidence Confidence
+		confidence strategy.Confidence
 	}{
-		"recognised":     {"unless = \"first\"\n", "a\nc\n", []string{"first"}, Full},
-		"not recognised": {"unless = \"first\"\n", "b\nc\n", []string{"first", "second"}, Fallback},
-		"without":        {"", "a\nc\n", []string{"first", "second"}, Fallback},
-		"both":           {"", "a\nb\nc\n", []string{"first", "second"}, Full},
-		"of no rule":     {"unless = \"nosuch\"\n", "b\nc\n", []string{"first", "second"}, Fallback},
+		"recognised":     {"unless = \"first\"\n", "a\nc\n", []string{"first"}, strategy.Full},
+		"not recognised": {"unless = \"first\"\n", "b\nc\n", []string{"first", "second"}, strategy.Fallback},
+		"without":        {"", "a\nc\n", []string{"first", "second"}, strategy.Fallback},
+		"both":           {"", "a\nb\nc\n", []string{"first", "second"}, strategy.Full},
+		"of no rule":     {"unless = \"nosuch\"\n", "b\nc\n", []string{"first", "second"}, strategy.Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "filters.toml")
@@ -60,7 +63,7 @@ func TestDecodedIsMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if got := textOf(t, o.Text); strings.Contains(got, alnum2) || !strings.Contains(got, "[REDACTED:github token]") || Warning(o.Found) == "" {
+	if got := strategytest.Text(t, o.Text); strings.Contains(got, alnum2) || !strings.Contains(got, "[REDACTED:github token]") || Warning(o.Found) == "" {
 		t.Errorf("%q:\n%s", Warning(o.Found), got)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/filter/text"
-
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 func newFilter(f *flags) *cobra.Command {
@@ -127,7 +127,7 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
 			if err := differences(w, before, after); err != nil {
 				fmt.Fprintf(w, "  (the lines cannot be shown: %v)\n", err)
 			}
-		case by.Confidence == filter.Fallback:
+		case by.Confidence == strategy.Fallback:
 			fmt.Fprintln(w, "nothing changed: it knows nothing here that it may take out")
 		default:
 			fmt.Fprintln(w, "nothing changed: there is nothing to take out")

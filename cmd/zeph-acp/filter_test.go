@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/filter/text"
-
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // A rule that panicked is named as what has a bug, not as one that does not know
@@ -16,7 +16,7 @@ func TestExplainPanic(t *testing.T) {
 	lines := text.NewLines()
 	defer lines.Close()
 	var said strings.Builder
-	explainer(&said)(filter.Applied{Rule: "mine", Strategy: "dedup", Confidence: filter.Fallback, Failed: errors.New("a bug\nmain.go:7")}, lines, lines)
+	explainer(&said)(filter.Applied{Rule: "mine", Strategy: "dedup", Confidence: strategy.Fallback, Failed: errors.New("a bug\nmain.go:7")}, lines, lines)
 	if want := "rule mine (dedup): fallback, nothing changed: it panicked, which is a bug worth a report:\na bug\nmain.go:7\n"; said.String() != want {
 		t.Errorf("said %q, want %q", said.String(), want)
 	}

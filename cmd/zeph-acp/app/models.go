@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/filter/text"
-
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"

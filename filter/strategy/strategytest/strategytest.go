@@ -1,4 +1,5 @@
-package filter
+// Package strategytest makes and runs strategies for the tests of their packages.
+package strategytest
 
 import (
 	"bytes"
@@ -9,20 +10,22 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// checkStrategy holds a strategy to what all of them promise, on any text.
-func checkStrategy(t *testing.T, s Strategy, body string) {
+// Check holds a strategy to what all of them promise, on any text.
+func Check(t *testing.T, s strategy.Strategy, body string) {
 	t.Helper()
 	body = string(text.Sanitize([]byte(body)))
-	for _, run := range []Run{{}, {Exit: 1}, {Mixed: true}} {
-		got := passed(t, s, run, body)
+	for _, run := range []strategy.Run{{}, {Exit: 1}, {Mixed: true}} {
+		got := Pass(t, s, run, body)
 		if len(got) > len(body) {
 			t.Errorf("%+v: grew from %d to %d bytes", run, len(body), len(got))
 		}
-		if again := passed(t, s, run, got); again != got {
-			t.Errorf("%+v: %s\nfirst:\n%s\nagain:\n%s", run, firstDifference(got, again), got, again)
+		if again := Pass(t, s, run, got); again != got {
+			t.Errorf("%+v: %s\nfirst:\n%s\nagain:\n%s", run, Difference(got, again), got, again)
 		}
 		if string(bytes.ToValidUTF8([]byte(got), nil)) != got {
 			t.Errorf("%+v: no UTF-8: %q", run, got)
@@ -30,8 +33,8 @@ func checkStrategy(t *testing.T, s Strategy, body string) {
 	}
 }
 
-// passed is a text after one rule, which keeps it where it would not get shorter.
-func passed(t testing.TB, s Strategy, run Run, body string) string {
+// Pass is a text after one rule, which keeps it where it would not get shorter.
+func Pass(t testing.TB, s strategy.Strategy, run strategy.Run, body string) string {
 	t.Helper()
 	in, out := text.NewLines(), text.NewLines()
 	defer in.Close()
@@ -43,14 +46,14 @@ func passed(t testing.TB, s Strategy, run Run, body string) string {
 	if err := in.Each(p.Line); err != nil {
 		t.Fatal(err)
 	}
-	if p.End() == Fallback || out.Size() >= in.Size() {
-		return textOf(t, in)
+	if p.End() == strategy.Fallback || out.Size() >= in.Size() {
+		return Text(t, in)
 	}
-	return textOf(t, out)
+	return Text(t, out)
 }
 
-// benchmarkStrategy runs a strategy alone over the outputs of a rule.
-func benchmarkStrategy(b *testing.B, s Strategy, run Run, body []byte) {
+// Benchmark runs a strategy alone over the outputs of a rule.
+func Benchmark(b *testing.B, s strategy.Strategy, run strategy.Run, body []byte) {
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte{'\n'}), []byte{'\n'})
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
@@ -66,9 +69,9 @@ func benchmarkStrategy(b *testing.B, s Strategy, run Run, body []byte) {
 	b.ReportMetric(float64(len(lines)), "lines/op")
 }
 
-// sampleDirs are where samples are: the project's own, and more where an
+// SampleDirs are where samples are: the project's own, and more where an
 // environment variable names a directory.
-func sampleDirs() []string {
+func SampleDirs() []string {
 	dirs := []string{"testdata/samples"}
 	if more := os.Getenv("FILTER_SAMPLES_DIR"); more != "" {
 		dirs = append(dirs, more)
@@ -76,8 +79,8 @@ func sampleDirs() []string {
 	return dirs
 }
 
-// textOf reads all of a Lines.
-func textOf(t testing.TB, l *text.Lines) string {
+// Text reads all of a Lines.
+func Text(t testing.TB, l *text.Lines) string {
 	t.Helper()
 	b, err := io.ReadAll(l.Spool().Reader())
 	if err != nil {
@@ -86,7 +89,7 @@ func textOf(t testing.TB, l *text.Lines) string {
 	return string(b)
 }
 
-func firstDifference(a, b string) string {
+func Difference(a, b string) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++
@@ -94,27 +97,27 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("different at byte %d: %q, not %q", i, b[i:min(len(b), i+80)], a[i:min(len(a), i+80)])
 }
 
-// made makes a strategy of parameters in TOML, on a line, divided by commas.
-func made(t testing.TB, build Constructor, parameters string) Strategy {
+// Make makes a strategy of parameters in TOML, on a line, divided by commas.
+func Make(t testing.TB, build strategy.Constructor, parameters string) strategy.Strategy {
 	t.Helper()
-	s, err := built(build, parameters)
+	s, err := Build(build, parameters)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// built is made for parameters that may be wrong.
-func built(build Constructor, parameters string) (Strategy, error) {
-	var table struct{ Strategy params }
+// Build is made for parameters that may be wrong.
+func Build(build strategy.Constructor, parameters string) (strategy.Strategy, error) {
+	var table struct{ Strategy strategy.Params }
 	if err := toml.Unmarshal([]byte("strategy = { "+parameters+" }"), &table); err != nil {
 		return nil, err
 	}
 	return build(table.Strategy)
 }
 
-// filtered puts a text through one strategy.
-func filtered(t testing.TB, s Strategy, run Run, body string) (string, Confidence) {
+// Filter puts a text through one strategy.
+func Filter(t testing.TB, s strategy.Strategy, run strategy.Run, body string) (string, strategy.Confidence) {
 	t.Helper()
 	out := text.NewLines()
 	defer out.Close()
@@ -123,17 +126,17 @@ func filtered(t testing.TB, s Strategy, run Run, body string) (string, Confidenc
 		p.Line([]byte(strings.TrimSuffix(line, "\n")))
 	}
 	c := p.End()
-	if c == Fallback {
+	if c == strategy.Fallback {
 		return body, c
 	}
-	return textOf(t, out), c
+	return Text(t, out), c
 }
 
-// numbered are n lines.
-func numbered(from, to int) string { return numberedAs("line %d\n", from, to) }
+// Numbered are n lines.
+func Numbered(from, to int) string { return NumberedAs("line %d\n", from, to) }
 
-// numberedAs writes a format once for each number.
-func numberedAs(format string, from, to int) string {
+// NumberedAs writes a format once for each number.
+func NumberedAs(format string, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
 		fmt.Fprintf(&b, format, i)

@@ -1,4 +1,13 @@
-package filter
+// Package strategy is the contract between the filter and its strategies.
+//
+// A [Constructor] makes a [Strategy] of the parameters of a rule. The filter begins
+// a [Pass] for each output, sends it the lines, and ends it. The [Confidence] of the
+// pass says whether its result counts.
+//
+// Why may a pass say [Fallback]? A summary of something that is not a test run
+// would lose everything, so a strategy that does not recognise its input returns
+// Fallback and the output stays as it was.
+package strategy
 
 import (
 	"bytes"
@@ -7,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -50,23 +60,23 @@ type Pass interface {
 
 // Constructor makes a strategy of its parameters. The error says which one is
 // wrong, and why.
-type Constructor func(p params) (Strategy, error)
+type Constructor func(p Params) (Strategy, error)
 
-// params are the parameters of a strategy, as a rule sets them.
-type params map[string]any
+// Params are the parameters of a strategy, as a rule sets them.
+type Params map[string]any
 
 // Decode decodes the parameters into a struct that holds the defaults. A name
 // that the struct does not have is an error.
-func (p params) Decode(into any) error {
+func (p Params) Decode(into any) error {
 	text, err := toml.Marshal(map[string]any(p))
 	if err != nil {
 		return err
 	}
-	return strictly(text, into)
+	return Strict(text, into)
 }
 
-// strictly decodes TOML into a struct that must have all of its keys.
-func strictly(text []byte, into any) error {
+// Strict decodes TOML into a struct that must have all of its keys.
+func Strict(text []byte, into any) error {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		return fmt.Errorf("there is no %q", strings.Join(strict.Errors[0].Key(), "."))
