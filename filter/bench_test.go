@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -133,18 +134,18 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 	mix := repeated(all, benchSize)
-	s := &Scanner{}
+	s := &redact.Scanner{}
 	b.Run("mix", func(b *testing.B) {
 		b.SetBytes(int64(len(mix)))
 		b.ReportAllocs()
 		for b.Loop() {
-			m := s.stream(func([]byte) {}, nil)
+			m := s.Stream(func([]byte) {}, nil)
 			for rest := mix; len(rest) > 0; {
 				end := bytes.IndexByte(rest, '\n')
-				m.line(rest[:end])
+				m.Line(rest[:end])
 				rest = rest[end+1:]
 			}
-			m.end()
+			m.End()
 		}
 	})
 	small := "Read /home/dev/project/main.go (lines 1-40)"
@@ -282,14 +283,14 @@ func BenchmarkMemory(b *testing.B) {
 
 // No sample but those of credentials has any.
 func TestSamplesHaveNoCredentials(t *testing.T) {
-	s := &Scanner{}
+	s := &redact.Scanner{}
 	for _, root := range strategytest.SampleDirs() {
 		for _, c := range samples(t, root) {
 			if strings.HasPrefix(c.rule, "credentials") {
 				continue
 			}
 			if _, found := s.Mask(string(text.Sanitize(c.output))); found != nil {
-				t.Errorf("%s/%s: %s", c.rule, c.name, Warning(found))
+				t.Errorf("%s/%s: %s", c.rule, c.name, redact.Warning(found))
 			}
 		}
 	}

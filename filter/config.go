@@ -3,6 +3,8 @@ package filter
 import (
 	"fmt"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
 // Config is the table [tools.filters].
@@ -44,7 +46,7 @@ func (c Config) Validate() map[string]string {
 		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns, and %d is the most", n, maxExtra)
 	}
 	for i, expr := range c.Security.ExtraPatterns {
-		if _, err := compileExtra(expr); err != nil {
+		if _, err := redact.CheckPattern(expr); err != nil {
 			wrong[fmt.Sprintf("security.extra_patterns[%d]", i)] = err.Error()
 		}
 	}

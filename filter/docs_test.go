@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
 // The documentation has every strategy and every kind of credential.
@@ -24,7 +26,7 @@ func TestDocs(t *testing.T) {
 	escape := strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`)
 	_, doc, _ = strings.Cut(doc, "\n## Credentials\n")
 	var rows strings.Builder
-	for _, c := range Credentials {
+	for _, c := range redact.Credentials {
 		fmt.Fprintf(&rows, "| %s | %s | %s |\n", c.Category, c.Kind, escape.Replace(c.Shapes))
 	}
 	if !strings.Contains(doc, "| --- | --- | --- |\n"+rows.String()) && !strings.Contains(doc, "|---|---|---|\n"+rows.String()) {

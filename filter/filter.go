@@ -26,6 +26,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -34,7 +35,7 @@ import (
 // It does not change, and may be used concurrently.
 type Filter struct {
 	rules []rule
-	scan  *Scanner // nil does not look for credentials
+	scan  *redact.Scanner // nil does not look for credentials
 }
 
 // Outcome is what became of an output. Close it.
@@ -43,7 +44,7 @@ type Outcome struct {
 	Full       *text.Lines // all of it: sanitised and masked; Text itself where nothing went away
 	Rules      []Applied
 	Confidence strategy.Confidence // the worst of those of Rules; Full if there are none
-	Found      []Finding           // credentials, whose values are masked
+	Found      []redact.Finding    // credentials, whose values are masked
 	Raw        int64               // bytes that were read
 }
 
@@ -77,9 +78,9 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	rules := f.matching(run.Command)
 	full := text.NewLines()
 	var first *passage
-	var seen *familiar // lines of full
+	var seen *redact.Seen // lines of full
 	if f.scan != nil {
-		seen = newFamiliar()
+		seen = redact.NewSeen()
 	}
 	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
 		first = rules[0].begin(run)
@@ -147,20 +148,20 @@ func (f *Filter) matching(command string) (rules []rule) {
 // remask masks what only shows in what the rules made of an output: one that
 // decodes texts may put together what was in parts. Lines that were in the output
 // as they are were looked at.
-func (f *Filter) remask(o *Outcome, seen *familiar) error {
+func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if seen == nil || o.Text == o.Full {
 		return nil
 	}
-	look := func(next func([]byte)) ([]Finding, error) {
-		mask := f.scan.stream(next, nil)
+	look := func(next func([]byte)) ([]redact.Finding, error) {
+		mask := f.scan.Stream(next, nil)
 		err := o.Text.Each(func(l []byte) {
-			if seen.has(l) {
-				mask.familiar(l)
+			if seen.Has(l) {
+				mask.LineSeen(l)
 			} else {
-				mask.line(l)
+				mask.Line(l)
 			}
 		})
-		return mask.end(), err
+		return mask.End(), err
 	}
 	found, err := look(func([]byte) {})
 	if err != nil || len(found) == 0 {
@@ -176,7 +177,7 @@ func (f *Filter) remask(o *Outcome, seen *familiar) error {
 		return err
 	}
 	o.Text.Close()
-	o.Text, o.Found = text, addFindings(o.Found, found)
+	o.Text, o.Found = text, redact.Sum(o.Found, found)
 	return nil
 }
 
@@ -185,14 +186,14 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize makes lines of an output, with credentials masked, and adds them to full
 // and to seen, if that is not nil.
-func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *familiar) (*Outcome, error) {
-	mask := f.scan.stream(full.Write, seen)
-	s := text.Sanitizer{Emit: mask.line}
+func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*Outcome, error) {
+	mask := f.scan.Stream(full.Write, seen)
+	s := text.Sanitizer{Emit: mask.Line}
 	buf := buffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)
 	buffers.Put(buf)
 	s.End()
-	found := mask.end()
+	found := mask.End()
 	if err == nil {
 		err = full.Err()
 	}

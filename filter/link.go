@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -108,7 +109,7 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	c.kept(text)
 	out.Before, _ = l.Filter.scan.Visible(out.Before)
 	out.After, _ = l.Filter.scan.Visible(out.After)
-	after := []string{out.After, Warning(o.Found), statsLine(o.Full.Count(), text.Count(), out.Lost)}
+	after := []string{out.After, redact.Warning(o.Found), statsLine(o.Full.Count(), text.Count(), out.Lost)}
 	limit := l.MaxChars
 	if limit <= 0 {
 		limit = 50_000
@@ -169,8 +170,8 @@ func (l link) unfiltered(res *executors.Result, err error) {
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
 	res.Full = nil
-	res.Text = executors.JoinLines(text, Warning(found), fmt.Sprintf("[the output could not be filtered, and is not kept: %v]", err))
-	l.Metrics.add(Counts{Masked: values(found)})
+	res.Text = executors.JoinLines(text, redact.Warning(found), fmt.Sprintf("[the output could not be filtered, and is not kept: %v]", err))
+	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 
 // mask masks what is no output of a command.
@@ -183,7 +184,7 @@ func (l link) mask(res *executors.Result) {
 	text, found := scan.Visible(res.Text)
 	if res.Full != nil {
 		full := &executors.Spool{}
-		all, err := scan.copy(full, res.Full.Reader())
+		all, err := scan.Copy(full, res.Full.Reader())
 		res.Full.Close()
 		res.Full = full
 		if found = all; err != nil {
@@ -192,8 +193,8 @@ func (l link) mask(res *executors.Result) {
 			text = executors.JoinLines(text, fmt.Sprintf("[the full text could not be kept: %v]", err))
 		}
 	}
-	res.Text = executors.JoinLines(text, Warning(found))
-	l.Metrics.add(Counts{Masked: values(found)})
+	res.Text = executors.JoinLines(text, redact.Warning(found))
+	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 
 // raw masks and sanitises the texts of a rawOutput.

@@ -16,7 +16,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -35,8 +37,13 @@ func (t tool) Execute(_ context.Context, call *executors.Call) (executors.Result
 	return t.res, t.err
 }
 
-// fakeKey has the shape of a key, and is none.
-const fakeKey = "AKIA" + "Q3EGZ7WLM2T5XK4V"
+// Made up: a key of the right shape, and random text of 20, 40 and 32 characters.
+const (
+	fakeKey = "AKIA" + "Q3EGZ7WLM2T5XK4V"
+	alnum2  = "tR7kQm2XzV9bLs4Wd8Yc"
+	alnum4  = "tR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0T"
+	hex32   = "9f2b6c0d4e7a81530bd2f4961ce8a73d"
+)
 
 // testLink drops the lines of "tool" that begin with "noise".
 func testLink(t testing.TB) *Link {
@@ -312,12 +319,12 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 		"a name drawn over":      {"10%\rpassword: |\n  s3cr3tPa55\n", "s3cr3tPa55"},
 		"one half in a colour":   {"github_pat_11ABCDEFG0" + alnum2 + "_\x1b[1m" + alnum4 + "abcdefgHIJ123456789\x1b[0m\n", alnum4},
 	} {
-		scan := &Scanner{}
+		scan := &redact.Scanner{}
 		if got, _ := scan.Visible(tt.text); strings.Contains(string(text.Sanitize([]byte(got))), tt.secret) {
 			t.Errorf("%s: %q", name, got)
 		}
 		var copied strings.Builder
-		found, err := scan.copy(&copied, strings.NewReader(tt.text))
+		found, err := scan.Copy(&copied, strings.NewReader(tt.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +352,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 // A credential in a long line is found wherever it is.
 func TestLongLinesHideNothing(t *testing.T) {
 	const secret, item = `"token": "` + alnum4 + `",`, `{"id":1234567,"name":"abc"},`
-	scan := &Scanner{}
+	scan := &redact.Scanner{}
 	for at := text.MaxLine - 100; at < text.MaxLine+100; at += 3 {
 		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*text.MaxLine/len(item))
 		var live strings.Builder
@@ -355,7 +362,7 @@ func TestLongLinesHideNothing(t *testing.T) {
 		}
 		mask.flush()
 		var copied strings.Builder
-		if _, err := scan.copy(&copied, strings.NewReader(line)); err != nil {
+		if _, err := scan.Copy(&copied, strings.NewReader(line)); err != nil {
 			t.Fatal(err)
 		}
 		o, err := (&Filter{scan: scan}).Apply("tool", 0, strings.NewReader(line))
@@ -485,10 +492,10 @@ func FuzzMaskCopy(f *testing.F) {
 		if len(body) > text.MaxLine {
 			return
 		}
-		s := &Scanner{}
+		s := &redact.Scanner{}
 		want, found := s.Mask(body)
 		var out strings.Builder
-		all, err := s.copy(&out, strings.NewReader(body))
+		all, err := s.Copy(&out, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

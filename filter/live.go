@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -14,12 +15,12 @@ const maxUnended = 4 << 10
 // liveMask masks what a command writes while it runs, as far as whole lines and
 // those before them tell: what has no end yet waits for it.
 type liveMask struct {
-	scan *Scanner
+	scan *redact.Scanner
 	next func(executors.Event)
 
 	mu    sync.Mutex
 	rest  []byte
-	lines *lineMask
+	lines *redact.LineWriter
 	out   bytes.Buffer
 }
 
@@ -52,7 +53,7 @@ func (l *liveMask) flush() {
 func (l *liveMask) end() {
 	l.take(len(l.rest))
 	if l.lines != nil {
-		l.lines.end()
+		l.lines.End()
 		l.emit()
 	}
 }
@@ -60,10 +61,10 @@ func (l *liveMask) end() {
 // take masks the first n bytes of what waits.
 func (l *liveMask) take(n int) {
 	if l.lines == nil {
-		l.lines = l.scan.lines(&l.out)
+		l.lines = l.scan.LineWriter(&l.out)
 	}
-	l.lines.line(l.rest[:n])
-	l.lines.release() // a person waits for it: only the end of a key might tell more
+	l.lines.Line(l.rest[:n])
+	l.lines.Release() // a person waits for it: only the end of a key might tell more
 	l.rest = append(l.rest[:0], l.rest[n:]...)
 }
 

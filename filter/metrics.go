@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -22,7 +23,7 @@ type Counts struct {
 
 // newCounts counts an outcome, as if all of it were kept.
 func newCounts(o *Outcome) Counts {
-	c := Counts{Commands: 1, BytesBefore: o.Raw, LinesBefore: int64(o.Full.Count()), Masked: values(o.Found)}
+	c := Counts{Commands: 1, BytesBefore: o.Raw, LinesBefore: int64(o.Full.Count()), Masked: redact.Count(o.Found)}
 	if len(o.Rules) > 0 {
 		*[]*int64{&c.Full, &c.Partial, &c.Fallback}[o.Confidence] = 1
 	}

@@ -1,6 +1,10 @@
 package filter
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/redact"
+)
 
 // New makes a filter of the built-in rules and the user's file over them; no
 // path means no such file. It masks the credentials that are known without
@@ -8,15 +12,15 @@ import "strconv"
 // and why.
 func New(path string) (*Filter, []string) {
 	rules, warnings := load(path)
-	return &Filter{rules: rules, scan: &Scanner{}}, warnings
+	return &Filter{rules: rules, scan: &redact.Scanner{}}, warnings
 }
 
 // Scanning gives a filter of the same rules that looks for credentials with s;
 // nil looks for none.
-func (f *Filter) Scanning(s *Scanner) *Filter { return &Filter{rules: f.rules, scan: s} }
+func (f *Filter) Scanning(s *redact.Scanner) *Filter { return &Filter{rules: f.rules, scan: s} }
 
 // Scanner is what f looks for credentials with; nil does not.
-func (f *Filter) Scanner() *Scanner { return f.scan }
+func (f *Filter) Scanner() *redact.Scanner { return f.scan }
 
 // Segment gives the part of a script that rules are matched against, empty if
 // none of it writes anything of its own. mixed says that other commands of the

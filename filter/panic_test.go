@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -59,7 +60,7 @@ func TestPanicOfARule(t *testing.T) {
 				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
 			} {
 				var log bytes.Buffer
-				l := &Link{Filter: &Filter{rules: rules, scan: &Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
+				l := &Link{Filter: &Filter{rules: rules, scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
 				full := spoolOf(t, noise(9)+long)
 				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
 				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
@@ -63,7 +64,7 @@ func TestDecodedIsMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if got := strategytest.Text(t, o.Text); strings.Contains(got, alnum2) || !strings.Contains(got, "[REDACTED:github token]") || Warning(o.Found) == "" {
-		t.Errorf("%q:\n%s", Warning(o.Found), got)
+	if got := strategytest.Text(t, o.Text); strings.Contains(got, alnum2) || !strings.Contains(got, "[REDACTED:github token]") || redact.Warning(o.Found) == "" {
+		t.Errorf("%q:\n%s", redact.Warning(o.Found), got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -89,7 +90,7 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 	if _, err := io.Copy(cmd.OutOrStdout(), o.Text.Spool().Reader()); err != nil {
 		return fmt.Errorf("write the filtered output: %w", err)
 	}
-	for _, line := range []string{o.Stats(), filter.Warning(o.Found)} {
+	for _, line := range []string{o.Stats(), redact.Warning(o.Found)} {
 		if line != "" {
 			fmt.Fprintln(said, line)
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -21,13 +22,13 @@ type filters struct {
 
 	mu       sync.Mutex
 	keys     []string                   // that are masked wherever they are
-	scanners map[string]*filter.Scanner // by their patterns
+	scanners map[string]*redact.Scanner // by their patterns
 }
 
 func newFilters(l *Loaded) *filters {
 	return &filters{
 		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return l.filterRules() }),
-		scanners: map[string]*filter.Scanner{},
+		scanners: map[string]*redact.Scanner{},
 	}
 }
 
@@ -118,7 +119,7 @@ func (l *Loaded) Filter() (*filter.Filter, []string) {
 }
 
 // scanner gives what looks for credentials; nil if nothing is to.
-func (f *filters) scanner(cfg filter.Security) *filter.Scanner {
+func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 	if !cfg.Enabled {
 		return nil
 	}
@@ -128,9 +129,9 @@ func (f *filters) scanner(cfg filter.Security) *filter.Scanner {
 	if s := f.scanners[name]; s != nil {
 		return s
 	}
-	s, err := filter.NewScanner(cfg.ExtraPatterns)
+	s, err := redact.NewScanner(cfg.ExtraPatterns)
 	if err != nil { // Validate has refused those
-		s = &filter.Scanner{}
+		s = &redact.Scanner{}
 	}
 	s.Learn(f.keys...)
 	f.scanners[name] = s

@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -124,7 +124,7 @@ func wholeSpot(value []byte, k credKind) spot {
 }
 
 // scan notes the hits in a line.
-func (m *masking) scan(l []byte) {
+func (m *Stream) scan(l []byte) {
 	m.escapes = false
 	m.look(l)
 	if m.escapes {
@@ -133,7 +133,7 @@ func (m *masking) scan(l []byte) {
 }
 
 // look notes the hits in a line as it is.
-func (m *masking) look(l []byte) {
+func (m *Stream) look(l []byte) {
 	m.judged, m.begins, m.cookies = 0, 0, 0
 	spots := m.spots
 	for i := 0; i < len(l); i++ {
@@ -159,7 +159,7 @@ func (m *masking) look(l []byte) {
 }
 
 // texts looks for the texts that are found by a byte and the one before it.
-func (m *masking) texts(l []byte, i int) {
+func (m *Stream) texts(l []byte, i int) {
 	table := m.spots.texts[l[i]]
 	if table == nil {
 		return
@@ -170,7 +170,7 @@ func (m *masking) texts(l []byte, i int) {
 }
 
 // stop looks around a byte, and gives the last one that needs no further look.
-func (m *masking) stop(l []byte, i int) int {
+func (m *Stream) stop(l []byte, i int) int {
 	switch b := l[i]; b {
 	case '-':
 		return m.dash(l, i)
@@ -203,7 +203,7 @@ func (m *masking) stop(l []byte, i int) int {
 }
 
 // text looks for what a spot tells of at a place.
-func (m *masking) text(l []byte, from int, s spot) {
+func (m *Stream) text(l []byte, from int, s spot) {
 	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
 		return
 	}
@@ -219,7 +219,7 @@ func (m *masking) text(l []byte, from int, s spot) {
 }
 
 // own looks for a pattern of the user's own.
-func (m *masking) own(l []byte, p *text.Pattern) {
+func (m *Stream) own(l []byte, p *text.Pattern) {
 	if !p.Match(l) {
 		return
 	}
@@ -357,7 +357,7 @@ func atlasToken(l []byte, from, body int) int {
 
 // mailchimp looks at a key of Mailchimp: 32 hexadecimal digits, -us and the number
 // of a data center.
-func (m *masking) mailchimp(l []byte, i int) {
+func (m *Stream) mailchimp(l []byte, i int) {
 	const size, most = 32, 2
 	from, at := i-size, i+len("-us")
 	end := text.DigitSet.Run(l, at)

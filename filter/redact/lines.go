@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func (s *Scanner) Visible(body string) (masked string, found []Finding) {
 }
 
 // count counts values that were found apart.
-func (m *masking) count(found []Finding) {
+func (m *Stream) count(found []Finding) {
 	for k := range m.found {
 		for _, f := range found {
 			if f.Kind == Credentials[k].Kind {
@@ -34,38 +34,38 @@ func (m *masking) count(found []Finding) {
 	}
 }
 
-// values is the number of values.
-func values(found []Finding) (n int64) {
+// Count is the number of values.
+func Count(found []Finding) (n int64) {
 	for _, f := range found {
 		n += int64(f.Count)
 	}
 	return n
 }
 
-// lineMask masks lines, and passes them on with the ends that they had.
-type lineMask struct {
+// LineWriter masks lines, and passes them on with the ends that they had.
+type LineWriter struct {
 	scan     *Scanner
 	w        io.Writer // keeps its error
-	mask     *masking
+	mask     *Stream
 	ends     []string // of the lines that mask has
 	returned bool     // the last one is a carriage return
 }
 
 // lines begins to mask lines, which go to w.
-func (s *Scanner) lines(w io.Writer) *lineMask {
-	l := &lineMask{scan: s, w: w}
-	l.mask = s.stream(l.pass, nil)
+func (s *Scanner) LineWriter(w io.Writer) *LineWriter {
+	l := &LineWriter{scan: s, w: w}
+	l.mask = s.Stream(l.pass, nil)
 	return l
 }
 
 // release passes on lines that wait to be judged by those after them.
-func (l *lineMask) release() { l.mask.release() }
+func (l *LineWriter) Release() { l.mask.Release() }
 
 // end passes on all lines, and returns what was found.
-func (l *lineMask) end() []Finding { return l.mask.end() }
+func (l *LineWriter) End() []Finding { return l.mask.End() }
 
 // pass writes a masked line.
-func (l *lineMask) pass(line []byte) {
+func (l *LineWriter) pass(line []byte) {
 	_, _ = l.w.Write(line)
 	_, _ = io.WriteString(l.w, l.ends[0])
 	l.ends = l.ends[1:]
@@ -73,7 +73,7 @@ func (l *lineMask) pass(line []byte) {
 
 // line takes lines, or a part of a long one, which has no end. What is overwritten
 // in place counts as lines of their own, so that pieces of any size make no difference.
-func (l *lineMask) line(line []byte) {
+func (l *LineWriter) Line(line []byte) {
 	for len(line) > 0 {
 		n, end := len(line), ""
 		if i := bytes.IndexAny(line, "\r\n"); i >= 0 {
@@ -88,7 +88,7 @@ func (l *lineMask) line(line []byte) {
 }
 
 // state takes a line, or what overwrites one.
-func (l *lineMask) state(line []byte, end string) {
+func (l *LineWriter) state(line []byte, end string) {
 	rest := len(line) == 0 && l.returned // of an end
 	if l.returned && !rest {
 		l.mask.redraw()
@@ -106,21 +106,21 @@ func (l *lineMask) state(line []byte, end string) {
 		_, _ = io.WriteString(l.w, end)
 	default:
 		l.ends = append(l.ends, end)
-		l.mask.line(line)
+		l.mask.Line(line)
 	}
 }
 
 // drawn masks a line that a terminal shows otherwise. What is seen of it is what goes
 // on with the lines before; it takes the place of the line where that would show more.
-func (l *lineMask) drawn(line []byte) []byte {
-	l.mask.release()
+func (l *LineWriter) drawn(line []byte) []byte {
+	l.mask.Release()
 	var shown []byte
 	l.mask.next = func(line []byte) { shown = append(append(shown, line...), '\n') }
 	clean := text.Sanitize(line)
 	for part := range bytes.Lines(clean) {
-		l.mask.line(bytes.TrimSuffix(part, []byte("\n")))
+		l.mask.Line(bytes.TrimSuffix(part, []byte("\n")))
 	}
-	l.mask.release()
+	l.mask.Release()
 	l.mask.next = l.pass
 	masked, found := l.scan.Mask(string(line))
 	switch {
@@ -133,9 +133,9 @@ func (l *lineMask) drawn(line []byte) []byte {
 }
 
 // copy masks a text of any length. The error is one of reading or writing it.
-func (s *Scanner) copy(to io.Writer, from io.Reader) ([]Finding, error) {
+func (s *Scanner) Copy(to io.Writer, from io.Reader) ([]Finding, error) {
 	w, r := bufio.NewWriterSize(to, text.BufferSize), bufio.NewReaderSize(from, text.MaxLine)
-	lines := s.lines(w)
+	lines := s.LineWriter(w)
 	var err error
 	var rest []byte // of a long line
 	for err == nil {
@@ -146,10 +146,10 @@ func (s *Scanner) copy(to io.Writer, from io.Reader) ([]Finding, error) {
 		if err == bufio.ErrBufferFull { // it goes on in pieces
 			n, err = text.SafeCut(line), nil
 		}
-		lines.line(line[:n])
+		lines.Line(line[:n])
 		rest = append(rest[:0], line[n:]...)
 	}
-	found := lines.end()
+	found := lines.End()
 	if err == io.EOF {
 		err = w.Flush()
 	}

@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -407,15 +407,15 @@ func TestMaskAllocates(t *testing.T) {
 func TestHeldBack(t *testing.T) {
 	var out bytes.Buffer
 	most := 0
-	m := (&Scanner{}).stream(func(l []byte) { out.Write(append(l, '\n')) }, nil)
+	m := (&Scanner{}).Stream(func(l []byte) { out.Write(append(l, '\n')) }, nil)
 	var want bytes.Buffer
 	for i := range 5000 {
 		line := strings.Repeat(string(rune('A'+i%26))+"b1", 25)
 		want.WriteString(line + "\n")
-		m.line([]byte(line))
+		m.Line([]byte(line))
 		most = max(most, len(m.held.text))
 	}
-	if found := m.end(); len(found) > 0 || out.String() != want.String() || most > maxHeldKey {
+	if found := m.End(); len(found) > 0 || out.String() != want.String() || most > maxHeldKey {
 		t.Errorf("found %v, held %d bytes, the text is as it was: %t", found, most, out.String() == want.String())
 	}
 }
@@ -433,16 +433,16 @@ func TestMaskFamiliarLines(t *testing.T) {
 		"the end of a key cut at begin": "x\n" + key + "\nx\n" + key + "\n" + key + "\n-----END RSA PRIVATE KEY-----\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			masked := func(seen *familiar) string {
+			masked := func(seen *Seen) string {
 				var out strings.Builder
-				m := (&Scanner{}).stream(func(l []byte) { out.Write(append(bytes.Clone(l), '\n')) }, seen)
+				m := (&Scanner{}).Stream(func(l []byte) { out.Write(append(bytes.Clone(l), '\n')) }, seen)
 				for line := range bytes.Lines(text.Sanitize([]byte(strings.Repeat("y\n"+body, 3)))) {
-					m.line(bytes.TrimSuffix(line, []byte("\n")))
+					m.Line(bytes.TrimSuffix(line, []byte("\n")))
 				}
-				m.end()
+				m.End()
 				return out.String()
 			}
-			got, want := masked(newFamiliar()), masked(nil)
+			got, want := masked(NewSeen()), masked(nil)
 			if got != want || !strings.Contains(got, maskBegin) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}

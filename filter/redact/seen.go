@@ -1,10 +1,10 @@
-package filter
+package redact
 
 import "hash/maphash"
 
-// familiar knows lines again: of many most of the later ones. What it knows was
+// Seen knows lines again: of many most of the later ones. What it knows was
 // there. A nil one knows nothing.
-type familiar struct {
+type Seen struct {
 	seed  maphash.Seed
 	marks [][2]uint32 // of the last two lines whose hashes lead there
 	n     int
@@ -21,12 +21,12 @@ const (
 // of it: the same one again need not be scanned.
 const harmless = 1
 
-func newFamiliar() *familiar {
-	return &familiar{seed: maphash.MakeSeed(), marks: make([][2]uint32, familiarFew/2)}
+func NewSeen() *Seen {
+	return &Seen{seed: maphash.MakeSeed(), marks: make([][2]uint32, familiarFew/2)}
 }
 
 // hash gives what a line is known by, which is not harmless.
-func (f *familiar) hash(line []byte) uint64 {
+func (f *Seen) hash(line []byte) uint64 {
 	if f == nil {
 		return 0
 	}
@@ -34,7 +34,7 @@ func (f *familiar) hash(line []byte) uint64 {
 }
 
 // add takes a line by its hash.
-func (f *familiar) add(hash uint64) {
+func (f *Seen) add(hash uint64) {
 	if f == nil {
 		return
 	}
@@ -48,16 +48,16 @@ func (f *familiar) add(hash uint64) {
 	m[0] = uint32(hash)
 }
 
-func (f *familiar) at(hash uint64) *[2]uint32 { return &f.marks[hash>>32&uint64(len(f.marks)-1)] }
+func (f *Seen) at(hash uint64) *[2]uint32 { return &f.marks[hash>>32&uint64(len(f.marks)-1)] }
 
-func (f *familiar) has(line []byte) bool {
+func (f *Seen) Has(line []byte) bool {
 	h := f.hash(line)
 	m := f.at(h)
 	return m[0]&^harmless == uint32(h) || m[1]&^harmless == uint32(h)
 }
 
 // isHarmless reports whether a line is known for that.
-func (f *familiar) isHarmless(hash uint64) bool {
+func (f *Seen) isHarmless(hash uint64) bool {
 	if f == nil {
 		return false
 	}
@@ -66,7 +66,7 @@ func (f *familiar) isHarmless(hash uint64) bool {
 }
 
 // doubt has all lines scanned again: there is more to be found.
-func (f *familiar) doubt() {
+func (f *Seen) doubt() {
 	if f == nil {
 		return
 	}

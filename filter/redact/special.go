@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 )
 
 // special looks at names that are no credential's by themselves.
-func (m *masking) special(l []byte, from, to, at int, separator byte) {
+func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
 		from += space + 1
 	}
@@ -76,7 +76,7 @@ func (m *masking) special(l []byte, from, to, at int, separator byte) {
 
 // encodedURL looks at a value in Base64, as the secrets of a cluster are, of a URL
 // with a password.
-func (m *masking) encodedURL(l []byte, at int) bool {
+func (m *Stream) encodedURL(l []byte, at int) bool {
 	const least, most = 24, 1 << 10
 	from := at
 	for n := 0; n < 64 && from < len(l) && text.SpaceSet[l[from]]; n++ {
@@ -100,7 +100,7 @@ func (m *masking) encodedURL(l []byte, at int) bool {
 	if err != nil || host < 0 {
 		return false
 	}
-	inside := masking{}
+	inside := Stream{}
 	inside.url(text[:n], host+len("://"))
 	if len(inside.hits) == 0 {
 		return false
@@ -114,7 +114,7 @@ func equalFold(name []byte, low string) bool {
 }
 
 // ofCookies reports whether a line tells of cookies.
-func (m *masking) ofCookies(l []byte) bool {
+func (m *Stream) ofCookies(l []byte) bool {
 	if m.cookies == 0 {
 		m.cookies = -1
 		if bytes.Contains(l, []byte("ookie")) {
@@ -131,7 +131,7 @@ func near(l []byte, at int, text string) bool {
 }
 
 // signature masks the one of a URL, by which whoever has it may do something.
-func (m *masking) signature(l []byte, at int, k credKind) {
+func (m *Stream) signature(l []byte, at int, k credKind) {
 	end := text.URLSet.Run(l, at)
 	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
 		m.hit(at, end, k)

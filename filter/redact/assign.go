@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -130,7 +130,7 @@ func closes(l []byte, at int, mark byte, escaped bool) int {
 }
 
 // colon looks at what a colon is between.
-func (m *masking) colon(l []byte, i int) {
+func (m *Stream) colon(l []byte, i int) {
 	rest := l[i+1:]
 	switch {
 	case len(rest) == 0:
@@ -167,7 +167,7 @@ func (m *masking) colon(l []byte, i int) {
 }
 
 // thin looks at user/password@host.
-func (m *masking) thin(l []byte, at int) {
+func (m *Stream) thin(l []byte, at int) {
 	rest := l[at:min(len(l), at+maxUser)]
 	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
 	if slash > 0 && sign-slash > minValue && believable(rest[slash+1:sign], passwordName, true, true) {
@@ -176,7 +176,7 @@ func (m *masking) thin(l []byte, at int) {
 }
 
 // address looks at user:password@tcp(host), whose sign is at a place.
-func (m *masking) address(l []byte, sign int) {
+func (m *Stream) address(l []byte, sign int) {
 	from := sign
 	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
 		from--
@@ -187,7 +187,7 @@ func (m *masking) address(l []byte, sign int) {
 }
 
 // equals looks at both sides of an equals sign.
-func (m *masking) equals(l []byte, i int) {
+func (m *Stream) equals(l []byte, i int) {
 	at, value := i, i+1
 	if at > 0 {
 		switch l[at-1] {
@@ -229,7 +229,7 @@ func typeName(name []byte) bool {
 }
 
 // pair looks at a name and the value behind its separator.
-func (m *masking) pair(l []byte, from, to, at int, separator byte) {
+func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 	if at < m.judged {
 		return
 	}
@@ -292,7 +292,7 @@ var connectionSet = func() *text.ByteSet {
 }()
 
 // listed looks at the one value of a list.
-func (m *masking) listed(l []byte, at int) {
+func (m *Stream) listed(l []byte, at int) {
 	end := base64OrDotSet.Run(l, at)
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
@@ -303,7 +303,7 @@ func (m *masking) listed(l []byte, at int) {
 }
 
 // elsewhere looks for the value of a name that has none beside it.
-func (m *masking) elsewhere(l []byte, v assigned, n naming, separator byte) {
+func (m *Stream) elsewhere(l []byte, v assigned, n naming, separator byte) {
 	const long = 512
 	switch value := l[v.from:v.to]; {
 	case len(value) > long:
@@ -326,7 +326,7 @@ type belowName struct {
 
 // belowIt looks at a line below such a name: a block of YAML, a dump of PHP or
 // Rust, a password that a person is told.
-func (m *masking) belowIt(l []byte) {
+func (m *Stream) belowIt(l []byte) {
 	from := len(l) - len(text.Unindent(l))
 	if from == len(l) { // a blank one is between
 		if !m.below.sure {
@@ -375,7 +375,7 @@ func ofConnection(l []byte, from int) bool {
 
 // fallback looks at a text that is taken where an expression has no value:
 // password: process.env.DB_PASSWORD || "...".
-func (m *masking) fallback(l []byte, at int, n naming) {
+func (m *Stream) fallback(l []byte, at int, n naming) {
 	rest := l[at:]
 	if !text.HasAnyPrefix(rest, " || ", " ?? ", " or ") {
 		return

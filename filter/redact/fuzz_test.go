@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -93,11 +93,11 @@ func TestScanLines(t *testing.T) {
 	text := strings.Repeat("line\n"+alnum4+"\n"+alnum4+"AB\n", 3) + "-----END PRIVATE KEY-----\n" + alnum4
 	masked, _ := (&Scanner{}).Mask(text)
 	var lines []byte
-	m := (&Scanner{}).stream(func(l []byte) { lines = append(append(lines, l...), '\n') }, nil)
+	m := (&Scanner{}).Stream(func(l []byte) { lines = append(append(lines, l...), '\n') }, nil)
 	for l := range bytes.Lines([]byte(text)) {
-		m.line(bytes.TrimSuffix(l, []byte("\n")))
+		m.Line(bytes.TrimSuffix(l, []byte("\n")))
 	}
-	m.end()
+	m.End()
 	if string(lines) != masked+"\n" {
 		t.Errorf("lines\n%s\ntext\n%s", lines, masked)
 	}

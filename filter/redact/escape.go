@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func nibble(b byte) byte {
 }
 
 // scanEscaped notes the hits in a line that its escapes hide.
-func (m *masking) scanEscaped(l []byte) {
+func (m *Stream) scanEscaped(l []byte) {
 	if !m.plain.read(l) {
 		return
 	}

@@ -1,4 +1,14 @@
-package filter
+// Package redact finds credentials in text and masks their values.
+//
+// Start with a [Scanner]; its zero value knows the kinds of [Credentials]. [Scanner.Mask]
+// masks a text in memory, [Scanner.Visible] also finds credentials that control
+// characters hide, [Scanner.Copy] masks a text of any length, and a [Stream] masks the
+// lines of one output as they come.
+//
+// Only values go: names and the text around them stay. A mask is never longer than
+// the value, and masking again changes nothing. A value that only stands for a
+// credential, such as a reference or a placeholder, stays.
+package redact
 
 import (
 	"bytes"
@@ -34,7 +44,7 @@ type Scanner struct {
 func NewScanner(patterns []string) (*Scanner, error) {
 	s := &Scanner{}
 	for _, expr := range patterns {
-		p, err := compileExtra(expr)
+		p, err := CheckPattern(expr)
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +53,8 @@ func NewScanner(patterns []string) (*Scanner, error) {
 	return s, nil
 }
 
-// compileExtra makes a pattern of the user's own.
-func compileExtra(expr string) (*text.Pattern, error) {
+// CheckPattern makes a pattern of the user's own.
+func CheckPattern(expr string) (*text.Pattern, error) {
 	p, err := text.Compile(expr)
 	if err != nil {
 		return nil, err
@@ -78,7 +88,7 @@ func (s *Scanner) Learn(values ...string) {
 // names or shapes are those of credentials, for [Scanner.Learn].
 func Environment(environ []string) (values []string) {
 	for _, entry := range environ {
-		m := masking{spots: commonSpots()}
+		m := Stream{spots: commonSpots()}
 		m.scan([]byte(entry))
 		for _, h := range joinHits(m.hits) {
 			values = append(values, entry[h.from:h.to])
@@ -127,13 +137,13 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	for rest := text; ; {
 		line, more, cut := strings.Cut(rest, "\n")
 		w.in = append(w.in[:0], strings.TrimSuffix(line, "\r")...)
-		w.line(w.in)
+		w.Line(w.in)
 		if !cut {
 			break
 		}
 		rest = more
 	}
-	found = w.end()
+	found = w.End()
 	if len(found) == 0 {
 		return text, nil
 	}
@@ -156,7 +166,7 @@ func withReturns(masked, text string) string {
 
 // while is what masking a text in memory takes, for use again.
 type while struct {
-	masking
+	Stream
 	in, out []byte
 }
 
@@ -173,11 +183,11 @@ func (w *while) done() {
 	}
 }
 
-// masking is the scan of one output.
-type masking struct {
+// Stream is the scan of one output.
+type Stream struct {
 	next  func([]byte)
-	seen  *familiar // lines that went to next; nil is for texts that are short
-	spots *spots    // nil looks for nothing
+	seen  *Seen  // lines that went to next; nil is for texts that are short
+	spots *spots // nil looks for nothing
 	extra []*text.Pattern
 	hits  []hit
 	found [secretKinds]int
@@ -216,15 +226,15 @@ type hit struct {
 // stream starts the scan of one output, whose masked lines go to next. A nil
 // Scanner passes them on as they are. seen collects the lines that went to next;
 // nil collects nothing.
-func (s *Scanner) stream(next func([]byte), seen *familiar) *masking {
-	m := &masking{next: next}
+func (s *Scanner) Stream(next func([]byte), seen *Seen) *Stream {
+	m := &Stream{next: next}
 	m.reset(s)
 	m.seen = seen
 	return m
 }
 
-func (m *masking) reset(s *Scanner) {
-	*m = masking{next: m.next, hits: m.hits[:0], clean: m.clean, spare: m.spare, plain: m.plain, held: heldLines{text: m.held.text[:0], ends: m.held.ends[:0]}}
+func (m *Stream) reset(s *Scanner) {
+	*m = Stream{next: m.next, hits: m.hits[:0], clean: m.clean, spare: m.spare, plain: m.plain, held: heldLines{text: m.held.text[:0], ends: m.held.ends[:0]}}
 	if s == nil {
 		return
 	}
@@ -232,7 +242,7 @@ func (m *masking) reset(s *Scanner) {
 }
 
 // line takes the next line, and passes it on, though maybe later.
-func (m *masking) line(l []byte) {
+func (m *Stream) Line(l []byte) {
 	if m.spots == nil {
 		m.next(l)
 		return
@@ -266,21 +276,21 @@ func (m *masking) line(l []byte) {
 }
 
 // pass passes a line on, of this hash.
-func (m *masking) pass(l []byte, hash uint64) {
+func (m *Stream) pass(l []byte, hash uint64) {
 	m.seen.add(hash)
 	m.next(l)
 }
 
 // underWay reports whether the lines before say something of the next one.
-func (m *masking) underWay() bool {
+func (m *Stream) underWay() bool {
 	return m.block.open || len(m.held.ends) > 0 || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at)
 }
 
-// familiar takes a line that was masked before, of which there is nothing to find
+// Seen takes a line that was masked before, of which there is nothing to find
 // unless it goes on with what is under way.
-func (m *masking) familiar(l []byte) {
+func (m *Stream) LineSeen(l []byte) {
 	if m.spots == nil || m.underWay() {
-		m.line(l)
+		m.Line(l)
 		return
 	}
 	m.number()
@@ -289,7 +299,7 @@ func (m *masking) familiar(l []byte) {
 
 // number counts a line. A text that is drawn over one has its number, and follows
 // the same lines.
-func (m *masking) number() {
+func (m *Stream) number() {
 	if !m.redrawn {
 		m.n++
 		m.before = m.earlier
@@ -313,11 +323,11 @@ func (m *masking) number() {
 
 // redraw says that the next text is drawn over the line before, as after a bare
 // carriage return.
-func (m *masking) redraw() { m.redrawn = m.n > 0 }
+func (m *Stream) redraw() { m.redrawn = m.n > 0 }
 
 // end passes on what was held back, and gives what was found.
-func (m *masking) end() []Finding {
-	m.release()
+func (m *Stream) End() []Finding {
+	m.Release()
 	var found []Finding
 	for k, n := range m.found {
 		if n > 0 {
@@ -332,7 +342,7 @@ const maxRounds = 8
 
 // masked masks the hits in a line. What is left is scanned again, since a mask
 // can make a value of what was next to one.
-func (m *masking) masked(l []byte) []byte {
+func (m *Stream) masked(l []byte) []byte {
 	for round := 0; len(m.hits) > 0 && round < maxRounds; round++ {
 		m.spare = m.replaced(m.spare[:0], l, round == 0)
 		m.spare, m.clean = m.clean, m.spare
@@ -344,7 +354,7 @@ func (m *masking) masked(l []byte) []byte {
 }
 
 // replaced appends the line with its hits masked.
-func (m *masking) replaced(out, l []byte, count bool) []byte {
+func (m *Stream) replaced(out, l []byte, count bool) []byte {
 	at := 0
 	for _, h := range joinHits(m.hits) {
 		if count {
@@ -382,7 +392,7 @@ const maxKnown = 64
 
 // learn has a value that was known by its name only masked from here on also
 // where it has none.
-func (m *masking) learn(value []byte, k credKind) {
+func (m *Stream) learn(value []byte, k credKind) {
 	const longest = 512
 	if !k.named() || m.known == maxKnown || len(value) < minLearned || len(value) > longest || !randomText(value) && !mixedText(value) || m.spots.has(value) {
 		return
@@ -396,7 +406,7 @@ func (m *masking) learn(value []byte, k credKind) {
 }
 
 // hit notes a value.
-func (m *masking) hit(from, to int, k credKind) { m.hits = append(m.hits, hit{from, to, k}) }
+func (m *Stream) hit(from, to int, k credKind) { m.hits = append(m.hits, hit{from, to, k}) }
 
 const (
 	maskBegin = "[REDACTED"
@@ -427,8 +437,8 @@ func isMask(v []byte) bool {
 	return bytes.HasPrefix(v, []byte(maskBegin)) || len(bytes.Trim(v, "*")) == 0
 }
 
-// addFindings returns the sums of two lists.
-func addFindings(all, more []Finding) []Finding {
+// Sum returns the sums of two lists.
+func Sum(all, more []Finding) []Finding {
 	for _, f := range more {
 		i := slices.IndexFunc(all, func(o Finding) bool { return o.Kind == f.Kind })
 		if i < 0 {

@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ type keyBlock struct {
 }
 
 // marker looks at what follows dashes: the begin or the end of a private key.
-func (m *masking) marker(l []byte, at int) {
+func (m *Stream) marker(l []byte, at int) {
 	for at < len(l) && l[at] == ' ' {
 		at++
 	}
@@ -42,7 +42,7 @@ func (m *masking) marker(l []byte, at int) {
 	for at < len(l) && l[at] == '-' {
 		at++
 	}
-	m.release()
+	m.Release()
 	m.block = keyBlock{open: true}
 	const most = 16 // who has more of them in a line has no keys
 	if m.begins++; m.begins > most {
@@ -78,7 +78,7 @@ func bulky(body []byte) bool {
 
 // ended masks what was before the end of a private key whose begin is not
 // there; at is where its marker says so.
-func (m *masking) ended(l []byte, at int) {
+func (m *Stream) ended(l []byte, at int) {
 	from := at
 	for from > 0 && (l[from-1] == '-' || l[from-1] == ' ') {
 		from--
@@ -102,7 +102,7 @@ func escapedFrom(body []byte) int {
 }
 
 // inBlock looks at a line of a private key, or what may be one.
-func (m *masking) inBlock(l []byte) {
+func (m *Stream) inBlock(l []byte) {
 	b := &m.block
 	from, to := keyBody(l)
 	run := l[from:to]
@@ -147,7 +147,7 @@ func bulkyLine(l []byte) bool {
 }
 
 // again sees to it that the lines of one key count once.
-func (m *masking) again() {
+func (m *Stream) again() {
 	if m.block.counted {
 		m.found[privateKey]--
 	}
@@ -221,15 +221,15 @@ type heldLines struct {
 const maxHeldKey = 32 << 10
 
 // holds reports whether it holds a line back. If not, those that were go on before it.
-func (m *masking) holds(l []byte) bool {
+func (m *Stream) holds(l []byte) bool {
 	if !mayBeBody(l, len(m.held.ends) > 0) || m.block.open {
 		if len(m.held.ends) > 0 {
-			m.release()
+			m.Release()
 		}
 		return false
 	}
 	if len(m.held.text)+len(l) > maxHeldKey {
-		m.release()
+		m.Release()
 	}
 	m.held.text = append(m.held.text, l...)
 	m.held.ends = append(m.held.ends, len(m.held.text))
@@ -256,7 +256,7 @@ func mayBeBody(l []byte, more bool) bool {
 }
 
 // release passes on what was held back.
-func (m *masking) release() {
+func (m *Stream) Release() {
 	from := 0
 	for _, end := range m.held.ends {
 		l := m.held.text[from:end:end]
@@ -267,7 +267,7 @@ func (m *masking) release() {
 }
 
 // maskHeld passes on what was held back, masked.
-func (m *masking) maskHeld() {
+func (m *Stream) maskHeld() {
 	from, counted := 0, false
 	for _, end := range m.held.ends {
 		l := m.held.text[from:end]

@@ -1,4 +1,4 @@
-package filter
+package redact
 
 // innocent are texts in which there is no credential.
 const innocent = `commit 9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214

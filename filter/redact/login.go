@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 )
 
 // authorize looks at the value of a header: a scheme and a credential.
-func (m *masking) authorize(l []byte, at int) {
+func (m *Stream) authorize(l []byte, at int) {
 	v := valueFrom(l, at, true)
 	from, to := v.from, v.to
 	if scheme := l[from:to]; v.quoted {
@@ -37,7 +37,7 @@ var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 
 // after looks at what begins with a B: Bearer and a token, IDENTIFIED BY and a
 // password.
-func (m *masking) after(l []byte, i int) {
+func (m *Stream) after(l []byte, i int) {
 	const bearer, by = "Bearer ", "BY '"
 	switch rest := l[i:]; {
 	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
@@ -51,7 +51,7 @@ func (m *masking) after(l []byte, i int) {
 	}
 }
 
-func (m *masking) quotedPassword(l []byte, at int) {
+func (m *Stream) quotedPassword(l []byte, at int) {
 	v := valueFrom(l, at, false)
 	if v.quoted && believable(l[v.from:v.to], passwordName, true, true) {
 		m.hit(v.from, v.to, namedSecret)
@@ -59,7 +59,7 @@ func (m *masking) quotedPassword(l []byte, at int) {
 }
 
 // cookie looks at a cookie whose name is that of a session.
-func (m *masking) cookie(l []byte, from, to, at int) {
+func (m *Stream) cookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
 	low := text.AppendLower(buf[:0], l[from:to])
 	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
@@ -79,7 +79,7 @@ const maxUser = 512
 
 // url looks for a password before the host of a URL; at is where its authority
 // begins.
-func (m *masking) url(l []byte, at int) {
+func (m *Stream) url(l []byte, at int) {
 	if at < len(l) && l[at] == '[' { // an address of IPv6
 		return
 	}
@@ -137,7 +137,7 @@ func tokenUser(user []byte) bool {
 }
 
 // telegram looks at the token of a bot: a number, and AA with 33 more.
-func (m *masking) telegram(l []byte, i int) {
+func (m *Stream) telegram(l []byte, i int) {
 	from := i
 	for from > 0 && text.DigitSet[l[from-1]] {
 		from--
@@ -150,7 +150,7 @@ func (m *masking) telegram(l []byte, i int) {
 }
 
 // pgpass looks at a line host:port:database:user:password.
-func (m *masking) pgpass(l []byte, i int) {
+func (m *Stream) pgpass(l []byte, i int) {
 	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
 		return
 	}
@@ -161,7 +161,7 @@ func (m *masking) pgpass(l []byte, i int) {
 }
 
 // webKey looks at the private part of a JSON web key.
-func (m *masking) webKey(l []byte, from, i int) {
+func (m *Stream) webKey(l []byte, from, i int) {
 	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !near(l, i, `"kty"`) {
 		return
 	}
@@ -172,7 +172,7 @@ func (m *masking) webKey(l []byte, from, i int) {
 
 // word looks at "password" and what comes after a blank: in a .netrc, in SQL, in
 // a table, in what an installer says.
-func (m *masking) word(l []byte, i int) {
+func (m *Stream) word(l []byte, i int) {
 	end := i + len("word")
 	if end > len(l) && i+1 == len(l) || i < 4 || !text.HasPrefixFold(l[i-4:], []byte("passw")) {
 		return
@@ -219,7 +219,7 @@ func (m *masking) word(l []byte, i int) {
 }
 
 // likely notes a value that only its look tells.
-func (m *masking) likely(l []byte, from, to int) {
+func (m *Stream) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
 	}
@@ -229,7 +229,7 @@ func (m *masking) likely(l []byte, from, to int) {
 }
 
 // netrc notes a line of a .netrc without its password: words in pairs.
-func (m *masking) netrc(l []byte) {
+func (m *Stream) netrc(l []byte) {
 	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !text.SpaceSet[l[0]] {
 		return
 	}
@@ -239,7 +239,7 @@ func (m *masking) netrc(l []byte) {
 }
 
 // loggingIn reports whether the words before a password are those of a .netrc.
-func (m *masking) loggingIn(before []byte) bool {
+func (m *Stream) loggingIn(before []byte) bool {
 	before = bytes.TrimSpace(before)
 	if len(before) == 0 {
 		return m.n <= m.loginAt
@@ -248,7 +248,7 @@ func (m *masking) loggingIn(before []byte) bool {
 }
 
 // dash looks at what begins with dashes: an option, the marker of a key.
-func (m *masking) dash(l []byte, i int) int {
+func (m *Stream) dash(l []byte, i int) int {
 	end := i + 1
 	for end < len(l) && l[end] == '-' {
 		end++
@@ -270,7 +270,7 @@ func (m *masking) dash(l []byte, i int) int {
 }
 
 // option looks at the value of an option that has a name.
-func (m *masking) option(l []byte, from int) {
+func (m *Stream) option(l []byte, from int) {
 	to := text.NameSet.Run(l, from)
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
@@ -297,7 +297,7 @@ func (m *masking) option(l []byte, from int) {
 }
 
 // letter looks at options of one letter, of commands that have a password there.
-func (m *masking) letter(l []byte, i int) {
+func (m *Stream) letter(l []byte, i int) {
 	if i+2 >= len(l) {
 		return
 	}
@@ -326,7 +326,7 @@ func (m *masking) letter(l []byte, i int) {
 }
 
 // userPassword looks at user:password.
-func (m *masking) userPassword(l []byte, v assigned) {
+func (m *Stream) userPassword(l []byte, v assigned) {
 	colon := bytes.IndexByte(l[v.from:v.to], ':')
 	if at := v.from + colon + 1; colon > 0 && believable(l[at:v.to], passwordName, true, true) {
 		m.hit(at, v.to, namedSecret)
@@ -342,7 +342,7 @@ func runs(line []byte, command string) bool {
 }
 
 // tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.
-func (m *masking) tilde(l []byte, i int) {
+func (m *Stream) tilde(l []byte, i int) {
 	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !tokenStart(l, i-5) {
 		return
 	}
@@ -356,7 +356,7 @@ func (m *masking) tilde(l []byte, i int) {
 }
 
 // dot looks at the token of a Discord bot: 24 to 28, six, and at least 27 bytes.
-func (m *masking) dot(l []byte, i int) {
+func (m *Stream) dot(l []byte, i int) {
 	if i < 24 || i+8 >= len(l) {
 		return
 	}
@@ -372,7 +372,7 @@ func (m *masking) dot(l []byte, i int) {
 }
 
 // awsSecrets looks for the secret of a key: 40 bytes, of all kinds.
-func (m *masking) awsSecrets(l []byte) {
+func (m *Stream) awsSecrets(l []byte) {
 	const size = 40
 	for at := 0; at+size <= len(l); at++ {
 		if !text.Base64Set[l[at]] || l[at] == '=' {

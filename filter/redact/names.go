@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import "github.com/zeph-acp/zeph-acp/filter/text"
 

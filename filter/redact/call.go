@@ -1,4 +1,4 @@
-package filter
+package redact
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 // element looks at an element of XML that has the name of a credential, or a
 // name in it.
-func (m *masking) element(l []byte, i int) {
+func (m *Stream) element(l []byte, i int) {
 	end := text.NameSet.Run(l, i+1)
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return
@@ -35,7 +35,7 @@ func (m *masking) element(l []byte, i int) {
 }
 
 // content looks at the text of an element, which is data.
-func (m *masking) content(l []byte, at int, n naming, name []byte) {
+func (m *Stream) content(l []byte, at int, n naming, name []byte) {
 	value := l[at:min(len(l), at+maxValue)]
 	to := bytes.Index(value, []byte("</"))
 	if to >= 0 && believable(value[:to], n, true, n == passwordName) {
@@ -46,7 +46,7 @@ func (m *masking) content(l []byte, at int, n naming, name []byte) {
 // argument looks at a call with a text, of a function that has the name of a
 // credential, or whose text is such a name and which has the value behind it:
 // os.Setenv("API_TOKEN", "...").
-func (m *masking) argument(l []byte, i int) {
+func (m *Stream) argument(l []byte, i int) {
 	if i > 0 && (l[i-1] == 'p' || l[i-1] == 'x') && (bytes.HasSuffix(l[:i], []byte("@tcp")) || bytes.HasSuffix(l[:i], []byte("@unix"))) {
 		m.address(l, bytes.LastIndexByte(l[:i], '@'))
 		return
@@ -85,7 +85,7 @@ func (m *masking) argument(l []byte, i int) {
 }
 
 // login looks at what follows the user in a call: SetBasicAuth("user", "password").
-func (m *masking) login(l []byte, at int) {
+func (m *Stream) login(l []byte, at int) {
 	user := valueFrom(l, at, false)
 	rest := l[min(user.to+1, len(l)):]
 	if user.to-user.from > 64 || !text.HasAnyPrefix(rest, ", ", ",") {
