@@ -2,7 +2,7 @@ package filter
 
 import (
 	"bytes"
-	_ "embed" // the built-in rules
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +13,12 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
+
+// the built-in rules
 
 // maxFile is the largest file of rules, in bytes.
 const maxFile = 1 << 20
@@ -55,7 +58,7 @@ func (m match) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		genericStrategies, testreportStrategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
+		generic.Strategies, testreportStrategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
 	} {
 		maps.Copy(all, family)
 	}

@@ -1,4 +1,4 @@
-package filter
+package generic
 
 import (
 	"strings"
@@ -42,7 +42,7 @@ func TestGenericStrategies(t *testing.T) {
 		"strip_annotated, only noise":   {"strip_annotated", `patterns = ["^C"]`, strategy.Run{}, "C\nC\n", "(2 noise lines removed)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, genericStrategies[tt.kind], tt.parameters)
+			s := strategytest.Make(t, Strategies[tt.kind], tt.parameters)
 			got, confidence := strategytest.Filter(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -62,7 +62,7 @@ func TestStrategyParameters(t *testing.T) {
 		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
 	} {
 		for parameters, want := range tt {
-			if _, err := strategytest.Build(genericStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := strategytest.Build(Strategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}
@@ -81,7 +81,7 @@ func FuzzStrategies(f *testing.F) {
 			"strip_noise": `patterns = ["^a", "9$"]`, "truncate": `max_lines = 6, head = 2, tail = 2`, "keep_matching": `patterns = ["1", "b"]`,
 			"strip_annotated": `patterns = ["^C"], summary_pattern = "^F", long_output_threshold = 6, keep_head = 2, keep_tail = 2`,
 		} {
-			s := strategytest.Make(t, genericStrategies[kind], parameters)
+			s := strategytest.Make(t, Strategies[kind], parameters)
 			got, _ := strategytest.Filter(t, s, strategy.Run{Exit: exit}, body)
 			if again, _ := strategytest.Filter(t, s, strategy.Run{Exit: exit}, got); again != got && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", kind, got, again)

@@ -3,12 +3,12 @@
 // strip_annotated does the first and the last with a summary on top.
 //
 // Lines that report errors stay in what is cut.
-package filter
+package generic
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// genericStrategies are the constructors of this family, by the type that rules name.
-var genericStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"strip_noise":     newStripNoise,
 	"truncate":        newTruncate,
 	"keep_matching":   newKeepMatching,
