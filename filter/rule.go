@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/testreport"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -58,7 +59,7 @@ func (m match) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		generic.Strategies, testreportStrategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
+		generic.Strategies, testreport.Strategies, lintStrategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
 	} {
 		maps.Copy(all, family)
 	}

@@ -3,11 +3,11 @@
 // cargo.go, web.go, jvm.go, native.go, tap.go, unittest.go.
 //
 // Text that no runner claims stays as it is.
-package filter
+package testreport
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// testreportStrategies are the constructors of this family, by the type that rules name.
-var testreportStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"test_summary": newTestSummary,
 }

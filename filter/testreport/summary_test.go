@@ -1,4 +1,4 @@
-package filter
+package testreport
 
 import (
 	"bytes"
@@ -190,7 +190,7 @@ func TestTestSummary(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, testreportStrategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
+			s := strategytest.Make(t, Strategies["test_summary"], defaultTo(tt.parameters, `format = "auto"`))
 			got, confidence := strategytest.Filter(t, s, tt.run, string(text.Sanitize([]byte(tt.in))))
 			for _, line := range tt.keep {
 				if !strings.Contains(got, line) {
@@ -245,7 +245,7 @@ func TestTestSummaryParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`max_failures = 0`: "max_failures", `truncate_stack_trace = 1`: "truncate_stack_trace", `format = "x"`: `no format "x" (known: auto, cargo, go`, `max = 1`: `no "max"`,
 	} {
-		if _, err := strategytest.Build(testreportStrategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(Strategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestTestSummaryBounds(t *testing.T) {
 		}
 	}
 	b.WriteString("--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\n")
-	got, _ := strategytest.Filter(t, strategytest.Make(t, testreportStrategies["test_summary"], `format = "go"`), strategy.Run{Exit: 1}, b.String())
+	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["test_summary"], `format = "go"`), strategy.Run{Exit: 1}, b.String())
 	for _, line := range []string{"a_test.go:7: error: here it is", "--- FAIL: TestA", "lines omitted) ..."} {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -302,7 +302,7 @@ func FuzzTestSummary(f *testing.F) {
 	}
 	var all []strategy.Strategy
 	for _, name := range append(testFormatNames(), "auto") {
-		all = append(all, strategytest.Make(f, testreportStrategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
+		all = append(all, strategytest.Make(f, Strategies["test_summary"], `max_failures = 2, truncate_stack_trace = 8, format = "`+name+`"`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, which uint8, exit int) {
 		text := string(text.Sanitize(raw))
@@ -338,7 +338,7 @@ func BenchmarkTestSummary(b *testing.B) {
 			}
 			body = bytes.Repeat(body, 1+(4<<20)/len(body))
 			lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
-			s := strategytest.Make(b, testreportStrategies["test_summary"], `format = "`+name+`"`)
+			s := strategytest.Make(b, Strategies["test_summary"], `format = "`+name+`"`)
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
