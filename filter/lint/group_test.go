@@ -1,4 +1,4 @@
-package filter
+package lint
 
 import (
 	"bytes"
@@ -65,7 +65,7 @@ func TestGroupByRule(t *testing.T) {
 			"gcc -O2 -c -o b.o b.c\nb.c:1:2: error: no\nmake: *** [Makefile:3: b.o] Error 1\n(2 noise lines removed)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, lintStrategies["group_by_rule"], tt.parameters)
+			s := strategytest.Make(t, Strategies["group_by_rule"], tt.parameters)
 			got, confidence := strategytest.Filter(t, s, tt.run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -82,7 +82,7 @@ func TestGroupByRule(t *testing.T) {
 func TestNoteThenRule(t *testing.T) {
 	in := "noise\na.c:1:2: error: no x\n    1 | x;\nhello\na.c:3:4: note: it was\nhere [-Wfoo]\n"
 	for _, exit := range []int{0, 1} {
-		got, _ := strategytest.Filter(t, strategytest.Make(t, lintStrategies["group_by_rule"], `noise = ["^noise"]`), strategy.Run{Exit: exit}, in)
+		got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["group_by_rule"], `noise = ["^noise"]`), strategy.Run{Exit: exit}, in)
 		for _, line := range []string{"a.c:1:2: error: no x\n", "a.c:3:4: note: it was\n", "here [-Wfoo]\n"} {
 			if !strings.Contains(got, line) {
 				t.Errorf("exit %d: %q is gone from %q", exit, line, got)
@@ -96,7 +96,7 @@ func TestGroupByRuleParameters(t *testing.T) {
 		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
 		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `no "rule"`,
 	} {
-		if _, err := strategytest.Build(lintStrategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(Strategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestGroupsManyDiagnostics(t *testing.T) {
 	for i := range lines {
 		fmt.Fprintf(&in, "src/file%d.py:%d:1: E501 line %d too long (%d > 79)\n", i%977, i, i%31, i%50)
 	}
-	got, confidence := strategytest.Filter(t, strategytest.Make(t, lintStrategies["group_by_rule"], ""), strategy.Run{Exit: 1}, in.String())
+	got, confidence := strategytest.Filter(t, strategytest.Make(t, Strategies["group_by_rule"], ""), strategy.Run{Exit: 1}, in.String())
 	if confidence != strategy.Full || len(got) > in.Len() {
 		t.Fatalf("%s, %d of %d bytes", confidence, len(got), in.Len())
 	}
@@ -242,7 +242,7 @@ func FuzzGroupByRule(f *testing.F) {
 			}
 		}
 		for _, parameters := range []string{"", groupRules, `location_pattern = '(\w+:\d+)', rule_pattern = '\[(\w+)\]'`} {
-			s := strategytest.Make(t, lintStrategies["group_by_rule"], parameters)
+			s := strategytest.Make(t, Strategies["group_by_rule"], parameters)
 			got, confidence := strategytest.Filter(t, s, strategy.Run{Exit: exit}, in.String())
 			if confidence == strategy.Fallback || len(got) >= in.Len() {
 				continue

@@ -2,11 +2,11 @@
 // a linter or compiler complains of and lists all places.
 //
 // Errors of compilers stay as they were written.
-package filter
+package lint
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// lintStrategies are the constructors of this family, by the type that rules name.
-var lintStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"group_by_rule": newGroupByRule,
 }
