@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/lint"
+	"github.com/zeph-acp/zeph-acp/filter/logs"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/testreport"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -60,7 +61,7 @@ func (m match) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		generic.Strategies, testreport.Strategies, lint.Strategies, logsStrategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
+		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, gitStrategies, listingStrategies, fetchStrategies, digestStrategies,
 	} {
 		maps.Copy(all, family)
 	}

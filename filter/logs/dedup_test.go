@@ -1,4 +1,4 @@
-package filter
+package logs
 
 import (
 	"fmt"
@@ -108,7 +108,7 @@ func TestDedup(t *testing.T) {
 		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, logsStrategies["dedup"], tt.parameters)
+			s := strategytest.Make(t, Strategies["dedup"], tt.parameters)
 			got, confidence := strategytest.Filter(t, s, strategy.Run{}, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -127,7 +127,7 @@ func TestDedupLongRecord(t *testing.T) {
 	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +
 		strategytest.NumberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + strategytest.NumberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
 		strategytest.NumberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
-	got, _ := strategytest.Filter(t, strategytest.Make(t, logsStrategies["dedup"], ""), strategy.Run{}, in)
+	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["dedup"], ""), strategy.Run{}, in)
 	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -151,7 +151,7 @@ func TestDedupParameters(t *testing.T) {
 		`max = 3`:    `no "max"`,
 		`only = "("`: "only",
 	} {
-		if _, err := strategytest.Build(logsStrategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := strategytest.Build(Strategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestDedupKeepsRare(t *testing.T) {
 			b.WriteString(rare[i/4000] + "\n")
 		}
 	}
-	got, _ := strategytest.Filter(t, strategytest.Make(t, logsStrategies["dedup"], ""), strategy.Run{}, b.String())
+	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["dedup"], ""), strategy.Run{}, b.String())
 	for _, line := range rare {
 		if !strings.Contains(got, line) {
 			t.Errorf("lost %q", line)
@@ -197,7 +197,7 @@ func FuzzDedup(f *testing.F) {
 	f.Add("Traceback (most recent call last):\n  x\nE: y\n\nDuring handling of the above exception\n")
 	f.Add("goroutine 1 [running]:\nx\n\ngoroutine 2 [x]:\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		strategytest.Check(t, strategytest.Make(t, logsStrategies["dedup"], "max_unique_patterns = 50"), text)
+		strategytest.Check(t, strategytest.Make(t, Strategies["dedup"], "max_unique_patterns = 50"), text)
 	})
 }
 
@@ -215,5 +215,5 @@ func BenchmarkDedup(b *testing.B) {
 			text = fmt.Appendf(text, "{\"level\":30,\"time\":%d,\"pid\":17,\"req\":{\"id\":\"%08x-ad4b-b0db-463c-e9e9b7e94763\",\"method\":\"GET\",\"url\":\"/users/%d\"},\"res\":{\"statusCode\":200},\"msg\":\"request completed\"}\n", 1763694000000+i, i*7919, i%999)
 		}
 	}
-	strategytest.Benchmark(b, strategytest.Make(b, logsStrategies["dedup"], ""), strategy.Run{}, text)
+	strategytest.Benchmark(b, strategytest.Make(b, Strategies["dedup"], ""), strategy.Run{}, text)
 }

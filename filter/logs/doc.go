@@ -2,11 +2,11 @@
 //
 // Records are compared without times, addresses, ids and numbers. A record that
 // reports an error is folded only with those of the same numbers.
-package filter
+package logs
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// logsStrategies are the constructors of this family, by the type that rules name.
-var logsStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"dedup": newDedup,
 }
