@@ -2,12 +2,12 @@
 // git_blame.
 //
 // Branch, names of files and hunks stay; padding, hints and repeated headers go.
-package filter
+package git
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// gitStrategies are the constructors of this family, by the type that rules name.
-var gitStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"git_status": newGitStatus,
 	"git_diff":   newGitDiff,
 	"git_log":    newGitLog,

@@ -1,4 +1,4 @@
-package filter
+package git
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func TestGitStatus(t *testing.T) {
 			"warning: could not open directory 'x/': Permission denied\nOn branch main\nUntracked files:\n\ta\nafter\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, gitStrategies["git_status"], tt.parameters)
+			s := strategytest.Make(t, Strategies["git_status"], tt.parameters)
 			got, confidence := strategytest.Filter(t, s, strategy.Run{Command: "git status"}, tt.in)
 			if got != tt.want || confidence != tt.confidence {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
@@ -67,7 +67,7 @@ func TestGitStatusHuge(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&b, "\tout/d%d/f%d.txt\n", i%3, i)
 	}
-	got, confidence := strategytest.Filter(t, strategytest.Make(t, gitStrategies["git_status"], ``), strategy.Run{}, b.String())
+	got, confidence := strategytest.Filter(t, strategytest.Make(t, Strategies["git_status"], ``), strategy.Run{}, b.String())
 	want := "On branch main\nUntracked files:\n\tout/d0/ (100000 files)\n\tout/d1/ (100000 files)\n\tout/d2/ (100000 files)\n"
 	if got != want || confidence != strategy.Full {
 		t.Errorf("%s: %.500s", confidence, got)
@@ -81,7 +81,7 @@ func TestGitParameters(t *testing.T) {
 		"git_log":    {`max_commits = 0`: "max_commits", `max_bodies = -1`: "max_bodies"},
 	} {
 		for parameters, want := range tt {
-			if _, err := strategytest.Build(gitStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := strategytest.Build(Strategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package filter
+package git
 
 import (
 	"fmt"
@@ -62,7 +62,7 @@ func TestGitLog(t *testing.T) {
 		"failed":        {"git log x", ``, "fatal: ambiguous argument 'x'\n", "fatal: ambiguous argument 'x'\n", strategy.Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, gitStrategies["git_log"], tt.parameters)
+			s := strategytest.Make(t, Strategies["git_log"], tt.parameters)
 			run := strategy.Run{Command: tt.command}
 			got, confidence := strategytest.Filter(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {

@@ -1,4 +1,4 @@
-package filter
+package git
 
 import (
 	"fmt"
@@ -69,7 +69,7 @@ func TestGitDiff(t *testing.T) {
 		"with a word": {"git diff", ``, "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, gitStrategies["git_diff"], tt.parameters)
+			s := strategytest.Make(t, Strategies["git_diff"], tt.parameters)
 			run := strategy.Run{Command: tt.command}
 			got, confidence := strategytest.Filter(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
@@ -89,7 +89,7 @@ func cutLines(s string, n int) string {
 
 // A line of thousands of bytes is no code.
 func TestGitDiffLongLine(t *testing.T) {
-	s := strategytest.Make(t, gitStrategies["git_diff"], ``)
+	s := strategytest.Make(t, Strategies["git_diff"], ``)
 	in := "diff --git a/x b/x\n@@ -0,0 +1 @@\n+" + strings.Repeat("é", 5000) + "\n"
 	got, _ := strategytest.Filter(t, s, strategy.Run{}, in)
 	if len(got) > maxDiffLine+100 || !strings.Contains(got, "bytes omitted) ...\n") {
