@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/git"
 	"github.com/zeph-acp/zeph-acp/filter/lint"
+	"github.com/zeph-acp/zeph-acp/filter/listing"
 	"github.com/zeph-acp/zeph-acp/filter/logs"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/testreport"
@@ -62,7 +63,7 @@ func (m match) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies, listingStrategies, fetchStrategies, digestStrategies,
+		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies, listing.Strategies, fetchStrategies, digestStrategies,
 	} {
 		maps.Copy(all, family)
 	}

@@ -1,4 +1,4 @@
-package filter
+package listing
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 		"what is else": {"ps aux", strategytest.Numbered(1, 200), []string{"line 100"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, listingStrategies["table"], "")
+			s := strategytest.Make(t, Strategies["table"], "")
 			run := strategy.Run{Command: tt.command}
 			got := strategytest.Pass(t, s, run, tt.in)
 			for _, want := range tt.want {
@@ -68,6 +68,6 @@ func FuzzTable(f *testing.F) {
 		f.Add(command, "PID FD COMMAND\n"+strings.Repeat("1 mem [x]\n2 x y\n12K\tx\ntmpfs 1 2 3 0% /x\n/dev/a 1 2 3 0% /x\n3 ESTAB x\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, strategytest.Make(t, listingStrategies["table"], "max_rows = 5, width = 40"), command, text)
+		checkCommand(t, strategytest.Make(t, Strategies["table"], "max_rows = 5, width = 40"), command, text)
 	})
 }

@@ -1,4 +1,4 @@
-package filter
+package listing
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func TestListing(t *testing.T) {
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, listingStrategies["listing"], "")
+			s := strategytest.Make(t, Strategies["listing"], "")
 			got := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
@@ -76,7 +76,7 @@ func FuzzListing(f *testing.F) {
 		f.Add(command, strings.Repeat("./a/b\n./a/c\nnode_modules/x/y\nfind: x: Permission denied\n", 9))
 	}
 	f.Fuzz(func(t *testing.T, command, body string) {
-		s := strategytest.Make(t, listingStrategies["listing"], "group = 4, names = 20, lines = 20")
+		s := strategytest.Make(t, Strategies["listing"], "group = 4, names = 20, lines = 20")
 		body = string(text.Sanitize([]byte(body)))
 		run := strategy.Run{Command: command}
 		got := strategytest.Pass(t, s, run, body)
@@ -97,7 +97,7 @@ func BenchmarkListing(b *testing.B) {
 	}
 	for name, text := range map[string][]byte{"find .": paths, "ls -l": long} {
 		b.Run(name, func(b *testing.B) {
-			strategytest.Benchmark(b, strategytest.Make(b, listingStrategies["listing"], ""), strategy.Run{Command: name}, text)
+			strategytest.Benchmark(b, strategytest.Make(b, Strategies["listing"], ""), strategy.Run{Command: name}, text)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package filter
+package listing
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func TestGroupMatches(t *testing.T) {
 		"logs":               {"grep ERROR app.log", "", "12:03:01 ERROR x\n12:03:02 ERROR y\n", []string{"12:03:01 ERROR x", "12:03:02 ERROR y"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, listingStrategies["group_matches"], tt.parameters)
+			s := strategytest.Make(t, Strategies["group_matches"], tt.parameters)
 			got := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains("\n"+got, "\n"+want) {
@@ -66,7 +66,7 @@ func FuzzGroupMatches(f *testing.F) {
 	f.Add("rg x", "a/b.go:0\n 0:x\ngrep: x: Permission denied\nBinary file x matches\n")
 	f.Add("rg x", strings.Repeat("a/b.go:0\na/b.go:1:x\n", 20)+strings.Repeat("one two\n", 20))
 	f.Fuzz(func(t *testing.T, command, text string) {
-		checkCommand(t, strategytest.Make(t, listingStrategies["group_matches"], "max_matches = 9, max_per_file = 4, width = 200"), command, text)
+		checkCommand(t, strategytest.Make(t, Strategies["group_matches"], "max_matches = 9, max_per_file = 4, width = 200"), command, text)
 	})
 }
 
@@ -89,5 +89,5 @@ func BenchmarkGroupMatches(b *testing.B) {
 	for i := 0; len(text) < 4<<20; i++ {
 		text = fmt.Appendf(text, "./src/part%d/node%d/file_%c.go:%d:\tif err := call(%d); err != nil {\n", i/50%97, i/10%13, 'a'+i/5%26, i, i)
 	}
-	strategytest.Benchmark(b, strategytest.Make(b, listingStrategies["group_matches"], ""), strategy.Run{Command: "grep -rn call ."}, text)
+	strategytest.Benchmark(b, strategytest.Make(b, Strategies["group_matches"], ""), strategy.Run{Command: "grep -rn call ."}, text)
 }
