@@ -1,4 +1,4 @@
-package filter
+package fetch
 
 import (
 	"encoding/json"
@@ -92,7 +92,7 @@ func TestFetch(t *testing.T) {
 		"a log":              {"12:00:01 x\nkey: value\n", 0, []string{"12:00:01 x", "key: value"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, fetchStrategies["fetch"], "")
+			s := strategytest.Make(t, Strategies["fetch"], "")
 			run := strategy.Run{Command: "curl x", Exit: tt.exit}
 			got := strategytest.Pass(t, s, run, string(text.Sanitize([]byte(tt.in))))
 			for _, want := range tt.want {
@@ -119,7 +119,7 @@ func FuzzFetch(f *testing.F) {
 	f.Add("["+strings.Repeat(`{"a":1,"b":"x","c":[1,2]},`, 40)+`{"a":2}]`, 0)
 	f.Add(" 49 28.6M   49 14.0M    0     0  11.8M      0  0:00:02  0:00:01  0:00:01 11.9M\n100 28.6M  100 28.6M    0     0  14.8M      0  0:00:01  0:00:01 --:--:-- 14.8M\ncurl: (18) x\n", 18)
 	f.Fuzz(func(t *testing.T, text string, exit int) {
-		strategytest.Check(t, strategytest.Make(t, fetchStrategies["fetch"], "max_lines = 20, max_bytes = 2000"), text)
+		strategytest.Check(t, strategytest.Make(t, Strategies["fetch"], "max_lines = 20, max_bytes = 2000"), text)
 	})
 }
 
@@ -143,7 +143,7 @@ func BenchmarkFetch(b *testing.B) {
 	for name, indent := range map[string]string{"one line": "", "pretty": "  "} {
 		text, _ := json.MarshalIndent(items, "", indent)
 		b.Run(name, func(b *testing.B) {
-			strategytest.Benchmark(b, strategytest.Make(b, fetchStrategies["fetch"], ""), strategy.Run{Command: "curl x"}, text)
+			strategytest.Benchmark(b, strategytest.Make(b, Strategies["fetch"], ""), strategy.Run{Command: "curl x"}, text)
 		})
 	}
 }
