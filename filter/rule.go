@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/zeph-acp/zeph-acp/filter/digest"
 	"github.com/zeph-acp/zeph-acp/filter/fetch"
 	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/git"
@@ -64,7 +65,7 @@ func (m match) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies, listing.Strategies, fetch.Strategies, digestStrategies,
+		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies, listing.Strategies, fetch.Strategies, digest.Strategies,
 	} {
 		maps.Copy(all, family)
 	}

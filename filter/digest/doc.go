@@ -1,11 +1,11 @@
 // Package digest holds the strategy digest, which drops lines and blocks and folds
 // lines alike, and those built on it: build_steps, terraform, kubectl and gh_log.
-package filter
+package digest
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// digestStrategies are the constructors of this family, by the type that rules name.
-var digestStrategies = map[string]strategy.Constructor{
+// Strategies are the constructors of this family, by the type that rules name.
+var Strategies = map[string]strategy.Constructor{
 	"digest":      newDigest,
 	"build_steps": newBuildSteps,
 	"terraform":   newTerraform,

@@ -1,4 +1,4 @@
-package filter
+package digest
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ func TestDigest(t *testing.T) {
 		"cut before":            {`patterns = ["^a"]`, 0, "a\n... (3 lines omitted) ...\n", "a\n... (3 lines omitted) ...\n", strategy.Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := strategytest.Make(t, digestStrategies["digest"], tt.parameters)
+			s := strategytest.Make(t, Strategies["digest"], tt.parameters)
 			run := strategy.Run{Exit: tt.exit}
 			got, confidence := strategytest.Filter(t, s, run, tt.in)
 			if got != tt.want || confidence != tt.confidence {
@@ -59,7 +59,7 @@ func TestParameters(t *testing.T) {
 		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `no "rows"`},
 	} {
 		for parameters, want := range tt {
-			if _, err := strategytest.Build(digestStrategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := strategytest.Build(Strategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", kind, parameters, err, want)
 			}
 		}
