@@ -43,7 +43,7 @@ func BenchmarkFilter(b *testing.B) {
 	f, _ := New("")
 	commands, outputs := map[string]string{}, map[string][][]byte{}
 	var all [][]byte
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		for _, s := range samples(b, root) {
 			if commands[s.rule] == "" {
 				commands[s.rule] = s.cmd
@@ -128,7 +128,7 @@ func benchFilter(b *testing.B, f *Filter, command string, text []byte) (best flo
 // BenchmarkScan masks what has no credential in it, and tells of a small text.
 func BenchmarkScan(b *testing.B) {
 	var all [][]byte
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		for _, s := range samples(b, root) {
 			all = append(all, text.Sanitize(s.output))
 		}
@@ -161,7 +161,7 @@ func BenchmarkScan(b *testing.B) {
 // BenchmarkSanitize sanitises the samples' mix.
 func BenchmarkSanitize(b *testing.B) {
 	var all [][]byte
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		for _, s := range samples(b, root) {
 			all = append(all, s.output)
 		}
@@ -284,7 +284,7 @@ func BenchmarkMemory(b *testing.B) {
 // No sample but those of credentials has any.
 func TestSamplesHaveNoCredentials(t *testing.T) {
 	s := &redact.Scanner{}
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		for _, c := range samples(t, root) {
 			if strings.HasPrefix(c.rule, "credentials") {
 				continue

@@ -91,7 +91,7 @@ func TestSamples(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Errorf("warnings: %q", warnings)
 	}
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		t.Run(filepath.Base(root), func(t *testing.T) {
 			in, out := map[string]int{}, map[string]int{}
 			for _, s := range samples(t, root) {

@@ -219,7 +219,7 @@ const groupRules = `noise = ["^   Compiling", "^> Task :x UP"], echo = ["^make: 
 // FuzzGroupByRule puts texts through the strategy: it does not panic, its result
 // is valid and not larger, and stays as it is when it is filtered again.
 func FuzzGroupByRule(f *testing.F) {
-	outputs, err := filepath.Glob("testdata/samples/*/*/output")
+	outputs, err := filepath.Glob("../testdata/samples/*/*/output")
 	if err != nil {
 		f.Fatal(err)
 	}

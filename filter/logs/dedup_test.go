@@ -185,7 +185,7 @@ func TestDedupKeepsRare(t *testing.T) {
 }
 
 func FuzzDedup(f *testing.F) {
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("../testdata/samples") {
 		paths, _ := filepath.Glob(filepath.Join(root, "log-dedup", "*", "output"))
 		for _, path := range paths {
 			if b, err := os.ReadFile(path); err == nil {

@@ -277,7 +277,7 @@ func TestTestSummaryBounds(t *testing.T) {
 // testOutputs are outputs of test runners.
 func testOutputs(t testing.TB) (all [][]byte) {
 	t.Helper()
-	for _, root := range strategytest.SampleDirs() {
+	for _, root := range strategytest.SampleDirs("../testdata/samples") {
 		paths, err := filepath.Glob(filepath.Join(root, "*-test", "*", "output"))
 		if err != nil {
 			t.Fatal(err)
@@ -323,7 +323,7 @@ func BenchmarkTestSummary(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var body []byte
 			dirs := map[string]string{"cargo": "cargo-test", "go": "go-test", "js": "js-test", "jvm": "jvm-test", "pytest": "pytest", "auto": "*-test"}
-			for _, root := range strategytest.SampleDirs() {
+			for _, root := range strategytest.SampleDirs("../testdata/samples") {
 				paths, _ := filepath.Glob(filepath.Join(root, dirs[name], "*", "output"))
 				for _, path := range paths {
 					more, err := os.ReadFile(path)

@@ -69,10 +69,10 @@ func Benchmark(b *testing.B, s strategy.Strategy, run strategy.Run, body []byte)
 	b.ReportMetric(float64(len(lines)), "lines/op")
 }
 
-// SampleDirs are where samples are: the project's own, and more where an
-// environment variable names a directory.
-func SampleDirs() []string {
-	dirs := []string{"testdata/samples"}
+// SampleDirs returns the directories of samples: own, and the one that
+// FILTER_SAMPLES_DIR names.
+func SampleDirs(own string) []string {
+	dirs := []string{own}
 	if more := os.Getenv("FILTER_SAMPLES_DIR"); more != "" {
 		dirs = append(dirs, more)
 	}
