@@ -20,7 +20,8 @@ import (
 )
 
 func main() {
-	enterSandbox()
+	enterHelper()
+	hide()
 	root := newRoot()
 	root.SetArgs(os.Args[1:])
 	os.Exit(status(root.Execute(), os.Stderr))

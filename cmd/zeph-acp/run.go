@@ -82,6 +82,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	out := &output{w: os.Stdout, failed: cancel}
 	a := app.New(l, log)
 	a.Warnings = nil // printed above
+	a.Reaper = newReaper()
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {
@@ -94,7 +95,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if cmd.Flags().Changed("resume") && r.resume == "" {
 		return usage("--resume: want the id of a session")
 	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt}
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 		log.Warn(w)
 	}
 	a := app.New(l, log)
+	a.Reaper = newReaper()
 	defer closeApp(a)
 	server := a.Server()
 	server.Initialized = sync.OnceFunc(releaseStart)

@@ -24,6 +24,7 @@ type Local struct {
 	// reading: it writes only below the directory temp. nil means that the system
 	// cannot; read-only commands then run without that.
 	ReadOnly func(temp string) error
+	Reaper   *Reaper // ends what is left of programs should this process die; may be nil
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -77,6 +78,7 @@ func (l Local) startShell(c Command, prog Program) (*Process, error) {
 // of this process's environment a command may see.
 func (l Local) Start(prog Program) (*Process, error) {
 	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
+	prog.Reaper = l.Reaper
 	if l.Wrap != nil {
 		var err error
 		if prog, err = l.Wrap(prog); err != nil {

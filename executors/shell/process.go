@@ -42,9 +42,12 @@ type Program struct {
 	// starts it and on nothing else: what that thread gives up, the program never
 	// has. An error means that the program does not start.
 	Confine func() error
-	// Ended, if not nil, is called when all of the program's session has ended,
-	// or when it did not start.
-	Ended func()
+	// Temp, if not empty, is a directory that is removed when all of the program's
+	// session has ended, or when it did not start.
+	Temp string
+	// Reaper ends what is left of the session should this process die; nil means
+	// that nothing does.
+	Reaper *Reaper
 	// Live, if not nil, hears the first MiB of both streams as it comes, in whole
 	// runes. It is called from one goroutine, may keep the bytes, and is not
 	// called after the process is done.
@@ -55,12 +58,13 @@ type Program struct {
 // The owner waits until it is done, or calls Release.
 type Process struct {
 	cmd    *exec.Cmd
-	exited chan struct{}  // the program itself ended
-	kill   chan struct{}  // closed: it shall end
-	once   sync.Once      // of kill
-	done   chan struct{}  // its session ended and its output is complete
-	live   *live          // nil if nobody listens
-	ended  func()         // of Program; never nil
+	exited chan struct{} // the program itself ended
+	kill   chan struct{} // closed: it shall end
+	once   sync.Once     // of kill
+	done   chan struct{} // its session ended and its output is complete
+	live   *live         // nil if nobody listens
+	temp   string        // as of Program
+	reaper *Reaper
 	exit   executors.Exit // set before done is closed
 
 	runes [2]runes // of stdout and stderr; the reader's
@@ -87,10 +91,8 @@ func Start(prog Program) (*Process, error) {
 		done:   make(chan struct{}),
 		merged: buffer{head: prog.Head, tail: prog.Tail},
 		sink:   prog.Sink,
-		ended:  prog.Ended,
-	}
-	if p.ended == nil {
-		p.ended = func() {}
+		temp:   prog.Temp,
+		reaper: prog.Reaper,
 	}
 	streams := 1
 	if prog.Split {
@@ -99,7 +101,7 @@ func Start(prog Program) (*Process, error) {
 	}
 	readers, writers, err := pipes(streams)
 	if err != nil {
-		p.ended()
+		p.clean()
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
@@ -111,9 +113,10 @@ func Start(prog Program) (*Process, error) {
 	if err != nil {
 		read(context.Background(), p.read) // finds the end at once
 		closeAll(readers)
-		p.ended()
+		p.clean()
 		return nil, err
 	}
+	p.reaper.add(cmd.Process.Pid, p.temp)
 	if prog.Live != nil {
 		p.live = startLive(liveBytes, prog.Live)
 	}
@@ -126,17 +129,22 @@ func Start(prog Program) (*Process, error) {
 
 // hold starts the program and waits for it on one thread. Linux kills a child
 // with Pdeathsig when the thread that started it ends, so that thread must be
-// nobody else's until the child is gone. A thread that was confined ends with
+// nobody else's until the child is gone. A thread that gave up rights ends with
 // this goroutine, which is why it is not unlocked.
 func (p *Process) hold(confine func() error, started chan<- error) {
 	runtime.LockOSThread()
-	if confine == nil {
-		defer runtime.UnlockOSThread()
-	} else if err := confine(); err != nil {
+	shielded, err := shield()
+	if err == nil && confine != nil {
+		err = confine()
+	}
+	if err != nil {
 		started <- err
 		return
 	}
-	err := p.cmd.Start()
+	if !shielded && confine == nil {
+		defer runtime.UnlockOSThread()
+	}
+	err = p.cmd.Start()
 	started <- err
 	if err == nil {
 		p.cmd.Wait() // how it ended is in ProcessState
@@ -172,8 +180,16 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	if p.live != nil {
 		p.live.close()
 	}
-	p.ended()
+	p.clean()
+	p.reaper.remove(p.cmd.Process.Pid)
 	close(p.done)
+}
+
+// clean removes what only the program needed.
+func (p *Process) clean() {
+	if p.temp != "" {
+		_ = os.RemoveAll(p.temp)
+	}
 }
 
 // endSession stops what is left of the session that pid leads: first by asking.

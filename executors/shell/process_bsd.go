@@ -10,6 +10,11 @@ import (
 
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+func apart() *syscall.SysProcAttr { return ownSession() }
+
+// shield does nothing: no process of these systems opens the files of another.
+func shield() (had bool, err error) { return false, nil }
+
 // signalSession sends sig to the process group that the program leads, 0 to
 // none, and reports whether any process was alive. Other groups of the session
 // cannot be listed without cgo.

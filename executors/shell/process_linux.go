@@ -4,15 +4,49 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix" // capabilities are not in package syscall
 )
 
 // ownSession also makes the kernel kill the program when this process dies,
 // however it does. Only the program itself: its children are in its hands.
 func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// apart gives a helper a session of its own, out of the reach of signals for the
+// group of this process.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// shield takes from this thread, and from what it starts, the right of root to
+// open the files and to change the memory of processes that do not let others in.
+// This process is one, and its stdout is the stream to the client. It reports
+// whether there was such a right. What a program started itself it can still
+// trace. Reading memory is left to root, since that right is part of
+// CAP_SYS_ADMIN, without which too much fails.
+func shield() (had bool, err error) {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &caps[0]); err != nil {
+		return false, fmt.Errorf("look at capabilities: %w", err)
+	}
+	const bit = 1 << unix.CAP_SYS_PTRACE
+	bounded, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_PTRACE, 0, 0, 0)
+	if caps[0].Permitted&bit == 0 && (err != nil || bounded == 0 || unix.Geteuid() != 0) {
+		return false, nil
+	}
+	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // else a program of root has it again
+	caps[0].Effective &^= bit
+	caps[0].Permitted &^= bit
+	caps[0].Inheritable &^= bit
+	if err := unix.Capset(&hdr, &caps[0]); err != nil {
+		return true, fmt.Errorf("give up capabilities: %w", err)
+	}
+	return true, nil
 }
 
 // signalSession sends sig to every process of the session, 0 to none, and

@@ -14,6 +14,11 @@ func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
+func apart() *syscall.SysProcAttr { return ownSession() }
+
+// shield does nothing: who may open a process is decided by its owner here.
+func shield() (had bool, err error) { return false, nil }
+
 // signalSession ends the program with all its children whatever the signal is,
 // since Windows has no way to ask. Children that the program left behind are not
 // found.

@@ -58,7 +58,7 @@ func (l Local) confine(prog Program) (Program, error) {
 	if err != nil {
 		return prog, err
 	}
-	prog.Ended = func() { _ = os.RemoveAll(temp) }
+	prog.Temp = temp
 	if real, err := filepath.EvalSymlinks(temp); err == nil {
 		temp = real
 	}

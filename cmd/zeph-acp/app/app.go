@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -56,7 +57,8 @@ type App struct {
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
-	Warnings []string // about the configuration; every session shows them
+	Warnings []string      // about the configuration; every session shows them
+	Reaper   *shell.Reaper // ends commands should this process be killed; nil means that nothing does
 
 	byEnv   string              // the model that the environment names
 	whence  func(string) string // where a key was set; nil if nobody knows
@@ -120,6 +122,7 @@ func (a *App) serving() []*session.Sessions {
 // Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
 	a.catalogue.Close()
+	a.Reaper.Close()
 	for _, s := range a.serving() {
 		s.Finish()
 	}

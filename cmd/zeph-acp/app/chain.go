@@ -39,6 +39,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
+	local.Reaper = a.Reaper
 	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box)
 	k := &keeper{
 		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),

@@ -21,10 +21,11 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
 )
 
 // Turn is one prompt in a session of its own, or in a stored one. All fields but
-// Mode, Model and Resume are required.
+// Mode, Model, Resume and Reaper are required.
 type Turn struct {
 	Server   *acp.Server // fresh; Run serves it
 	Dir      string      // absolute path; the session's cwd
@@ -34,6 +35,7 @@ type Turn struct {
 	Prompt   string
 	View     View
 	Approver Approver
+	Reaper   *shell.Reaper // ends what terminals run should this process be killed; may be nil
 
 	terminals terminals
 }

@@ -101,7 +101,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 		env = append(env, v.Name+"="+v.Value)
 	}
 	id, err := c.terminals.start(shell.Program{
-		Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput),
+		Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper,
 	}, c.View.Output)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+)
+
+// reaperArg is the first argument with which this binary is the process of a
+// shell.Reaper.
+const reaperArg = "__reaper"
+
+// enterHelper plays a helper of another zeph-acp where this process was started
+// as one: the sandbox of a command, which becomes the command, or the reaper.
+// They are no cobra commands, since sessions pay for them.
+func enterHelper() {
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case sandbox.Arg:
+		os.Exit(sandbox.Main(os.Args[2:]))
+	case reaperArg:
+		hide()
+		shell.Reap(os.Stdin)
+		os.Exit(0)
+	}
+}
+
+// newReaper makes the reaper of this process; its process is started by the first
+// command.
+func newReaper() *shell.Reaper {
+	return &shell.Reaper{Command: func() *exec.Cmd {
+		path := "/proc/self/exe" // as it was started, even if another file has its name now
+		if runtime.GOOS != "linux" {
+			path, _ = os.Executable() // else nothing starts
+		}
+		cmd := exec.Command(path)
+		cmd.Args = []string{os.Args[0], reaperArg}
+		cmd.Dir = "/"
+		cmd.Env = []string{"GOMAXPROCS=1"} // it needs neither keys nor speed
+		return cmd
+	}}
+}

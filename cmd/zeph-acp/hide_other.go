@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// hide does nothing: only Linux shows a process to all others of its user.
+func hide() {}
