@@ -141,8 +141,8 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	judged, notPlain := p.form(call, src, false)
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
-	forget := false // something in it must be asked about each time
-	all := true     // a rule allows every command there is
+	forget := false                     // something in it must be asked about each time
+	all := len(src.script.Commands) > 0 // a rule allows every command there is
 	for _, c := range src.script.Commands {
 		v := p.segment(call.Tool, c, src, onlyReads)
 		all = all && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")

@@ -147,6 +147,9 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		return nil, err
 	}
 	if p.check != nil {
+		if ended {
+			return nil, errors.New(`operands after "--" may be created`)
+		}
 		if err := p.check(opts); err != nil {
 			return nil, err
 		}
@@ -167,7 +170,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		if g.has && signs(g.value) {
 			return nil, errors.New("its format checks signatures")
 		}
-		out.words = append(out.words, p.print(g)...)
+		out.words = append(out.words, gitOption(g))
 	}
 	for i, w := range operands {
 		if len(w.Values) == 0 || w.mayBegin('-') {
@@ -208,6 +211,15 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		}}
 	}
 	return out, nil
+}
+
+// gitOption prints an option. Its value is glued to it: as the next word, git takes
+// the values of some options for revisions.
+func gitOption(g given) string {
+	if strings.HasPrefix(g.name, "--") && g.has {
+		return quote(g.name + "=" + g.value)
+	}
+	return quote(g.name + g.value)
 }
 
 // endsAsValue reports whether the word after words is the value of an option.

@@ -40,6 +40,9 @@ func TestParse(t *testing.T) {
 		"{ ls; pwd; } | head":                       {"{ ls; pwd; } | head", ""},
 		"(cd a; ls)":                                {"(cd ./a; ls)", "a"},
 		`echo "$(git rev-parse HEAD)"`:              {`echo "$(git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' rev-parse HEAD)"`, ""},
+		"( (cd a; ls) )":                            {"( (cd ./a; ls))", "a"},
+		"ls -d */":                                  {"ls -d -- */", "*/"},
+		"du -sh * | sort -h":                        {"du -s -h -- * | sort -h", "*"},
 		"echo {a,b}.go":                             {"echo a.go b.go", ""},
 	} {
 		form, err := Parse(script, shell, nil)
@@ -63,6 +66,23 @@ func TestParse(t *testing.T) {
 			t.Errorf("the plain form of %s is not plain: %v", script, err)
 		} else if err == nil && again.Script != form.Script && !strings.Contains(script, "cd ") && !strings.Contains(script, "xargs") {
 			t.Errorf("%s: the plain form of %q is %q", script, form.Script, again.Script)
+		}
+	}
+}
+
+// Scripts that have no plain form.
+func TestParseRefuses(t *testing.T) {
+	for _, script := range []string{
+		"", "#x", "<<E\n$(x)\nE", "> a", "2>&1", "git branch -- x", "git tag -- x", "git stash -- list", "git branch x", "xargs ls", "find . | head -c5 | xargs cat", "cat list | xargs cat",
+		"ls ${x}", "ls $x", "x=1; ls ${x:-a}", "RANDOM=1", "for IFS in a; do ls; done", "x+=1", "x=(a)", "declare x", "export x=1", "x=$(ls); cat $x", "x='a b'; ls $x", "x='*'; ls $x",
+		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< x", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "((1))", "let x=1", "f() { ls; }",
+		"echo $((1))", "echo ${HOME:1}", "echo $\"a\"", "echo $'a\\c'", "echo ~root", "ls [[:alpha:]]*", "ls @(a)", "$x", "\"\"", "x=1 cd a; ls", "if true; then x=1; fi; ls $x", "uniq a*", "sort *",
+		"cd", "cd -", "cd a b", "cd $x", "env -i ls", "nice --x ls", "timeout -s 9 1 ls", "timeout 5 cd a", "command ls", "git -c a=b log", "git --git-dir=x log", "git diff --no-index a b", "git log -S -- --output=x",
+		"rg -e -- --pre=x .", "find . -name -- -o -fprintf a b", "go list -export ./...", "go list ./x.go", "go env -w a=b", "jq -n '$ ENV'", "jq -n '$__prog_args'", "sed -n 'w x' f", "awk 'BEGIN{system(1)}'", "awk '{print $1}' a=b",
+		"strings @x", "date -s x", "date 0101", "tail --pid=1 f", "sort --compress-program=x f", "tree -o x", "xxd a b", "hostname x", "exit x", "set -- a", "set -k", "printf -v x y", "test -v x", "[ a -eq b ]", "./ls", "/tmp/ls", "ls\x00", "ls\r", "\xff",
+	} {
+		if form, err := Parse(script, shell, nil); err == nil {
+			t.Errorf("%q: %q", script, form.Script)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	case *syntax.Subshell:
 		end := b.subshell()
 		text, err = b.list(n.Stmts)
-		text = "(" + text + ")"
+		text = "(" + apart(text) + ")"
 		end()
 	case *syntax.Block:
 		text, err = b.list(n.Stmts)
@@ -101,6 +101,14 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		err = errors.New("it has a redirection of several commands")
 	}
 	return text + r.text, err
+}
+
+// apart keeps a parenthesis before the text from joining one that begins it.
+func apart(text string) string {
+	if strings.HasPrefix(text, "(") {
+		return " " + text
+	}
+	return text
 }
 
 // subshell keeps what follows from changing the directory and the variables of

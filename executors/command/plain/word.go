@@ -312,7 +312,7 @@ func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error 
 		return err
 	}
 	p.word.Values = nil
-	if text = "$(" + text + ")"; quoted || p.inValue {
+	if text = "$(" + apart(text) + ")"; quoted || p.inValue {
 		text = `"` + text + `"`
 	}
 	p.raw(text)
