@@ -55,6 +55,7 @@ func TestLoad(t *testing.T) {
 		"a match that is none":   {rule("match = \"a\"\n" + strategy), `rule "x" is left out`, nil, ""},
 		"a bad pattern":          {rule("match = { regex = \"(\" }\n" + strategy), "no regular expression", nil, ""},
 		"a long pattern":         {rule("match = { regex = \"" + strings.Repeat("x", 513) + "\" }\n" + strategy), "513 characters, and 512", nil, ""},
+		"a large pattern":        {rule("match = { regex = '" + strings.Repeat(`\\w{1000}`, 30) + "' }\n" + strategy), "more than 5000 steps", nil, ""},
 		"the longest pattern":    {rule("match = { regex = \"" + strings.Repeat("ä", 512) + "\" }\n" + strategy), "", []string{"x"}, ""},
 		"a huge repetition":      {rule("match = { regex = \"((a{100}){100}){100}\" }\n" + strategy), "no regular expression", nil, ""},
 		"no strategy":            {rule(match), `there is no type ""`, nil, ""},

@@ -33,10 +33,11 @@ var importTable = []struct {
 	{"executors/command/plain", nil},
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
+	{"executors/pattern", nil},
 	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell"}},
 	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
 	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},
-	{"executors/*", []string{"executors", "executors/command", "executors/workspace"}},
+	{"executors/*", []string{"executors", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors"}}, // for the spool of its lines
 	{"filter/redact", []string{"filter/text"}},

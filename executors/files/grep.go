@@ -2,14 +2,15 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 type grepInput struct {
@@ -44,10 +45,6 @@ func (t *tools) newSearcher(in grepInput) (*searcher, error) {
 	if in.Pattern == "" {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is empty")
 	}
-	if _, err := regexp.Compile(in.Pattern); err != nil {
-		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
-			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
-	}
 	if len(in.Pattern) > maxPattern || len(in.Include) > maxPattern || strings.Count(in.Include, "{") > maxBraces {
 		return nil, executors.Failuref(executors.InvalidParameters, "pattern or include is too large: at most %d bytes each and %d braces in include", maxPattern, maxBraces)
 	}
@@ -61,7 +58,24 @@ func (t *tools) newSearcher(in grepInput) (*searcher, error) {
 	if in.CaseSensitive != nil && !*in.CaseSensitive {
 		flags = "(?mi)"
 	}
-	return newSearcher(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom), nil
+	if _, err := pattern.Compile(in.Pattern); err != nil { // without the flags, which an error would quote
+		return nil, unfitPattern(err)
+	}
+	s, err := newSearcher(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom)
+	if err != nil {
+		return nil, unfitPattern(err)
+	}
+	return s, nil
+}
+
+// unfitPattern is the failure of a regex that does not compile.
+func unfitPattern(err error) *executors.Failure {
+	if _, large := errors.AsType[pattern.TooLargeError](err); large {
+		return executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
+			Hint("Use a shorter one, with smaller repetitions.")
+	}
+	return executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
+		Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 }
 
 func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (executors.Result, error) {

@@ -110,6 +110,7 @@ var errTooDeep = errors.New("the path is too long")
 // run walks what is below top, which it closes. Only top must be readable.
 func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit[T]) (notes, error) {
 	defer top.Close()
+	defer context.AfterFunc(ctx, w.halt)()                                 // from here on: the files of top are visited by list
 	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than jobs: never closed by them
 	first := &job[T]{in: f}
 	kids, err := w.list(ctx, first, f, newVisit())
@@ -118,7 +119,6 @@ func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore,
 	}
 	w.pending, w.front = 1, []cursor[T]{{job: first}}
 	w.finish(first, f, kids)
-	defer context.AfterFunc(ctx, func() { w.halt() })()
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
 		wg.Go(func() { w.work(ctx, newVisit()) })

@@ -119,7 +119,10 @@ func FuzzGrep(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := newSearcher(flags+pattern, int(lines%5), 1+int(most%9), 300)
+		s, err := newSearcher(flags+pattern, int(lines%5), 1+int(most%9), 300)
+		if err != nil {
+			return
+		}
 		want := &reference{re: re, context: s.context, most: s.most, room: s.room}
 		got := &matches{searcher: s}
 		var b searching

@@ -1,11 +1,16 @@
 package files
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -194,4 +199,46 @@ func newTools(b *bench) *tools {
 	b.t.Helper()
 	disk := rootsOf(b)
 	return &tools{fs: disk, roots: disk.Roots, cfg: Defaults(), budget: walkBudget}
+}
+
+// A regex that takes minutes on a long line ends soon after the cancel.
+func TestGrepIsStopped(t *testing.T) {
+	s, err := newSearcher(`(?m)(?s)`+strings.Repeat(`.*`, 300)+`[YZ]`, 0, 10, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := bytes.Repeat([]byte("x"), 5<<20)
+	for name, text := range map[string][]byte{"one line": data, "many lines": bytes.ReplaceAll(data, []byte(strings.Repeat("x", 64)), []byte(strings.Repeat("x", 63)+"\n"))} {
+		looks := 0
+		found := s.file(&searching{}, "a", text, func() bool { looks++; return looks >= 3 })
+		if len(found.ends) > 0 || looks < 3 || looks > 6 {
+			t.Errorf("%s: %d matches, %d looks", name, len(found.ends), looks)
+		}
+	}
+}
+
+func TestGrepPatternTooLarge(t *testing.T) {
+	res := newBench(t, nil).run("grep", in{"pattern": strings.Repeat(`\w{1000}`, 64)})
+	if res.Category != executors.InvalidParameters || !strings.Contains(res.Text, "too large") {
+		t.Error(res.Text)
+	}
+}
+
+// So does one in a file of the directory where the walk starts. The test waits for
+// the call to end, however loaded the machine is: without the cancel it would take
+// a minute of processor time, and the test's deadline would end it.
+func TestGrepEndsWithItsContext(t *testing.T) {
+	b := newBench(t, map[string]string{"big.txt": strings.Repeat("x", 50_000_000)})
+	cfg := Defaults()
+	cfg.MaxFileBytes = 64 << 20
+	ctx, cancel := context.WithCancelCause(t.Context())
+	raw, err := json.Marshal(in{"pattern": `(?s)` + strings.Repeat(".*", 300) + "[YZ]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("cancelled")
+	time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
+	if _, err := b.with(cfg).Execute(ctx, &executors.Call{Tool: "grep", Input: raw}); !errors.Is(err, cause) {
+		t.Error(err)
+	}
 }

@@ -3,11 +3,12 @@ package files
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 // maxMatchLine bounds the bytes shown of a line that is found.
@@ -16,7 +17,7 @@ const maxMatchLine = 300
 // searcher looks for a regex in the lines of files: "path:line: text" is what it
 // finds, "path-line- text" the lines around. It may be used concurrently.
 type searcher struct {
-	re      *regexp.Regexp
+	re      *pattern.Pattern
 	needles needles // one is in each line that re finds something in; nil: not known
 	whole   bool    // re finds something in a text if it does in one of its lines
 	context int     // lines shown before and after a match
@@ -24,14 +25,18 @@ type searcher struct {
 	room    int     // bytes shown
 }
 
-// newSearcher takes a regex that compiles.
-func newSearcher(pattern string, context, most, room int) *searcher {
-	return &searcher{
-		re:      regexp.MustCompile(pattern),
-		needles: needlesOf(pattern),
-		whole:   !anchoredToText(pattern),
-		context: context, most: most, room: room,
+// newSearcher makes the searcher of a regex; the error is as of [pattern.Compile].
+func newSearcher(expr string, context, most, room int) (*searcher, error) {
+	re, err := pattern.Compile(expr)
+	if err != nil {
+		return nil, err
 	}
+	return &searcher{
+		re:      re,
+		needles: needlesOf(expr),
+		whole:   !anchoredToText(expr),
+		context: context, most: most, room: room,
+	}, nil
 }
 
 // anchoredToText reports whether a regex speaks of the begin or end of the text,
@@ -75,7 +80,9 @@ type scan struct {
 	name string
 	data []byte // without byte order mark
 
-	lines   int // line breaks before counted
+	stopped func() bool // nothing of it is needed any more
+	work    int         // steps of the regex since it was asked
+	lines   int         // line breaks before counted
 	counted int
 	done    int // what is before is written, or left out
 	after   int // lines still to write after the last match
@@ -90,12 +97,12 @@ func (s *searcher) mayMatch(data []byte) bool { return s.needles == nil || s.nee
 // and once stopped it finds nothing.
 func (s *searcher) file(b *searching, name string, data []byte, stopped func() bool) fileMatches {
 	b.out, b.ends = b.out[:0], b.ends[:0]
-	sc := scan{searcher: s, searching: b, name: name, data: bytes.TrimPrefix(data, []byte(byteOrderMark))}
+	sc := scan{searcher: s, searching: b, name: name, data: bytes.TrimPrefix(data, []byte(byteOrderMark)), stopped: stopped}
 	complete := false
 	if s.needles != nil {
-		complete = sc.byNeedles(stopped)
+		complete = sc.byNeedles()
 	} else {
-		complete = sc.byBlocks(stopped)
+		complete = sc.byBlocks()
 	}
 	if complete {
 		sc.trail(len(sc.data))
@@ -109,15 +116,12 @@ func (s *searcher) file(b *searching, name string, data []byte, stopped func() b
 
 // byNeedles tries the lines that have a needle. It returns false when no more
 // can be shown.
-func (sc *scan) byNeedles(stopped func() bool) bool {
+func (sc *scan) byNeedles() bool {
 	var f finder
 	f.start(sc.needles)
-	for at, tried := 0, 0; ; tried++ {
+	for at := 0; ; {
 		if at = f.find(sc.data, at); at < 0 {
 			return true
-		}
-		if tried%64 == 63 && stopped() {
-			return false
 		}
 		from := bytes.LastIndexByte(sc.data[:at], '\n') + 1
 		end := lineEnd(sc.data, at)
@@ -128,15 +132,19 @@ func (sc *scan) byNeedles(stopped func() bool) bool {
 	}
 }
 
+// workAtOnce is how many steps of a regex are done on lines without a look whether
+// the search is stopped.
+const workAtOnce = 1 << 20
+
 // blockLen is about how much a regex without needles is tried on at once: with
 // more, package regexp turns to a slower way, and a cancel waits longer.
 const blockLen = 8 << 10
 
 // byBlocks tries all lines, block by block. It returns false when no more can be
 // shown.
-func (sc *scan) byBlocks(stopped func() bool) bool {
+func (sc *scan) byBlocks() bool {
 	for at := 0; at < len(sc.data); {
-		if stopped() {
+		if sc.stopped() {
 			return false
 		}
 		end := len(sc.data)
@@ -145,7 +153,7 @@ func (sc *scan) byBlocks(stopped func() bool) bool {
 		}
 		block := sc.data[at:end]
 		// A "\r" is no part of a line, but the regex would see it in the whole.
-		if sc.whole && bytes.IndexByte(block, '\r') < 0 && !sc.re.Match(block) {
+		if sc.whole && bytes.IndexByte(block, '\r') < 0 && !sc.re.Match(block, sc.stopped) {
 			at = end
 			continue
 		}
@@ -172,7 +180,12 @@ func lineEnd(data []byte, at int) int {
 // can be shown.
 func (sc *scan) line(from, end int) bool {
 	line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
-	loc := sc.re.FindIndex(line)
+	loc := sc.re.Find(line, sc.stopped)
+	if sc.work += sc.re.Cost(len(line)); sc.work > workAtOnce {
+		if sc.work = 0; sc.stopped() {
+			return false
+		}
+	}
 	if loc == nil {
 		return true
 	}

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 //go:embed read_overflow.md
@@ -44,7 +44,7 @@ type view interface {
 }
 
 func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
-	id, _, err := o.parse(in)
+	id, _, err := o.parse(in, nil)
 	card := executors.Card{Title: "the rest of an output", Kind: executors.KindRead}
 	if id != "" {
 		card.Title = "the rest of output " + id
@@ -53,7 +53,7 @@ func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in input) (exec
 }
 
 // parse checks an input before anything is asked of the store.
-func (o *Overflow) parse(in input) (id string, v view, err error) {
+func (o *Overflow) parse(in input, stopped func() bool) (id string, v view, err error) {
 	text := strings.TrimPrefix(strings.TrimSpace(in.ID), prefix)
 	u, err := uuid.Parse(text)
 	if err != nil || len(text) != len(u.String()) { // Parse takes other forms too
@@ -70,16 +70,20 @@ func (o *Overflow) parse(in input) (id string, v view, err error) {
 	if len(in.Pattern) > maxPattern {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
 	}
-	re, err := regexp.Compile(in.Pattern)
+	re, err := pattern.Compile(in.Pattern)
+	if _, large := errors.AsType[pattern.TooLargeError](err); large {
+		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
+			Hint("Use a shorter one, with smaller repetitions.")
+	}
 	if err != nil {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
 			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 	}
-	return id, &search{re: re, offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
+	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
 }
 
 func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
-	id, v, err := o.parse(in)
+	id, v, err := o.parse(in, func() bool { return ctx.Err() != nil })
 	if err != nil {
 		return executors.FailWith(err), nil
 	}
@@ -107,6 +111,9 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) 
 		}
 	}
 	l.end()
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
 	return executors.Result{Text: v.String()}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 // keptAs gives the reference of a text.
@@ -167,5 +168,20 @@ func TestTool(t *testing.T) {
 	card, err := small().Tools().Prepare(t.Context(), &executors.Call{Tool: Name, Input: []byte(`{"id":"00000000-0000-0000-0000-000000000000"}`)})
 	if err != nil || card.Kind != executors.KindRead || len(card.Paths) > 0 || card.Title != "the rest of output 00000000-0000-0000-0000-000000000000" {
 		t.Errorf("%+v, %v", card, err)
+	}
+}
+
+// A regex that takes minutes ends soon after the cancel.
+func TestSearchIsStopped(t *testing.T) {
+	re, err := pattern.Compile(`(?s)` + strings.Repeat(`.*`, 300) + `[YZ]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	s := &search{re: re, room: 1000, width: 450, stopped: func() bool { looks++; return looks >= 3 }}
+	l := lines{width: 450, take: s.take}
+	l.feed([]byte(strings.Repeat("x", 5<<20)))
+	if !l.done || looks < 3 || looks > 6 || s.hits > 0 {
+		t.Errorf("done %t, %d looks, %d matches", l.done, looks, s.hits)
 	}
 }

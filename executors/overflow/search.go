@@ -2,9 +2,10 @@ package overflow
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 // around is how many rows before and after a match are shown.
@@ -12,7 +13,9 @@ const around = 2
 
 // search shows the rows in which a match begins, with those around them.
 type search struct {
-	re     *regexp.Regexp
+	re      *pattern.Pattern
+	stopped func() bool // the call has ended
+
 	offset int // rows before those that are searched
 	limit  int // matching rows; 0 means as many as there is room for
 	room   int // characters
@@ -29,24 +32,24 @@ type search struct {
 
 func (s *search) take(line []byte) bool {
 	if len(line) <= s.width {
-		return s.add(line, s.row >= s.offset && s.re.Match(line))
+		return s.add(line, s.row >= s.offset && s.re.Match(line, s.stopped))
 	}
-	var found [][]int
+	next := 0 // where the next match begins, -1 if there is none
 	if s.row+rows(line, s.width) > s.offset {
-		found = s.re.FindAllIndex(line, -1)
+		next = s.re.FindFrom(line, 0, s.stopped)
 	}
-	for at := 0; at < len(line); {
+	for at := 0; at < len(line) && !s.stopped(); {
 		end := at + offset(line[at:], s.width)
-		hit := false
-		for len(found) > 0 && (found[0][0] < end || end == len(line)) {
-			found, hit = found[1:], true
+		hit := next >= 0 && (next < end || end == len(line))
+		if hit && end < len(line) {
+			next = s.re.FindFrom(line, end, s.stopped)
 		}
 		if !s.add(line[at:end], hit && s.row >= s.offset) {
 			return false
 		}
 		at = end
 	}
-	return true
+	return !s.stopped()
 }
 
 // add takes the next row and reports whether more are wanted.

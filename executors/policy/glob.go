@@ -11,17 +11,26 @@ import (
 // globs keeps compiled patterns: they are few, and matched for every call.
 var globs sync.Map // string -> *regexp.Regexp
 
+// maxPattern is the longest pattern of a Rule, in bytes: the time to match a
+// command is its length times that of the pattern.
+const maxPattern = 4 << 10
+
 // glob compiles a pattern of a Rule.
 func glob(pattern string) (*regexp.Regexp, error) {
 	if re, ok := globs.Load(pattern); ok {
 		return re.(*regexp.Regexp), nil
+	}
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("a pattern of %d bytes, more than %d", len(pattern), maxPattern)
 	}
 	var b strings.Builder
 	b.WriteString(`(?is)^`)
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; c {
 		case '*':
-			b.WriteString(`.*`)
+			if i == 0 || pattern[i-1] != '*' {
+				b.WriteString(`.*`)
+			}
 		case '?':
 			b.WriteString(`.`)
 		case '[':

@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync"
 )
 
 // maxPattern is the longest regular expression of a rule, in characters.
 const maxPattern = 512
+
+// maxProgram is the largest regular expression of a rule, in steps of its compiled
+// form: the time for a line is its length times that.
+const maxProgram = 5000
 
 // Pattern is a regular expression over one line.
 type Pattern struct {
@@ -31,6 +36,11 @@ func Compile(expr string) (*Pattern, error) {
 		return nil, fmt.Errorf("the pattern %q is no regular expression: %w", expr, err)
 	}
 	p := &Pattern{Regexp: re, tree: tree.Simplify()}
+	if strings.Contains(expr, "{") { // only repetitions are larger than they look
+		if prog, err := syntax.Compile(p.tree); err != nil || len(prog.Inst) > maxProgram {
+			return nil, fmt.Errorf("the pattern %q is too large: counted with its repetitions it has more than %d steps", expr, maxProgram)
+		}
+	}
 	p.auto = sync.OnceValue(func() *automaton { return newAutomaton([]*syntax.Regexp{p.tree}) })
 	return p, nil
 }

@@ -1,0 +1,181 @@
+// Package pattern runs regular expressions that a model or a user wrote, so that
+// a search can be stopped.
+//
+// Start with [Compile]. Package regexp takes time proportional to the length of
+// the text times the size of the pattern, and cannot be interrupted. Compile
+// refuses patterns of more than [MaxSize] steps, and [Pattern.Find] looks at
+// stopped at least every second or so, however long the text is.
+package pattern
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"sync"
+	"unicode/utf8"
+)
+
+// MaxSize is the largest pattern, in steps of its compiled form: about one for
+// each character, class or alternative, times the count of a repetition.
+const MaxSize = 5000
+
+// Pattern is a compiled regular expression. It may be used concurrently.
+type Pattern struct {
+	re   *regexp.Regexp
+	size int
+	// after, if not nil, matches one character and what follows it up to the end of
+	// the leftmost match of re; its first group ends where that match begins. It is
+	// there where the text before a match counts: for ^ and \b.
+	after func() *regexp.Regexp
+}
+
+// TooLargeError says that a pattern has more than MaxSize steps.
+type TooLargeError struct{}
+
+// Error names the limit.
+func (TooLargeError) Error() string {
+	return fmt.Sprintf("it is too large: counted with its repetitions it has more than %d steps", MaxSize)
+}
+
+// Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or as of
+// [regexp.Compile].
+func Compile(expr string) (*Pattern, error) {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	size := Size(tree)
+	if size > MaxSize {
+		return nil, TooLargeError{}
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pattern{re: re, size: size}
+	if looksBack(tree) {
+		p.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)((?s:.*?))(?:` + expr + `)`) })
+	}
+	return p, nil
+}
+
+// Size counts the steps of a pattern, up to a little more than MaxSize. It does
+// not compile the pattern, which may take much memory.
+func Size(re *syntax.Regexp) int {
+	size := max(1, len(re.Rune))
+	if re.Op == syntax.OpCharClass {
+		size = 1 + len(re.Rune)/32 // the ranges of one step are tried one after the other
+	}
+	for _, sub := range re.Sub {
+		if size += Size(sub); size > MaxSize {
+			return MaxSize + 1
+		}
+	}
+	if re.Op == syntax.OpRepeat {
+		size = (size - 1) * max(re.Min, re.Max, 1)
+	}
+	return min(size, MaxSize+1)
+}
+
+func looksBack(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginText, syntax.OpBeginLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	for _, sub := range re.Sub {
+		if looksBack(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// String returns the source of the pattern.
+func (p *Pattern) String() string { return p.re.String() }
+
+// atOnce is how many steps are done without a look at stopped: less than a second.
+const atOnce = 1 << 25
+
+// Cost is about how many steps a search of n bytes takes.
+func (p *Pattern) Cost(n int) int { return n * p.size }
+
+// Slow reports whether a search of n bytes is one that looks at stopped, and is
+// slower for that.
+func (p *Pattern) Slow(n int) bool { return p.Cost(n) > atOnce }
+
+// Find returns where the leftmost match begins and ends, nil if there is none or
+// the search was stopped.
+func (p *Pattern) Find(text []byte, stopped func() bool) []int {
+	loc := p.find(p.re, text, stopped)
+	if loc == nil {
+		return nil
+	}
+	return loc[:2]
+}
+
+// find is [regexp.Regexp.FindSubmatchIndex], or FindIndex, that can be stopped.
+func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []int {
+	switch {
+	case p.Slow(len(text)):
+		r := &reader{text: text, stopped: stopped, every: max(1, atOnce/8/p.size)}
+		loc := re.FindReaderSubmatchIndex(r)
+		if r.over { // what it found is of a text that ends here
+			return nil
+		}
+		return loc
+	case re == p.re:
+		return re.FindIndex(text)
+	}
+	return re.FindSubmatchIndex(text)
+}
+
+// Match reports whether there is a match; false also where the search was stopped.
+func (p *Pattern) Match(text []byte, stopped func() bool) bool {
+	if !p.Slow(len(text)) {
+		return p.re.Match(text)
+	}
+	return p.Find(text, stopped) != nil
+}
+
+// FindFrom returns where the leftmost match begins that begins at from or after
+// it, -1 if there is none or the search was stopped. The text before from counts
+// for ^ and \b.
+func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
+	if from == 0 || p.after == nil {
+		if loc := p.Find(text[from:], stopped); loc != nil {
+			return from + loc[0]
+		}
+		return -1
+	}
+	_, size := utf8.DecodeLastRune(text[:from])
+	if loc := p.find(p.after(), text[from-size:], stopped); loc != nil {
+		return from - size + loc[3]
+	}
+	return -1
+}
+
+// reader reads a text rune by rune until it is stopped.
+type reader struct {
+	text    []byte
+	stopped func() bool
+	every   int // runes between two looks at stopped
+	n       int
+	over    bool
+}
+
+func (r *reader) ReadRune() (rune, int, error) {
+	if r.n++; r.n >= r.every {
+		r.n, r.over = 0, r.over || r.stopped()
+	}
+	if r.over || len(r.text) == 0 {
+		return 0, 0, io.EOF
+	}
+	if c := r.text[0]; c < utf8.RuneSelf {
+		r.text = r.text[1:]
+		return rune(c), 1, nil
+	}
+	c, size := utf8.DecodeRune(r.text)
+	r.text = r.text[size:]
+	return c, size, nil
+}
