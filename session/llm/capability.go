@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// capability gives the model, or the one that it wraps, as a T.
+// As returns the model, or the first model inside its wrappers, that is a T.
 func As[T any](m Model) (T, bool) {
 	for m != nil {
 		if t, ok := m.(T); ok {
@@ -20,11 +20,11 @@ func As[T any](m Model) (T, bool) {
 	return none, false
 }
 
-// ThoughtOff is the level of a model that is not to think.
+// ThoughtOff is the thought level that turns thinking off.
 const ThoughtOff = "off"
 
-// Levels lists the thought levels that a Request to the model can have, from
-// least to most; nil means that there is no choice.
+// Levels returns the thought levels that a Request to the model can have, from least to
+// most; nil means that there is no choice.
 func Levels(m Model) []string {
 	if l, ok := As[interface{ Levels() []string }](m); ok {
 		return l.Levels()
@@ -32,8 +32,8 @@ func Levels(m Model) []string {
 	return nil
 }
 
-// Ready tells whether the model can be used: a model that lacks its key gives an
-// *Error with Auth.
+// Ready reports whether the model can be used. The error for a missing key is an *Error
+// with Auth.
 func Ready(m Model) error {
 	if r, ok := As[interface{ Ready() error }](m); ok {
 		return r.Ready()
@@ -41,14 +41,14 @@ func Ready(m Model) error {
 	return nil
 }
 
-// learner is a model of which its provider knows more.
+// Learner is a model whose provider can be asked for more about it.
 type Learner interface {
 	Learn(ctx context.Context) bool
 }
 
-// Learn asks the model's provider for what is not known of the model yet, such as
-// its window and its levels; most models know it by themselves. It reports whether
-// something was learned, so that what is shown of the model should be shown anew.
+// Learn asks the model's provider for unknown properties of the model, such as its
+// window and its levels. It reports whether anything was learned, so that menus should
+// be drawn again. Most models need no such request.
 func Learn(ctx context.Context, m Model) bool {
 	l, ok := As[Learner](m)
 	return ok && l.Learn(ctx)

@@ -1,24 +1,12 @@
 package llm
 
-import (
-	"time"
-)
+// MaxListed is how many models are kept of a provider's list.
+const MaxListed = 1000
 
-const (
-	// listFresh is how long a list is taken for new.
-	ListFresh = 24 * time.Hour
-	// listAgain is when a provider that failed is asked again at the earliest.
-	ListAgain = 5 * time.Minute
-	// listTimeout bounds one list, with all its pages.
-	ListTimeout = 5 * time.Second
-	// maxListed is how many models are kept of one list.
-	MaxListed = 1000
-)
-
-// Choice is a model to pick.
+// Choice is a model that the user can pick.
 type Choice struct {
-	Name        string // what Select takes and the Model is called
+	Name        string // "provider:model", as provider.Select accepts it
 	Title       string // short, for people; differs from that of the other choices
 	Description string // one line
-	Open        bool   // the provider takes other names than those listed
+	Open        bool   // the provider also accepts names that are not listed
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 )
 
-// Embedder turns texts into vectors whose directions tell how near the texts are
-// in meaning. It may be used concurrently.
+// Embedder turns texts into vectors. Texts of similar meaning have similar directions.
+// It may be used concurrently.
 type Embedder interface {
-	// Embed gives one vector for each text, in their order; all have the same
-	// length, but not length 1 for certain. A text that is too long is cut, here or
-	// by the provider. A failure is an *Error, or the cause of ctx's end.
+	// Embed returns one vector for each text, in order. All have the same length, which
+	// need not be 1 in norm. A text that is too long is truncated, here or by the
+	// provider. A failure is an *Error, or the cause of ctx's end.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// EmbedderOf gives what embeds at the model's provider; false if no
-// embedding_model is configured for it, or its type has none.
+// EmbedderOf returns the embedder of the model's provider. It is false if no
+// embedding_model is configured, or if the provider's type has no embeddings.
 func EmbedderOf(m Model) (Embedder, bool) {
 	p, ok := As[interface{ Embedder() Embedder }](m)
 	if !ok {

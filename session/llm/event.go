@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Instead tells that another model answers from here on.
+// Instead reports that another model answers from here on.
 type Instead struct {
-	Model  Model  // answers, and is what usage is counted for
-	Reason string // sentences, each with its full stop; empty if the user knows
+	Model  Model  // answers; usage counts for it
+	Reason string // whole sentences; empty if the user was already told
 }
 
-// String is one line for the user; empty if there is nothing to tell.
+// String returns one line for the user; it is empty if there is no reason to show.
 func (i Instead) String() string {
 	if i.Reason == "" {
 		return ""
@@ -19,14 +19,14 @@ func (i Instead) String() string {
 	return fmt.Sprintf("%s %s answers instead.", i.Reason, i.Model.Name())
 }
 
-// Wait tells that a model is asked again in a while.
+// Wait reports a pause before the model is asked again.
 type Wait struct {
-	Failure string        // of the provider: one sentence without its full stop
-	For     time.Duration // until the next try
-	Try, Of int           // which one that is, and of how many; the first is 1
+	Failure string        // the provider's failure, one sentence without its full stop
+	For     time.Duration // until the next attempt
+	Try, Of int           // number of the next attempt and of all; the first is 1
 }
 
-// String is one line for the user.
+// String returns one line for the user.
 func (w Wait) String() string {
 	when := ""
 	if w.For > 0 {
@@ -35,12 +35,12 @@ func (w Wait) String() string {
 	return fmt.Sprintf("%s. Trying again%s (%d of %d).", w.Failure, when, w.Try, w.Of)
 }
 
-// begins reports whether the event is a piece of the answer itself.
+// Begins reports whether the event is a piece of the answer itself.
 func (e Event) Begins() bool {
 	return e.Text != "" || e.Thought != "" || e.Opaque != nil || e.Call != nil || e.Stop != "" || e.Cut
 }
 
-// span is a length of time, for people.
+// Span formats a duration for people, rounded up: "90 s", "3 min".
 func Span(d time.Duration) string {
 	ceil := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 	switch {

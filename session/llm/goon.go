@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// goOn asks a model to go on. It is a message of the user's, since newer models
-// refuse a request that ends with the beginning of their own answer.
+// goOnPrompt asks a model to continue its answer. It is a message of the user, since
+// newer models refuse a request that ends with the beginning of their own answer.
 const goOnPrompt = "[The connection broke off here. Go on exactly where your answer stopped, without repeating any of it. " +
 	"Tool calls in it were not run: make them again.]"
 
-// GoOn gives the history with which a model is asked to go on after an answer
-// that broke off, of which it said these blocks. Its text stays, its thoughts
-// are of no use without the end, and its calls were not run. If there is no text,
-// that is the history as it was.
+// GoOn returns the history that asks a model to continue an answer that broke off after
+// these blocks. The text stays. Thoughts are useless without their end, and calls were
+// not run. Without any text, GoOn returns the history unchanged.
 func GoOn(history []Message, said []Block) []Message {
 	if said = texts(said); len(said) == 0 {
 		return history
@@ -21,8 +20,7 @@ func GoOn(history []Message, said []Block) []Message {
 	return append(slices.Clip(history), Message{Role: Assistant, Blocks: said}, Message{Role: User, Blocks: []Block{{Text: goOnPrompt}}})
 }
 
-// NoGoOn takes the message of GoOn from the end of a history: the model never
-// went on.
+// NoGoOn removes the request of GoOn from the end of a history, if it is there.
 func NoGoOn(history []Message) []Message {
 	if n := len(history); n > 0 && IsGoOn(history[n-1]) {
 		return history[:n-1]
@@ -30,12 +28,13 @@ func NoGoOn(history []Message) []Message {
 	return history
 }
 
-// IsGoOn reports whether a message is that of GoOn, and not the user's.
+// IsGoOn reports whether a message is the request of GoOn, which the user did not
+// write.
 func IsGoOn(m Message) bool {
 	return m.Role == User && len(m.Blocks) == 1 && m.Blocks[0].Text == goOnPrompt
 }
 
-// texts are the blocks of text that are not blank, which providers refuse.
+// texts returns the blocks with text; providers refuse blank ones.
 func texts(blocks []Block) []Block {
 	return only(blocks, func(b Block) bool { return strings.TrimSpace(b.Text) != "" })
 }

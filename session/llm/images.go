@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Sees tells whether the model takes images. One that doesn't is told of each
-// image in a line of text.
+// Sees reports whether the model accepts images. One that does not gets a line of text
+// for each image.
 func Sees(m Model) bool {
 	s, ok := As[interface{ Sees() bool }](m)
 	return ok && s.Sees()
 }
 
-// Refuses tells why the model takes no image of that many bytes; empty if it
-// takes it. Such an image is left out of what it is sent, with a line of text in
-// its place: a provider that refused it would refuse every later request too.
+// Refuses returns why the model does not accept an image of that many bytes, or "".
+// Such an image is replaced by a line of text: a provider that refused it once would
+// refuse every later request too.
 func Refuses(m Model, bytes int) string {
 	if !Sees(m) {
 		return "takes no images"
@@ -25,8 +25,8 @@ func Refuses(m Model, bytes int) string {
 	return ""
 }
 
-// shown gives the history as the model can take it: without the images that it
-// refuses. History itself is not changed.
+// Shown returns the history without the images that the model refuses. The argument is
+// not changed.
 func Shown(m Model, history []Message) []Message {
 	refused := func(b Block) bool { return b.Image != nil && Refuses(m, len(b.Image.Data)) != "" }
 	history = slices.Clone(history)
@@ -45,12 +45,12 @@ func Shown(m Model, history []Message) []Message {
 	return history
 }
 
-// notShown is what stands in for an image.
+// NotShown returns the text that replaces an image.
 func NotShown(image *Image, m Model) string {
 	return fmt.Sprintf("[%s, %s, not shown: %s %s]", image.MIME, size(len(image.Data)), m.Name(), Refuses(m, len(image.Data)))
 }
 
-// size is a number of bytes, for people.
+// size formats a number of bytes for people.
 func size(n int) string {
 	switch {
 	case n < 1<<10:

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// callInput is the input of a call as the API wants it back: an object.
+// InputObject returns the input of a call as providers want it back: an object. Any
+// other input becomes the object's one member.
 func InputObject(input json.RawMessage) json.RawMessage {
 	switch {
 	case len(input) == 0:
@@ -21,7 +22,8 @@ func InputObject(input json.RawMessage) json.RawMessage {
 	return ObjectOf("not_an_object", text)
 }
 
-// wireName replaces what the API refuses in a tool's name or a call's ID.
+// SafeName replaces the characters that APIs refuse in the name of a tool or the ID of
+// a call. The result has 1 to 128 letters, digits, "_" and "-".
 func SafeName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -35,12 +37,12 @@ func SafeName(s string) string {
 	return s[:min(len(s), 128)]
 }
 
-// isObject reports whether valid JSON is an object.
+// IsObject reports whether valid JSON is an object.
 func IsObject(raw json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
 }
 
-// object makes a JSON object with one string member, readable: no HTML escapes.
+// ObjectOf returns a JSON object with one string member, without HTML escapes.
 func ObjectOf(name, value string) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

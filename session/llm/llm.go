@@ -21,32 +21,32 @@ import (
 
 // Model is a language model at one provider. It may be used concurrently.
 type Model interface {
-	// Name is the model as the user picks it: "provider:model".
+	// Name returns the name by which the user picks the model: "provider:model".
 	Name() string
-	// Window is the size of the context window in tokens; 0 means unknown.
+	// Window returns the size of the context window in tokens; 0 means unknown.
 	Window() int
 	// Stream asks for the next answer. The sequence yields events until Stop,
 	// or one error and ends. It ends soon after ctx is done, with ctx's cause.
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 
-// Request is what a model answers to.
+// Request is a conversation that a model is to continue.
 type Request struct {
 	System   string    // stable over a session, so that the provider's cache holds
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
-	Tools    []Tool    // what may be called, in a stable order
+	Tools    []Tool    // in a stable order
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default
 }
 
-// Tool is a tool as the model is told of it.
+// Tool describes a tool to the model.
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // JSON Schema, an object
-	Invocation  Invocation      // for a text; see TextCalls and Text
+	Invocation  Invocation      // how it is called in a text
 }
 
-// Role is whose message it is.
+// Role is the author of a message.
 type Role string
 
 // The roles. Results of tools are in messages of the user's role.
@@ -59,21 +59,21 @@ const (
 type Message struct {
 	Role   Role    `json:"role"`
 	Blocks []Block `json:"blocks"`
-	// Count is what the provider counted when it gave this answer; nil if it
-	// told nothing, and for a message that is none.
+	// Count is the provider's token count of this answer; nil if it sent none, and for
+	// a message that is not an answer.
 	Count *Count `json:"count,omitempty"`
 }
 
-// Count sets the tokens that a provider counted of one request and its answer
-// against what was estimated.
+// Count compares the tokens that a provider counted for one request and its answer with
+// our estimate.
 type Count struct {
 	Model    string `json:"model"`    // Name of the model that counted
-	Tokens   int    `json:"tokens"`   // as the provider counted, without what it won't get back
+	Tokens   int    `json:"tokens"`   // as the provider counted, without thoughts that are not sent back
 	Estimate int    `json:"estimate"` // of the messages up to the answer; see MessageTokens
 }
 
-// Block is one piece of a message: exactly one of its fields is set, except
-// that Opaque may stand alone or beside Thought.
+// Block is one piece of a message. Exactly one field is set, except that Opaque may
+// stand alone or next to Thought.
 type Block struct {
 	Text    string      `json:"text,omitempty"`
 	Thought string      `json:"thought,omitempty"`
@@ -83,24 +83,24 @@ type Block struct {
 	Result  *ToolResult `json:"result,omitempty"`
 }
 
-// Opaque is what a provider wants back verbatim, such as a signed thought. Only
-// the model that made it gets it back; others could not read it.
+// Opaque is data that a provider wants back unchanged, such as a signed thought. Only
+// the model that made it gets it back, since others cannot read it.
 type Opaque struct {
 	Provider string          `json:"provider"` // Name of the model, "provider:model"
 	Data     json.RawMessage `json:"data"`
 }
 
-// Image is a picture. A model that doesn't see gets a line of text instead.
+// Image is a picture. A model without vision gets a line of text instead.
 type Image struct {
 	MIME string `json:"mime"`
 	Data []byte `json:"data"`
 }
 
-// ToolCall is a model's wish to run a tool.
+// ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	ID    string          `json:"id"`    // the provider's; unique in one answer
 	Name  string          `json:"name"`  // may be a tool that does not exist
-	Input json.RawMessage `json:"input"` // valid JSON: an object, or a string with what the model wrote instead of one
+	Input json.RawMessage `json:"input"` // valid JSON: an object, or a string with the text that the model wrote in its place
 }
 
 // ToolResult answers the ToolCall of the same ID.
@@ -110,21 +110,21 @@ type ToolResult struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// Event is a piece of an answer: exactly one field is set.
+// Event is a piece of an answer. Exactly one field is set.
 type Event struct {
 	Text    string    // more of the answer, UTF-8, never half a character
 	Thought string    // more of the reasoning, likewise
-	Opaque  *Opaque   // belongs to the thoughts before it, which it ends
+	Opaque  *Opaque   // belongs to the thoughts before it, and ends them
 	Call    *ToolCall // complete
 	Usage   *Usage    // so far; a later one replaces it
 	Stop    StopReason
 
-	// These are of the models that Select makes, which go on after failures.
-	Wait    *Wait    // nothing comes for a while
-	Instead *Instead // another model answers
-	// Cut tells that the answer broke off here, and that the model was asked to go
-	// on, as GoOn does: thoughts and calls so far are void, what comes next goes
-	// on where the text ended.
+	// Only models of package failover send these.
+	Wait    *Wait    // a pause before another attempt
+	Instead *Instead // another model answers from here on
+	// Cut reports that the answer broke off and that the model was asked to continue,
+	// as GoOn does. Thoughts and calls so far are void; the text continues where it
+	// ended.
 	Cut bool
 }
 
@@ -136,13 +136,13 @@ type Usage struct {
 	CacheWrite int `json:"cacheWrite,omitempty"` // of Input
 }
 
-// StopReason is why an answer ended.
+// StopReason says why an answer ended.
 type StopReason string
 
 // The stop reasons.
 const (
-	StopEnd       StopReason = "end"        // nothing more to say
-	StopTools     StopReason = "tools"      // wants results of its tool calls
+	StopEnd       StopReason = "end"        // the answer is complete
+	StopTools     StopReason = "tools"      // the model waits for the results of its tool calls
 	StopMaxTokens StopReason = "max_tokens" // cut off by the output limit
 	StopRefusal   StopReason = "refusal"    // the model declines
 )
@@ -150,19 +150,19 @@ const (
 // Error is a provider's failure.
 type Error struct {
 	Provider string // as configured
-	Status   int    // HTTP status; 0 means none, such as a network failure
-	Message  string // what the provider said, one line, without secrets
-	Hint     string // what the user can do, one sentence
+	Status   int    // HTTP status; 0 means there is none, as after a network failure
+	Message  string // the provider's message, one line, without secrets
+	Hint     string // one sentence on what the user can do
 	Auth     bool   // the key is missing or refused
 	TooLong  bool   // the request does not fit into the context window
 
-	// Again tells that the same request may work later, after a failure of the
-	// network or of the provider's own; RetryAfter is how long it asked to wait.
+	// Again reports that the same request may work later, after a failure of the
+	// network or of the provider. RetryAfter is how long the provider asked to wait.
 	Again      bool
 	RetryAfter time.Duration
 }
 
-// Error gives one sentence: provider, status, reason, what to do.
+// Error returns one sentence: provider, status, reason, what to do.
 func (e *Error) Error() string {
 	status := ""
 	if e.Status != 0 {

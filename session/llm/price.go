@@ -6,26 +6,27 @@ import (
 	"sync"
 )
 
-// maxPrice bounds a price, so that a sum of costs stays a number.
+// maxPrice bounds a price, so that sums stay finite.
 const maxPrice = 1e6
 
-// Price is what a model costs, for each million tokens.
+// Price is the cost of a million tokens.
 type Price struct {
-	// Input is that of tokens which are neither read from the cache nor written
-	// to it.
+	// Input is the price of tokens that are neither read from the cache nor written to
+	// it.
 	Input float64 `toml:"input"`
-	// Output is that of the answer, thoughts included.
+	// Output is the price of the answer, thoughts included.
 	Output float64 `toml:"output"`
-	// CacheRead is that of input read from the cache; 0 means that of other input.
+	// CacheRead is the price of input read from the cache; 0 means the price of other
+	// input.
 	CacheRead float64 `toml:"cache_read"`
-	// CacheWrite is that of input written to the cache; 0 means that of other
+	// CacheWrite is the price of input written to the cache; 0 means the price of other
 	// input.
 	CacheWrite float64 `toml:"cache_write"`
-	// Currency is a code of ISO 4217, or a unit such as credits. Empty means USD.
+	// Currency is an ISO 4217 code, or a unit such as credits. Empty means USD.
 	Currency string `toml:"currency"`
 }
 
-// currency matches what the protocol takes for one.
+// currency matches the currencies that the client protocol accepts.
 var currency = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`) })
 
 func (p Price) Validate() map[string]string {
@@ -43,7 +44,7 @@ func (p Price) Validate() map[string]string {
 	return wrong
 }
 
-// Cost is what an answer of the model costs; ok is false if no price is
+// Cost returns the cost of an answer of the model; ok is false if no price is
 // configured.
 func Cost(m Model, u Usage) (amount float64, currency string, ok bool) {
 	priced, ok := As[interface{ Prices() Price }](m)

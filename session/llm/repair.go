@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// withoutThoughts takes all opaque blocks out, and tells whether there were any.
+// WithoutOpaque removes all opaque blocks and reports whether there were any.
 func WithoutOpaque(messages []Message) (bare []Message, had bool) {
 	for _, m := range messages {
 		blocks := only(m.Blocks, func(b Block) bool { return b.Opaque == nil })
@@ -14,16 +14,15 @@ func WithoutOpaque(messages []Message) (bare []Message, had bool) {
 	return bare, had
 }
 
-// Tombstone is the text of a result that stands in for one that never came.
+// Tombstone is the text that replaces a missing result.
 const Tombstone = "[cancelled]"
 
-// Repair gives the history in the form that providers insist on: the message
-// after one with tool calls begins with exactly one result for each of them, in
-// their order, and there are no other results. A missing result becomes a
-// Tombstone, a surplus one is dropped, and so is a message that is left empty.
-// A call is paired only with results before the next answer, since some
-// providers use an ID again in a later answer. Repairing twice changes nothing;
-// history itself is not changed.
+// Repair returns the history in the form that providers require: the message after one
+// with tool calls begins with exactly one result for each call, in order, and no other
+// message has results. A missing result becomes a Tombstone; surplus results and empty
+// messages are dropped. A call is paired only with results before the next answer,
+// since some providers reuse an ID in a later answer. Repairing twice changes nothing.
+// The argument is not changed.
 func Repair(history []Message) []Message {
 	out := make([]Message, 0, len(history)+1)
 	for len(history) > 0 {
@@ -42,7 +41,7 @@ func Repair(history []Message) []Message {
 		}
 		replies := history[:nextAnswer(history)]
 		if results := resultsOf(blocks, replies); len(results) > 0 {
-			// They belong into the message that follows, if there is one.
+			// They belong to the message that follows, if there is one.
 			if len(replies) > 0 {
 				rest := only(replies[0].Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
 				results = append(results, rest...)
@@ -54,7 +53,7 @@ func Repair(history []Message) []Message {
 	return out
 }
 
-// nextAnswer is the index of the next message of the assistant.
+// nextAnswer returns the index of the next message of the assistant.
 func nextAnswer(history []Message) int {
 	if i := slices.IndexFunc(history, func(m Message) bool { return m.Role == Assistant }); i >= 0 {
 		return i
@@ -62,8 +61,8 @@ func nextAnswer(history []Message) int {
 	return len(history)
 }
 
-// resultsOf gives one result for each call in blocks. Two calls of the same ID
-// take the results of that ID in order.
+// resultsOf returns one result for each call in blocks. Calls with the same ID are
+// paired with the results of that ID in order.
 func resultsOf(blocks []Block, replies []Message) []Block {
 	found := map[string][]*ToolResult{}
 	for _, m := range replies {
@@ -87,7 +86,7 @@ func resultsOf(blocks []Block, replies []Message) []Block {
 	return results
 }
 
-// only gives the blocks that keep accepts, without copying if it is all.
+// only returns the blocks that keep accepts; it copies only if some are dropped.
 func only(blocks []Block, keep func(Block) bool) []Block {
 	if !slices.ContainsFunc(blocks, func(b Block) bool { return !keep(b) }) {
 		return blocks
@@ -101,7 +100,8 @@ func only(blocks []Block, keep func(Block) bool) []Block {
 	return kept
 }
 
-// merged joins neighbours of one role, which the templates of some models refuse.
+// Merge joins adjacent messages of the same role, which the templates of some models
+// refuse.
 func Merge(history []Message) []Message {
 	var out []Message
 	for _, m := range history {

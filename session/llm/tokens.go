@@ -2,13 +2,13 @@ package llm
 
 import ()
 
-// imageTokens is what an image costs at most: providers scale larger ones down.
+// imageTokens is the most that an image costs: providers scale larger ones down.
 const imageTokens = 1600
 
-// Tokens estimates how many tokens a request takes of the context window: two
-// for each seven bytes of UTF-8, which is three to four letters of English or
-// code and a little less than one ideograph. Real tokenizers differ among each
-// other by a third, so a budget check should leave that much room.
+// Tokens estimates the size of a request in tokens: two for each seven bytes of UTF-8.
+// That is three to four letters of English or code, and a little less than one
+// ideograph. Real tokenizers differ by a third, so a budget check should leave that
+// much room.
 func Tokens(req Request) int {
 	bytes := len(req.System)
 	for _, t := range req.Tools {
@@ -27,15 +27,15 @@ func Tokens(req Request) int {
 	return EstimateTokens(bytes) + images*imageTokens
 }
 
-// tokens estimates how many a text of that many bytes is.
+// EstimateTokens estimates the tokens of a text of that many bytes.
 func EstimateTokens(bytes int) int { return (2*bytes + 6) / 7 }
 
 func blockBytes(b Block) int {
 	n := len(b.Text)
 	switch {
-	case b.Opaque != nil: // goes out instead of the thought beside it
+	case b.Opaque != nil: // is sent instead of the thought next to it
 		n += len(b.Opaque.Data)
-	case b.Thought != "": // stays here
+	case b.Thought != "": // is not sent
 	case b.Call != nil:
 		n += len(b.Call.ID) + len(b.Call.Name) + len(b.Call.Input)
 	case b.Result != nil:
@@ -44,9 +44,9 @@ func blockBytes(b Block) int {
 	return n
 }
 
-// MessageTokens estimates what one message takes of the window of the model of
-// that name: opaque blocks of others are not sent to it. The sum over messages is
-// at most one a message more than Tokens gives.
+// MessageTokens estimates the tokens of one message for the model of that name, which
+// gets no opaque blocks of other models. The sum over all messages exceeds Tokens by at
+// most one for each message.
 func MessageTokens(m Message, model string) int {
 	bytes, images := 16, 0 // role and framing, as in Tokens
 	for _, b := range m.Blocks {

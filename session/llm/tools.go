@@ -4,6 +4,7 @@ import (
 	"slices"
 )
 
+// FindTool returns the tool of that name.
 func FindTool(tools []Tool, name string) (Tool, bool) {
 	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -12,9 +13,9 @@ func FindTool(tools []Tool, name string) (Tool, bool) {
 	return tools[i], true
 }
 
-// Invocation is how a tool is called in a text. The zero value is by a tool_call
-// block, by which every tool can be called.
+// Invocation says how a tool is called in a text. The zero value means a tool_call
+// block, which can call every tool.
 type Invocation struct {
-	Tag   string // the language of a fenced block that is a call of the tool
-	Param string // the parameter that the block is, word for word; empty means that the block is the JSON input
+	Tag   string // the language of a fenced block that calls the tool
+	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
 }

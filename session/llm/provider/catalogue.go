@@ -17,6 +17,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
+const (
+	// listFresh is how long a list counts as new.
+	listFresh = 24 * time.Hour
+	// listAgain is how long a provider is left alone after it failed to list.
+	listAgain = 5 * time.Minute
+	// listTimeout bounds the request of one list, with all its pages.
+	listTimeout = 5 * time.Second
+)
+
 // Catalogue knows which models the providers list, as they told it at some time,
 // by this process or another. Nobody waits for a provider: what is known is given
 // at once, and what is old is asked for in the background. A provider that fails
@@ -110,12 +119,12 @@ func (c *Catalogue) ask(p Provider, key string, l lister) {
 	c.load()
 	now := c.Now()
 	age, tried := now.Sub(c.lists[key].At), now.Sub(c.asked[key])
-	if c.asking[key] || age >= 0 && age < llm.ListFresh || tried >= 0 && tried < llm.ListAgain {
+	if c.asking[key] || age >= 0 && age < listFresh || tried >= 0 && tried < listAgain {
 		return
 	}
 	c.asking[key], c.asked[key] = true, now
 	c.background(func(ctx context.Context) bool {
-		ctx, cancel := context.WithTimeout(ctx, llm.ListTimeout)
+		ctx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
 		choices, err := l.List(ctx)
 		return c.take(p, key, choices, err)
@@ -150,7 +159,7 @@ func (c *Catalogue) Learn(m llm.Model) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.background(func(ctx context.Context) bool {
-		ctx, cancel := context.WithTimeout(ctx, llm.ListTimeout)
+		ctx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
 		return llm.Learn(ctx, m)
 	})

@@ -144,13 +144,13 @@ func TestCatalogueTimeout(t *testing.T) {
 		begin := time.Now()
 		c.ask(Provider{Name: "p", Type: TypeOllama}, "p x", silent{})
 		c.running.Wait()
-		if took := time.Since(begin); took != llm.ListTimeout || !errors.Is(said, context.DeadlineExceeded) {
+		if took := time.Since(begin); took != listTimeout || !errors.Is(said, context.DeadlineExceeded) {
 			t.Errorf("took %s: %v", took, said)
 		}
-		time.Sleep(llm.ListAgain)
+		time.Sleep(listAgain)
 		c.ask(Provider{Name: "p", Type: TypeOllama}, "p x", silent{})
 		c.Close()
-		if took := time.Since(begin); took != llm.ListTimeout+llm.ListAgain || !errors.Is(said, context.Canceled) {
+		if took := time.Since(begin); took != listTimeout+llm.ListAgain || !errors.Is(said, context.Canceled) {
 			t.Errorf("closing took %s: %v", took, said)
 		}
 		c.ask(Provider{Name: "q", Type: TypeOllama}, "q x", silent{}) // closed: nothing runs

@@ -7,29 +7,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// answer turns what a server sends into Events.
+// Answer reads one answer from a server's chunks and emits its events.
 type Answer interface {
-	// take reads one chunk. Done means that nothing is to be read any more: the
-	// answer is complete, or emit gave false.
+	// Take reads one chunk. Done means that reading ends: the answer is complete, or
+	// emit returned false.
 	Take(chunk []byte, emit func(llm.Event) bool) (done bool, err error)
-	// end is called where the server ends the stream before take is done. It
-	// completes the answer, or gives errBrokenOff.
+	// End is called when the server ends the stream before Take is done. It completes
+	// the answer, or returns ErrBrokenOff.
 	End(emit func(llm.Event) bool) error
-	// arguments counts the bytes of the arguments of calls so far, which are kept
-	// until a call is whole.
+	// Arguments returns the number of bytes of call arguments read so far. They are
+	// kept in memory until a call is complete.
 	Arguments() int
 }
 
-// argumentCount is the count of an answer.
+// ArgumentCount implements Arguments for an Answer.
 type ArgumentCount int
 
 func (n *ArgumentCount) Arguments() int { return int(*n) }
 
-// add counts a piece.
+// Add counts a piece.
 func (n *ArgumentCount) Add(bytes int) { *n += ArgumentCount(bytes) }
 
-// readAnswer reads chunks to the end of an answer. Grew is called when there is more
-// of the arguments of a call, of which nothing is emitted before they are whole.
+// readAnswer reads chunks to the end of an answer. It calls grew when call arguments
+// arrive, of which no event is emitted before the call is complete.
 func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) bool, grew func()) error {
 	before := 0
 	for chunk, err := range chunks {
@@ -50,18 +50,18 @@ func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) 
 	return a.End(emit)
 }
 
-// maxArguments bounds the arguments of all calls of one answer, in bytes: no model
-// writes as much.
+// maxArguments bounds the arguments of all calls of one answer, in bytes. No model
+// writes that much.
 const maxArguments = 16 << 20
 
-// tokenCount is a number of tokens as a server tells it. One that cannot be is 0, or
-// mostCounted: an answer is worth more than its count.
+// TokenCount is a number of tokens that a server reports. Impossible values become 0 or
+// mostCounted, since an answer is worth more than its count.
 type TokenCount int
 
-// mostCounted is more than any window has, and leaves room for sums.
+// mostCounted is more than any window, and leaves room for sums.
 const mostCounted = 1 << 40
 
-// UnmarshalJSON takes any number; anything else is 0.
+// UnmarshalJSON accepts any number; other values become 0.
 func (n *TokenCount) UnmarshalJSON(data []byte) error {
 	*n = 0
 	if f, _ := strconv.ParseFloat(string(data), 64); f > 0 { // infinite if it is too large
@@ -70,8 +70,8 @@ func (n *TokenCount) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// stopReasons translates the reasons that APIs and the servers that speak them give
-// for the end of an answer, in lower case; others mean StopEnd, or StopTools.
+// StopReasons translates the reasons of servers for the end of an answer, in lower
+// case. Others mean StopEnd, or StopTools after calls.
 var StopReasons = map[string]llm.StopReason{
 	"length": llm.StopMaxTokens, "max_tokens": llm.StopMaxTokens, "max_output_tokens": llm.StopMaxTokens, "model_length": llm.StopMaxTokens,
 	"model_context_window_exceeded": llm.StopMaxTokens,

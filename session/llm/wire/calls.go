@@ -10,7 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// filled is the text of a result for an API that refuses empty ones.
+// Filled returns the text of a result, or a placeholder for APIs that refuse empty
+// ones.
 func Filled(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "[no output]"
@@ -18,9 +19,9 @@ func Filled(text string) string {
 	return text
 }
 
-// inputOf makes the input of a call from what a model wrote: what is no object
-// becomes a JSON string, so that no tool takes it. Ok is false for a call that
-// the end of the answer cut off.
+// ParseInput returns the input of a call from the arguments that a model wrote.
+// Anything but an object becomes a JSON string, which no tool accepts. Ok is false for
+// a call that the end of the answer cut off.
 func ParseInput(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	args = strings.TrimSpace(args)
 	switch {
@@ -52,8 +53,8 @@ func ParseInput(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	return input, true
 }
 
-// repeated reads arguments that are written twice, or follow an empty object, as some
-// gateways have it; nil if they don't.
+// repeated returns the object in arguments that are written twice, or that follow an
+// empty object, as some gateways send them; otherwise nil.
 func repeated(args string) json.RawMessage {
 	values := json.NewDecoder(strings.NewReader(args))
 	var first, last json.RawMessage
@@ -70,10 +71,11 @@ func repeated(args string) json.RawMessage {
 	return last
 }
 
-// callIDs gives the calls of one answer IDs where the server forgot to, or gave
-// two of them the same.
+// CallIDs makes the IDs of the calls of one answer unique. Some servers send none, or
+// the same one twice.
 type CallIDs map[string]bool
 
+// Unique returns the ID, or a new one if it is empty or in use.
 func (ids *CallIDs) Unique(id string) string {
 	if *ids == nil {
 		*ids = CallIDs{}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxReply bounds what is read of an answer that is no stream, in bytes.
+// MaxReply bounds an answer that is not a stream, in bytes.
 const MaxReply = 64 << 20
 
-// noPage gives an error if the response is a web page; it is closed then.
+// RefusePage returns an error and closes the body if the response is a web page.
 func RefusePage(res *http.Response) error {
 	if kind := res.Header.Get("Content-Type"); strings.Contains(kind, "html") {
 		res.Body.Close()
@@ -20,8 +20,8 @@ func RefusePage(res *http.Response) error {
 	return nil
 }
 
-// withoutEndpoint cuts off what the SDKs add to an address: people copy that of a
-// request. Whole tells that it was there.
+// TrimEndpoint removes the path of a request from an address, since people copy whole
+// URLs. Whole reports whether it was there.
 func TrimEndpoint(address string) (base string, whole bool) {
 	base = strings.TrimRight(address, "/")
 	for _, end := range []string{"/chat/completions", "/responses", "/messages"} {
@@ -32,32 +32,31 @@ func TrimEndpoint(address string) (base string, whole bool) {
 	return address, false
 }
 
-// wireClient sends requests for the SDKs. Anything but success is a *statusError,
-// whatever the SDK would make of it.
+// Client sends requests. Any response but success becomes a *StatusError, whatever an
+// SDK would make of it.
 type Client struct {
 	*http.Client
-	query string // goes out with each request
+	query string // added to each request
 }
 
-// newWireClient makes one for an address, whose query the SDKs would drop.
+// NewClient returns a client for an address, whose query the SDKs would drop.
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
-	// A redirect would send key and conversation to an address that nobody
-	// configured.
+	// A redirect would send key and conversation to an address that is not configured.
 	return Client{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, query}
 }
 
-// splitQuery parts an address from its query, and drops a fragment.
+// SplitQuery splits an address from its query, and drops a fragment.
 func SplitQuery(address string) (base, query string) {
 	address, _, _ = strings.Cut(address, "#")
 	base, query, _ = strings.Cut(address, "?")
 	return base, query
 }
 
-// maxRefusal bounds what is read of the body of an error, in bytes.
+// maxRefusal bounds the body of an error, in bytes.
 const maxRefusal = 64 << 10
 
-// Do is that of http.Client, save that it gives success alone.
+// Do is http.Client.Do, except that any status but success is an error.
 func (c Client) Do(req *http.Request) (*http.Response, error) {
 	if c.query != "" {
 		req.URL.RawQuery = strings.TrimSuffix(c.query+"&"+req.URL.RawQuery, "&")
@@ -69,7 +68,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // which some gateways answer to any POST
+	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
 		if req.Method == http.MethodGet { // a list, which the SDKs read to its end
 			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
 		}
@@ -83,12 +82,12 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	return nil, newStatusError(res, body)
 }
 
-// proxied is a request that failed on its way through a proxy, or behind it.
+// proxied is the failure of a request through a proxy.
 type proxied struct{ error }
 
 func (p proxied) Unwrap() error { return p.error }
 
-// proxies tells whether a request goes through a proxy.
+// proxies reports whether a request goes through a proxy.
 func (c Client) proxies(req *http.Request) bool {
 	t, ok := cmp.Or(c.Transport, http.DefaultTransport).(*http.Transport)
 	if !ok || t.Proxy == nil {
@@ -98,7 +97,7 @@ func (c Client) proxies(req *http.Request) bool {
 	return proxy != nil || err != nil
 }
 
-// watched tells when something was read.
+// watched calls heard whenever something was read.
 type watched struct {
 	io.ReadCloser
 	heard func()
@@ -112,8 +111,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a body that may not be longer than so many bytes, since what it says
-// is kept in memory.
+// bounded is a body that fails beyond a number of bytes, since its content is kept in
+// memory.
 type bounded struct {
 	io.ReadCloser
 	left, all int
@@ -128,10 +127,10 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tooMuch is a response that is longer than any that makes sense.
+// tooMuch is a response longer than any sensible one.
 type tooMuch struct {
 	bytes int
-	what  string // behind the size
+	what  string // what follows the size in the message
 }
 
 func (e tooMuch) Error() string {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// checkVectors tells what is wrong with the vectors of n texts.
+// CheckVectors returns an error if these cannot be the vectors of n texts.
 func CheckVectors(vectors [][]float32, n int) error {
 	if len(vectors) != n {
 		return fmt.Errorf("it sent %d vectors for %d texts", len(vectors), n)

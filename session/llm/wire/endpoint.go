@@ -24,35 +24,33 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// maxSilence is how long a server may send nothing at all; while a model thinks,
-// or waits for its turn, most send something that keeps the connection alive.
+// maxSilence is how long a server may send nothing at all. While a model thinks or
+// waits for its turn, most servers send something to keep the connection alive.
 const maxSilence = 10 * time.Minute
 
-// maxKeptAlive is how long a server may send nothing of an answer but what keeps the
-// connection alive. Models that don't show their thoughts may think for the longer
-// part of it.
+// maxKeptAlive is how long a server may send nothing but signs of life. Models that
+// hide their thoughts may think for most of it.
 const maxKeptAlive = time.Hour
 
-// endpoint is what all models behind a network have in common: one model at one
-// provider. It makes one attempt at each request: whether a failure is worth
-// another is for who asks.
+// Endpoint is one model at one provider behind a network. It makes one attempt at each
+// request; its caller decides about another.
 type Endpoint struct {
 	Provider string         // as configured
-	Model    string         // the provider's name of it
-	APIKey   func() string  // asked before each request; nil means that there is none
-	KeyEnv   string         // the variable that the user should set, for messages; empty means that none is needed
+	Model    string         // the provider's name for it
+	APIKey   func() string  // called before each request; nil means that there is no key
+	KeyEnv   string         // the environment variable named in messages; empty means that no key is needed
 	Address  string         // as configured: it may hold a password, or a key in its query
-	Kinds    map[string]int // HTTP status that the kinds of error in a stream would have had
-	Silence  time.Duration  // see maxSilence
+	Kinds    map[string]int // HTTP status of each kind of error in a stream
+	Silence  time.Duration  // replaces maxSilence; 0 does not
 
-	// advise puts in what a provider knows better of a failure; nil means nothing.
+	// Advise adds the adapter's own hints to a failure; it may be nil.
 	Advise func(f *llm.Error, err error)
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (e *Endpoint) Name() string { return e.Provider + ":" + e.Model }
 
-// Ready gives an *Error with Auth if there is no key where one is needed.
+// Ready returns an *llm.Error with Auth if a key is needed and missing.
 func (e *Endpoint) Ready() error {
 	if e.KeyEnv != "" && e.Key() == "" {
 		return &llm.Error{Provider: e.Provider, Message: "there is no API key", Auth: true,
@@ -61,14 +59,16 @@ func (e *Endpoint) Ready() error {
 	return nil
 }
 
+// Key returns the key, or "".
 func (e *Endpoint) Key() string {
 	if e.APIKey == nil {
 		return ""
 	}
-	return strings.TrimSpace(e.APIKey()) // a line break from a file is no part of it
+	return strings.TrimSpace(e.APIKey()) // a line break from a file does not belong to it
 }
 
-// secrets are what no message may show: the key, and what the address holds.
+// secrets returns the strings that no message may show: the key, and secrets in the
+// address.
 func (e *Endpoint) secrets() []string {
 	all := []string{e.Key()}
 	if u, err := url.Parse(e.Address); err == nil {
@@ -85,18 +85,18 @@ func (e *Endpoint) secrets() []string {
 			}
 		}
 	}
-	// A shorter one is no key, and would be found inside of words.
+	// Anything shorter is not a key, and would be found inside words.
 	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 8 })
 }
 
-// The causes of a request that was given up.
+// The causes of a request that was abandoned.
 var (
 	errSilence   = errors.New("silence")
 	errKeptAlive = errors.New("kept alive")
 )
 
-// stream sends a request and yields the answer, or one *Error; after ctx is done
-// its cause instead.
+// Stream sends a request and yields the answer, or one *llm.Error. After ctx is done it
+// yields ctx's cause instead.
 func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http.Response, error),
 	chunks func(*http.Response) iter.Seq2[[]byte, error], begin func() Answer) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
@@ -129,7 +129,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 				return err
 			}
 			defer res.Body.Close()
-			// What keeps a connection alive is no event: the bytes count.
+			// A sign of life is not an event, so count bytes.
 			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
 			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
 			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })
@@ -150,6 +150,6 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 	}
 }
 
-// maxStream bounds what is read of the stream of one answer, in bytes: far more
-// than the longest answers take.
+// maxStream bounds the stream of one answer, in bytes: far more than the longest
+// answers.
 const maxStream = 128 << 20

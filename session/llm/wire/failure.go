@@ -21,13 +21,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// maxMessage bounds a provider's own message, in bytes: some send pages of HTML.
+// maxMessage bounds a provider's message, in bytes: some send pages of HTML.
 const maxMessage = 400
 
-// errBrokenOff is a stream that ended before the answer did.
+// ErrBrokenOff is returned for a stream that ended before its answer did.
 var ErrBrokenOff = errors.New("the answer broke off before its end")
 
-// notAStream is a response that is not what was asked for.
+// notAStream is a response of another kind than the requested one.
 type notAStream struct {
 	kind string // content type
 }
@@ -36,10 +36,10 @@ func (e notAStream) Error() string {
 	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
 }
 
-// streamError is an error event in the middle of a stream.
+// StreamError is an error event in the middle of a stream.
 type StreamError struct {
 	Kind, Message string
-	status        int // 0 means that of the kind
+	status        int // HTTP status; 0 means the status of the kind
 }
 
 func (e StreamError) Error() string {
@@ -49,12 +49,12 @@ func (e StreamError) Error() string {
 	return e.Message
 }
 
-// isFault reports whether a member "error" tells of one.
+// IsFault reports whether a member "error" holds an error.
 func IsFault(raw json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", "false", `""`, "{}"}, string(bytes.TrimSpace(raw)))
 }
 
-// streamFault reads an error in a stream.
+// ParseFault returns the error in a chunk of a stream as a StreamError.
 func ParseFault(data []byte) error {
 	f := StreamError{}
 	f.Kind, f.Message = ParseRefusal(data)
@@ -66,7 +66,7 @@ func ParseFault(data []byte) error {
 		Error codes `json:"error"`
 		codes
 	}
-	_ = Decode(data, &e) // what is no number stays 0
+	_ = Decode(data, &e) // other values than numbers stay 0
 	for _, raw := range []json.RawMessage{e.Error.Code, e.Error.Status, e.Code, e.Status} {
 		code, err := strconv.Atoi(strings.Trim(string(raw), `"`))
 		if err == nil && code >= 400 && code < 600 && f.status == 0 {
@@ -79,8 +79,8 @@ func ParseFault(data []byte) error {
 	return f
 }
 
-// failure makes any failure of a request an *Error that says what to do and holds
-// no key.
+// Failure returns any failure of a request as an *llm.Error that says what to do and
+// holds no key.
 func (e *Endpoint) Failure(err error) error {
 	f := &llm.Error{Provider: e.Provider, Message: err.Error()}
 	kind := ""
@@ -112,7 +112,7 @@ func (e *Endpoint) Failure(err error) error {
 	if outOfCredit(kind) {
 		f.Hint, f.Again = "check the credit of the account", false
 	}
-	// Google answers 400 to a key that is none.
+	// Google answers 400 to an invalid key.
 	badKey := strings.HasPrefix(f.Message, "API key not valid")
 	f.Auth, f.TooLong = IsAuth(f.Status) || badKey, IsTooLong(f.Status, kind, f.Message)
 	f.Again = f.Again && !f.TooLong // whatever its status
@@ -128,45 +128,46 @@ func (e *Endpoint) Failure(err error) error {
 	for _, secret := range e.secrets() {
 		f.Message = strings.ReplaceAll(f.Message, secret, "[key]")
 	}
-	f.Message = oneLine(f.Message) // after that, since half a key is not found
+	f.Message = oneLine(f.Message) // last, since half a key would not be found
 	return f
 }
 
-// mistaken tells of an address that will not work later either: with a certificate
-// that nobody trusts, or behind another protocol.
+// mistaken reports whether an address will never work: its certificate is not trusted,
+// or it speaks another protocol.
 func mistaken(u *url.Error) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
 	return untrusted || AnotherProtocol(u)
 }
 
-// anotherProtocol tells of a server that answers https with something else.
+// AnotherProtocol reports whether the server answered https with something else.
 func AnotherProtocol(u *url.Error) bool {
 	_, noTLS := errors.AsType[tls.RecordHeaderError](u)
 	return noTLS || errors.Is(u, http.ErrSchemeMismatch)
 }
 
-// wantsTLS finds what servers say to a request by http that wanted one by https: those
-// in Go, and nginx.
+// wantsTLS matches the answers of servers to http where they expect https: those in Go,
+// and nginx.
 var wantsTLS = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
 })
 
-// again tells whether a request of that status may work later.
+// again reports whether a request that failed with the status may work later.
 func again(status int) bool {
 	return status >= 500 && status != http.StatusNotImplemented ||
 		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
 
-// outOfCredit tells of an account that can do nothing more, which OpenAI reports
-// with the status of a rate limit.
+// outOfCredit reports whether the account has no credit left, which OpenAI reports with
+// the status of a rate limit.
 // https://platform.openai.com/docs/guides/error-codes
 func outOfCredit(kind string) bool { return kind == "insufficient_quota" || kind == "billing_error" }
 
+// IsAuth reports whether a status means that the key is missing or refused.
 func IsAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// hint is what the user can do about a status.
+// hint returns a sentence on what the user can do about a failure.
 func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
 	case status == http.StatusBadRequest && wantsTLS().MatchString(f.Message):
@@ -193,8 +194,8 @@ func (e *Endpoint) hint(f *llm.Error) string {
 	return ""
 }
 
-// oneLine makes text one line of bounded length, without control characters, which
-// would steer a terminal.
+// oneLine returns the text as one line of bounded length, without control characters,
+// which could steer a terminal.
 func oneLine(text string) string {
 	control := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "�"), control), " ")

@@ -9,19 +9,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// wireIDs gives the calls of a conversation IDs that the API takes: of few
-// characters, and never the same twice, which other providers do not promise.
+// IDs writes the IDs of the calls of a conversation in the form that an API accepts: of
+// few characters, and never the same twice, which other providers do not guarantee.
 type IDs struct {
 	used   map[string]bool
 	MaxLen int                 // characters; 0 means 128
-	AsIs   bool                // any characters, of any number: some models read them
-	Short  bool                // nine letters and digits, which is what Mistral takes
-	open   map[string][]string // IDs of the last answer's calls -> those written
+	AsIs   bool                // keep any characters and any length: some models read them
+	Short  bool                // nine letters and digits, as Mistral requires
+	open   map[string][]string // ID of a call of the last answer -> the IDs written for it
 }
 
-// answer begins an assistant message.
+// StartAnswer begins an assistant message.
 func (w *IDs) StartAnswer() { w.open = map[string][]string{} }
 
+// Call returns the ID to send for a call.
 func (w *IDs) Call(id string) string {
 	if w.used == nil {
 		w.used = map[string]bool{}
@@ -35,7 +36,7 @@ func (w *IDs) Call(id string) string {
 	return wire
 }
 
-// write gives an ID that ends so that it differs from others.
+// write returns the ID with an ending that tells it from others.
 func (w *IDs) write(id, end string) string {
 	switch most := cmp.Or(w.MaxLen, 128); {
 	case w.Short:
@@ -48,7 +49,8 @@ func (w *IDs) write(id, end string) string {
 	}
 }
 
-// result gives the ID of the call that it answers; Repair made sure of one.
+// Result returns the ID of the call that a result answers. llm.Repair ensures that
+// there is one.
 func (w *IDs) Result(id string) string {
 	if open := w.open[id]; len(open) > 0 {
 		w.open[id] = open[1:]

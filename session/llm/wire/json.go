@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// wireJSON writes a request: the same bytes for the same request, and characters
-// as they are.
+// Marshal encodes a request: always the same bytes for the same request, without HTML
+// escapes.
 func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -16,8 +16,7 @@ func Marshal(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// decode reads JSON as far as it fits: what is of another type than usual is as if
-// it were not there.
+// Decode parses JSON leniently: a member of an unexpected type is skipped.
 func Decode(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); odd {

@@ -6,17 +6,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// maxToolName is how long a tool's name may be, in characters.
+// maxToolName is the longest name of a tool, in characters.
 // https://developers.openai.com/api/reference/resources/chat
 const maxToolName = 64
 
-// toolNames translates the names of tools that an API would refuse.
+// ToolNames translates the names of tools that an API would refuse.
 type ToolNames struct {
 	wire map[string]string // ours -> the API's
 	Ours map[string]string // the API's -> ours
 }
 
-// wireNames gives each tool a name that the API takes.
+// NewToolNames returns names that the API accepts, one for each tool.
 func NewToolNames(tools []llm.Tool) ToolNames {
 	n := ToolNames{map[string]string{}, map[string]string{}}
 	for _, t := range tools {
@@ -30,7 +30,7 @@ func NewToolNames(tools []llm.Tool) ToolNames {
 	return n
 }
 
-// to gives the API's name of a tool, which need not be one that is offered.
+// ToWire returns the API's name of a tool, which need not be offered.
 func (n ToolNames) ToWire(name string) string {
 	if wire, ok := n.wire[name]; ok {
 		return wire
@@ -38,7 +38,7 @@ func (n ToolNames) ToWire(name string) string {
 	return shorten(llm.SafeName(name), maxToolName)
 }
 
-// from gives our name of a tool that the model named.
+// FromWire returns our name of a tool that the model named.
 func (n ToolNames) FromWire(wire string) string {
 	if name, ok := n.Ours[wire]; ok {
 		return name

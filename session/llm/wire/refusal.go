@@ -15,10 +15,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// statusError is a response that tells of a failure.
+// StatusError is a response with a status that is not success.
 type StatusError struct {
 	Status  int
-	Kind    string // the provider's word for it; empty if it has none
+	Kind    string // the provider's code for it; may be empty
 	Message string
 	retry   string        // the header X-Should-Retry
 	wait    time.Duration // see retryAfter
@@ -38,12 +38,11 @@ func newStatusError(res *http.Response, body []byte) *StatusError {
 	return e
 }
 
-// pageTitle finds the title or headline of a page of HTML.
+// pageTitle matches the title or headline of an HTML page.
 var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</`) })
 
-// plainly is what a body says that is no JSON. Of a page, which proxies and
-// gateways send, it is the title; without one it is nothing. It is not cut yet: see
-// failure.
+// plainText returns the message in a body that is not JSON. For an HTML page, which
+// proxies and gateways send, that is its title or "". Failure truncates it later.
 func plainText(res *http.Response, body []byte) string {
 	text := strings.TrimSpace(string(body))
 	if !strings.HasPrefix(text, "<") {
@@ -56,9 +55,9 @@ func plainText(res *http.Response, body []byte) string {
 	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")
 }
 
-// refusal reads the body of an error: {"error": {"type": …, "code": …, "message":
+// ParseRefusal reads the body of an error: {"error": {"type": …, "code": …, "message":
 // …}} of Anthropic and OpenAI, the same in a list of Gemini's, {"error": "…"} of
-// Ollama, and a message or detail alone of servers built on FastAPI.
+// Ollama, and message or detail alone of servers built on FastAPI.
 func ParseRefusal(body []byte) (kind, message string) {
 	type fault struct {
 		Type     any `json:"type"`
@@ -101,15 +100,15 @@ func ParseRefusal(body []byte) (kind, message string) {
 		kind = word
 	}
 	message = text(alone, f.Message, f.Msg, whole.Detail, whole.Errors)
-	if raw := f.Metadata.Raw; raw != "" { // what the provider behind OpenRouter said
+	if raw := f.Metadata.Raw; raw != "" { // the message of the provider that OpenRouter asked
 		_, inner := ParseRefusal([]byte(raw))
 		message = strings.TrimPrefix(message+": "+cmp.Or(inner, raw), ": ")
 	}
 	return kind, message
 }
 
-// inWords is a message that may be a list of mistakes with their places, or hold
-// one, as of Mistral and others that are built on FastAPI.
+// messageOf returns a message, which may be nested: Mistral and other servers built on
+// FastAPI send lists of mistakes with their paths.
 func messageOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -132,7 +131,7 @@ func messageOf(v any) string {
 	return ""
 }
 
-// place is where a mistake is: ["body", "tools", 0] is "body.tools.0".
+// joinPath returns the path of a mistake: ["body", "tools", 0] is "body.tools.0".
 func joinPath(loc any) string {
 	steps, _ := loc.([]any)
 	names := make([]string, len(steps))

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// inputSchema makes a schema one that the API takes: an object that says so.
+// InputSchema returns a schema that says its type is object, as APIs require.
 func InputSchema(raw json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// maxEvent bounds one event of a stream, with what keeps the connection alive
-	// before it. A call that writes a file may come as one.
+	// maxEvent bounds one event of a stream, with the signs of life before it. A call
+	// that writes a file may be one event.
 	maxEvent = 32 << 20
-	// maxAnswer bounds an answer that comes as one piece, in bytes.
+	// maxAnswer bounds an answer that is not streamed, in bytes.
 	maxAnswer = 32 << 20
 )
 
-// jsonOrSSE gives the events of a stream, or the whole answer of a server that
-// streams none. What the body begins with tells which of them it is: some servers
-// say of a stream that it is JSON, and of JSON that it is a stream.
+// JSONOrSSE returns the events of a stream, or the whole answer of a server that does
+// not stream. The first byte decides, since some servers label streams as JSON and JSON
+// as streams.
 func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		kind := res.Header.Get("Content-Type")
@@ -45,8 +45,8 @@ func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
 	}
 }
 
-// firstByte skips the byte order mark and the blanks before a body, and gives the
-// byte that it begins with.
+// firstByte skips a byte order mark and white space, and returns the next byte without
+// consuming it.
 func firstByte(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.ReadByte()
@@ -59,8 +59,8 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// wholeAnswer reads a body that is JSON: an answer or an error in any dialect,
-// which Google puts into a list.
+// wholeAnswer reads a body of JSON: an answer or an error in any dialect, which Google
+// puts into a list.
 func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, maxAnswer))
 	if err != nil {
@@ -79,9 +79,9 @@ func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
 	return body, nil
 }
 
-// sseChunks gives the data of the events of a stream, as of
-// https://html.spec.whatwg.org/multipage/server-sent-events.html, save for what
-// servers often leave out: the blank line after an event.
+// sseEvents returns the data of each event of a stream. Unlike the standard it
+// tolerates a missing blank line after an event, which many servers leave out:
+// https://html.spec.whatwg.org/multipage/server-sent-events.html
 func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		body := &bounded{ReadCloser: res.Body, left: maxEvent, all: maxEvent}
@@ -90,10 +90,10 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		lines.Split(sseLine)
 		var data []byte
 		rows := 0 // of the event's data
-		// give passes an event on; false if nobody listens any more.
-		give := func() bool {
+		// emit passes the event on; it returns false if the consumer has stopped.
+		emit := func() bool {
 			ok := true
-			if len(data) > 0 { // what only keeps the connection alive counts on
+			if len(data) > 0 { // a mere sign of life does not reset the bound
 				body.left = maxEvent
 				ok = yield(data, nil)
 			}
@@ -105,14 +105,14 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 			value = bytes.TrimPrefix(value, []byte(" "))
 			switch {
 			case len(lines.Bytes()) == 0:
-				if !give() {
+				if !emit() {
 					return
 				}
 			case string(name) != "data":
-			case rows > 1 || rows == 1 && !isWhole(data): // goes on with another line
+			case rows > 1 || rows == 1 && !isWhole(data): // the event continues
 				data, rows = append(append(data, '\n'), value...), rows+1
 			default:
-				if rows > 0 && !give() {
+				if rows > 0 && !emit() {
 					return
 				}
 				data, rows = append(data, value...), 1
@@ -125,16 +125,16 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		if err != nil {
 			yield(nil, err)
 		} else if isWhole(data) {
-			give()
+			emit()
 		}
 	}
 }
 
-// isWhole reports whether nothing of an event's data can be missing.
+// isWhole reports whether the data of an event is complete.
 func isWhole(data []byte) bool { return json.Valid(data) || string(data) == "[DONE]" }
 
-// sseLine splits a stream into lines, which end with a line feed, a carriage return,
-// or both.
+// sseLine splits a stream into lines, which end with a line feed, a carriage return, or
+// both.
 func sseLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	end, size := bytes.IndexByte(data, '\n'), 1
 	if end < 0 {

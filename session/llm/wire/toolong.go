@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// tooLongKinds and tooLongWords are how servers tell that a request does not fit
-// into the model's context window. Few have a word of their own for it, the
-// others are known by a part of their message, in lower case.
+// tooLongKinds and tooLongWords identify the errors of servers for a request that
+// exceeds the model's context window. Few have a code of their own; others are
+// known by a part of the message, in lower case.
 //
 //	https://platform.claude.com/docs/en/build-with-claude/context-windows
 //	https://platform.openai.com/docs/guides/error-codes
@@ -38,8 +38,8 @@ var (
 	}
 )
 
-// tooLong tells whether a failure means that the request does not fit into the
-// model's context window.
+// IsTooLong reports whether a failure means that the request exceeds the model's
+// context window.
 func IsTooLong(status int, kind, message string) bool {
 	switch status {
 	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// retryAfter is how long a response asks to wait; 0 means that it does not.
+// retryAfter returns how long a response asks to wait; 0 means that it does not.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)
@@ -24,13 +24,14 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// waitWords finds how long to wait in a message, where OpenAI's streams and Gemini
-// have it alone: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3 seconds".
+// waitWords matches how long to wait in a message; the streams of OpenAI, and Gemini,
+// have it nowhere else: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3
+// seconds".
 var waitWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?))( ?m?s)`)
 })
 
-// retryIn is how long a message asks to wait; 0 means that it does not.
+// retryIn returns how long a message asks to wait; 0 means that it does not.
 func retryIn(message string) time.Duration {
 	m := waitWords().FindStringSubmatch(message)
 	if m == nil {
@@ -40,8 +41,8 @@ func retryIn(message string) time.Duration {
 	return d
 }
 
-// seconds is a duration that a server named, of at most a year; what is no number
-// is 0.
+// seconds returns a duration that a server named, at most a year; 0 if it is not a
+// number.
 func seconds(s float64) time.Duration {
 	const year = 365 * 24 * 3600
 	if !(s > 0) {
