@@ -28,10 +28,13 @@ const (
 	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
 	saidHead      = "[What the user said in it, word for word]\n"
 	planHead      = "[The plan, as it is now]\n"
-
-	saidBreak = "\n--\n" // between two prompts
-	saidGap   = "[some of the user's words are left out here: what they ask for is in the summary]"
 )
+
+// saidBreak separates two prompts of the user.
+const saidBreak = "\n--\n"
+
+// saidGap stands for prompts that are left out.
+const saidGap = "[some of the user's words are left out here: what they ask for is in the summary]"
 
 // readDigest takes a message apart that message made.
 func readDigest(history []llm.Message) (d digest, ok bool) {

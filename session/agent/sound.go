@@ -8,17 +8,13 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // What a frame may say, beyond its form.
 var (
-	stopReasons = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
-	statuses    = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
-	kinds       = []executors.Kind{
-		"", executors.KindRead, executors.KindEdit, executors.KindDelete, executors.KindMove, executors.KindSearch,
-		executors.KindExecute, executors.KindThink, executors.KindFetch, executors.KindSwitchMode, executors.KindOther,
-	}
+	stopReasons  = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
+	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
+	toolKinds    = []string{"", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 	planStatuses = []string{"pending", "in_progress", "completed"}
 	priorities   = []string{"high", "medium", "low"}
 )
@@ -98,7 +94,7 @@ func Salvage(kind string, data []byte) Event {
 }
 
 func soundCall(u acp.ToolCall) error {
-	if !slices.Contains(statuses, u.Status) || !slices.Contains(kinds, executors.Kind(u.Kind)) {
+	if !slices.Contains(statuses, u.Status) || !slices.Contains(toolKinds, u.Kind) {
 		return fmt.Errorf("shown: unknown status %q or kind %q", u.Status, u.Kind)
 	}
 	for i, c := range u.Content {
