@@ -67,7 +67,8 @@ func TestLongAttachment(t *testing.T) {
 func TestPromptContent(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
 	picture := base64.StdEncoding.EncodeToString(png)
-	big := strings.Repeat("é", maxEmbedded)
+	const maxShown = 200 << 10 // of one resource
+	big := strings.Repeat("é", maxShown)
 	c := &client{}
 	a := newAgent(t, `{"text":"ok"}`, c)
 	a.Chain = reads{a.Chain}
@@ -93,7 +94,7 @@ func TestPromptContent(t *testing.T) {
 		}
 		got = append(got, b.Text)
 	}
-	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]", len(big), big[:maxEmbedded], len(big)-maxEmbedded)
+	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]", len(big), big[:maxShown], len(big)-maxShown)
 	if diff := cmp.Diff([]string{
 		"look", "[The user refers to \"a b.go\": /w/a b.go]\npackage main", "[The user refers to \"file:///w/missing.go\": /w/missing.go]",
 		"[The user refers to \"passwd\": /etc/passwd]", "[The user refers to \"a thread\": zed:///thread/1]",

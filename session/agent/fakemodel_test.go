@@ -21,11 +21,11 @@ type fakeModel struct {
 	rounds   int // of looks in a turn; 0 means 1
 	parallel int // looks in a round; 0 means 1
 	silent   bool
-	sameIDs  bool                                                         // each answer begins to count its calls
-	refuses  bool                                                         // in the end, instead of an answer
-	sum      func(ctx context.Context, transcript string) (string, error) // nil: "S"
-	each     func(req llm.Request, tokens int)                            // sees the requests that are no summaries
-	compress string                                                       // a prompt upon which the model calls compress_context
+	sameIDs  bool                                                   // each answer begins to count its calls
+	refuses  bool                                                   // in the end, instead of an answer
+	sum      func(ctx context.Context, text string) (string, error) // nil: "S"
+	each     func(req llm.Request, tokens int)                      // sees the requests that are no summaries
+	compress string                                                 // a prompt upon which the model calls compress_context
 
 	largest, refused, summaries, calls int
 

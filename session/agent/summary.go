@@ -59,7 +59,7 @@ func (w *work) refer(ctx context.Context, before string, messages []llm.Message,
 	if w.Keep == nil {
 		return "", ErrNothing
 	}
-	line, ok := w.Keep(ctx, strings.Join(transcript(messages, maxReferred, maxReferred), ""))
+	line, ok := w.Keep(ctx, strings.Join(transcribed(messages, maxReferred, maxReferred), ""))
 	if !ok {
 		return "", ErrNothing
 	}
@@ -68,7 +68,7 @@ func (w *work) refer(ctx context.Context, before string, messages []llm.Message,
 	if before != "" {
 		text = shortened(before, most/3) + "\n\n" + text
 	}
-	return text + unmarked(lastOf(transcript(messages, outlined, outlined), most-len(text))), nil
+	return text + unmarked(lastOf(transcribed(messages, outlined, outlined), most-len(text))), nil
 }
 
 // lastOf joins as many of the last parts as fit into max bytes.
@@ -89,7 +89,7 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 	if isDirect(model) {
 		return "", ErrNoModel
 	}
-	parts := transcript(messages, maxTranscribed, maxTranscript)
+	parts := transcribed(messages, maxTranscribed, maxTranscript)
 	size := t.pieceBytes(model)
 	for n := 0; len(parts) > 0; n++ {
 		if n == maxPieces {
@@ -207,10 +207,10 @@ func unmarked(s string) string {
 // and elements begin.
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
-// transcript writes messages as text, each a part whose blocks begin at the
+// transcribed writes messages as text, each a part whose blocks begin at the
 // margin. Texts and results are cut to so many bytes. Thoughts stay out: what came
 // of them is said.
-func transcript(messages []llm.Message, text, result int) []string {
+func transcribed(messages []llm.Message, text, result int) []string {
 	var parts []string
 	for _, m := range messages {
 		var b strings.Builder

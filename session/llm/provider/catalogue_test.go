@@ -150,7 +150,7 @@ func TestCatalogueTimeout(t *testing.T) {
 		time.Sleep(listAgain)
 		c.ask(Provider{Name: "p", Type: TypeOllama}, "p x", silent{})
 		c.Close()
-		if took := time.Since(begin); took != listTimeout+llm.ListAgain || !errors.Is(said, context.Canceled) {
+		if took := time.Since(begin); took != listTimeout+listAgain || !errors.Is(said, context.Canceled) {
 			t.Errorf("closing took %s: %v", took, said)
 		}
 		c.ask(Provider{Name: "q", Type: TypeOllama}, "q x", silent{}) // closed: nothing runs
