@@ -46,10 +46,11 @@ var importTable = []struct {
 	{"filter/*", []string{"filter/strategy", "filter/text"}},
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
-	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local"}},
+	{"session/transcript", []string{"acp", "session/llm"}},
+	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local", "session/transcript"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
-	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store"}},
+	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
 	{"integration", []string{"acp", "protocol-fixtures/..."}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // slow is an agent whose turn ends when it is told, and not before, whatever is
@@ -25,10 +26,10 @@ type slow struct {
 }
 
 func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error) {
-	a.set.Record(agent.Prompt{MessageID: "p", Content: in.Content})
+	a.set.Record(transcript.Prompt{MessageID: "p", Content: in.Content})
 	a.began <- ""
 	<-a.end
-	a.set.Record(agent.Note{MessageID: "n", Text: "the end of it"})
+	a.set.Record(transcript.Note{MessageID: "n", Text: "the end of it"})
 	if ctx.Err() != nil {
 		return history, "", context.Cause(ctx)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // command is what the user types as "/name rest".
@@ -65,7 +66,7 @@ func about(prompt, rest string) string {
 
 // commandOf finds the command that a prompt is.
 func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
-	name, rest := local.Slash(strings.TrimSpace(agent.Typed(prompt)))
+	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {
@@ -164,9 +165,9 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 		tools.Reset()
 	}
 	if usage.Size == 0 { // the client was shown none
-		s.journal.record(agent.Cleared{})
+		s.journal.record(transcript.Cleared{})
 	} else {
-		s.journal.record(agent.Cleared{}, agent.Answer{Model: s.model().Name(), Shown: &usage})
+		s.journal.record(transcript.Cleared{}, transcript.Answer{Model: s.model().Name(), Shown: &usage})
 		s.send(ctx, usage)
 	}
 	return "The conversation so far is forgotten; the session goes on.", nil
@@ -186,7 +187,7 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	}
 	s.history = history
 	after := llm.Tokens(llm.Request{Messages: s.history})
-	return fmt.Sprintf("Compacted: about %d tokens are now %d.\n\n%s", before, after, agent.SummaryOf(history)), nil
+	return fmt.Sprintf("Compacted: about %d tokens are now %d.\n\n%s", before, after, transcript.SummaryOf(history)), nil
 }
 
 func (s *Session) pickModel(ctx context.Context, name string) (string, error) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // exportVersion is the version of the form of an Export.
@@ -52,7 +52,7 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 
 // Stored gives a stored session with its log; lost tells of the events that could
 // not be read, see [Unreadable].
-func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []agent.Event, lost []error, err error) {
+func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []transcript.Event, lost []error, err error) {
 	row, rows, err := s.stored(ctx, id)
 	if err != nil {
 		return row, nil, nil, err
@@ -148,11 +148,11 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		return nil, err
 	}
 	var rows []store.Event
-	var events []agent.Event
+	var events []transcript.Event
 	calls := map[string]bool{} // those so far, and whether they are open
 	for i, ev := range e.Events {
 		field := fmt.Sprintf("events[%d]", i)
-		known, err := agent.DecodeEvent(ev.Kind, ev.Data)
+		known, err := transcript.Decode(ev.Kind, ev.Data)
 		switch {
 		case err != nil:
 			return nil, wrong(field, "%v", err)
@@ -164,15 +164,15 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 			return nil, wrong(field+".time", "must be of a year from 1 to 9999 in UTC")
 		}
 		switch known := known.(type) {
-		case agent.Setting:
+		case transcript.Setting:
 			if known.ID == optionMode || known.ID == optionModel && !offers(known.Value) {
 				continue
 			}
-		case agent.Call:
+		case transcript.Call:
 			err = follows(calls, known.Shown)
-		case agent.Question:
+		case transcript.Question:
 			err = follows(calls, known.Shown)
-		case agent.Result:
+		case transcript.Result:
 			err = follows(calls, known.Shown)
 		}
 		if err != nil {
@@ -202,11 +202,11 @@ func follows(calls map[string]bool, u acp.ToolCall) error {
 }
 
 // showable checks that no update of a replay is too long for a frame.
-func showable(events []agent.Event) error {
+func showable(events []transcript.Event) error {
 	var sized counter
 	enc := json.NewEncoder(&sized)
 	enc.SetEscapeHTML(false)
-	return agent.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+	return transcript.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
 		sized = 0
 		if err := enc.Encode(u); err != nil {
 			return wrong("events", "cannot be shown: %v", err)

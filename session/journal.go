@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // journal is the log of one session. What is recorded goes to the store at once,
@@ -40,7 +40,7 @@ type journal struct {
 }
 
 // record takes events and stores them. A failure is told to the user, once.
-func (j *journal) record(events ...agent.Event) {
+func (j *journal) record(events ...transcript.Event) {
 	j.note(events...)
 	j.storing.Lock()
 	err := j.flush()
@@ -51,7 +51,7 @@ func (j *journal) record(events ...agent.Event) {
 }
 
 // note takes events without storing them yet; it does not block.
-func (j *journal) note(events ...agent.Event) {
+func (j *journal) note(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(events)
@@ -75,15 +75,15 @@ func (j *journal) finish() {
 	j.sync()
 }
 
-func (j *journal) add(events []agent.Event) {
+func (j *journal) add(events []transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
-		case agent.Prompt:
+		case transcript.Prompt:
 			j.begun = true
-		case agent.Title:
+		case transcript.Title:
 			j.session.Title = e.Title
 		}
-		data, err := agent.EncodeEvent(e)
+		data, err := transcript.Encode(e)
 		if err != nil { // all of them marshal
 			panic(err)
 		}
@@ -220,7 +220,7 @@ func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
 }
 
 // events gives the whole log, what is not stored yet included.
-func (j *journal) events(ctx context.Context) ([]agent.Event, error) {
+func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 	j.storing.Lock()
 	defer j.storing.Unlock()
 	j.mu.Lock()
@@ -252,13 +252,13 @@ func (j *journal) events(ctx context.Context) ([]agent.Event, error) {
 
 // decode reads stored events. What a later version wrote is passed over; so is what
 // is unsound, each with an error, since one event is not worth the session.
-func decode(rows []store.Event) (events []agent.Event, lost []error) {
-	events = make([]agent.Event, 0, len(rows))
+func decode(rows []store.Event) (events []transcript.Event, lost []error) {
+	events = make([]transcript.Event, 0, len(rows))
 	for _, row := range rows {
-		e, err := agent.DecodeEvent(row.Kind, row.Data)
+		e, err := transcript.Decode(row.Kind, row.Data)
 		if err != nil {
 			lost = append(lost, fmt.Errorf("event %d: %w", row.Seq, err))
-			e = agent.Salvage(row.Kind, row.Data)
+			e = transcript.Salvage(row.Kind, row.Data)
 		}
 		if e != nil {
 			events = append(events, e)

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // New opens a session.
@@ -144,7 +144,7 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 			return nil, err
 		}
 	}
-	err = agent.Replay(events, client.Capabilities(), func(u acp.SessionUpdate) error {
+	err = transcript.Replay(events, client.Capabilities(), func(u acp.SessionUpdate) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -156,13 +156,13 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 // reach gives a session and a place in its queue. One that is not open comes
 // from the store, with its events. While the turns of one that was closed still
 // end it waits: two at once of one session would write its log in disorder.
-func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []agent.Event, error) {
+func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
 	if err := s.lockLoading(ctx, p.ID()); err != nil {
 		return nil, nil, nil, err
 	}
 	defer s.loading.Unlock()
 	sess, open := s.find(p.ID())
-	var events []agent.Event
+	var events []transcript.Event
 	var err error
 	if open {
 		err = sess.reopen(client, p.NewSessionRequest)
@@ -204,7 +204,7 @@ func (s *Session) reopen(client *acp.Client, p acp.NewSessionRequest) error {
 }
 
 // restore opens a session from the store.
-func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, []agent.Event, error) {
+func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, []transcript.Event, error) {
 	if s.Store == nil {
 		return nil, nil, acp.ErrUnknownSession
 	}
@@ -232,16 +232,16 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 }
 
 // recall rebuilds the session from its log; it gives the settings as they were.
-func (s *Session) recall(events []agent.Event) (want settings) {
-	s.history, s.titled = agent.History(events), s.journal.title()
+func (s *Session) recall(events []transcript.Event) (want settings) {
+	s.history, s.titled = transcript.History(events), s.journal.title()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.costs)
 	for _, e := range events {
 		switch e := e.(type) {
-		case agent.Setting:
+		case transcript.Setting:
 			want.set(e.ID, e.Value)
-		case agent.Answer:
+		case transcript.Answer:
 			if e.Shown == nil {
 				continue
 			}

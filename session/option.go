@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // Ids of the config options.
@@ -212,7 +212,7 @@ func (s *Session) change(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set()
-	s.journal.note(agent.Setting{ID: id, Value: value})
+	s.journal.note(transcript.Setting{ID: id, Value: value})
 }
 
 // Sync stores what was changed and tells the client how the settings are now, in

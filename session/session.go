@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // Agent runs a session's turns; *agent.Agent fits.
@@ -48,7 +49,7 @@ type Setup struct {
 	Mode       func() string
 	Model      func() llm.Model
 	Thought    func() string
-	Record     func(...agent.Event)
+	Record     func(...transcript.Event)
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
 	Warn       func(text string) // tells the user with the next chance
 	Withdraw   func(text string) // what Warn told is no longer so
@@ -288,17 +289,17 @@ func (s *Sessions) awaitClosed(ctx context.Context, id string) error {
 // record takes events of a turn. With the first prompt the settings are kept,
 // since the defaults may be others when the session is loaded; the first prompt
 // that is no command gives the session its title.
-func (s *Session) record(events ...agent.Event) {
+func (s *Session) record(events ...transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
-		case agent.Prompt:
+		case transcript.Prompt:
 			if !s.journal.hasBegun() {
 				events = append(s.initial(), events...)
 			}
 			if s.journal.title() == "" && !e.Local {
-				events = append(events, agent.Title{Title: titleOf(e.Content)})
+				events = append(events, transcript.Title{Title: titleOf(e.Content)})
 			}
-		case agent.Answer:
+		case transcript.Answer:
 			if e.Shown != nil {
 				s.mu.Lock()
 				s.usage = *e.Shown
@@ -316,24 +317,24 @@ func (s *Session) record(events ...agent.Event) {
 // tells reports whether a frame will tell of what the event completes. Of the
 // others the next frame tells nothing yet, so they are stored with the event that
 // comes next: each commit takes time.
-func tells(e agent.Event) bool {
+func tells(e transcript.Event) bool {
 	switch e := e.(type) {
-	case agent.Block:
+	case transcript.Block:
 		return e.Block.Call == nil
-	case agent.Answer:
+	case transcript.Answer:
 		return e.Shown != nil
 	}
 	return true
 }
 
 // initial are the settings of a session that begins.
-func (s *Session) initial() []agent.Event {
+func (s *Session) initial() []transcript.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return []agent.Event{
-		agent.Setting{ID: optionMode, Value: s.settings.mode},
-		agent.Setting{ID: optionModel, Value: s.settings.model},
-		agent.Setting{ID: optionThought, Value: s.settings.thought},
+	return []transcript.Event{
+		transcript.Setting{ID: optionMode, Value: s.settings.mode},
+		transcript.Setting{ID: optionModel, Value: s.settings.model},
+		transcript.Setting{ID: optionThought, Value: s.settings.thought},
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // wire is a client of a server of its own, which shares the database with
@@ -294,12 +295,12 @@ func TestKilledTurn(t *testing.T) {
 	db := store.New(path, store.Options{})
 	defer db.Close()
 	var rows []store.Event
-	for _, e := range []agent.Event{
-		agent.Prompt{MessageID: "p", Content: []acp.ContentBlock{acp.TextBlock("do")}},
-		agent.Block{MessageID: "m", Block: llm.Block{Text: "I do"}},
-		agent.Block{Block: llm.Block{Call: &llm.ToolCall{ID: "c", Name: "bash", Input: json.RawMessage(`{}`)}}},
-		agent.Answer{Model: "script:one"},
-		agent.Call{Shown: acp.ToolCall{Update: acp.UpdateToolCall, ToolCallID: "t", Title: "sleep", Status: acp.ToolPending}},
+	for _, e := range []transcript.Event{
+		transcript.Prompt{MessageID: "p", Content: []acp.ContentBlock{acp.TextBlock("do")}},
+		transcript.Block{MessageID: "m", Block: llm.Block{Text: "I do"}},
+		transcript.Block{Block: llm.Block{Call: &llm.ToolCall{ID: "c", Name: "bash", Input: json.RawMessage(`{}`)}}},
+		transcript.Answer{Model: "script:one"},
+		transcript.Call{Shown: acp.ToolCall{Update: acp.UpdateToolCall, ToolCallID: "t", Title: "sleep", Status: acp.ToolPending}},
 	} {
 		data, err := json.Marshal(e)
 		if err != nil {

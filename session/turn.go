@@ -8,6 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // turn is a prompt's place in its session's queue.
@@ -90,7 +91,7 @@ func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
 		return "", err // it was no turn
 	}
-	end := agent.TurnEnd{Reason: reason}
+	end := transcript.TurnEnd{Reason: reason}
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):
 		end.Reason = acp.StopCancelled
@@ -110,7 +111,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 	in := agent.Input{Content: prompt}
 	if c, rest, ok := commandOf(prompt); ok {
 		if c.run != nil {
-			s.record(agent.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
+			s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
 			reply, err := c.run(s, ctx, rest)
 			if err != nil {
 				return "", err
@@ -118,7 +119,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 			if rest != "" && c.hint == "" {
 				reply += fmt.Sprintf("\n\nWhat you wrote after /%s was left out: the command takes nothing. Send it again by itself.", c.name)
 			}
-			if agent.Attached(prompt) > 0 {
+			if transcript.Attached(prompt) > 0 {
 				reply += "\n\n" + agent.CommandTakesNone
 			}
 			return acp.StopEndTurn, s.runner().Say(ctx, reply)

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // twoTurns is a log with every kind of event that two turns have.
@@ -24,30 +24,30 @@ func twoTurns(t *testing.T) (rows []store.Event) {
 		b := acp.TextBlock(s)
 		return acp.ToolContent{Type: "content", Content: &b}
 	}
-	call := func(id string) []agent.Event {
-		return []agent.Event{
-			agent.Block{MessageID: "m" + id, Block: llm.Block{Text: "I read " + id}},
-			agent.Block{Block: llm.Block{Call: &llm.ToolCall{ID: "call_" + id, Name: "read", Input: json.RawMessage(`{}`)}}},
-			agent.Answer{Model: "script:one", Usage: &llm.Usage{Input: 9, Output: 1}, Shown: &acp.UsageUpdate{Update: acp.UpdateUsage, Used: 10, Size: 1000}},
-			agent.Call{Shown: acp.ToolCall{Update: acp.UpdateToolCall, ToolCallID: "t" + id, Title: "Read " + id, Status: acp.ToolPending}},
-			agent.Correction{Shown: acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: "t" + id, Title: "Read"}},
-			agent.Result{
+	call := func(id string) []transcript.Event {
+		return []transcript.Event{
+			transcript.Block{MessageID: "m" + id, Block: llm.Block{Text: "I read " + id}},
+			transcript.Block{Block: llm.Block{Call: &llm.ToolCall{ID: "call_" + id, Name: "read", Input: json.RawMessage(`{}`)}}},
+			transcript.Answer{Model: "script:one", Usage: &llm.Usage{Input: 9, Output: 1}, Shown: &acp.UsageUpdate{Update: acp.UpdateUsage, Used: 10, Size: 1000}},
+			transcript.Call{Shown: acp.ToolCall{Update: acp.UpdateToolCall, ToolCallID: "t" + id, Title: "Read " + id, Status: acp.ToolPending}},
+			transcript.Correction{Shown: acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: "t" + id, Title: "Read"}},
+			transcript.Result{
 				Result: llm.ToolResult{ID: "call_" + id, Text: id},
 				Shown:  acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: "t" + id, Status: acp.ToolCompleted, Content: []acp.ToolContent{text(id)}},
 			},
 		}
 	}
-	turn := func(id string) []agent.Event {
-		return slices.Concat([]agent.Event{
-			agent.Prompt{MessageID: "p" + id, Content: []acp.ContentBlock{acp.TextBlock("do " + id), {Type: "resource_link", URI: "file:///" + id}}},
-			agent.Title{Title: "do " + id},
-			agent.Note{MessageID: "n" + id, Text: "a note"},
-			agent.Plan{Entries: []acp.PlanEntry{{Content: "all", Priority: "high", Status: "pending"}}},
-		}, call(id+"1"), call(id+"2"), []agent.Event{
-			agent.Block{MessageID: "e" + id, Block: llm.Block{Text: "half"}}, agent.Cut{},
-			agent.Block{MessageID: "f" + id, Block: llm.Block{Text: " of it"}}, agent.Answer{Model: "script:one"},
-			agent.Setting{ID: "mode", Value: "code"},
-			agent.TurnEnd{Reason: acp.StopEndTurn},
+	turn := func(id string) []transcript.Event {
+		return slices.Concat([]transcript.Event{
+			transcript.Prompt{MessageID: "p" + id, Content: []acp.ContentBlock{acp.TextBlock("do " + id), {Type: "resource_link", URI: "file:///" + id}}},
+			transcript.Title{Title: "do " + id},
+			transcript.Note{MessageID: "n" + id, Text: "a note"},
+			transcript.Plan{Entries: []acp.PlanEntry{{Content: "all", Priority: "high", Status: "pending"}}},
+		}, call(id+"1"), call(id+"2"), []transcript.Event{
+			transcript.Block{MessageID: "e" + id, Block: llm.Block{Text: "half"}}, transcript.Cut{},
+			transcript.Block{MessageID: "f" + id, Block: llm.Block{Text: " of it"}}, transcript.Answer{Model: "script:one"},
+			transcript.Setting{ID: "mode", Value: "code"},
+			transcript.TurnEnd{Reason: acp.StopEndTurn},
 		})
 	}
 	for _, e := range append(turn("a"), turn("b")...) {
@@ -66,7 +66,7 @@ func TestUnsoundEvent(t *testing.T) {
 	whole := twoTurns(t)
 	for i := range whole {
 		for _, broken := range []string{`"x"`, `{`, `{"messageId":"p","content":[{"type":"hologram"},{"type":"text","text":"and this"}],"entries":[{}],"shown":{},"reason":"odd","id":7}`} {
-			if _, err := agent.DecodeEvent(whole[i].Kind, []byte(broken)); err == nil {
+			if _, err := transcript.Decode(whole[i].Kind, []byte(broken)); err == nil {
 				continue // such as a Note, which may be empty
 			}
 			name := fmt.Sprintf("%d, %s, is %.9s", i, whole[i].Kind, broken)
@@ -76,11 +76,11 @@ func TestUnsoundEvent(t *testing.T) {
 			if len(lost) != 1 || !strings.Contains(Unreadable(lost), fmt.Sprintf("event %d: event of kind %s: ", i+1, whole[i].Kind)) {
 				t.Fatalf("%s: lost %v", name, lost)
 			}
-			history := agent.History(events)
+			history := transcript.History(events)
 			if diff := cmp.Diff(llm.Repair(history), history); diff != "" || history[0].Role != llm.User {
 				t.Errorf("%s: no history: %s", name, diff)
 			}
-			n := len(agent.History(must(decode(whole))))
+			n := len(transcript.History(must(decode(whole))))
 			if missing := n - len(history); missing < 0 || missing > 2 { // a call, and with it its result
 				t.Errorf("%s: %d messages of %d", name, len(history), n)
 			}
@@ -105,7 +105,7 @@ func results(history []llm.Message) (all []llm.ToolResult) {
 	return all
 }
 
-func must(events []agent.Event, lost []error) []agent.Event {
+func must(events []transcript.Event, lost []error) []transcript.Event {
 	if len(lost) > 0 {
 		panic(lost)
 	}
@@ -114,9 +114,9 @@ func must(events []agent.Event, lost []error) []agent.Event {
 
 // followsTheProtocol checks that a replay updates no call but those that it began,
 // and ends all of these.
-func followsTheProtocol(events []agent.Event) error {
+func followsTheProtocol(events []transcript.Event) error {
 	open := map[string]bool{}
-	err := agent.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+	err := transcript.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
 		c, ok := u.(acp.ToolCall)
 		switch {
 		case !ok:

@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/session"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 func newSessionsShow(f *flags) *cobra.Command {
@@ -55,7 +55,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 }
 
 // showSession shows turn by turn, each with how it ended.
-func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
+func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event) error {
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
 	screen := headless.NewScreen(b, colours())
@@ -65,15 +65,15 @@ func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
 		if err := replaySession(screen, s.ID, turn); err != nil {
 			return err
 		}
-		if _, ok := turn[0].(agent.Prompt); !ok {
+		if _, ok := turn[0].(transcript.Prompt); !ok {
 			continue // settings before the first prompt
 		}
-		end := agent.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
+		end := transcript.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
 		if i+1 < len(all) { // a turn begins when the one before is over
 			end.Error = "not ended: the agent was killed"
 		}
 		for _, e := range turn {
-			if e, ok := e.(agent.TurnEnd); ok {
+			if e, ok := e.(transcript.TurnEnd); ok {
 				end = e
 			}
 		}
@@ -83,9 +83,9 @@ func showSession(b *bytes.Buffer, s store.Session, events []agent.Event) error {
 }
 
 // turns cuts a log before each prompt.
-func turns(events []agent.Event) (out [][]agent.Event) {
+func turns(events []transcript.Event) (out [][]transcript.Event) {
 	for len(events) > 0 {
-		n := slices.IndexFunc(events[1:], func(e agent.Event) bool { _, ok := e.(agent.Prompt); return ok }) + 1
+		n := slices.IndexFunc(events[1:], func(e transcript.Event) bool { _, ok := e.(transcript.Prompt); return ok }) + 1
 		if n == 0 {
 			n = len(events)
 		}
@@ -96,8 +96,8 @@ func turns(events []agent.Event) (out [][]agent.Event) {
 
 // replaySession gives a view what session/load sends to a client without
 // terminals: what ran in one is text then. Of a compaction it tells who wanted it.
-func replaySession(view headless.View, id string, events []agent.Event) error {
-	return agent.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
+func replaySession(view headless.View, id string, events []transcript.Event) error {
+	return transcript.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)

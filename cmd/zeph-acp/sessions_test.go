@@ -13,8 +13,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/session"
-	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 func sessionRows(ids ...string) (rows []store.Session) {
@@ -102,12 +102,12 @@ func TestListScreen(t *testing.T) {
 
 func TestTurns(t *testing.T) {
 	for name, tt := range map[string]struct {
-		events []agent.Event
+		events []transcript.Event
 		want   string
 	}{
 		"none":     {nil, ""},
-		"settings": {[]agent.Event{agent.Setting{}, agent.Prompt{}, agent.TurnEnd{}, agent.Title{}}, "[setting] [prompt turn_end title]"},
-		"killed":   {[]agent.Event{agent.Prompt{}, agent.Call{}, agent.Prompt{}, agent.Note{}}, "[prompt tool_call] [prompt note]"},
+		"settings": {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}, transcript.TurnEnd{}, transcript.Title{}}, "[setting] [prompt turn_end title]"},
+		"killed":   {[]transcript.Event{transcript.Prompt{}, transcript.Call{}, transcript.Prompt{}, transcript.Note{}}, "[prompt tool_call] [prompt note]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -128,13 +128,13 @@ func TestTurns(t *testing.T) {
 // TestShowKilled: a turn without an end may still run only if it is the last.
 func TestShowKilled(t *testing.T) {
 	for name, tt := range map[string]struct {
-		events []agent.Event
+		events []transcript.Event
 		want   []string // in order
 	}{
-		"the last":    {[]agent.Event{agent.Prompt{}, agent.TurnEnd{Error: "e1"}, agent.Prompt{}}, []string{"e1", "still runs"}},
-		"one before":  {[]agent.Event{agent.Prompt{}, agent.Prompt{}, agent.TurnEnd{Error: "e2"}}, []string{"not ended: the agent was killed", "e2"}},
-		"both":        {[]agent.Event{agent.Prompt{}, agent.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
-		"after a set": {[]agent.Event{agent.Setting{}, agent.Prompt{}}, []string{"still runs"}},
+		"the last":    {[]transcript.Event{transcript.Prompt{}, transcript.TurnEnd{Error: "e1"}, transcript.Prompt{}}, []string{"e1", "still runs"}},
+		"one before":  {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}, transcript.TurnEnd{Error: "e2"}}, []string{"not ended: the agent was killed", "e2"}},
+		"both":        {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
+		"after a set": {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}}, []string{"still runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -172,9 +172,9 @@ func FuzzShow(f *testing.F) {
 		if json.Unmarshal(data, &doc) != nil {
 			return
 		}
-		var events []agent.Event
+		var events []transcript.Event
 		for _, ev := range doc.Events {
-			if e, err := agent.DecodeEvent(ev.Kind, ev.Data); err == nil && e != nil {
+			if e, err := transcript.Decode(ev.Kind, ev.Data); err == nil && e != nil {
 				events = append(events, e)
 			}
 		}
@@ -195,6 +195,6 @@ func FuzzShow(f *testing.F) {
 				t.Errorf("not JSON: %s", line)
 			}
 		}
-		agent.History(events)
+		transcript.History(events)
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // Agent runs the turns of one session. Its fields do not change once it runs.
@@ -47,7 +48,7 @@ type Agent struct {
 	Mode func() string
 	// Record keeps events. When it returns, a frame may tell of what they
 	// complete.
-	Record func(...Event)
+	Record func(...transcript.Event)
 	// Spend counts an answer and gives what the session has cost so far; nil
 	// where no prices are known.
 	Spend func(llm.Model, llm.Usage) *acp.Cost
@@ -129,8 +130,8 @@ type turn struct {
 	history []llm.Message
 	message message // the message that chunks belong to
 	doom    doom
-	meter   meter // of history
-	spoke   bool  // the last answer had text
+	meter   llm.Meter // of history
+	spoke   bool      // the last answer had text
 
 	mayRun                 int  // rounds that the user allowed, beyond max_tool_iterations
 	summaries, compactions int  // so far
@@ -149,13 +150,13 @@ type turn struct {
 // cancel, else the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
-	prompt := Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
-	if name, _ := local.Slash(strings.TrimSpace(Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
+	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
+	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
 		prompt.Local = true
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
 	}
-	if typed := Typed(in.Content); in.Instead == "" && (isDirect(t.model) || local.Spells(typed, t.offered)) {
+	if typed := transcript.Typed(in.Content); in.Instead == "" && (isDirect(t.model) || local.Spells(typed, t.offered)) {
 		// Only what the user typed is a call of the user's, not what is in an
 		// attached file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
@@ -166,7 +167,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 			prompt.Mode = line
 		}
 	}
-	if err := t.fits(prompt.blocks(nil)); err != nil {
+	if err := t.fits(prompt.Blocks(nil)); err != nil {
 		return history, "", err
 	}
 	a.Record(prompt)
@@ -203,7 +204,7 @@ func (a *Agent) offers(m llm.Model) []llm.Tool {
 // see it.
 func (a *Agent) Say(ctx context.Context, text string) error {
 	id := a.NewID()
-	a.Record(Note{MessageID: id, Text: text})
+	a.Record(transcript.Note{MessageID: id, Text: text})
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
 }
 
@@ -222,20 +223,20 @@ func isDirect(m llm.Model) bool {
 
 // begin takes the prompt into the history, with what its links lead to, and goes
 // on to the loop.
-func (t *turn) begin(ctx context.Context, prompt Prompt) (acp.StopReason, error) {
+func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopReason, error) {
 	at := len(t.history)
-	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.blocks(nil)})
+	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
 	if err := t.leftOut(ctx, prompt); err != nil {
 		return "", err
 	}
 	if a := t.Toolset; a != nil && !t.direct {
-		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, Typed(prompt.Content)), t.history[:at], t.offered)
+		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Content)), t.history[:at], t.offered)
 	}
 	if !prompt.Alone {
 		instead := t.shorten(ctx, prompt.Content)
 		linked, err := t.follow(ctx, prompt.Content)
 		maps.Copy(instead, linked)
-		t.history[at].Blocks = prompt.blocks(instead)
+		t.history[at].Blocks = prompt.Blocks(instead)
 		if err != nil {
 			return "", err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // answer is what the model said to one request, as far as the loop goes on it.
@@ -24,7 +25,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.bare = nil
 	t.message.end()
 	var (
-		spoken = spoken{keep: func(b llm.Block) { t.Record(Block{MessageID: t.message.id, Block: b}) }}
+		spoken = spoken{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
 		a      answer
 		fault  error
 		usage  *llm.Usage
@@ -42,7 +43,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		switch {
 		case ev.Cut:
 			t.history = llm.GoOn(t.history, spoken.cut())
-			t.Record(Cut{})
+			t.Record(transcript.Cut{})
 			t.spend(usage)
 			a.calls, usage = nil, nil
 		case ev.Instead != nil:
@@ -64,8 +65,8 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	}
 	if fault != nil {
 		all := len(blocks)
-		if blocks = said(blocks); len(blocks) == 0 && all > 0 {
-			t.Record(Cut{}) // else the log takes them for the beginning of the next answer
+		if blocks = transcript.Said(blocks); len(blocks) == 0 && all > 0 {
+			t.Record(transcript.Cut{}) // else the log takes them for the beginning of the next answer
 		}
 	}
 	if len(blocks) == 0 {
@@ -143,11 +144,11 @@ func (t *turn) spend(u *llm.Usage) {
 
 // count completes the answer and tells the client how full the context is.
 func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) error {
-	done := Answer{Model: t.model.Name(), Usage: u}
+	done := transcript.Answer{Model: t.model.Name(), Usage: u}
 	if u != nil {
 		if len(blocks) > 0 {
-			estimate := t.meter.sum(done.Model, t.history)
-			t.history[len(t.history)-1].Count = counted(done.Model, *u, blocks, estimate)
+			estimate := t.meter.Sum(done.Model, t.history)
+			t.history[len(t.history)-1].Count = llm.CountOf(done.Model, *u, blocks, estimate)
 		}
 		cost := t.Spend(t.model, *u)
 		if window := t.model.Window(); window > 0 { // the update needs a size
@@ -176,7 +177,7 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 		t.message = message{kind, t.NewID()}
 	}
 	for {
-		n := piece(text)
+		n := transcript.PieceLen(text)
 		err := t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
 		if text = text[n:]; err != nil || text == "" {
 			return err
@@ -244,18 +245,6 @@ func (s *spoken) cut() []llm.Block {
 func (s *spoken) add1(b llm.Block) {
 	s.blocks = append(s.blocks, b)
 	s.keep(b)
-}
-
-// said keeps the text of an answer that broke off: its calls were not run, and
-// its thoughts are of no use without the end.
-func said(blocks []llm.Block) []llm.Block {
-	var kept []llm.Block
-	for _, b := range blocks {
-		if b.Text != "" {
-			kept = append(kept, b)
-		}
-	}
-	return kept
 }
 
 // cancelled reports whether err is ctx's own end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // maxAside bounds an answer, in bytes.
@@ -71,6 +72,6 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 
 // jsonText puts all into one JSON object: nothing in a string can end it.
 func jsonText(v any) (string, error) {
-	data, err := asItIs(v)
+	data, err := transcript.MarshalPlain(v)
 	return string(data), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // maxParallel bounds how many calls of one answer run side by side: a model that
@@ -117,7 +118,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: call.Card.Dir}}
 		u.Content = r.content(nil)
 	}
-	t.Record(Call{Shown: u})
+	t.Record(transcript.Call{Shown: u})
 	return r, t.Send(ctx, u)
 }
 
@@ -184,7 +185,7 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
-	r.Record(Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
+	r.Record(transcript.Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 
@@ -205,7 +206,7 @@ func (r *running) notify(ev executors.Event) {
 // progress is what the client is told of an event, if anything.
 func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	if ev.Plan != nil {
-		plan := Plan{Entries: []acp.PlanEntry{}}
+		plan := transcript.Plan{Entries: []acp.PlanEntry{}}
 		for _, e := range ev.Plan.Entries {
 			plan.Entries = append(plan.Entries, acp.PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status})
 		}

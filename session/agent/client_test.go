@@ -18,23 +18,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // client notes the updates of a turn, each as a short line.
 type client struct {
 	mu    sync.Mutex
 	lines []string
-	log   []Event
+	log   []transcript.Event
 }
 
 // record keeps events as a store does.
-func (c *client) record(events ...Event) {
+func (c *client) record(events ...transcript.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range events {
-		data, err := EncodeEvent(e)
+		data, err := transcript.Encode(e)
 		if err == nil {
-			e, err = DecodeEvent(e.Kind(), data)
+			e, err = transcript.Decode(e.Kind(), data)
 		}
 		if err != nil || e == nil {
 			panic(fmt.Sprint(e, err))
@@ -140,14 +141,14 @@ func text(s string) Input { return Input{Content: []acp.ContentBlock{acp.TextBlo
 func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t.Helper()
 	history, reason, err := a.Turn(ctx, history, in)
-	c.record(TurnEnd{Reason: reason, Error: fmt.Sprint(err)})
-	if again := History(c.log); !reflect.DeepEqual(history, again) { // faster, where it is long
+	c.record(transcript.TurnEnd{Reason: reason, Error: fmt.Sprint(err)})
+	if again := transcript.History(c.log); !reflect.DeepEqual(history, again) { // faster, where it is long
 		if diff := cmp.Diff(history, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("history rebuilt (-want +got)\n%s", diff)
 		}
 	}
 	again := &client{}
-	if err := Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
+	if err := transcript.Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
 		t.Error(err)
 	}
 	shown, replayed := whole(c.lines), whole(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 const (
@@ -49,7 +50,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 		return nil
 	}
 	if r := t.roomOf(size); t.tokens() > r.full {
-		return t.compact(ctx, work{strategy: Triggered, room: r})
+		return t.compact(ctx, work{strategy: transcript.Triggered, room: r})
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	before := t.compactions
 	// A provider that accepts no summary either may refuse anything, for reasons
 	// that have nothing to do with the conversation: then that stays as it is.
-	w := work{strategy: Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
+	w := work{strategy: transcript.Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
 	if err := t.compact(ctx, w); err != nil {
 		return false, err
 	}
@@ -114,7 +115,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)
 	}
-	err := t.compact(ctx, work{strategy: Manual, room: t.roomOf(size), force: true, focus: focus})
+	err := t.compact(ctx, work{strategy: transcript.Manual, room: t.roomOf(size), force: true, focus: focus})
 	return t.history, err
 }
 
@@ -130,7 +131,7 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 		size = max(t.tokens(), unknownWindow)
 	}
 	before := t.tokens()
-	if err := t.compact(ctx, work{strategy: Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
+	if err := t.compact(ctx, work{strategy: transcript.Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("The conversation before this call is an entry of your knowledge now: about %d tokens are %d.", before, t.tokens()), nil
@@ -139,7 +140,7 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 // work is one compaction.
 type work struct {
 	*turn
-	strategy Strategy
+	strategy transcript.Strategy
 	room     room
 	force    bool // a summary is made whatever there is
 	// needsSummary leaves the history alone if the summary fails.
@@ -159,8 +160,8 @@ var ErrNothing = errors.New("there is nothing to compact yet")
 // that fails is an error only for who asked for one.
 func (t *turn) compact(ctx context.Context, w work) error {
 	w.turn = t
-	c := Compaction{Strategy: w.strategy, Before: t.tokens()}
-	if w.strategy == Triggered {
+	c := transcript.Compaction{Strategy: w.strategy, Before: t.tokens()}
+	if w.strategy == transcript.Triggered {
 		c.Shortened = t.shortenOld(ctx)
 	}
 	if w.force || w.after(c) > w.room.aim {
@@ -173,7 +174,7 @@ func (t *turn) compact(ctx context.Context, w work) error {
 		}
 		c = summed
 	}
-	if w.strategy == Triggered && w.after(c) > w.room.full {
+	if w.strategy == transcript.Triggered && w.after(c) > w.room.full {
 		c.Shortened = append(c.Shortened, w.last(ctx, c)...)
 	}
 	if ctx.Err() != nil {
@@ -186,20 +187,20 @@ func (t *turn) compact(ctx context.Context, w work) error {
 }
 
 // after is how many tokens the next request takes after the compaction.
-func (w *work) after(c Compaction) int {
+func (w *work) after(c transcript.Compaction) int {
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return c.Before
 	}
-	history, _ := c.apply(w.history, 0)
-	return w.measured(newest(history, w.model.Name()), new(meter).sum(w.model.Name(), history))
+	history, _ := c.Apply(w.history, 0)
+	return w.measured(newest(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
 }
 
 // last cuts results of the last rounds, as far as it must be.
-func (w *work) last(ctx context.Context, c Compaction) []Shortened {
+func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
-			if b.Result != nil && len(b.Result.Text) > leastShown && !c.shortens(c.Replaced+i, b.Result.ID) {
+			if b.Result != nil && len(b.Result.Text) > leastShown && !c.Shortens(c.Replaced+i, b.Result.ID) {
 				results++
 			}
 		}
@@ -209,20 +210,14 @@ func (w *work) last(ctx context.Context, c Compaction) []Shortened {
 	}
 	most := w.bytes(w.room.all/3) / results
 	rest := w.shortenNew(ctx, w.history, most)
-	return slices.DeleteFunc(rest, func(s Shortened) bool { return s.Message < c.Replaced || c.shortens(s.Message, s.ID) })
-}
-
-// shortens tells whether a result is a reference already. Its call's ID alone does
-// not tell: some providers begin to count with each answer.
-func (c Compaction) shortens(message int, id string) bool {
-	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.Message == message && s.ID == id })
+	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
 
 // withoutSummary tells the user that a summary failed, and makes a reference of the
 // older messages if there is no room for them. The error is nil if the turn goes on.
-func (w *work) withoutSummary(ctx context.Context, c Compaction, failure error) (Compaction, error) {
+func (w *work) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothing
-	if w.strategy == Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
+	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
 		short, err = w.sum(ctx, c, w.refer)
 	}
 	if err != nil {
@@ -234,8 +229,8 @@ func (w *work) withoutSummary(ctx context.Context, c Compaction, failure error) 
 
 // sum puts a text in the place of older messages, which replace makes of them. It
 // returns ErrNothing if there are none that are worth it.
-func (w *work) sum(ctx context.Context, c Compaction, replace replacement) (Compaction, error) {
-	d, digested := readDigest(w.history)
+func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
+	d, digested := transcript.ReadDigest(w.history)
 	first := 0
 	if digested {
 		first = 1
@@ -243,47 +238,47 @@ func (w *work) sum(ctx context.Context, c Compaction, replace replacement) (Comp
 	prompt := w.promptAt()
 	cut := w.cut(c, first, prompt)
 	old := w.history[first:cut]
-	switch worth := new(meter).sum(w.model.Name(), old); {
-	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != Manual:
+	switch worth := new(llm.Meter).Sum(w.model.Name(), old); {
+	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != transcript.Manual:
 		return c, ErrNothing
 	case !w.force && worth < w.room.all/10:
 		return c, ErrNothing
-	case w.strategy == Autonomous && tokensOf(d.knowledge) > w.room.all/12:
-		return c, fmt.Errorf("there is no more room for knowledge: it takes %d tokens already; go on without", tokensOf(d.knowledge))
+	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.all/12:
+		return c, fmt.Errorf("there is no more room for knowledge: it takes %d tokens already; go on without", tokensOf(d.Knowledge))
 	}
-	before, most := d.summary, w.bytes(w.room.all/8)
-	if w.strategy == Autonomous { // what there is already stays as it is
+	before, most := d.Summary, w.bytes(w.room.all/8)
+	if w.strategy == transcript.Autonomous { // what there is already stays as it is
 		before, most = "", w.bytes(w.room.all/12)
 	}
 	text, err := replace(ctx, before, old, most)
 	if err != nil {
 		return c, err
 	}
-	if w.strategy == Autonomous {
-		d.knowledge = append(slices.Clone(d.knowledge), text)
+	if w.strategy == transcript.Autonomous {
+		d.Knowledge = append(slices.Clone(d.Knowledge), text)
 	} else {
-		d.summary = text
+		d.Summary = text
 	}
 	c.Summary, c.Replaced = text, cut
-	if prompt >= first && prompt < cut && w.strategy != Manual {
+	if prompt >= first && prompt < cut && w.strategy != transcript.Manual {
 		c.Prompt = prompt + 1
 	}
 	for i, m := range old {
 		if isPrompt(m) && first+i != c.Prompt-1 {
 			if words := wordsOf(m); words != "" {
-				d.said = append(d.said, words)
+				d.Said = append(d.Said, words)
 			}
 		}
 	}
-	if len(d.said) > 0 {
-		d.said = bounded(d.said, w.bytes(w.room.all/5))
+	if len(d.Said) > 0 {
+		d.Said = bounded(d.Said, w.bytes(w.room.all/5))
 	}
-	d.mode = toldMode(w.history[:cut])
-	d.plan = openPlan(w.history[first:], cut-first, d.plan)
-	head := d.message()
+	d.Mode = toldMode(w.history[:cut])
+	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
+	head := d.Message()
 	head.Count = newest(w.history, w.model.Name())
 	c.Head = &head
-	c.Shortened = slices.DeleteFunc(c.Shortened, func(s Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
+	c.Shortened = slices.DeleteFunc(c.Shortened, func(s transcript.Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
 	return c, nil
 }
 
@@ -301,15 +296,15 @@ func tokensOf(texts []string) int {
 
 // cut is where the messages begin that stay as they are: with a prompt, or with
 // an answer of this turn, so that no call loses its result.
-func (w *work) cut(c Compaction, first, prompt int) int {
+func (w *work) cut(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {
-	case w.strategy == Autonomous: // the answer that makes the call
+	case w.strategy == transcript.Autonomous: // the answer that makes the call
 		return max(end-1, first)
-	case w.strategy == Manual && prompt <= first:
+	case w.strategy == transcript.Manual && prompt <= first:
 		return end
 	}
-	short, _ := Compaction{Shortened: c.Shortened}.apply(w.history, 0)
+	short, _ := transcript.Compaction{Shortened: c.Shortened}.Apply(w.history, 0)
 	if len(c.Shortened) == 0 {
 		short = w.history
 	}
@@ -318,12 +313,12 @@ func (w *work) cut(c Compaction, first, prompt int) int {
 	for i := end - 1; i >= first; i-- {
 		tail += llm.MessageTokens(short[i], w.model.Name())
 		fits := tail*unit/1000 <= w.room.all/5
-		if !fits && (best < end || w.strategy == Manual) {
+		if !fits && (best < end || w.strategy == transcript.Manual) {
 			break
 		}
-		if isPrompt(short[i]) || i > prompt && short[i].Role == llm.Assistant && w.strategy == Triggered {
+		if isPrompt(short[i]) || i > prompt && short[i].Role == llm.Assistant && w.strategy == transcript.Triggered {
 			best = i
-			if !fits || w.strategy == Manual { // of which the last turn alone stays
+			if !fits || w.strategy == transcript.Manual { // of which the last turn alone stays
 				break
 			}
 		}
@@ -363,7 +358,7 @@ func (w *work) begin(ctx context.Context) error {
 // failed tells the client that a summary failed, and the user by a format that
 // takes the error. It returns nil if the turn goes on.
 func (w *work) failed(ctx context.Context, err error, format string) error {
-	if errors.Is(err, ErrNothing) && w.strategy == Triggered {
+	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
 		return nil
 	}
 	cancelled := ctx.Err() != nil
@@ -386,7 +381,7 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 	switch {
 	case cancelled:
 		return context.Cause(ctx)
-	case w.strategy != Triggered:
+	case w.strategy != transcript.Triggered:
 		return err
 	}
 	w.gaveUp = true
@@ -399,25 +394,25 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 }
 
 // done makes the compaction hold, and tells the client.
-func (w *work) done(ctx context.Context, c Compaction) error {
+func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	t := w.turn
 	if w.id == "" {
 		w.id = t.NewID()
 	}
 	c.ID = w.id
-	t.history, _ = c.apply(t.history, 0)
-	t.meter = meter{}
+	t.history, _ = c.Apply(t.history, 0)
+	t.meter = llm.Meter{}
 	t.doom.forget()
 	t.compactions++
 	c.After = t.tokens()
-	if w.strategy == Triggered && !t.ShowCompactions {
+	if w.strategy == transcript.Triggered && !t.ShowCompactions {
 		c.MessageID = t.NewID()
 	}
-	events := []Event{c}
+	events := []transcript.Event{c}
 	used := acp.UsageUpdate{Update: acp.UpdateUsage, Used: c.After, Size: t.model.Window(), Cost: t.Spend(t.model, llm.Usage{})}
 	if used.Size > 0 { // the update needs one
 		used.Used = min(used.Used, used.Size)
-		events = append(events, Answer{Model: t.model.Name(), Shown: &used})
+		events = append(events, transcript.Answer{Model: t.model.Name(), Shown: &used})
 	}
 	t.Record(events...)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // it has happened
@@ -429,13 +424,13 @@ func (w *work) done(ctx context.Context, c Compaction) error {
 }
 
 // tell tells the client of a compaction that is done.
-func (t *turn) tell(ctx context.Context, c Compaction) error {
+func (t *turn) tell(ctx context.Context, c transcript.Compaction) error {
 	if t.ShowCompactions {
-		return t.Send(ctx, c.update())
+		return t.Send(ctx, c.Update())
 	}
 	if c.MessageID == "" {
 		return nil
 	}
 	t.message.end()
-	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.note()), MessageID: c.MessageID})
+	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.Note()), MessageID: c.MessageID})
 }

@@ -5,88 +5,11 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
-
-// digest is what the model has of messages that were compacted. It is the first
-// message of the history, of the user's role.
-//
-// Why is it not in the system prompt? Providers cache a request from its
-// beginning. A system prompt that stays the same keeps the cache of itself and of
-// the tools, whatever becomes of the messages. Within the digest, what is only
-// ever added to comes first.
-type digest struct {
-	mode      string   // the line that told the mode last; see toldMode
-	knowledge []string // what compress_context made, oldest first; an entry never changes
-	summary   string   // of all that was compacted otherwise
-	said      []string // the user's own words, oldest first
-	plan      string   // the plan as it is, if it is open and in no later message
-}
-
-// What stands before the parts, for the model, and for readDigest.
-const (
-	knowledgeHead = "[Knowledge: what was worked out before, in place of its messages]\n"
-	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
-	saidHead      = "[What the user said in it, word for word]\n"
-	planHead      = "[The plan, as it is now]\n"
-)
-
-// saidBreak separates two prompts of the user.
-const saidBreak = "\n--\n"
 
 // saidGap stands for prompts that are left out.
 const saidGap = "[some of the user's words are left out here: what they ask for is in the summary]"
-
-// readDigest takes a message apart that message made.
-func readDigest(history []llm.Message) (d digest, ok bool) {
-	if len(history) == 0 || history[0].Role != llm.User {
-		return digest{}, false
-	}
-	for i, b := range history[0].Blocks {
-		if i == 0 && strings.HasPrefix(b.Text, modeMark) {
-			d.mode = b.Text
-			continue
-		}
-		head, rest, _ := strings.Cut(b.Text, "\n")
-		switch head + "\n" {
-		case knowledgeHead:
-			d.knowledge = append(d.knowledge, rest)
-		case summaryHead:
-			d.summary = rest
-		case saidHead:
-			d.said = strings.Split(rest, saidBreak)
-		case planHead:
-			d.plan = rest
-		default:
-			return digest{}, false
-		}
-		ok = true
-	}
-	return d, ok
-}
-
-// message writes the digest.
-func (d digest) message() llm.Message {
-	m := llm.Message{Role: llm.User}
-	add := func(head, text string) {
-		if text != "" {
-			m.Blocks = append(m.Blocks, llm.Block{Text: head + text})
-		}
-	}
-	add("", d.mode)
-	for _, k := range d.knowledge {
-		add(knowledgeHead, k)
-	}
-	add(summaryHead, d.summary)
-	add(saidHead, strings.Join(d.said, saidBreak))
-	add(planHead, d.plan)
-	return m
-}
-
-// SummaryOf is the summary in a history that Compact gave.
-func SummaryOf(history []llm.Message) string {
-	d, _ := readDigest(history)
-	return d.summary
-}
 
 // saidBounds are how much of one prompt is kept, in bytes: the first with which
 // all that was said fits.
@@ -101,7 +24,7 @@ func bounded(said []string, max int) []string {
 		return []string{saidGap}
 	}
 	if gap {
-		max -= len(saidGap) + len(saidBreak)
+		max -= len(saidGap) + len(transcript.SaidBreak)
 	}
 	for _, bound := range saidBounds {
 		if saidLen(said, bound) > max {
@@ -115,7 +38,7 @@ func bounded(said []string, max int) []string {
 	}
 	least := saidBounds[len(saidBounds)-1]
 	if !gap {
-		max -= len(saidGap) + len(saidBreak)
+		max -= len(saidGap) + len(transcript.SaidBreak)
 	}
 	left := max - saidLen(said[:1], least)
 	from := len(said)
@@ -129,7 +52,7 @@ func bounded(said []string, max int) []string {
 func saidLen(said []string, bound int) int {
 	n := 0
 	for _, s := range said {
-		n += min(len(s), bound+len("…")) + len(saidBreak)
+		n += min(len(s), bound+len("…")) + len(transcript.SaidBreak)
 	}
 	return n
 }
@@ -150,7 +73,7 @@ func wordsOf(m llm.Message) string {
 	var parts []string
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && tellsMode(m) {
+		if i == 0 && transcript.TellsMode(m) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

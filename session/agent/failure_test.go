@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // selected makes an agent with what llm.Select makes of scripts: the first is
@@ -155,8 +156,8 @@ func TestFailureOnRecord(t *testing.T) {
 	var c client
 	a, _ := selected(t, &c, failover.Retry{}, busy, `{"text": "hi"}`)
 	c.turn(t.Context(), t, a, nil, text("u"))
-	i := slices.IndexFunc(c.log, func(e Event) bool { _, ok := e.(Answer); return ok })
-	if i < 0 || !strings.HasPrefix(c.log[i].(Answer).Model, "b:") {
+	i := slices.IndexFunc(c.log, func(e transcript.Event) bool { _, ok := e.(transcript.Answer); return ok })
+	if i < 0 || !strings.HasPrefix(c.log[i].(transcript.Answer).Model, "b:") {
 		t.Errorf("log %+v", c.log)
 	}
 }

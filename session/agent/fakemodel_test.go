@@ -34,7 +34,8 @@ type fakeModel struct {
 }
 
 func (m *fakeModel) Name() string { return "fake:" + m.name }
-func (m *fakeModel) Window() int  { return m.window }
+
+func (m *fakeModel) Window() int { return m.window }
 
 // words counts runs of letters in fours, and everything else by itself.
 func words(s string) int {

@@ -8,28 +8,31 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // A refusal drops its turn and nothing else, also in a log that we never wrote.
 func TestHistoryRefusal(t *testing.T) {
-	prompt := func(text string) Prompt { return Prompt{Content: []acp.ContentBlock{acp.TextBlock(text)}} }
-	said := func(text string) Event { return Block{Block: llm.Block{Text: text}} }
-	end, refused := TurnEnd{Reason: acp.StopEndTurn}, TurnEnd{Reason: acp.StopRefusal}
+	prompt := func(text string) transcript.Prompt {
+		return transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(text)}}
+	}
+	said := func(text string) transcript.Event { return transcript.Block{Block: llm.Block{Text: text}} }
+	end, refused := transcript.TurnEnd{Reason: acp.StopEndTurn}, transcript.TurnEnd{Reason: acp.StopRefusal}
 	for name, tt := range map[string]struct {
-		log  []Event
+		log  []transcript.Event
 		want []string
 	}{
-		"a turn":             {[]Event{prompt("a"), said("b"), Answer{}, end, prompt("c"), said("d"), refused}, []string{"a", "b"}},
-		"after it was clear": {[]Event{prompt("a"), end, prompt("b"), Cleared{}, refused}, nil},
-		"after a compaction": {[]Event{prompt("a"), said("b"), Answer{}, end, prompt("c"), Compaction{Summary: "s"}, refused}, []string{summaryHead + "s"}},
-		"after the end": {[]Event{
-			prompt("a"), Result{Result: llm.ToolResult{ID: "1"}}, prompt("b"), end, refused, refused,
+		"a turn":             {[]transcript.Event{prompt("a"), said("b"), transcript.Answer{}, end, prompt("c"), said("d"), refused}, []string{"a", "b"}},
+		"after it was clear": {[]transcript.Event{prompt("a"), end, prompt("b"), transcript.Cleared{}, refused}, nil},
+		"after a compaction": {[]transcript.Event{prompt("a"), said("b"), transcript.Answer{}, end, prompt("c"), transcript.Compaction{Summary: "s"}, refused}, []string{"[Summary of the conversation so far, in place of its messages]\ns"}},
+		"after the end": {[]transcript.Event{
+			prompt("a"), transcript.Result{Result: llm.ToolResult{ID: "1"}}, prompt("b"), end, refused, refused,
 		}, []string{"a", "b"}},
-		"without a prompt": {[]Event{said("a"), refused}, nil},
+		"without a prompt": {[]transcript.Event{said("a"), refused}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range History(tt.log) {
+			for _, m := range transcript.History(tt.log) {
 				got = append(got, m.Blocks[0].Text)
 			}
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {

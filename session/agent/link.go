@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // maxLinks is how many links of one prompt are read; of the others the model is
@@ -20,7 +21,7 @@ const maxLinks = 20
 // reader is the call that reads what a resource link names: a file or a
 // directory in the roots, or a page of the web. Any other link has none.
 func (t *turn) reader(uri string) (tool string, input map[string]string) {
-	target := linkTarget(uri)
+	target := transcript.LinkTarget(uri)
 	switch {
 	case strings.HasPrefix(strings.ToLower(target), "https://"):
 		return "fetch", map[string]string{"url": target}
@@ -73,9 +74,9 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 const CommandTakesNone = "What you attached was left out: a command takes nothing but text."
 
 // leftOut tells the user which parts of the prompt the model will not get.
-func (t *turn) leftOut(ctx context.Context, prompt Prompt) error {
+func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if t.direct && !isDirect(t.Model()) {
-		if Attached(prompt.Content) == 0 {
+		if transcript.Attached(prompt.Content) == 0 {
 			return nil
 		}
 		return t.Say(ctx, CommandTakesNone)

@@ -6,36 +6,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// meter estimates how many tokens a history takes, and remembers it: what was
-// added since is all that the next look costs.
-type meter struct {
-	model string // the estimate is for; see llm.MessageTokens
-	sums  []int  // sums[i] is that of the first i+1 messages
-}
-
-// sum estimates the messages. They must be those of the last call, unless forget
-// was called for what differs, and what came after.
-func (m *meter) sum(model string, history []llm.Message) int {
-	if m.model != model {
-		*m = meter{model: model}
-	}
-	m.forget(len(history))
-	for _, message := range history[len(m.sums):] {
-		m.sums = append(m.sums, m.last()+llm.MessageTokens(message, model))
-	}
-	return m.last()
-}
-
-func (m *meter) last() int {
-	if len(m.sums) == 0 {
-		return 0
-	}
-	return m.sums[len(m.sums)-1]
-}
-
-// forget forgets all but the first n messages.
-func (m *meter) forget(n int) { m.sums = m.sums[:min(n, len(m.sums))] }
-
 // The ratio of a provider's count to our estimate is believed within these
 // bounds, in percent: tokenizers differ that much, and a count beyond them is one
 // of something else.
@@ -75,7 +45,7 @@ func newest(history []llm.Message, model string) *llm.Count {
 // measure that the count gives.
 func (t *turn) tokens() int {
 	name := t.model.Name()
-	return t.measured(newest(t.history, name), t.meter.sum(name, t.history))
+	return t.measured(newest(t.history, name), t.meter.Sum(name, t.history))
 }
 
 // measured is how many tokens a request takes whose messages are estimated.
@@ -97,17 +67,4 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 // base estimates what comes before the messages.
 func (t *turn) base() int {
 	return llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
-}
-
-// counted is the count of an answer, the last message of a history that is
-// estimated with it. The thoughts that only we have are no part of the next
-// request, though they were of the answer.
-func counted(model string, u llm.Usage, blocks []llm.Block, estimate int) *llm.Count {
-	unsent := 0
-	for _, b := range blocks {
-		if b.Thought != "" && b.Opaque == nil {
-			unsent += llm.Tokens(llm.Request{System: b.Thought})
-		}
-	}
-	return &llm.Count{Model: model, Tokens: u.Input + max(u.Output-unsent, 0), Estimate: estimate}
 }

@@ -14,7 +14,9 @@ import (
 type listener struct{ asked []llm.Request }
 
 func (*listener) Name() string { return "test:listener" }
-func (*listener) Window() int  { return 100_000 }
+
+func (*listener) Window() int { return 100_000 }
+
 func (l *listener) Stream(_ context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	l.asked = append(l.asked, req)
 	return func(yield func(llm.Event, error) bool) {

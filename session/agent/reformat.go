@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 //go:embed reformat.md
@@ -150,7 +151,7 @@ func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage
 	input, answer, err := r.Reformat.ask(ctx, r.call.Spec, r.call.Input, failure)
 	if answer.usage != nil {
 		r.Spend(answer.model, *answer.usage)
-		r.Record(Answer{Model: answer.model.Name(), Usage: answer.usage})
+		r.Record(transcript.Answer{Model: answer.model.Name(), Usage: answer.usage})
 	}
 	return input, err
 }
@@ -159,7 +160,7 @@ func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage
 func (r *running) correct(ctx context.Context, again *executors.Call) error {
 	r.call = again
 	u := r.card(acp.UpdateToolCallPatch)
-	r.Record(Correction{Shown: u})
+	r.Record(transcript.Correction{Shown: u})
 	return r.Send(ctx, u)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 type lookInput struct {
@@ -291,8 +292,8 @@ func TestReplayCorrection(t *testing.T) {
 	call := shown
 	call.Update, call.Status, call.Content = acp.UpdateToolCall, acp.ToolPending, nil
 	var sent []acp.SessionUpdate
-	prompt := Prompt{MessageID: "m", Content: []acp.ContentBlock{}}
-	err := Replay([]Event{prompt, Correction{shown}, Call{call}, Correction{shown}}, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+	prompt := transcript.Prompt{MessageID: "m", Content: []acp.ContentBlock{}}
+	err := transcript.Replay([]transcript.Event{prompt, transcript.Correction{Shown: shown}, transcript.Call{Shown: call}, transcript.Correction{Shown: shown}}, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
 		sent = append(sent, u)
 		return nil
 	})
@@ -307,7 +308,7 @@ func TestReplayCorrection(t *testing.T) {
 		`{"shown":{"sessionUpdate":"tool_call","toolCallId":"c1","title":"x"}}`, `{"shown":{"sessionUpdate":"tool_call_update","toolCallId":"c1"}}`,
 		`{"shown":{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"x","status":"completed"}}`,
 	} {
-		if e, err := DecodeEvent(Correction{}.Kind(), []byte(wrong)); err == nil {
+		if e, err := transcript.Decode(transcript.Correction{}.Kind(), []byte(wrong)); err == nil {
 			t.Errorf("%s: %+v", wrong, e)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // A provider that refuses a request as too long, whatever we count, gets a
@@ -38,7 +39,7 @@ func TestRefusedAsTooLong(t *testing.T) {
 			if _, ok := errors.AsType[*llm.Error](err); ok != tt.fails || !tt.fails && reason != acp.StopEndTurn {
 				t.Errorf("%v, %v", reason, err)
 			}
-			if d, ok := readDigest(history); !ok || d.summary != "S" {
+			if d, ok := transcript.ReadDigest(history); !ok || d.Summary != "S" {
 				t.Errorf("no digest: %+v", history[0])
 			}
 			if m.summaries != 1 {
@@ -119,7 +120,7 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	if u.doom.nudge(again) == "" {
 		t.Error("a second call is not told of")
 	}
-	if err := u.compact(t.Context(), work{strategy: Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
+	if err := u.compact(t.Context(), work{strategy: transcript.Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
 		t.Fatal(err, u.compactions)
 	}
 	if told := u.doom.nudge(again); told != "" {
@@ -137,8 +138,8 @@ func TestCutWithIDsThatComeAgain(t *testing.T) {
 		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "call_1", Text: strings.Repeat("word ", 4000)}}}},
 	}
 	u := &turn{Agent: a, model: m, history: slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}}}, round, round)}
-	w := work{turn: u, strategy: Triggered, room: room{all: 3000}}
-	got := w.last(t.Context(), Compaction{Shortened: []Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
+	w := work{turn: u, strategy: transcript.Triggered, room: room{all: 3000}}
+	got := w.last(t.Context(), transcript.Compaction{Shortened: []transcript.Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
 	if len(got) != 1 || got[0].Message != 4 {
 		t.Errorf("%d results are cut", len(got))
 	}
@@ -242,7 +243,8 @@ func TestUsageBeforeACut(t *testing.T) {
 type eventsModel []llm.Event
 
 func (eventsModel) Name() string { return "events" }
-func (eventsModel) Window() int  { return 0 }
+
+func (eventsModel) Window() int { return 0 }
 
 func (m eventsModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // The answers to the question whether a turn goes on. Each id is also the option's
@@ -50,7 +51,7 @@ func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
 		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
 		Title: fmt.Sprintf("%s of tools so far. Go on?", numberOf(rounds)),
 	}
-	t.Record(Question{Shown: question})
+	t.Record(transcript.Question{Shown: question})
 	if err := t.Send(ctx, question); err != nil {
 		return "", err
 	}
@@ -93,7 +94,7 @@ func (t *turn) answered(ctx context.Context, id string, status acp.ToolStatus, t
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{{Type: "content", Content: &b}},
 	}
-	t.Record(Question{Shown: shown})
+	t.Record(transcript.Question{Shown: shown})
 	if sendErr := t.Send(ctx, shown); err == nil {
 		err = sendErr
 	}

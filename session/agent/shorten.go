@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 )
 
 // shortenOld puts references in the place of the long results of older rounds.
-func (t *turn) shortenOld(ctx context.Context) []Shortened {
+func (t *turn) shortenOld(ctx context.Context) []transcript.Shortened {
 	if t.Keep == nil {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (t *turn) shortenOld(ctx context.Context) []Shortened {
 			recent--
 		}
 	}
-	var out []Shortened
+	var out []transcript.Shortened
 	for i, m := range t.history[:end] {
 		out = t.shortenIn(ctx, out, i, m, minShortened, shownOfOld)
 	}
@@ -41,13 +42,13 @@ func (t *turn) shortenOld(ctx context.Context) []Shortened {
 
 // shortenIn appends the results of a message that are longer than limit bytes,
 // with shown bytes of their beginning.
-func (t *turn) shortenIn(ctx context.Context, out []Shortened, at int, m llm.Message, limit, shown int) []Shortened {
+func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int, m llm.Message, limit, shown int) []transcript.Shortened {
 	for _, b := range m.Blocks {
 		if b.Result == nil || len(b.Result.Text) <= limit {
 			continue
 		}
 		if line, ok := t.reference(ctx, b.Result.Text); ok {
-			out = append(out, Shortened{Message: at, ID: b.Result.ID, Text: shortened(b.Result.Text, shown) + "\n[shortened to make room] " + line})
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: shortened(b.Result.Text, shown) + "\n[shortened to make room] " + line})
 		}
 	}
 	return out
@@ -65,11 +66,11 @@ func (t *turn) reference(ctx context.Context, text string) (line string, ok bool
 
 // shortenNew cuts the results of the last rounds to what there is room for, most
 // bytes for each: without that the next request would not fit.
-func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) []Shortened {
+func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) []transcript.Shortened {
 	if t.Keep == nil {
 		return nil
 	}
-	var out []Shortened
+	var out []transcript.Shortened
 	for i, m := range history {
 		out = t.shortenIn(ctx, out, i, m, max(most, leastShown)+shownOfOld, max(most, leastShown))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 //go:embed compact.md
@@ -154,7 +155,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	spend := func() {
 		if usage != nil {
 			t.Spend(model, *usage)
-			t.Record(Answer{Model: model.Name(), Usage: usage})
+			t.Record(transcript.Answer{Model: model.Name(), Usage: usage})
 			usage = nil
 		}
 	}

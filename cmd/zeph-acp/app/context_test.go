@@ -22,7 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // small is a server that speaks Anthropic's stream, with a small window: it
@@ -336,11 +336,11 @@ func TestThreeHundredTurns(t *testing.T) {
 	prompts, results := 0, 0
 	for _, e := range events {
 		switch e := e.(type) {
-		case agent.Prompt:
+		case transcript.Prompt:
 			if prompts++; *e.Content[0].Text != turnText(prompts) {
 				t.Errorf("prompt %d is %q", prompts, *e.Content[0].Text)
 			}
-		case agent.Result:
+		case transcript.Result:
 			if results++; len(e.Result.Text) < 2000 || e.Result.Failed {
 				t.Errorf("result %d has %d bytes", results, len(e.Result.Text))
 			}
@@ -393,15 +393,15 @@ func TestKilledWhileItIsSummed(t *testing.T) {
 			prompts := 0
 			for _, e := range events {
 				switch e := e.(type) {
-				case agent.Prompt:
+				case transcript.Prompt:
 					prompts++
-				case agent.Compaction:
+				case transcript.Compaction:
 					if e.Head != nil { // else results are references, and that has ended
 						t.Error("a summary is stored that was not made")
 					}
 				}
 			}
-			history := agent.History(events)
+			history := transcript.History(events)
 			if prompts != turns || len(history) < 2*turns {
 				t.Errorf("%d prompts of %d, %d messages", prompts, turns, len(history))
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // model makes a model. What misses its key is refused here, so that the client
@@ -127,7 +128,7 @@ func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, erro
 		Model: model, Timeout: summaryTimeout,
 		Count: func(m llm.Model, u llm.Usage) {
 			s.Spend(m, u)
-			s.Record(agent.Answer{Model: m.Name(), Usage: &u})
+			s.Record(transcript.Answer{Model: m.Name(), Usage: &u})
 		},
 		Clean: func(output string) string { return mask(string(text.Sanitize([]byte(output)))) },
 	}, nil

@@ -1,4 +1,14 @@
-package agent
+// Package transcript is the event log of a session: what was said, called and shown,
+// in order.
+//
+// Start with [Event]. The model's history ([History]) and what a client was shown
+// ([Replay]) are both derived from the events. [Encode] and [Decode] are their form in
+// the store; [Salvage] replaces an event that cannot be read.
+//
+// It promises that a log of any version, or of foreign origin, never yields a frame
+// that the protocol forbids, and that a history is repaired ([llm.Repair]). It stores
+// nothing, and does not know the turn loop.
+package transcript
 
 import (
 	"cmp"
@@ -119,22 +129,35 @@ type Title struct {
 type Cleared struct{}
 
 // The kinds of events.
-func (Prompt) Kind() string     { return "prompt" }
+func (Prompt) Kind() string { return "prompt" }
+
 func (Attachment) Kind() string { return "attachment" }
-func (Block) Kind() string      { return "block" }
-func (Answer) Kind() string     { return "answer" }
-func (Cut) Kind() string        { return "cut" }
-func (Note) Kind() string       { return "note" }
-func (Call) Kind() string       { return "tool_call" }
+
+func (Block) Kind() string { return "block" }
+
+func (Answer) Kind() string { return "answer" }
+
+func (Cut) Kind() string { return "cut" }
+
+func (Note) Kind() string { return "note" }
+
+func (Call) Kind() string { return "tool_call" }
+
 func (Correction) Kind() string { return "tool_correction" }
-func (Result) Kind() string     { return "tool_result" }
-func (Question) Kind() string   { return "question" }
-func (Plan) Kind() string       { return "plan" }
-func (TurnEnd) Kind() string    { return "turn_end" }
-func (Setting) Kind() string    { return "setting" }
-func (Title) Kind() string      { return "title" }
-func (Cleared) Kind() string    { return "cleared" }
-func (Compaction) Kind() string { return "compaction" }
+
+func (Result) Kind() string { return "tool_result" }
+
+func (Question) Kind() string { return "question" }
+
+func (Plan) Kind() string { return "plan" }
+
+func (TurnEnd) Kind() string { return "turn_end" }
+
+func (Setting) Kind() string { return "setting" }
+
+func (Title) Kind() string { return "title" }
+
+func (Cleared) Kind() string { return "cleared" }
 
 // decoders are the events by kind.
 var decoders = map[string]func([]byte) (Event, error){
@@ -167,7 +190,7 @@ func decode[E Event](data []byte) (Event, error) {
 
 // DecodeEvent is the inverse of json.Marshal of an event of that kind. A kind
 // that is not known, of a version to come, gives nil.
-func DecodeEvent(kind string, data []byte) (Event, error) {
+func Decode(kind string, data []byte) (Event, error) {
 	d, ok := decoders[kind]
 	if !ok {
 		return nil, nil

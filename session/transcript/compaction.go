@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"errors"
@@ -54,9 +54,9 @@ type Shortened struct {
 
 // apply gives the history as the model sees it from here on, and where in it
 // begin is, an index into the old one.
-func (c Compaction) apply(history []llm.Message, begin int) ([]llm.Message, int) {
+func (c Compaction) Apply(history []llm.Message, begin int) ([]llm.Message, int) {
 	if c.Head == nil && len(c.Shortened) == 0 {
-		history = []llm.Message{digest{summary: c.Summary}.message()}
+		history = []llm.Message{Digest{Summary: c.Summary}.Message()}
 		return history, len(history)
 	}
 	out := slices.Clone(history)
@@ -97,9 +97,9 @@ func withText(blocks []llm.Block, id, text string) []llm.Block {
 }
 
 // update is what a client that has compaction_update is told in the end.
-func (c Compaction) update() acp.CompactionUpdate {
+func (c Compaction) Update() acp.CompactionUpdate {
 	u := acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: c.ID, Status: acp.CompactionCompleted}
-	u.Summary = []acp.ContentBlock{acp.TextBlock(c.note())}
+	u.Summary = []acp.ContentBlock{acp.TextBlock(c.Note())}
 	if c.Summary != "" {
 		u.Summary = append(u.Summary, acp.TextBlock(c.Summary))
 	}
@@ -107,7 +107,7 @@ func (c Compaction) update() acp.CompactionUpdate {
 }
 
 // note is what any other client is told.
-func (c Compaction) note() string {
+func (c Compaction) Note() string {
 	what := "older messages are a summary"
 	switch {
 	case c.Head == nil:
@@ -134,8 +134,16 @@ func (c Compaction) sound() error {
 	if c.Head == nil {
 		return nil
 	}
-	if _, ok := readDigest([]llm.Message{*c.Head}); !ok {
+	if _, ok := ReadDigest([]llm.Message{*c.Head}); !ok {
 		return errors.New("head is no digest")
 	}
 	return nil
+}
+
+func (Compaction) Kind() string { return "compaction" }
+
+// shortens tells whether a result is a reference already. Its call's ID alone does
+// not tell: some providers begin to count with each answer.
+func (c Compaction) Shortens(message int, id string) bool {
+	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.Message == message && s.ID == id })
 }

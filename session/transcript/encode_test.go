@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"encoding/json"
@@ -36,11 +36,11 @@ func TestEncodeEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := EncodeEvent(e)
+			data, err := Encode(e)
 			if err != nil || !json.Valid(data) {
 				t.Fatalf("%v: %.300s", err, data)
 			}
-			got, err := DecodeEvent(e.Kind(), data)
+			got, err := Decode(e.Kind(), data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func BenchmarkEncodeEvent(b *testing.B) {
 	e := attachments(strings.Repeat("a line of a log, with \"quotes\"\n", 1<<19), "QUJD")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := EncodeEvent(e); err != nil {
+		if _, err := Encode(e); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,9 +1,21 @@
-package agent
+package transcript
 
 import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
+
+// said keeps the text of an answer that broke off: its calls were not run, and
+// its thoughts are of no use without the end.
+func Said(blocks []llm.Block) []llm.Block {
+	var kept []llm.Block
+	for _, b := range blocks {
+		if b.Text != "" {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
 
 // History gives the messages that the model saw, as [Agent.Turn] would have
 // returned them. A turn that was killed keeps what was complete.
@@ -19,7 +31,7 @@ func History(events []Event) []llm.Message {
 // historian rebuilds a history event by event.
 type historian struct {
 	messages []llm.Message
-	meter    meter          // of them
+	meter    llm.Meter      // of them
 	answer   []llm.Block    // not complete yet
 	begin    int            // where the messages of this turn begin
 	prompt   Prompt         // of this turn
@@ -32,7 +44,7 @@ func (h *historian) add(e Event) {
 		h.broken()
 		h.begin, h.prompt, h.instead = len(h.messages), e, map[int]string{}
 		if !e.Local {
-			h.say(llm.User, e.blocks(nil))
+			h.say(llm.User, e.Blocks(nil))
 		}
 	case Attachment:
 		h.take(e.Index, e.Text)
@@ -44,8 +56,8 @@ func (h *historian) add(e Event) {
 		}
 		h.say(llm.Assistant, h.answer)
 		if len(h.answer) > 0 && e.Usage != nil {
-			estimate := h.meter.sum(e.Model, h.messages)
-			h.messages[len(h.messages)-1].Count = counted(e.Model, *e.Usage, h.answer, estimate)
+			estimate := h.meter.Sum(e.Model, h.messages)
+			h.messages[len(h.messages)-1].Count = llm.CountOf(e.Model, *e.Usage, h.answer, estimate)
 		}
 		h.answer = nil
 	case Cut:
@@ -76,15 +88,15 @@ func (h *historian) add(e Event) {
 		}
 		// What came before this turn needs no repair any more.
 		h.messages = append(h.messages[:h.begin], llm.Repair(h.messages[h.begin:])...)
-		h.meter.forget(h.begin)
+		h.meter.Forget(h.begin)
 		h.begin = len(h.messages) // what was dropped or replaced no refusal can drop
 	case Cleared:
 		h.broken()
-		h.messages, h.begin, h.meter = nil, 0, meter{}
+		h.messages, h.begin, h.meter = nil, 0, llm.Meter{}
 	case Compaction:
 		h.broken()
-		h.messages, h.begin = e.apply(h.messages, h.begin)
-		h.meter = meter{}
+		h.messages, h.begin = e.Apply(h.messages, h.begin)
+		h.meter = llm.Meter{}
 	}
 }
 
@@ -93,13 +105,13 @@ func (h *historian) add(e Event) {
 func (h *historian) take(index int, text string) {
 	if len(h.messages) > h.begin {
 		h.instead[index-1] = text
-		h.messages[h.begin].Blocks = h.prompt.blocks(h.instead)
+		h.messages[h.begin].Blocks = h.prompt.Blocks(h.instead)
 	}
 }
 
 // broken takes over what is left of an answer that broke off.
 func (h *historian) broken() {
-	if blocks := said(h.answer); len(blocks) == 0 {
+	if blocks := Said(h.answer); len(blocks) == 0 {
 		h.messages = llm.NoGoOn(h.messages)
 	} else {
 		h.say(llm.Assistant, blocks)

@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ const large = 64 << 10
 
 // EncodeEvent is json.Marshal, save that it leaves "<", ">" and "&" as they are in
 // the JSON of models too, and copies a large attachment once.
-func EncodeEvent(e Event) ([]byte, error) {
+func Encode(e Event) ([]byte, error) {
 	p, ok := e.(Prompt)
 	if !ok {
-		return asItIs(e)
+		return MarshalPlain(e)
 	}
 	// Nobody can have written the new message's id into the prompt.
 	mark := p.MessageID + "#"
@@ -44,13 +44,13 @@ func EncodeEvent(e Event) ([]byte, error) {
 			}
 		}
 	}
-	rest, err := asItIs(p)
+	rest, err := MarshalPlain(p)
 	if err != nil {
 		return nil, err
 	}
 	parts := bytes.Split(rest, []byte(`"`+mark+`"`))
 	if len(parts) != len(taken)+1 { // an id that is none of ours
-		return asItIs(e)
+		return MarshalPlain(e)
 	}
 	size := len(rest)
 	for _, s := range taken {
@@ -64,7 +64,7 @@ func EncodeEvent(e Event) ([]byte, error) {
 }
 
 // asItIs is json.Marshal without its care for HTML.
-func asItIs(v any) ([]byte, error) {
+func MarshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

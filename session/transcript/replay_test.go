@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"strings"

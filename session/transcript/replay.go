@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"fmt"
@@ -105,9 +105,9 @@ func (r *replayer) event(e Event) {
 		}
 	case Compaction:
 		if r.caps.Compaction && e.ID != "" {
-			r.update(e.update())
+			r.update(e.Update())
 		} else if e.MessageID != "" {
-			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.note()))
+			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()))
 		}
 	case Setting:
 		if e.ID == acp.CategoryMode && r.begun {
@@ -164,7 +164,7 @@ func (r *replayer) fail() {
 // block sends one block of a message, a long text in pieces.
 func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 	for b.Type == "text" {
-		n := piece(*b.Text)
+		n := PieceLen(*b.Text)
 		if n == len(*b.Text) {
 			break
 		}
@@ -175,7 +175,7 @@ func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 }
 
 // piece is how many bytes of a text one frame takes: whole characters.
-func piece(text string) int {
+func PieceLen(text string) int {
 	n, sent := 0, 0
 	for n < len(text) && sent+width(text[n]) <= maxReplayed {
 		sent += width(text[n])

@@ -1,4 +1,4 @@
-package agent
+package transcript
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 
 // A client is told of a compaction in the way that it can show, once.
 func TestCompactionReplayed(t *testing.T) {
-	head := digest{summary: "s"}.message()
+	head := Digest{Summary: "s"}.Message()
 	events := []Event{
 		Prompt{Content: []acp.ContentBlock{acp.TextBlock("a")}},
 		Compaction{ID: "1", Strategy: Triggered, Head: &head, Replaced: 1, Summary: "s", MessageID: "m", Before: 9, After: 3},
@@ -52,7 +52,7 @@ func TestUnsoundCompaction(t *testing.T) {
 		"no user":      `{"head":{"role":"assistant","blocks":[{"text":"[The plan, as it is now]\nx"}]}}`,
 		"message":      `{"shortened":[{"message":-1}]}`,
 	} {
-		if e, err := DecodeEvent("compaction", []byte(data)); err == nil {
+		if e, err := Decode("compaction", []byte(data)); err == nil {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
