@@ -43,6 +43,11 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 				return nil, fmt.Errorf("what the repository makes git do is not known (%w)", err)
 			}
 		}
+		if c.Program() == "go" && !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
+			if err := goStays(c.Dirs, p.Roots, p.private()); err != nil {
+				return nil, err
+			}
+		}
 		if found := p.ownProgram(c); found != "" {
 			return nil, fmt.Errorf("%s would run %s", c.Words[0], found)
 		}

@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// goLocal finds the directories that a go.mod or go.work names.
+var goLocal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
+})
+
+// goStays returns why go, asked in one of these directories about packages, may
+// read sources outside of the roots: a module file there names a directory
+// elsewhere.
+func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
+	for _, dir := range dirs {
+		for {
+			for _, name := range []string{"go.work", "go.mod", "vendor"} {
+				if err := goFileStays(filepath.Join(dir, name), roots, private); err != nil {
+					return err
+				}
+			}
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				break
+			}
+			dir = parent
+		}
+	}
+	return nil
+}
+
+func goFileStays(path string, roots Workspace, private *workspace.Private) error {
+	if !exists(path) {
+		return nil
+	}
+	if filepath.Base(path) == "vendor" {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a link", path)
+		}
+		return nil
+	}
+	text, ok := readConfig(path, private)
+	if !ok {
+		return fmt.Errorf("%s cannot be read", path)
+	}
+	for _, m := range goLocal().FindAllStringSubmatch(text, -1) {
+		if strings.HasPrefix(m[1], "//") { // a comment
+			continue
+		}
+		target := m[1]
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		if _, err := roots.Resolve(target); err != nil {
+			return fmt.Errorf("%s names %s, outside the session's directories", filepath.Base(path), m[1])
+		}
+	}
+	return nil
+}
