@@ -52,6 +52,9 @@ var importTable = []struct {
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
 	{"integration", []string{"acp", "protocol-fixtures/..."}},
+	{"cmd/zeph-acp/config/toml", nil},
+	{"cmd/zeph-acp/keys", []string{"cmd/zeph-acp/config/toml", "session/llm/provider"}},
+	{"cmd/zeph-acp/config", []string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
 

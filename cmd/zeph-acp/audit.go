@@ -6,10 +6,11 @@ import (
 	"os"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
@@ -43,7 +44,7 @@ cannot be seen. For that, keep the last hash elsewhere, and look for it later.`,
 // withAudit runs do with the log. It needs no configuration, which may have
 // mistakes.
 func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) error) error {
-	l := audit.New(app.FindPaths(os.Getenv).State, audit.Config{Enabled: true}, nil)
+	l := audit.New(config.FindPaths(os.Getenv).State, audit.Config{Enabled: true}, nil)
 	if l == nil {
 		return errors.New("nothing is recorded here: there is no home directory; set ZEPH_HOME")
 	}

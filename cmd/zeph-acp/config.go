@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -53,7 +56,7 @@ func showConfig(cmd *cobra.Command, f *flags) error {
 // checkConfig prints mistakes to stdout: they are what was asked for.
 func checkConfig(cmd *cobra.Command, f *flags) error {
 	l, err := f.load(cmd)
-	if mistakes, ok := errors.AsType[app.Mistakes](err); ok {
+	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {
 		return printMistakes(cmd, mistakes)
 	}
 	if err != nil {
@@ -63,7 +66,7 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	found := l.Check(dir, os.Getenv("ZEPH_MODEL"))
+	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
 	l.Warnings = append(l.Warnings, found.Warnings...)
 	warn(cmd, l)
 	if len(found.Mistakes) > 0 {
@@ -84,14 +87,14 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-func printMistakes(cmd *cobra.Command, mistakes app.Mistakes) error {
+func printMistakes(cmd *cobra.Command, mistakes toml.Mistakes) error {
 	for _, m := range mistakes {
 		fmt.Fprintln(cmd.OutOrStdout(), m.Error())
 	}
 	return &exit{code: exitFailure}
 }
 
-func warn(cmd *cobra.Command, l *app.Loaded) {
+func warn(cmd *cobra.Command, l *config.Loaded) {
 	for _, w := range l.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
 	}

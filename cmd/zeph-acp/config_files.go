@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/spf13/cobra"
 )
 
 func newConfigInit(f *flags) *cobra.Command {
@@ -14,7 +14,7 @@ func newConfigInit(f *flags) *cobra.Command {
 		Short: "Write a configuration file to start from",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := app.Init(app.Options{File: f.config})
+			file, err := config.Init(config.Options{File: f.config})
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ is written if the configuration would have mistakes after it.`,
 }
 
 func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
-	m, err := app.Migrate(app.Options{File: f.config})
+	m, err := config.Migrate(config.Options{File: f.config})
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 }
 
 // warnLeft prints what stays wrong in the file.
-func warnLeft(cmd *cobra.Command, m *app.Migration) {
+func warnLeft(cmd *cobra.Command, m *config.Migration) {
 	for _, w := range m.Left {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
 	}

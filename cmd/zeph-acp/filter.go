@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -38,7 +40,7 @@ The rules are the built-in ones and those of your filters.toml.`,
 			if err != nil {
 				return err
 			}
-			filters, warnings := l.Filter()
+			filters, warnings := app.OutputFilter(l)
 			l.Warnings = append(l.Warnings, warnings...)
 			if !l.Config.Tools.Filters.Enabled {
 				l.Warnings = append(l.Warnings, "tools.filters.enabled is false: there are no rules")

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -108,7 +109,7 @@ func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, err
 	}
 }
 
-func stored(out io.Writer, keys *app.Keys, c *choice) error {
+func stored(out io.Writer, keys *keys.Keys, c *choice) error {
 	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
 	if os.Getenv(c.env) != "" {
 		text += fmt.Sprintf("%s is set in the environment here: where it is, that key goes before the stored one.\n", c.env)
@@ -172,7 +173,7 @@ func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read the key: %w", err)
 	}
-	key, err := app.CheckKey(string(text))
+	key, err := keys.CheckKey(string(text))
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", errNotStored, err)
 	}
@@ -227,7 +228,7 @@ func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, st
 	if err != nil {
 		return nil, "", fmt.Errorf("read the key: %w", err)
 	}
-	key, err := app.CheckKey(typed)
+	key, err := keys.CheckKey(typed)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", errNotStored, err)
 	}

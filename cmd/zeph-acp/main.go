@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -80,15 +82,15 @@ type flags struct {
 }
 
 // load reads the configuration as the global flags say.
-func (f *flags) load(cmd *cobra.Command) (*app.Loaded, error) {
-	o := app.Options{File: f.config, Flags: map[string]string{}}
+func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
+	o := config.Options{File: f.config, Flags: map[string]string{}}
 	if cmd.Flags().Changed("log-level") {
 		o.Flags["log.level"] = f.logLevel
 	}
 	if cmd.Flags().Changed("log-file") {
 		o.Flags["log.file"] = f.logFile
 	}
-	return app.Load(o)
+	return config.Load(o)
 }
 
 // newRoot builds the command tree. It does no I/O, since every start pays for

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
 // newReplay plays fixtures, each against a fresh server. The global flags say

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/sourcegraph/jsonrpc2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -66,7 +68,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func pickModel(a *app.App, name string) (string, error) {
 
 // session gives the session's cwd, and the id of the one to go on with. That one's
 // cwd is its own, if no other is named.
-func (r *runFlags) session(ctx context.Context, l *app.Loaded, a *app.App) (dir, resume string, err error) {
+func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (dir, resume string, err error) {
 	if r.resume != "" {
 		all, err := storedSessions(ctx, l, a)
 		if err != nil {

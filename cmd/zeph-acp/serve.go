@@ -16,7 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
 func newServe(f *flags) *cobra.Command {
@@ -35,7 +35,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -36,7 +38,7 @@ characters at least.`,
 
 // withSessions runs do with the stored sessions.
 func withSessions(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.Session) error) error {
-	return withApp(cmd, f, func(l *app.Loaded, a *app.App) error {
+	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
 		all, err := storedSessions(cmd.Context(), l, a)
 		if err != nil {
 			return err
@@ -46,12 +48,12 @@ func withSessions(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.
 }
 
 // withApp composes what a command needs and closes it after.
-func withApp(cmd *cobra.Command, f *flags, do func(*app.Loaded, *app.App) error) error {
+func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, os.Stderr)
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func withApp(cmd *cobra.Command, f *flags, do func(*app.Loaded, *app.App) error)
 
 // storedSessions gives all sessions, the newest first. Where there is no database
 // there are none, and none is made by looking.
-func storedSessions(ctx context.Context, l *app.Loaded, a *app.App) (all []store.Session, err error) {
+func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []store.Session, err error) {
 	if !l.HasDatabase() {
 		return nil, nil
 	}

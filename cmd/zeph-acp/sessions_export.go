@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -84,7 +86,7 @@ func newSessionsImport(f *flags) *cobra.Command {
 		Short: "Store a session that was exported; - reads it from stdin",
 		Args:  needsOne("a file, or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, f, func(_ *app.Loaded, a *app.App) error { return importSession(cmd, a, args[0]) })
+			return withApp(cmd, f, func(_ *config.Loaded, a *app.App) error { return importSession(cmd, a, args[0]) })
 		},
 	}
 }

@@ -1,9 +1,9 @@
-// Package app composes zeph-acp: configuration, server and the chain of every
-// session. Serve, run, replay and the tests all start from [New], so that no
-// entry point misses a link.
+// Package app composes zeph-acp: the server and the chain of every session. Serve,
+// run, replay and the tests all start from [New], so that no entry point misses a
+// link.
 //
-// Start with [Load], then [New], then [App.Server]. Nothing is opened or asked
-// before a session begins, except the configuration.
+// Start with [config.Load], then [New], then [App.Server]. No file but the
+// configuration is opened, and no provider is asked, before a session begins.
 package app
 
 import (
@@ -16,6 +16,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 
 	"github.com/google/uuid"
 
@@ -39,7 +41,7 @@ const Version = "0.1.0"
 
 // App makes servers. Close it when none of them serves any more.
 type App struct {
-	Config Config
+	Config config.Config
 	Model  string              // as the user picks it, "provider:model"; empty means the configured one
 	Getenv func(string) string // the environment with the saved keys
 	Store  *store.DB           // of sessions; nil keeps nothing
@@ -61,6 +63,7 @@ type App struct {
 	Reaper   *shell.Reaper // ends commands should this process be killed; nil means that nothing does
 
 	byEnv   string              // the model that the environment names
+	environ func(string) string // of the process; without the saved keys
 	whence  func(string) string // where a key was set; nil if nobody knows
 	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
 	filters *filters            // of what tools give
@@ -77,15 +80,15 @@ type App struct {
 const settle = 50 * time.Millisecond
 
 // New makes an App that uses this process's environment.
-func New(l *Loaded, log *slog.Logger) *App {
+func New(l *config.Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
-		Config: l.Config, Model: os.Getenv("ZEPH_MODEL"),
+		Config: l.Config, Model: l.Getenv("ZEPH_MODEL"),
 		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
-	a.Warnings, a.byEnv, a.whence = l.Warnings, a.Model, l.whence
+	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, keys)
@@ -93,7 +96,7 @@ func New(l *Loaded, log *slog.Logger) *App {
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Skills = filepath.Join(l.Paths.Data, "skills")
-		a.Store = store.New(filepath.Join(l.Paths.Data, storeFile), store.Options{
+		a.Store = store.New(filepath.Join(l.Paths.Data, config.StoreFile), store.Options{
 			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
 		})
 	}

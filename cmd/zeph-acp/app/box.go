@@ -2,8 +2,9 @@ package app
 
 import (
 	"context"
-	"os"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -11,10 +12,10 @@ import (
 )
 
 // box makes the OS sandbox of one session's local commands; nil where it is off.
-func (a *App) box(cfg Config, in places) *sandbox.Sandbox {
+func (a *App) box(cfg config.Config, in places) *sandbox.Sandbox {
 	setup := sandbox.Setup{
 		Roots: in.roots, Deny: cfg.Tools.File.DenyRead,
-		Network: cfg.Tools.Shell.AllowNetwork, Home: in.home, Getenv: os.Getenv,
+		Network: cfg.Tools.Shell.AllowNetwork, Home: in.home, Getenv: a.environ,
 	}
 	if a.Own != nil {
 		setup.Own = a.Own.Places

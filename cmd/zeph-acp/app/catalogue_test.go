@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -43,8 +45,8 @@ func TestPromptSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	system := a.systemPrompt(Defaults(), session.Setup{}, places{roots: roots, files: roots, skills: &skills.Set{}}).text()
+	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
+	system := a.systemPrompt(config.Defaults(), session.Setup{}, places{roots: roots, files: roots, skills: &skills.Set{}}).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d are the most", total+len(system), maxPrompt)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -29,7 +31,7 @@ import (
 // client. This is the only place that knows their order, which DESIGN 5 gives:
 // a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
-func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
+func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{
@@ -80,7 +82,7 @@ func (a *App) chain(cfg Config, s session.Setup, in places, rules *policy.ShellP
 }
 
 // overflow keeps what is too long for the model.
-func (a *App) overflow(cfg Config) *overflow.Overflow {
+func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 	o := &overflow.Overflow{
 		Memory: a.Overflow, Config: cfg.Tools.Overflow, Log: a.Log,
 		Paged: []string{"read", "grep", "find_path", "list_directory"},
@@ -92,7 +94,7 @@ func (a *App) overflow(cfg Config) *overflow.Overflow {
 }
 
 // localShell runs programs here, without what they must not learn.
-func localShell(cfg Config, box *sandbox.Sandbox) shell.Local {
+func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
@@ -111,7 +113,7 @@ func localShell(cfg Config, box *sandbox.Sandbox) shell.Local {
 
 // shellTools runs commands in the client's terminals if it has any and no
 // sandbox is required, else here.
-func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
+func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
 	if client.Capabilities().Terminal && !box.Required() { // which the client's terminals are out of reach of
@@ -123,7 +125,7 @@ func shellTools(cfg Config, client *acp.Client, roots *workspace.Roots, terminal
 
 // fileTools work on the client's buffers as far as it gives access, else on the
 // disk.
-func fileTools(cfg Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
+func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
 	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
 		fs = &ideproxy.FS{

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -180,11 +181,11 @@ type talk struct {
 // newTalk starts an App whose files are in home.
 func newTalk(t *testing.T, home, url string) *talk {
 	t.Helper()
-	config := fmt.Sprintf("[[llm.providers]]\nname = \"small\"\ntype = \"claude\"\nmodel = \"claude-small\"\nbase_url = %q\ncontext_window = 32000\n", url)
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+	text := fmt.Sprintf("[[llm.providers]]\nname = \"small\"\ntype = \"claude\"\nmodel = \"claude-small\"\nbase_url = %q\ncontext_window = 32000\n", url)
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Load(Options{File: filepath.Join(home, "config.toml"), Environ: []string{"ZEPH_HOME=" + home}})
+	l, err := config.Load(config.Options{File: filepath.Join(home, "config.toml"), Environ: []string{"ZEPH_HOME=" + home}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
@@ -25,54 +23,11 @@ type filters struct {
 	scanners map[string]*redact.Scanner // by their patterns
 }
 
-func newFilters(l *Loaded) *filters {
+func newFilters(l *config.Loaded) *filters {
 	return &filters{
-		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return l.filterRules() }),
+		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return l.FilterRules() }),
 		scanners: map[string]*redact.Scanner{},
 	}
-}
-
-// FiltersFile is where the user's filter rules are; empty if there is no such
-// place.
-func (l *Loaded) FiltersFile() string {
-	path := l.Config.Tools.Filters.FiltersPath
-	if path == "" {
-		if l.Paths.Config == "" {
-			return ""
-		}
-		return filepath.Join(l.Paths.Config, "filters.toml")
-	}
-	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok {
-		if home := homeDir(os.Getenv); home != "" {
-			return filepath.Join(home, rest)
-		}
-	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	path = filepath.Join(filepath.Dir(cmp.Or(l.File, ".")), path)
-	if abs, err := filepath.Abs(path); err == nil { // else the working directory is gone
-		return abs
-	}
-	return path
-}
-
-// filterRules reads the rules. A file that was named and is not there is worth a
-// warning; the usual one need not be there.
-func (l *Loaded) filterRules() (*filter.Filter, []string) {
-	file := l.FiltersFile()
-	rules, warnings := filter.New(file)
-	if _, err := os.Stat(file); l.Config.Tools.Filters.FiltersPath != "" && errors.Is(err, fs.ErrNotExist) {
-		where := Mistake{Where: l.whence("tools.filters.filters_path"), Key: "tools.filters.filters_path", Text: "there is no " + file}
-		warnings = append(warnings, where.Error())
-	}
-	return rules, warnings
-}
-
-// checkFilters warns of rules that cannot be used.
-func (l *Loaded) checkFilters() []string {
-	_, warnings := l.filterRules()
-	return warnings
 }
 
 // of gives the filter that a configuration asks for.
@@ -85,7 +40,7 @@ func (f *filters) of(cfg filter.Config) *filter.Filter {
 }
 
 // filter makes the link that filters what the tools of a session give.
-func (a *App) filter(cfg Config) *filter.Link {
+func (a *App) filter(cfg config.Config) *filter.Link {
 	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log}
 	if a.Store != nil { // a nil *store.DB would be Totals all the same
 		link.Metrics.Totals = a.Store
@@ -95,7 +50,7 @@ func (a *App) filter(cfg Config) *filter.Link {
 
 // ready has the keys of all providers masked wherever they are, and tells what of
 // the user's rules cannot be used.
-func (f *filters) ready(cfg Config, getenv func(string) string) (warnings []string) {
+func (f *filters) ready(cfg config.Config, getenv func(string) string) (warnings []string) {
 	for _, k := range provider.Keys(cfg.LLM) {
 		f.learn(getenv(k.Env))
 	}
@@ -110,9 +65,9 @@ func (f *filters) ready(cfg Config, getenv func(string) string) (warnings []stri
 	return warnings
 }
 
-// Filter gives the filter of a session, and what of the user's rules cannot be
-// used.
-func (l *Loaded) Filter() (*filter.Filter, []string) {
+// OutputFilter returns the filter of a session, with a warning for each of the
+// user's rules that cannot be used.
+func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	f := newFilters(l)
 	warnings := f.ready(l.Config, l.Keys().Getenv)
 	return f.of(l.Config.Tools.Filters), warnings
@@ -153,10 +108,10 @@ func (f *filters) learn(key string) {
 
 // learning gives a getenv that learns the keys which are asked for: they may have
 // been stored after a session began.
-func (f *filters) learning(keys *Keys) func(name string) string {
+func (f *filters) learning(keys *keys.Keys) func(name string) string {
 	return func(name string) string {
 		value := keys.Getenv(name)
-		if keys.known[name] {
+		if keys.Known(name) {
 			f.learn(value)
 		}
 		return value

@@ -5,11 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 
 func TestFiltersFile(t *testing.T) {
-	t.Setenv("HOME", "/home/u")
+	getenv := func(name string) string { return map[string]string{"HOME": "/home/u"}[name] }
 	for path, want := range map[string]string{
 		"":               "/home/u/.config/zeph-acp/filters.toml",
 		"my.toml":        "/etc/zeph/my.toml",
@@ -18,13 +22,13 @@ func TestFiltersFile(t *testing.T) {
 		"/a/../my.toml":  "/my.toml",
 		"~other/my.toml": "/etc/zeph/~other/my.toml",
 	} {
-		l := &Loaded{Config: Defaults(), Paths: Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml"}
+		l := &config.Loaded{Config: config.Defaults(), Paths: config.Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml", Getenv: getenv}
 		l.Config.Tools.Filters.FiltersPath = path
 		if got := l.FiltersFile(); got != filepath.FromSlash(want) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Loaded{Config: Defaults()}).FiltersFile(); got != "" {
+	if got := (&config.Loaded{Config: config.Defaults()}).FiltersFile(); got != "" {
 		t.Errorf("without a directory: %s", got)
 	}
 }
@@ -32,12 +36,14 @@ func TestFiltersFile(t *testing.T) {
 // A provider's key is masked wherever it is, whatever it looks like, by filters that were made before it
 // was stored too.
 func TestKeysAreMasked(t *testing.T) {
-	l, err := load(t, "")
+	l, err := config.Load(config.Options{Environ: []string{"HOME=" + t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := newFilters(l)
-	keys := keysIn(t.TempDir(), "KEY_B=from-the-environment")
+	keys := keys.NewKeys(t.TempDir(), []provider.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}}, func(name string) string {
+		return map[string]string{"KEY_B": "from-the-environment"}[name]
+	})
 	getenv := f.learning(keys)
 	cfg := filter.Defaults()
 	mask := f.mask(cfg.Security)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -21,7 +23,7 @@ const listsFile = "models.json"
 
 // newCatalogue makes what knows the providers' lists; nil if nobody is to be
 // asked.
-func (a *App) newCatalogue(l *Loaded) *provider.Catalogue {
+func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	if !l.Config.LLM.ListModels {
 		return nil
 	}
@@ -34,17 +36,17 @@ func (a *App) newCatalogue(l *Loaded) *provider.Catalogue {
 	if dir := l.Paths.Data; dir != "" {
 		file := filepath.Join(dir, listsFile)
 		c.Load = func() ([]byte, error) {
-			data, err := readPrivate(file)
+			data, err := keys.ReadPrivate(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
 			}
 			return data, err
 		}
 		c.Save = func(data []byte) error {
-			if err := MakeDir(dir); err != nil {
+			if err := keys.MakeDir(dir); err != nil {
 				return err
 			}
-			return replaceFile(file, data, 0o600)
+			return keys.ReplaceFile(file, data, 0o600)
 		}
 	}
 	return c
@@ -123,9 +125,9 @@ func (p *ollamaProbe) answers() bool {
 
 // environment is where the providers' variables come from: the process's with the
 // saved keys, and an Ollama that is found where nothing else is configured.
-func (a *App) environment(l *Loaded, keys *Keys) func(string) string {
+func (a *App) environment(l *config.Loaded, keys *keys.Keys) func(string) string {
 	getenv := a.filters.learning(keys)
-	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || os.Getenv(ollamaHost) != "" {
+	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || l.Getenv(ollamaHost) != "" {
 		return getenv
 	}
 	p := &ollamaProbe{ask: provider.FindOllama, now: func() time.Time { return a.Now() }}

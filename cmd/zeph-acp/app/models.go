@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -44,7 +47,7 @@ func (a *App) placed(name string, err error) error {
 		return fmt.Errorf("ZEPH_MODEL: %w", err)
 	case name == "" && a.whence != nil && len(a.Config.LLM.Providers) == 1:
 		const key = "llm.providers[0].model"
-		return fmt.Errorf("%s: key %q: %w", printable(a.whence(key)), key, err)
+		return fmt.Errorf("%s: key %q: %w", toml.Printable(a.whence(key)), key, err)
 	}
 	return err
 }
@@ -59,7 +62,7 @@ func (a *App) locked() error {
 
 // helper makes the model that a key of the configuration names for some work
 // beside the conversation; nil if it names none. The error is for the user.
-func (a *App) helper(cfg Config, key, name string) (llm.Model, error) {
+func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -70,7 +73,7 @@ func (a *App) helper(cfg Config, key, name string) (llm.Model, error) {
 		return m, nil
 	}
 	if a.whence != nil {
-		return nil, fmt.Errorf("%s: key %q is not used: %w", printable(a.whence(key)), key, err)
+		return nil, fmt.Errorf("%s: key %q is not used: %w", toml.Printable(a.whence(key)), key, err)
 	}
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
@@ -84,7 +87,7 @@ type helperModels struct {
 
 // helperModels makes those that the configuration names. The warnings are for the
 // user: of those that cannot be used.
-func (a *App) helperModels(cfg Config, s session.Setup) (made helperModels, warnings []string) {
+func (a *App) helperModels(cfg config.Config, s session.Setup) (made helperModels, warnings []string) {
 	var errs [3]error
 	made.reformatter, errs[0] = a.reformatter(cfg)
 	made.compaction, errs[1] = a.helper(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
@@ -99,7 +102,7 @@ func (a *App) helperModels(cfg Config, s session.Setup) (made helperModels, warn
 
 // reformatter makes what puts right inputs that do not fit their tool; nil if
 // nobody is to. The error is for the user: the main model is never taken instead.
-func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
+func (a *App) reformatter(cfg config.Config) (*agent.Reformatter, error) {
 	m, err := a.helper(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
 	if m == nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (a *App) reformatter(cfg Config) (*agent.Reformatter, error) {
 const summaryTimeout = time.Minute
 
 // summarizer makes what sums up long outputs; nil if nobody is to.
-func (a *App) summarizer(cfg Config, s session.Setup) (overflow.Summarizer, error) {
+func (a *App) summarizer(cfg config.Config, s session.Setup) (overflow.Summarizer, error) {
 	if !cfg.Tools.SummarizeOutput {
 		return nil, nil
 	}

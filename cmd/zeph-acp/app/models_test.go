@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -56,11 +57,11 @@ func TestOllamaProbe(t *testing.T) {
 
 // Where something is configured, or it is switched off, nothing is looked for.
 func TestNoOllamaProbe(t *testing.T) {
-	for name, config := range map[string]string{
+	for name, text := range map[string]string{
 		"switched off": "[llm]\nfind_ollama = false\n",
 		"configured":   "[[llm.providers]]\ntype = 'direct'\n",
 	} {
-		l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", config), Environ: []string{"HOME=/"}})
+		l, err := config.Load(config.Options{File: write(t, t.TempDir(), "config.toml", text), Environ: []string{"HOME=/"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestNoOllamaProbe(t *testing.T) {
 // as none, and is written anew.
 func TestModelsFile(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "zeph")
-	l, err := Load(Options{Environ: []string{"ZEPH_HOME=" + home}})
+	l, err := config.Load(config.Options{Environ: []string{"ZEPH_HOME=" + home}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,19 +4,22 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // own tells the tools which files are ours, so that none of them touches one:
 // they hold keys, say what is allowed, and a database that this process opens
 // and closes a second time loses its locks.
-func own(p Paths) *workspace.Own {
-	config := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keysFile, keysFile + ".lock", temporary("*")}
-	data := []string{storeFile, storeFile + "-wal", storeFile + "-shm", storeFile + "-journal", storeFile + "*", listsFile, temporary(listsFile)}
+func own(p config.Paths) *workspace.Own {
+	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.Temporary("*")}
+	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
-	places := []workspace.Place{{Dir: p.Config, Files: config}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
+	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be somebody's project
-		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(config, data, state), Mixed: true}}
+		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
 	}
 	o := &workspace.Own{}
 	for _, place := range places {

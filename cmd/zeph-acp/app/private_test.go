@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -56,7 +58,7 @@ func TestOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			roots = roots.Without(own(FindPaths(func(name string) string { return tt.env[name] })))
+			roots = roots.Without(own(config.FindPaths(func(name string) string { return tt.env[name] })))
 			for kind, dir := range tt.dirs {
 				for _, file := range files[kind] {
 					if !isOwn(roots, filepath.Join(dir, file)) {
@@ -81,7 +83,7 @@ func TestOwn(t *testing.T) {
 // What the store and the keys really leave in their directories is hidden.
 func TestOwnIsComplete(t *testing.T) {
 	home := t.TempDir()
-	l, err := Load(Options{Environ: []string{"ZEPH_HOME=" + home}})
+	l, err := config.Load(config.Options{Environ: []string{"ZEPH_HOME=" + home}})
 	if err != nil {
 		t.Fatal(err)
 	}

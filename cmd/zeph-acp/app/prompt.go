@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
@@ -51,7 +53,7 @@ func (p *systemPrompt) forget() {
 
 // systemPrompt makes the system prompt of a session: of its directories, read as
 // the file tools read, and of the user's skills.
-func (a *App) systemPrompt(cfg Config, s session.Setup, in places) *systemPrompt {
+func (a *App) systemPrompt(cfg config.Config, s session.Setup, in places) *systemPrompt {
 	return &systemPrompt{write: func() string {
 		p := prompt.Read(projectFiles{in.files}, in.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
 		for _, w := range p.Warnings {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 )
@@ -143,9 +145,9 @@ func TestHostileRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg := Defaults()
+			cfg := config.Defaults()
 			cfg.Tools.File.DenyRead = tt.deny
-			a := &App{filters: newFilters(&Loaded{}), Log: slog.New(slog.DiscardHandler)}
+			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
 			in, _, err := a.places(cfg, roots)
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -42,7 +44,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	}
 	a := New(l, slog.New(slog.DiscardHandler))
 	a.Model, a.Settle = "", 0
-	a.Getenv = NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
+	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
 	defer func() { err = errors.Join(err, a.Close()) }()
 
 	in, clientOut := io.Pipe()
@@ -58,7 +60,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 }
 
 // unpack writes a fixture's files below dir and gives its configuration.
-func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, error) {
+func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Loaded, error) {
 	files := map[string][]byte{
 		"config.toml": []byte(w.Real(string(f.Config))),
 		"model.jsonl": []byte(w.Real(string(f.Model))),
@@ -74,14 +76,14 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*Loaded, err
 	}
 	for name, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := MakeDir(filepath.Dir(path)); err != nil {
+		if err := keys.MakeDir(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			return nil, err
 		}
 	}
-	l, err := Load(Options{File: filepath.Join(dir, "config.toml"), Environ: []string{"ZEPH_HOME=" + dir}})
+	l, err := config.Load(config.Options{File: filepath.Join(dir, "config.toml"), Environ: []string{"ZEPH_HOME=" + dir}})
 	if err != nil {
 		return nil, err
 	}

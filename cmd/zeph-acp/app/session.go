@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -79,7 +81,7 @@ type places struct {
 }
 
 // places finds the directories of a session, with warnings for the user.
-func (a *App) places(cfg Config, roots *workspace.Roots) (in places, warnings []string, err error) {
+func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warnings []string, err error) {
 	in.roots = roots
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return in, nil, err
@@ -104,7 +106,7 @@ func (a *App) missing(s session.Setup) (warnings []string) {
 }
 
 // agent makes what runs the turns of a session by these tools.
-func (a *App) agent(cfg Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
+func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
 	caps := s.Client.Capabilities()
 	ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
 	if a.Alone {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -27,7 +29,7 @@ type rules struct {
 }
 
 // over gives cfg with these rules.
-func (r rules) over(cfg Config) Config {
+func (r rules) over(cfg config.Config) config.Config {
 	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
 	return cfg
 }
@@ -41,16 +43,16 @@ func (r rules) over(cfg Config) Config {
 // written, one that is gone. So nothing is ever allowed because of a file that
 // nobody could read.
 type rulesFile struct {
-	file  string                  // may be empty: nothing changes then
-	start Config                  // with which the process began
-	load  func() (*Loaded, error) // the configuration, as at the start
+	file  string                         // may be empty: nothing changes then
+	start config.Config                  // with which the process began
+	load  func() (*config.Loaded, error) // the configuration, as at the start
 	now   func() time.Time
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	rules   rules
-	judged  stamp // of the file when it was last judged
-	changed stamp // of the file that is not judged yet,
+	judged  config.Stamp // of the file when it was last judged
+	changed config.Stamp // of the file that is not judged yet,
 	since   time.Time
 }
 
@@ -59,11 +61,11 @@ type rulesFile struct {
 const settled = 200 * time.Millisecond
 
 // newRulesFile makes one that begins with what was loaded.
-func newRulesFile(l *Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
+func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
-		file: l.File, start: l.Config, load: l.again, now: now, log: log,
+		file: l.File, start: l.Config, load: l.Reload, now: now, log: log,
 		rules:  rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
-		judged: l.stamp,
+		judged: l.Stamp,
 	}
 }
 
@@ -74,24 +76,24 @@ func (w *rulesFile) current() rules {
 	if w.file == "" {
 		return w.rules
 	}
-	is := stampOf(w.file)
-	if is.same(w.judged) || !w.quiet(is) {
+	is := config.StampOf(w.file)
+	if is.Same(w.judged) || !w.quiet(is) {
 		return w.rules
 	}
 	l, err := w.load()
-	if !stampOf(w.file).same(is) { // written while it was read: the next call looks again
+	if !config.StampOf(w.file).Same(is) { // written while it was read: the next call looks again
 		return w.rules
 	}
 	w.judged = is
-	if err == nil && is.none() {
-		err = fmt.Errorf("%s is gone", printable(w.file))
+	if err == nil && is.None() {
+		err = fmt.Errorf("%s is gone", toml.Printable(w.file))
 	}
 	if err != nil {
-		w.note(fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", oneLine(err.Error())))
+		w.note(fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", toml.OneLine(err.Error())))
 		return w.rules
 	}
 	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.over(w.start)
-	w.note(later(w.file, changed(reflect.ValueOf(begun), reflect.ValueOf(l.Config), "")))
+	w.note(later(w.file, config.Changed(begun, l.Config)))
 	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
 	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
 		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1, notes: w.rules.notes}
@@ -101,15 +103,15 @@ func (w *rulesFile) current() rules {
 }
 
 // quiet reports whether the file has been as it is for a while.
-func (w *rulesFile) quiet(is stamp) bool {
+func (w *rulesFile) quiet(is config.Stamp) bool {
 	now := w.now()
-	if w.since.IsZero() || !is.same(w.changed) {
+	if w.since.IsZero() || !is.Same(w.changed) {
 		w.changed, w.since = is, now
 	}
 	if now.Sub(w.since) >= settled {
 		return true
 	}
-	if is.none() { // it went when its directory changed, or with that
+	if is.None() { // it went when its directory changed, or with that
 		dir, err := os.Stat(filepath.Dir(w.file))
 		return err != nil || now.Sub(dir.ModTime()) >= settled
 	}
@@ -126,22 +128,6 @@ func (w *rulesFile) note(text string) {
 	}
 }
 
-// changed gives the keys whose values are not the same, by path; a list counts as
-// one key.
-func changed(a, b reflect.Value, path string) []string {
-	if a.Kind() != reflect.Struct || isText(a.Type()) {
-		if reflect.DeepEqual(a.Interface(), b.Interface()) || a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
-			return nil
-		}
-		return []string{path}
-	}
-	var keys []string
-	for _, f := range fieldsOf(a.Type()) {
-		keys = append(keys, changed(a.FieldByIndex(f.index), b.FieldByIndex(f.index), dotted(path, f.key))...)
-	}
-	return keys
-}
-
 // later tells of changed keys that do not count yet.
 func later(file string, keys []string) string {
 	const most = 5
@@ -156,31 +142,8 @@ func later(file string, keys []string) string {
 	if len(keys) > 1 {
 		was = "were"
 	}
-	return fmt.Sprintf("%s: %s%s %s changed: that counts from the next start.", printable(file), oneLine(strings.Join(keys, ", ")), more, was)
+	return fmt.Sprintf("%s: %s%s %s changed: that counts from the next start.", toml.Printable(file), toml.OneLine(strings.Join(keys, ", ")), more, was)
 }
-
-// stamp tells one state of a file from another; that of no file is nil.
-type stamp struct{ fs.FileInfo }
-
-func stampOf(file string) stamp {
-	info, err := os.Stat(file)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info}
-}
-
-func (s stamp) none() bool { return s.FileInfo == nil }
-
-func (s stamp) same(o stamp) bool {
-	if s.none() || o.none() {
-		return s.none() == o.none()
-	}
-	return os.SameFile(s.FileInfo, o.FileInfo) && s.ModTime().Equal(o.ModTime()) && s.Size() == o.Size()
-}
-
-// again loads the configuration once more, from where it came.
-func (l *Loaded) again() (*Loaded, error) { return Load(l.options) }
 
 // rulesNow gives the rules that the sessions of this App follow.
 func (a *App) rulesNow() rules {
@@ -193,7 +156,7 @@ func (a *App) rulesNow() rules {
 // shellPolicy makes what judges the calls of one session: first by cfg, which
 // comes of the rules in now, later by what they become, which the workspace's own
 // file tightens again where it counts.
-func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg Config, now rules) *policy.ShellPolicyHandle {
+func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg config.Config, now rules) *policy.ShellPolicyHandle {
 	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
 	var mu sync.Mutex
 	h.Renew = func() {
@@ -221,10 +184,10 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 
 // tightened gives the configuration with these rules and what the workspace's
 // own file takes away.
-func (a *App) tightened(r rules, roots *workspace.Roots) (Config, []string) {
+func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.over(a.Config)
-	if isOwn(roots, workspaceFile) { // the user's own is no repository's
+	if isOwn(roots, config.WorkspaceFile) { // the user's own is no repository's
 		return cfg, nil
 	}
-	return Tighten(cfg, roots.Cwd())
+	return config.Tighten(cfg, roots.Cwd())
 }

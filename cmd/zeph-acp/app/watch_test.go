@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -24,7 +26,7 @@ type followed struct {
 // follow loads a file, which need not be there, and follows it.
 func follow(t *testing.T, path string, environ ...string) *followed {
 	t.Helper()
-	l, err := Load(Options{Environ: append([]string{"ZEPH_HOME=" + filepath.Dir(path)}, environ...)})
+	l, err := config.Load(config.Options{Environ: append([]string{"ZEPH_HOME=" + filepath.Dir(path)}, environ...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +156,13 @@ func TestRulesOfAHalfWrittenFile(t *testing.T) {
 // told once of a file that cannot be used.
 func TestSessionFollowsTheRules(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, workspaceFile, "[tools.shell]\nblocked_commands = ['theirs']\n")
+	write(t, dir, config.WorkspaceFile, "[tools.shell]\nblocked_commands = ['theirs']\n")
 	roots, err := workspace.New(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
-	a := &App{Config: Defaults(), rules: f.rulesFile}
+	a := &App{Config: config.Defaults(), rules: f.rulesFile}
 	var told []string
 	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
 		told = slices.DeleteFunc(told, func(other string) bool { return other == text })
@@ -233,7 +235,7 @@ func TestGoneRulesAreTold(t *testing.T) {
 }
 
 func BenchmarkRulesUnchanged(b *testing.B) {
-	l, err := Load(Options{File: write(b, b.TempDir(), "config.toml", blockMake), Environ: []string{"HOME=/"}})
+	l, err := config.Load(config.Options{File: write(b, b.TempDir(), "config.toml", blockMake), Environ: []string{"HOME=/"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -242,4 +244,17 @@ func BenchmarkRulesUnchanged(b *testing.B) {
 	for b.Loop() {
 		f.current()
 	}
+}
+
+// write writes a file below dir, which it makes, and returns its path.
+func write(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package app
-
-import "testing"
-
-func makePipe(t *testing.T, _ string) { t.Skip("no pipes in the file system") }

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+)
+
+// NewLogger gives a logger that writes to stderr what cfg.Level lets through,
+// and the same and all warnings to cfg.File if there is one. The file is made
+// for the user alone, and appended to; close it with the function given back.
+func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Writer) (logger *slog.Logger, closeFile func() error, err error) {
+	level := logLevel(cfg.Level)
+	handler := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
+	if cfg.File == "" {
+		return slog.New(handler), func() error { return nil }, nil
+	}
+	file := cfg.File
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		if home := config.HomeDir(getenv); home != "" {
+			file = filepath.Join(home, rest)
+		}
+	}
+	err = keys.MakeDir(filepath.Dir(file))
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the log file (log.file): %w", err)
+	}
+	inFile := slog.NewTextHandler(f, &slog.HandlerOptions{Level: min(level, slog.LevelWarn)})
+	return slog.New(slog.NewMultiHandler(handler, inFile)), f.Close, nil
+}
+
+func logLevel(name string) slog.Level {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return slog.LevelError
+	}
+	return level
+}

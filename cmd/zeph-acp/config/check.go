@@ -1,0 +1,243 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+)
+
+// Findings are what Check found.
+type Findings struct {
+	Mistakes  toml.Mistakes // what does not work
+	Warnings  []string      // what has no effect, one line each
+	Workspace string        // the workspace's file; empty if there is none, or something wrong in it
+}
+
+// Check looks for what Load leaves until it is used: the file of the workspace
+// dir, the models that the environment and keys name, the files of scripts and of
+// saved keys, the tools that permissions are about, directories, and keys that do
+// nothing without others. Nothing is connected.
+func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
+	var f Findings
+	l.checkWorkspace(&f, dir)
+	l.checkTools(&f, tools)
+	l.checkScripts(&f)
+	l.checkHelpers(&f)
+	l.checkIdle(&f)
+	l.checkToolset(&f, tools)
+	l.checkAllowedPaths(&f)
+	f.Warnings = append(f.Warnings, l.checkFilters()...)
+	if err := l.Keys().Err(); err != nil {
+		where, text, _ := strings.Cut(err.Error(), ": ")
+		f.Mistakes = append(f.Mistakes, toml.Mistake{Where: where, Text: text})
+	}
+	if model != "" {
+		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, model); err != nil {
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: "ZEPH_MODEL", Text: err.Error()})
+		}
+	}
+	return f
+}
+
+// checkWorkspace warns of what a session would, but a file that nobody can read
+// is a mistake here.
+func (l *Loaded) checkWorkspace(f *Findings, dir string) {
+	file := filepath.Join(dir, filepath.FromSlash(WorkspaceFile))
+	if l.isUsers(file) {
+		return
+	}
+	data, err := readWorkspaceFile(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		if _, mistakes := toml.Parse(data); len(mistakes) > 0 {
+			f.Mistakes = append(f.Mistakes, mistakes.In(file)...)
+			return
+		}
+	}
+	_, warnings := Tighten(l.Config, dir)
+	f.Warnings = append(f.Warnings, warnings...)
+	if len(warnings) == 0 {
+		f.Workspace = file
+	}
+}
+
+// isUsers reports whether the file is the user's own configuration, as with
+// ZEPH_HOME in a project.
+func (l *Loaded) isUsers(file string) bool {
+	this, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{l.File, l.Paths.ConfigFile()}, func(own string) bool {
+		info, err := os.Stat(own)
+		return err == nil && os.SameFile(this, info)
+	})
+}
+
+// checkTools warns of rules about tools that there are not.
+func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(l.Config.Tools.Permissions)) {
+		if slices.Contains(names, tool) {
+			continue
+		}
+		key, hint := "tools.permissions."+tool, ""
+		if now := slices.IndexFunc(renames, func(r toml.Rename) bool { return r.Old == key }); now >= 0 {
+			f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: strings.TrimPrefix(renameHint(renames[now]), ": ")}.Error())
+			continue
+		}
+		if near := toml.Nearest(tool, names); near != "" {
+			hint = fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: "there is no such tool" + hint}.Error())
+	}
+}
+
+// checkScripts reads the scripts of all providers.
+func (l *Loaded) checkScripts(f *Findings) {
+	for i, p := range l.Config.LLM.Providers {
+		if p.Type != provider.TypeScript {
+			continue
+		}
+		file, err := filepath.Abs(p.Model) // as it is looked for
+		if err == nil {
+			_, err = local.LoadScript(file)
+		}
+		if err != nil {
+			key := fmt.Sprintf("llm.providers[%d].model", i)
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Whence(key), Key: key, Text: err.Error()})
+		}
+	}
+}
+
+// checkHelpers looks for the models that do work beside the conversation.
+func (l *Loaded) checkHelpers(f *Findings) {
+	helpers := map[string]string{
+		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
+		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
+		"tools.summarize_provider":                l.Config.Tools.SummarizeProvider,
+	}
+	for _, key := range slices.Sorted(maps.Keys(helpers)) {
+		name := helpers[key]
+		if name == "" {
+			continue
+		}
+		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Whence(key), Key: key, Text: err.Error()})
+		}
+	}
+}
+
+// checkIdle warns of keys that are set and do nothing without others.
+func (l *Loaded) checkIdle(f *Findings) {
+	tools := l.Config.Tools
+	shell, box := tools.Shell, tools.Sandbox
+	for _, idle := range []struct {
+		table string
+		keys  []string
+		needs string // what is missing; empty if nothing is
+	}{
+		{"tools", []string{"summarize_provider"}, missing(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
+		{"tools.shell", []string{"transactional"}, missing(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
+		{"tools.shell", []string{"auto_rollback"}, missing(shell.AutoRollback && !shell.Transactional, "transactional = true")},
+		{
+			"tools.shell", []string{"transaction_scope", "auto_rollback_exit_codes", "snapshot_required", "max_snapshot_bytes"},
+			missing(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
+		},
+		{"tools.sandbox", []string{"caches", "extra_write"}, missing(!box.Enabled && !box.Required, "enabled = true")},
+		{"tools.filters", []string{"filters_path"}, missing(!tools.Filters.Enabled, "enabled = true")},
+		{"tools.tafc", []string{"complexity_threshold"}, missing(!tools.TAFC.Enabled, "enabled = true")},
+		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, missing(!tools.Dependencies.Enabled, "enabled = true")},
+		{
+			"agent.tool_filter", []string{"top_k", "min_description_words", "always_on"},
+			missing(!l.Config.Agent.ToolFilter.Enabled, "enabled = true"),
+		},
+	} {
+		for _, name := range idle.keys {
+			key := toml.Dotted(idle.table, name)
+			if _, set := l.origin[key]; set && idle.needs != "" {
+				f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: "has no effect without " + idle.needs}.Error())
+			}
+		}
+	}
+}
+
+// checkToolset warns of what a session would: tools that there are not, and values
+// that are taken for others.
+func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
+	tools, filter := l.Config.Tools, l.Config.Agent.ToolFilter
+	if len(tools.Dependencies.Rules) > 0 && !tools.Dependencies.Enabled {
+		f.Warnings = append(f.Warnings, l.File+": tools.dependencies.rules has no effect without tools.dependencies.enabled = true")
+	}
+	set := toolset.New(toolset.Config{TAFC: tools.TAFC, Filter: filter, Dependencies: tools.Dependencies}, nil, slog.New(slog.DiscardHandler))
+	for _, w := range set.Warnings(known) {
+		f.Warnings = append(f.Warnings, l.File+": "+w)
+	}
+}
+
+func missing(is bool, what string) string {
+	if is {
+		return what
+	}
+	return ""
+}
+
+// checkAllowedPaths warns of directories that are not there.
+func (l *Loaded) checkAllowedPaths(f *Findings) {
+	home := HomeDir(l.Getenv)
+	all := map[string][]string{
+		"tools.file.allowed_paths": l.Config.Tools.File.AllowedPaths, "tools.shell.allowed_paths": l.Config.Tools.Shell.AllowedPaths,
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		dirs := all[key]
+		for _, dir := range dirs {
+			abs := dir
+			if rest, ok := strings.CutPrefix(dir, "~"); ok {
+				abs = filepath.Join(home, rest)
+			}
+			info, err := os.Stat(abs)
+			why := ""
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				why = "it does not exist"
+			case err != nil:
+				why = "it cannot be looked at"
+			case !info.IsDir():
+				why = "it is no directory"
+			}
+			if why != "" {
+				f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: fmt.Sprintf("%q has no effect: %s", dir, why)}.Error())
+			}
+		}
+	}
+}
+
+// Whence is where a key, or the first one below it, was set.
+func (l *Loaded) Whence(key string) string {
+	where := l.origin[key]
+	for _, k := range slices.Sorted(maps.Keys(l.origin)) {
+		if where == "" && strings.HasPrefix(k, key+"[") {
+			where = l.origin[k]
+		}
+	}
+	return cmp.Or(where, l.File)
+}

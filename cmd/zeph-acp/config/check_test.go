@@ -1,0 +1,64 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+)
+
+// What has no effect is a warning with the file, the line and the key; what
+// cannot be used a mistake.
+func TestCheckOfKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"[tools.shell]\nauto_rollback = true":                                                              `:2: key "tools.shell.auto_rollback": has no effect without transactional = true`,
+		"[tools.shell]\ntransactional = true":                                                              `:2: key "tools.shell.transactional": has no effect without auto_rollback = true`,
+		"[tools.shell]\nmax_snapshot_bytes = 9":                                                            `:2: key "tools.shell.max_snapshot_bytes": has no effect without transactional = true and auto_rollback = true`,
+		"[tools.shell]\ntransactional = true\nauto_rollback = true\nsnapshot_required = true":              "",
+		"[tools.sandbox]\nextra_write = ['/x']":                                                            `:2: key "tools.sandbox.extra_write": has no effect without enabled = true`,
+		"[tools.sandbox]\nrequired = true\nextra_write = ['/x']":                                           "",
+		"[tools.file]\nallowed_paths = ['/no/such']":                                                       `:2: key "tools.file.allowed_paths": "/no/such" has no effect: it does not exist`,
+		"[tools.shell]\nallowed_paths = ['/no/such']":                                                      `:2: key "tools.shell.allowed_paths": "/no/such" has no effect: it does not exist`,
+		"[tools.shell]\nallowed_paths = ['/']":                                                             "",
+		"[[tools.permissions.shell]]\npattern = 'a'\naction = 'deny'":                                      `key "tools.permissions.shell": it is now "tools.permissions.bash" (zeph-acp config migrate renames it)`,
+		"[[tools.permissions.glob]]\npattern = 'a'\naction = 'deny'":                                       `key "tools.permissions.glob": it is now "tools.permissions.find_path" (zeph-acp config migrate renames it)`,
+		"[tools]\nsummarize_provider = 'direct'":                                                           `:2: key "tools.summarize_provider": has no effect without summarize_output = true`,
+		"[tools]\nsummarize_output = true\nsummarize_provider = 'zz'":                                      `:3: key "tools.summarize_provider": no provider "zz"`,
+		"[tools.filters]\nfilters_path = 'no.toml'":                                                        `:2: key "tools.filters.filters_path": there is no `,
+		"[tools.tafc]\ncomplexity_threshold = 0.5":                                                         `:2: key "tools.tafc.complexity_threshold": has no effect without enabled = true`,
+		"[tools.tafc]\nenabled = true\ncomplexity_threshold = 3":                                           `config.toml: tools.tafc.complexity_threshold = 3 is not from 0 to 1`,
+		"[tools.tafc]\nenabled = true":                                                                     "",
+		"[tools.tafc]\nenabled = true\ncomplexity_threshold = 0.9":                                         `tools.tafc has no effect: no tool reaches complexity_threshold = 0.9 (update_plan has the most, 0.69)`,
+		"[tools.dependencies.rules.read]\nrequires = ['grep']":                                             `tools.dependencies.rules has no effect without tools.dependencies.enabled = true`,
+		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['reed']":       `read requires reed, and there is no such tool`,
+		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['load_skill']": "",
+		"[agent.tool_filter]\nenabled = true\nalways_on = ['bsh']":                                         `always_on names bsh, and there is no such tool`,
+		"[agent.tool_filter]\ntop_k = 3":                                                                   `:2: key "agent.tool_filter.top_k": has no effect without enabled = true`,
+		"[agent]\ncompress_provider = 'zz'":                                                                `:2: key "agent.compress_provider": `,
+		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                                `:2: key "tools.retry.parameter_reformat_provider": `,
+	} {
+		file := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := config.Load(config.Options{File: file, Environ: []string{"HOME=/"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Catalogue())
+		all := f.Warnings
+		for _, m := range f.Mistakes {
+			all = append(all, m.Error())
+		}
+		got := strings.Join(all, "\n")
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s\n%s", text, got)
+		}
+		if strings.Contains(text, "zz") != (len(f.Mistakes) > 0) {
+			t.Errorf("%s\nmistakes %v", text, f.Mistakes)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+// Package config is the configuration of zeph-acp: what the file, the environment
+// and the command line set, checked and with the origin of each key.
+//
+// Start with [Load]; [Tighten] applies the file of a workspace. It promises that a
+// configuration with mistakes is never used, that every mistake names file, line
+// and key, and that a workspace never allows more than its user does. Each part of
+// [Config] belongs to the package that it configures.
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/retry"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/web"
+	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+)
+
+// Config is all configuration. Each package owns its part; here they are put
+// together, and nothing else is.
+type Config struct {
+	Agent Agent           `toml:"agent"`
+	LLM   provider.Config `toml:"llm"`
+	Tools Tools           `toml:"tools"`
+	ACP   acp.Config      `toml:"acp"`
+	Audit audit.Config    `toml:"audit"`
+	Log   LogConfig       `toml:"log"`
+}
+
+// Agent is the table [agent].
+type Agent struct {
+	agent.Config
+	ToolFilter toolset.Filter `toml:"tool_filter"`
+}
+
+// Tools is the table [tools].
+type Tools struct {
+	Shell         Shell                `toml:"shell"`
+	File          files.Config         `toml:"file"`
+	Scrape        web.Config           `toml:"scrape"`
+	Diagnostics   diagnostics.Config   `toml:"diagnostics"`
+	Sandbox       sandbox.Config       `toml:"sandbox"`
+	Filters       filter.Config        `toml:"filters"`
+	Overflow      overflow.Config      `toml:"overflow"`
+	ResultCache   cache.Config         `toml:"result_cache"`
+	Retry         retry.Config         `toml:"retry"`
+	TAFC          toolset.TAFC         `toml:"tafc"`
+	Dependencies  toolset.Dependencies `toml:"dependencies"`
+	Offer                              // enabled, summarize_output, summarize_provider
+	quota.Limits                       // max_tool_calls_per_session
+	policy.Config                      // [[tools.permissions.TOOL]]
+}
+
+// Shell is the table [tools.shell]: how commands run, and which may.
+type Shell struct {
+	shell.Config
+	policy.ShellRules
+}
+
+// Defaults is the configuration that nobody changed.
+func Defaults() Config {
+	return Config{
+		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
+		LLM:   provider.Defaults(),
+		Tools: Tools{
+			File:         files.Defaults(),
+			Scrape:       web.Defaults(),
+			Diagnostics:  diagnostics.Defaults(),
+			Sandbox:      sandbox.Defaults(),
+			Filters:      filter.Defaults(),
+			Overflow:     overflow.Defaults(),
+			ResultCache:  cache.Defaults(),
+			Retry:        retry.Defaults(),
+			TAFC:         toolset.TAFCDefaults(),
+			Dependencies: toolset.DependenciesDefaults(),
+			Offer:        Offer{Enabled: true},
+			Limits:       quota.Defaults(),
+			Config:       policy.Defaults(),
+			Shell:        Shell{shell.Defaults(), policy.ShellDefaults()},
+		},
+		ACP:   acp.Defaults(),
+		Audit: audit.Defaults(),
+		Log:   LogConfig{Level: "error"},
+	}
+}
+
+// section is the part of the configuration that one package owns.
+type section struct {
+	path     string // of its table
+	validate func(*Config) map[string]string
+	tighten  func(c, repo *Config, has func(key string) bool) (ignored []string)
+}
+
+// sections lists the parts of Config. A key of a section's table that its
+// tighten doesn't ask for is not taken from a workspace.
+func sections() []section {
+	return []section{
+		part("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
+		part("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
+		part("llm", func(c *Config) *provider.Config { return &c.LLM }),
+		part("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
+		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
+		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
+		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
+		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		part("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
+		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
+		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		part("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
+		part("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
+		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
+		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
+		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
+		part("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
+		part("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
+		part("audit", func(c *Config) *audit.Config { return &c.Audit }),
+		part("log", func(c *Config) *LogConfig { return &c.Log }),
+	}
+}
+
+// settings is what a package's Config must be.
+type settings[T any] interface {
+	Validate() map[string]string
+	Tighten(repo T, has func(key string) bool) (T, []string)
+}
+
+// part makes the section of the Config that of finds.
+func part[T settings[T]](path string, of func(*Config) *T) section {
+	return section{
+		path:     path,
+		validate: func(c *Config) map[string]string { return (*of(c)).Validate() },
+		tighten: func(c, repo *Config, has func(string) bool) (ignored []string) {
+			*of(c), ignored = (*of(c)).Tighten(*of(repo), has)
+			return ignored
+		},
+	}
+}
+
+// validate gives what is wrong with the values of c, by path.
+func (c *Config) validate() map[string]string {
+	wrong := map[string]string{}
+	for _, s := range sections() {
+		for key, text := range s.validate(c) {
+			wrong[s.path+"."+key] = text
+		}
+	}
+	return wrong
+}
+
+// LogConfig is the table [log].
+type LogConfig struct {
+	// Level is what is logged to stderr: debug, info, warn or error. Default
+	// error, since some editors show every line as an error.
+	Level string `toml:"level"`
+	// File is a file that the log goes to as well, warnings always included;
+	// ~/ is the home directory. Default empty: none.
+	File string `toml:"file"`
+}
+
+// logLevels are the names of the levels, the one that logs most first.
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+// Validate tells what is wrong, by key.
+func (c LogConfig) Validate() map[string]string {
+	wrong := map[string]string{}
+	if !slices.Contains(logLevels, c.Level) {
+		wrong["level"] = fmt.Sprintf("%q is not one of %s", c.Level, strings.Join(logLevels, ", "))
+	}
+	if strings.ContainsRune(c.File, 0) {
+		wrong["file"] = "a file name has no NUL"
+	}
+	return wrong
+}
+
+// Tighten takes nothing over: the log is the process's.
+func (c LogConfig) Tighten(LogConfig, func(string) bool) (LogConfig, []string) { return c, nil }

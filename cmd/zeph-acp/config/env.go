@@ -1,0 +1,43 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// ownVariables are those of ours that are no keys.
+var ownVariables = []string{"ZEPH_HOME", "ZEPH_CONFIG", "ZEPH_MODEL"}
+
+// variable is the environment variable that overrides the key of that path.
+func variable(path string) string {
+	return "ZEPH_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// applyEnvironment sets the keys whose variable is set, and warns of variables
+// that look like ours and are not.
+func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
+	var mistakes toml.Mistakes
+	known := slices.Clone(ownVariables)
+	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
+		name := variable(path)
+		known = append(known, name)
+		if value, ok := env[name]; ok {
+			mistakes = append(mistakes, l.override(path, value, name)...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if strings.HasPrefix(name, "ZEPH_") && !slices.Contains(known, name) {
+			hint := ""
+			if n := toml.Nearest(name, known); n != "" {
+				hint = fmt.Sprintf(" (did you mean %s?)", n)
+			}
+			l.Warnings = append(l.Warnings, fmt.Sprintf("environment variable %s sets no key%s", toml.Printable(name), hint))
+		}
+	}
+	return mistakes
+}

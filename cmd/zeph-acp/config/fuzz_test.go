@@ -1,0 +1,66 @@
+package config
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/pelletier/go-toml/v2"
+	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/web"
+)
+
+// FuzzLoad checks that no bytes make the reader panic, that what it takes for
+// right is right by the library too and gives the same values, and that every
+// mistake is on a line of the file.
+func FuzzLoad(f *testing.F) {
+	archives, _ := filepath.Glob("testdata/mistakes/*.txtar")
+	for _, file := range archives {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(archive.Files[0].Data)
+	}
+	f.Add([]byte("\ufeff[log]\r\nlevel='info'\r\n"))
+	f.Add([]byte("[a]\nb.c=1\n[a.b]\nd=1\n[[a.e]]\n[a.e.f]\n[[a.e.f]]\nx={y.z=1,y={}}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := &Loaded{Config: Defaults(), File: "f", origin: map[string]string{}}
+		mistakes := l.applyFile(data)
+		for _, m := range mistakes {
+			if m.Line < 1 || m.Line > 1+strings.Count(string(data), "\n") || strings.Contains(m.Error(), "\n") {
+				t.Errorf("mistake %#v", m)
+			}
+		}
+		if len(mistakes) > 0 {
+			return
+		}
+		if wrong := l.Config.validate(); len(wrong) > 0 {
+			t.Errorf("taken, but wrong: %v", wrong)
+		}
+		want := Defaults()
+		dec := toml.NewDecoder(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).DisallowUnknownFields()
+		if err := dec.Decode(&want); err != nil {
+			t.Fatalf("the library says: %v", err)
+		}
+		if diff := cmp.Diff(want, l.Config, equalConfigs...); diff != "" {
+			t.Errorf("(-library +ours)\n%s", diff)
+		}
+	})
+}
+
+// equalConfigs compares configurations by what they say.
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}), cmpopts.EquateNaNs()}
+
+// nilIsEmpty makes empty maps and slices equal to nil ones.
+var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {
+	k := p.Last().Type().Kind()
+	return k == reflect.Map || k == reflect.Slice
+}, cmp.FilterValues(func(a, b any) bool {
+	return reflect.ValueOf(a).Len() == 0 && reflect.ValueOf(b).Len() == 0
+}, cmp.Ignore()))

@@ -1,0 +1,42 @@
+package config
+
+import (
+	_ "embed" // init.toml
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+)
+
+// initial is a configuration that changes nothing: all keys with their defaults,
+// as comments. A test makes it from the documentation.
+//
+//go:embed init.toml
+var initial []byte
+
+// Init writes a configuration file to start from, where the options say that it
+// is read, and gives its path. A file that is there stays, and is an error.
+func Init(o Options) (file string, err error) {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	env := environment(o.Environ)
+	file, _ = locate(o.File, env["ZEPH_CONFIG"], FindPaths(func(name string) string { return env[name] }))
+	if file == "" {
+		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
+	}
+	if err = keys.MakeDir(filepath.Dir(file)); err == nil {
+		err = keys.CreateFile(file, initial, 0o600)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("%s is there already and stays as it is", toml.Printable(file))
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing the configuration: %w", err)
+	}
+	return file, nil
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write init.toml anew from the documentation")
+
+// fromDocs makes the file that "config init" writes from the samples of the
+// documentation: headers of tables as they are, keys as comments, and examples
+// as comments altogether.
+func fromDocs(t *testing.T) string {
+	text, err := os.ReadFile("../../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("# The configuration of zeph-acp. Each key has its default here: take away the \"# \" before\n" +
+		"# those that you want to change. \"zeph-acp config check\" names mistakes.\n")
+	for i, sample := range strings.Split(string(text), "```toml\n")[1:] {
+		sample, _, _ = strings.Cut(sample, "```")
+		b.WriteByte('\n')
+		for line := range strings.Lines(sample) {
+			if i > 0 && line != "\n" || isKey.MatchString(line) {
+				b.WriteString("# ")
+			}
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+var isKey = regexp.MustCompile(`^[a-z_]+ *=`)
+
+// What "config init" writes changes nothing, and says what the documentation
+// says: write it anew with -update.
+func TestInitial(t *testing.T) {
+	want := fromDocs(t)
+	if *update {
+		if err := os.WriteFile("init.toml", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		initial = []byte(want)
+	}
+	if diff := cmp.Diff(want, string(initial)); diff != "" {
+		t.Errorf("init.toml is not what docs/configuration.md says; write it with go test ./cmd/zeph-acp/config -run TestInitial -update (-docs +file)\n%s", diff)
+	}
+	for name, text := range map[string]string{
+		"as written":             string(initial),
+		"with all keys taken in": regexp.MustCompile(`(?m)^# ([a-z_]+ *=)`).ReplaceAllString(firstTables(string(initial)), "$1"),
+	} {
+		l, err := load(t, text)
+		if err != nil {
+			t.Errorf("%s: %s", name, mistakesOf(t, err))
+			continue
+		}
+		if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
+			t.Errorf("%s: (-defaults +file)\n%s", name, diff)
+		}
+	}
+}
+
+// firstTables cuts the examples off.
+func firstTables(text string) string {
+	text, _, _ = strings.Cut(text, "\n# [[")
+	return text
+}

@@ -1,0 +1,151 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+)
+
+// renames are the keys that older configurations know by another path. In a new
+// path "[]" is an array of tables, of which the key makes the first element.
+var renames = []toml.Rename{
+	{Old: "llm.provider", New: "llm.providers[].type"},
+	{Old: "llm.model", New: "llm.providers[].model"},
+	{Old: "llm.base_url", New: "llm.providers[].base_url"},
+	{Old: "logging", New: "log", Table: true},
+	{Old: "agent.max_retry_duration_secs", New: "tools.retry.budget_secs"},
+	{Old: "agent.max_tool_retries", New: "tools.retry.max_attempts"},
+	{Old: "memory.context_budget_tokens", New: "agent.context_budget_tokens"},
+	{Old: "tools.permissions.glob", New: "tools.permissions.find_path", Table: true},
+	{Old: "tools.permissions.shell", New: "tools.permissions.bash", Table: true},
+	{Old: "tools.timeout", New: "tools.shell.timeout"},
+}
+
+// renameHint names the new path of a key.
+func renameHint(r toml.Rename) string {
+	return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.New)
+}
+
+// renamed is the hint to an unknown key n that, or keys in which, have another
+// path now.
+func renamed(path string, n *toml.Node) string {
+	for _, r := range renames {
+		key, inside := strings.CutPrefix(r.Old, path+".")
+		switch {
+		case r.Old == path && r.Of(n):
+			return renameHint(r)
+		case inside && r.Of(n.Child(key)):
+			return fmt.Sprintf(": %s is now %q (zeph-acp config migrate renames it)", key, r.New)
+		}
+	}
+	return ""
+}
+
+// Migration is the plan for a configuration file with old keys in it.
+type Migration struct {
+	File    string   // absolute; may be empty
+	Found   bool     // File is there
+	Changes []string // one line each, FILE:LINE first; none if there is nothing to do
+	Left    []string // what stays wrong, one line each
+	Refused bool     // the file stays as it is, since it would not load after the Changes
+
+	result []byte
+}
+
+// Migrate finds the old keys of the configuration file. It changes nothing; see
+// [Migration.Apply]. The migrated text is checked first: if the configuration
+// would have any mistake after the changes, they are refused.
+func Migrate(o Options) (*Migration, error) {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	env := environment(o.Environ)
+	l := &Loaded{Paths: FindPaths(func(name string) string { return env[name] })}
+	data, err := l.read(o.File, env["ZEPH_CONFIG"])
+	if err != nil {
+		return nil, err
+	}
+	m := &Migration{File: l.File, Found: l.Found}
+	if !m.Found {
+		return m, nil
+	}
+	if err := m.plan(data, env); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// plan finds what there is to do for a file with that content.
+func (m *Migration) plan(data []byte, env map[string]string) error {
+	_, unparsed := toml.Parse(data)
+	e := toml.NewEditor(data, renames)
+	m.result = e.Migrate()
+	if _, mistakes := toml.Parse(m.result); len(mistakes) > 0 {
+		if len(unparsed) > 0 {
+			return unparsed.In(m.File)
+		}
+		return fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", toml.Printable(m.File), mistakes[0].Text)
+	}
+	for _, c := range e.Changes {
+		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", toml.Printable(m.File), c.Line, c.Text))
+	}
+	before := mistakesIn(m.File, data, env)
+	after := mistakesIn(m.File, m.result, env)
+	for _, mistake := range after {
+		mistake.Line = e.LineBefore(mistake.Key) // people look at the file as it is
+		if i := slices.IndexFunc(before, func(b toml.Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }); i >= 0 {
+			mistake = before[i]
+		}
+		m.Left = append(m.Left, mistake.Error())
+	}
+	for _, text := range slices.Compact(e.Stays) {
+		m.Left = append(m.Left, toml.Printable(m.File)+": "+text)
+	}
+	if len(m.Changes) > 0 && len(after) > 0 {
+		m.Refused, m.result = true, data
+	}
+	return nil
+}
+
+// mistakesIn returns the mistakes of a file with that content, those that only
+// [Loaded.Check] finds included.
+func mistakesIn(file string, data []byte, env map[string]string) toml.Mistakes {
+	getenv := func(name string) string { return env[name] }
+	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, File: file, origin: map[string]string{}}
+	if mistakes := l.applyFile(data); len(mistakes) > 0 {
+		return mistakes
+	}
+	var f Findings
+	l.checkScripts(&f)
+	l.checkHelpers(&f)
+	for i := range f.Mistakes {
+		f.Mistakes[i].Where = file
+	}
+	return f.Mistakes
+}
+
+// Apply writes the file anew, with the mode it has, after it kept what was there
+// in a new file beside it, FILE.bak or FILE.bak.1 and so on.
+func (m *Migration) Apply() (backup string, err error) {
+	file, err := filepath.EvalSymlinks(m.File) // a link stays one
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	if backup, err = keys.WriteNew(m.File+".bak", data, info.Mode()); err != nil {
+		return "", fmt.Errorf("keep the old configuration: %w", err)
+	}
+	return backup, keys.ReplaceFile(file, m.result, info.Mode())
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	glob "path"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// planned are the tables and keys that documents of the configuration describe and
+// this version does not have. A configuration that sets one still loads, with a
+// warning. In a path "*" stands for any text; indexes of arrays are left out.
+var planned = []string{
+	// Gates and records of tool calls.
+	"tools.policy", "tools.authorization", "tools.information_flow", "tools.adversarial_policy", "tools.utility", "tools.anomaly",
+	"tools.trust", "tools.judge", "tools.hooks", "tools.audit", "tools.egress", "tools.speculative", "tools.compression",
+	"tools.permissions.*.match", "tools.permissions.*.not_match",
+	"hooks", "security", "execution",
+	// Servers of tools, and what they serve.
+	"mcp", "lsp", "tools.mcp", "tools.lsp", "acp.lsp",
+	// What the agent remembers, does later, or leaves to others.
+	"memory", "skills", "scheduler", "agents", "session", "index",
+	"tools.memory", "tools.skills", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",
+	"agent.instructions",
+	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
+	// Keys of tables that this version has.
+	"tools.shell.background_timeout_secs", "tools.shell.max_background_runs", "tools.shell.risk_chain_threshold",
+	"tools.shell.checkpoints_enabled", "tools.shell.max_checkpoints",
+	"tools.sandbox.profile", "tools.sandbox.allow_read", "tools.sandbox.allow_write", "tools.sandbox.strict", "tools.sandbox.backend",
+	"tools.sandbox.denied_domains", "tools.sandbox.fail_if_unavailable",
+	"llm.tool_use",
+	"acp.enabled", "acp.agent_name", "acp.agent_version", "acp.max_sessions", "acp.session_idle_timeout_secs", "acp.permission_file",
+	"acp.available_models", "acp.transport", "acp.http_bind", "acp.auth_token", "acp.auth_bearer_token", "acp.discovery_enabled",
+	"acp.additional_directories", "acp.auth_methods", "acp.message_ids_enabled", "acp.elicitation_enabled", "acp.timeouts",
+	"acp.model_config",
+}
+
+// notBuilt is the warning about a key of [planned].
+const notBuilt = "is not supported by this version and has no effect"
+
+// keysDecoder returns a decoder that knows the renamed and the planned keys.
+func keysDecoder() *toml.Decoder {
+	d := toml.NewDecoder()
+	d.Unknown = func(path string, n *toml.Node) (hint, warning string) {
+		if hint = renamed(path, n); hint == "" && isPlanned(path) {
+			warning = notBuilt
+		}
+		return hint, warning
+	}
+	return d
+}
+
+// isPlanned reports whether the key of that path is in [planned].
+func isPlanned(key string) bool {
+	key = toml.Unindexed(key, "")
+	return slices.ContainsFunc(planned, func(pattern string) bool {
+		ok, _ := glob.Match(pattern, key) // the patterns are ours
+		return ok
+	})
+}

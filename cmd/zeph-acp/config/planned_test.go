@@ -1,0 +1,84 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A key is planned or there, never both, and a mistake is never taken for a plan.
+func TestPlanned(t *testing.T) {
+	for _, key := range planned {
+		text := strings.ReplaceAll(key, "*", "bash") + " = {}\n"
+		if array, key, ok := strings.Cut(key, ".*."); ok {
+			text = "[[" + array + ".bash]]\npattern = \"x\"\naction = \"ask\"\n" + key + " = [\"x\"]\n"
+		}
+		l, err := load(t, text)
+		if err != nil || len(l.Warnings) != 1 || !strings.HasSuffix(l.Warnings[0], notBuilt) {
+			t.Errorf("%s\n%v %+v", text, err, l)
+		}
+	}
+	for _, key := range []string{"tool.policy.x", "tools.polcy.x", "mcps.x", "agent.policy", "tools.permissions_match"} {
+		if _, err := load(t, key+" = 1\n"); err == nil {
+			t.Errorf("%s is taken for planned", key)
+		}
+	}
+}
+
+// The samples of the documents: each table is one warning with its line, and the
+// keys around it count.
+func TestPlannedSections(t *testing.T) {
+	const text = `[agent]
+mode = "ask"
+[tools.policy]
+enabled = true
+[[tools.policy.rules]]
+effect = "deny"
+[[tools.authorization.rules]]
+effect = "deny"
+tool = "bash"
+[tools.utility]
+threshold = 0.0
+[[mcp.servers]]
+name = "a"
+[[mcp.servers]]
+name = "b"
+[[lsp]]
+command = ["gopls"]
+[memory.semantic]
+enabled = true
+[tools.shell]
+timeout = 7
+risk_chain_threshold = 0.7
+`
+	want := []string{
+		`:3: key "tools.policy": `, `:7: key "tools.authorization": `, `:10: key "tools.utility": `, `:12: key "mcp": `,
+		`:16: key "lsp": `, `:18: key "memory": `, `:22: key "tools.shell.risk_chain_threshold": `,
+	}
+	warned := func(t *testing.T, warnings []string) {
+		t.Helper()
+		if len(warnings) != len(want) {
+			t.Fatalf("%q", warnings)
+		}
+		for i, w := range warnings {
+			if !strings.HasSuffix(w, want[i]+notBuilt) {
+				t.Errorf("%s, want %s", w, want[i])
+			}
+		}
+	}
+	l, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned(t, l.Warnings)
+	if l.Config.Agent.Mode != "ask" || l.Config.Tools.Shell.Timeout != 7 {
+		t.Errorf("%+v", l.Config)
+	}
+	dir := t.TempDir()
+	write(t, dir, filepath.FromSlash(WorkspaceFile), text)
+	cfg, warnings := Tighten(Defaults(), dir)
+	warned(t, warnings)
+	if cfg.Agent.Mode != "ask" || cfg.Tools.Shell.Timeout != 7 {
+		t.Errorf("%+v", cfg)
+	}
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"io"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// Show writes all keys as TOML, each with its origin as a comment: default,
+// FILE:LINE, the name of an environment variable, or command line. What may be a
+// secret in a URL is masked; other secrets are never in a configuration.
+func (l *Loaded) Show(w io.Writer) error {
+	s := &shower{Loaded: l}
+	s.table(reflect.ValueOf(l.Config), "", "")
+	_, err := io.WriteString(w, strings.TrimPrefix(s.b.String(), "\n"))
+	return err
+}
+
+type shower struct {
+	*Loaded
+	b strings.Builder
+}
+
+// table writes the keys of a table, then the tables in it, as TOML needs it. All
+// tables are structs. For header and path see below.
+func (s *shower) table(v reflect.Value, header, path string) {
+	for _, f := range toml.Fields(v.Type()) {
+		if toml.IsLeaf(f.Type) {
+			s.key(f.Key, v.FieldByIndex(f.Index), toml.Dotted(path, f.Key))
+		}
+	}
+	for _, f := range toml.Fields(v.Type()) {
+		if !toml.IsLeaf(f.Type) {
+			s.below(v.FieldByIndex(f.Index), toml.Dotted(header, f.Key), toml.Dotted(path, f.Key))
+		}
+	}
+}
+
+// below writes a table, an array of tables or a map of these. Its header is
+// written as header; its keys are recorded under path, which has indexes.
+func (s *shower) below(v reflect.Value, header, path string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if slices.ContainsFunc(toml.Fields(v.Type()), func(f toml.Field) bool { return toml.IsLeaf(f.Type) }) {
+			fmt.Fprintf(&s.b, "\n[%s]\n", header)
+		}
+		s.table(v, header, path)
+	case reflect.Slice:
+		for i := range v.Len() {
+			fmt.Fprintf(&s.b, "\n[[%s]]\n", header)
+			s.table(v.Index(i), header, fmt.Sprintf("%s[%d]", path, i))
+		}
+		if v.Len() == 0 {
+			fmt.Fprintf(&s.b, "\n# [[%s]]: none # %s\n", header, s.from(path))
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			s.below(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
+		}
+		if len(keys) == 0 {
+			fmt.Fprintf(&s.b, "\n# [%s]: none # %s\n", header, s.from(path))
+		}
+	}
+}
+
+// key writes one line.
+func (s *shower) key(key string, v reflect.Value, path string) {
+	fmt.Fprintf(&s.b, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.from(path))
+}
+
+func (s *shower) from(path string) string {
+	if origin, ok := s.origin[path]; ok {
+		return toml.Printable(origin)
+	}
+	return "default"
+}
+
+// literal writes a leaf as TOML.
+func literal(v reflect.Value) string {
+	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
+		b, err := text.MarshalText()
+		if err != nil {
+			return toml.FormatString(err.Error())
+		}
+		return toml.FormatString(string(b))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return toml.FormatString(masked(v.String()))
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = literal(v.Index(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.Float32, reflect.Float64:
+		// TOML tells a float by its point or exponent, and spells inf and nan so.
+		text := strings.ToLower(strconv.FormatFloat(v.Float(), 'g', -1, 64))
+		if !strings.ContainsAny(text, ".en") {
+			text += ".0"
+		}
+		return text
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// masked hides what may be a secret in a URL: who asks, and the query.
+func masked(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	if u.User != nil {
+		u.User = url.User("xxxxx")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
+	}
+	return u.String()
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+)
+
+// WorkspaceFile is the configuration that a repository may bring.
+const WorkspaceFile = ".zeph/config.toml"
+
+// maxWarnings bounds what a repository can make us say.
+const maxWarnings = 20
+
+// Tighten applies the file .zeph/config.toml of a session's working directory to
+// the user's configuration. A repository is not trusted: the result never allows
+// more than cfg, and every key that was not taken over is named in a warning. A
+// file that is no TOML changes nothing.
+func Tighten(cfg Config, workspaceDir string) (Config, []string) {
+	file := filepath.Join(workspaceDir, filepath.FromSlash(WorkspaceFile))
+	data, err := readWorkspaceFile(workspaceDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cfg, nil
+	}
+	if err != nil {
+		return cfg, []string{fmt.Sprintf("%s is ignored: %v", toml.Printable(file), err)}
+	}
+	root, mistakes := toml.Parse(data)
+	if len(mistakes) > 0 {
+		return cfg, []string{mistakes.In(file)[0].Error() + "; the whole file is ignored"}
+	}
+
+	repo, d := Defaults(), keysDecoder()
+	v := reflect.ValueOf(&repo).Elem()
+	d.Decode(root, v, "")
+	d.Validate(repo.validate(), true)
+	if len(d.Mistakes) >= toml.MaxMistakes { // not all are noted, so nothing tells what is right
+		return cfg, []string{d.Mistakes.In(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
+	}
+	// A wrong element of an array is left out, so that it takes no others along.
+	moved := map[string]string{}
+	d.Drop(v, "", moved)
+	for i := range d.Mistakes {
+		d.Mistakes[i].Text = toml.OneLine(d.Mistakes[i].Text) + " (ignored)"
+	}
+	result, ignored := merge(cfg, repo, d)
+	for _, key := range ignored {
+		key = cmp.Or(moved[key], key)
+		d.Mistakes = append(d.Mistakes, toml.Mistake{Line: d.LineOf(key), Key: key, Text: "not taken over: a workspace may only tighten"})
+	}
+	if len(result.validate()) > 0 {
+		return cfg, []string{toml.Printable(file) + " is ignored: with it the configuration is not valid"}
+	}
+	return result, warnings(append(d.Mistakes, d.Warnings...).In(file))
+}
+
+// merge lets each section take over what it may of the keys that d has set
+// without mistakes. It gives those that nobody took.
+func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
+	set := slices.Sorted(maps.Keys(d.Set))
+	var asked, ignored []string
+	for _, s := range sections() {
+		has := func(key string) bool {
+			path := s.path + "." + key
+			asked = append(asked, path)
+			wrong := slices.ContainsFunc(d.Mistakes, func(m toml.Mistake) bool { return m.Key == path })
+			return !wrong && slices.ContainsFunc(set, func(key string) bool { return toml.Within(key, path) })
+		}
+		for _, key := range s.tighten(&cfg, &repo, has) {
+			ignored = append(ignored, s.path+"."+key)
+		}
+	}
+	for _, key := range set {
+		covered := func(above string) bool { return toml.Within(key, above) }
+		if !slices.ContainsFunc(asked, covered) && !slices.ContainsFunc(ignored, covered) {
+			ignored = append(ignored, key)
+		}
+	}
+	slices.Sort(ignored)
+	return cfg, slices.Compact(ignored)
+}
+
+func warnings(mistakes toml.Mistakes) []string {
+	var lines []string
+	for i, m := range mistakes {
+		if i == maxWarnings {
+			return append(lines, fmt.Sprintf("%s: %d more keys are ignored", toml.Printable(m.Where), len(mistakes)-i))
+		}
+		lines = append(lines, m.Error())
+	}
+	return lines
+}
+
+// readWorkspaceFile reads the workspace's file, which is nobody's we trust: it
+// may be a link to somewhere else, a pipe that nobody writes to, or endless.
+func readWorkspaceFile(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fs.ErrNotExist // a workspace that cannot be opened brings no file
+	}
+	defer root.Close()
+	f, err := root.OpenFile(WorkspaceFile, os.O_RDONLY|keys.Nonblock, 0)
+	if err != nil {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
+		}
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return keys.ReadBounded(f)
+}

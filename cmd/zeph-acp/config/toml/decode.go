@@ -1,0 +1,346 @@
+package toml
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Decoder sets a struct from a tree. What is wrong is noted and left out, what
+// is right is set, so that one mistake hides no other.
+type Decoder struct {
+	Set      map[string]bool // paths of the keys that were set
+	Lines    map[string]int  // lines of these and of the tables around them
+	Mistakes Mistakes
+	Warnings Mistakes // keys that unknown has a warning for
+
+	// unknown, if not nil, is asked about a key that the struct does not have. The
+	// hint is added to the mistake; a warning takes its place.
+	Unknown func(path string, n *Node) (hint, warning string)
+}
+
+func NewDecoder() *Decoder { return &Decoder{Set: map[string]bool{}, Lines: map[string]int{}} }
+
+func (d *Decoder) wrong(n *Node, path, format string, args ...any) {
+	if len(d.Mistakes) < MaxMistakes {
+		d.Mistakes = append(d.Mistakes, Mistake{Line: n.Line, Key: path, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Decode sets v, which is settable, from n and reports whether all of it was
+// right.
+func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
+	d.Lines[path] = n.Line
+	if kind := Want(v.Type()); !kind.Fits(n.Kind) {
+		d.wrong(n, path, "want %s, got %s%s", kind.Name, KindName(n.Kind), kind.hint(n, path))
+		return false
+	}
+	switch {
+	case IsText(v.Type()) || isScalar(v.Type()):
+		if err := setScalar(v, n.Text); err != nil {
+			d.wrong(n, path, "%v", err)
+			return false
+		}
+		d.Set[path] = true
+		return true
+	case v.Kind() == reflect.Struct:
+		return d.decodeStruct(n, v, path)
+	case v.Kind() == reflect.Map:
+		return d.decodeMap(n, v, path)
+	}
+	return d.decodeSlice(n, v, path)
+}
+
+// UnknownKey begins the text of a mistake about a key that there is not.
+const UnknownKey = "unknown key"
+
+func (d *Decoder) decodeStruct(n *Node, v reflect.Value, path string) bool {
+	known := Fields(v.Type())
+	right := true
+	for _, key := range n.Keys {
+		c, at := n.Child(key), Dotted(path, key)
+		i := slices.IndexFunc(known, func(f Field) bool { return f.Key == key })
+		if i < 0 {
+			hint, warning := "", ""
+			if d.Unknown != nil {
+				hint, warning = d.Unknown(at, c)
+			}
+			if warning != "" {
+				d.Warnings = append(d.Warnings, Mistake{Line: c.Line, Key: at, Text: warning})
+				continue
+			}
+			d.wrong(c, at, UnknownKey+"%s", cmp.Or(hint, didYouMean(key, known)))
+			right = false
+			continue
+		}
+		right = d.Decode(c, v.FieldByIndex(known[i].Index), at) && right
+	}
+	return right
+}
+
+// decodeMap adds to the map, so that the keys of a default stay.
+func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
+	out := reflect.MakeMap(v.Type())
+	for it := v.MapRange(); it.Next(); {
+		out.SetMapIndex(it.Key(), it.Value())
+	}
+	right := true
+	for _, key := range n.Keys {
+		elem := reflect.New(v.Type().Elem()).Elem()
+		right = d.Decode(n.Child(key), elem, Dotted(path, key)) && right
+		out.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), elem)
+	}
+	v.Set(out)
+	return right
+}
+
+// decodeSlice replaces the slice. Elements with mistakes stay, as far as they
+// were understood, so that indexes are the document's.
+func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
+	out := reflect.MakeSlice(v.Type(), 0, len(n.Items))
+	right := true
+	for i, item := range n.Items {
+		elem := reflect.New(v.Type().Elem()).Elem()
+		right = d.Decode(item, elem, fmt.Sprintf("%s[%d]", path, i)) && right
+		out = reflect.Append(out, elem)
+	}
+	v.Set(out)
+	d.Set[path] = true
+	return right
+}
+
+// Expectation is what a type takes.
+type Expectation struct {
+	Name  string
+	kinds []unstable.Kind
+}
+
+func (e Expectation) Fits(k unstable.Kind) bool { return slices.Contains(e.kinds, k) }
+
+// hint tells how to write what was meant.
+func (e Expectation) hint(n *Node, path string) string {
+	switch {
+	case e.Fits(unstable.ArrayTable) && (n.Kind == unstable.Table || n.Kind == unstable.InlineTable):
+		return fmt.Sprintf(": use [[%s]]", path)
+	case e.Fits(unstable.Table) && n.Kind == unstable.ArrayTable:
+		return fmt.Sprintf(": use [%s]", path)
+	case e.Fits(unstable.Array) && n.Kind == unstable.String:
+		return `: put it in brackets, ["…"]`
+	case e.Fits(unstable.String) && (n.Kind == unstable.Integer || n.Kind == unstable.Bool || n.Kind == unstable.Float):
+		return ": put it in quotes"
+	case n.Kind == unstable.String && (n.Text == "true" || n.Text == "false" || number().MatchString(n.Text)):
+		return ": write it without quotes"
+	}
+	return ""
+}
+
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
+
+// Want tells what a value of the type is written as.
+func Want(t reflect.Type) Expectation {
+	if IsText(t) {
+		return Expectation{"a string", []unstable.Kind{unstable.String}}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return Expectation{"a string", []unstable.Kind{unstable.String}}
+	case reflect.Bool:
+		return Expectation{"true or false", []unstable.Kind{unstable.Bool}}
+	case reflect.Float32, reflect.Float64:
+		return Expectation{"a number", []unstable.Kind{unstable.Float, unstable.Integer}}
+	case reflect.Struct, reflect.Map:
+		return Expectation{"a table", []unstable.Kind{unstable.Table, unstable.InlineTable}}
+	case reflect.Slice:
+		if e := t.Elem().Kind(); e == reflect.Struct || e == reflect.Map {
+			return Expectation{"an array of tables", []unstable.Kind{unstable.ArrayTable, unstable.Array}}
+		}
+		return Expectation{"an array of " + plural(t.Elem()), []unstable.Kind{unstable.Array}}
+	}
+	return Expectation{"a whole number", []unstable.Kind{unstable.Integer}}
+}
+
+func plural(t reflect.Type) string {
+	if e := Want(t); e.Fits(unstable.String) {
+		return "strings"
+	} else if e.Fits(unstable.Integer) {
+		return "numbers"
+	}
+	return "values"
+}
+
+// isScalar reports whether values of the type are one word of TOML.
+func isScalar(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice:
+		return false
+	}
+	return true
+}
+
+// IsText reports whether the type reads itself from a string.
+func IsText(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// setScalar sets v from the text of a TOML value of the right kind.
+func setScalar(v reflect.Value, text string) error {
+	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(text == "true")
+	case reflect.Float32, reflect.Float64:
+		f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+		if err != nil || v.OverflowFloat(f) {
+			return fmt.Errorf("%s is out of range", text)
+		}
+		v.SetFloat(f)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		i, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64)
+		if err != nil || v.OverflowUint(i) {
+			return fmt.Errorf("%s is out of range", text)
+		}
+		v.SetUint(i)
+	default:
+		i, err := strconv.ParseInt(text, 0, 64)
+		if err != nil || v.OverflowInt(i) {
+			return fmt.Errorf("%s is out of range", text)
+		}
+		v.SetInt(i)
+	}
+	return nil
+}
+
+// Field is one key of a table.
+type Field struct {
+	Key   string
+	Index []int
+	Type  reflect.Type
+}
+
+// Fields lists the keys of a struct in order; embedded structs without a name
+// of their own share its table.
+func Fields(t reflect.Type) []Field {
+	var fields []Field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		switch {
+		case f.Anonymous && key == "":
+			for _, inner := range Fields(f.Type) {
+				inner.Index = append([]int{i}, inner.Index...)
+				fields = append(fields, inner)
+			}
+		case f.IsExported() && key != "" && key != "-":
+			fields = append(fields, Field{key, []int{i}, f.Type})
+		}
+	}
+	return fields
+}
+
+// didYouMean is the hint to an unknown key among the known ones.
+func didYouMean(key string, known []Field) string {
+	names := make([]string, len(known))
+	for i, f := range known {
+		names[i] = f.Key
+	}
+	if n := Nearest(key, names); n != "" {
+		return fmt.Sprintf(" (did you mean %q?)", n)
+	}
+	if len(names) > 0 && len(names) <= 12 {
+		return fmt.Sprintf(" (known: %s)", strings.Join(names, ", "))
+	}
+	return ""
+}
+
+// Dotted appends a key to a path, as it is: so do the packages in what their
+// Validate and Tighten give.
+func Dotted(above, key string) string {
+	if above == "" {
+		return key
+	}
+	return above + "." + key
+}
+
+// Within reports whether the path key is above, or lies in it.
+func Within(key, above string) bool {
+	rest, ok := strings.CutPrefix(key, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Validate adds what is wrong with the decoded values, by path. If not all of the
+// document was understood, a key that seems to be missing may be there.
+func (d *Decoder) Validate(wrong map[string]string, understood bool) {
+	var found Mistakes
+	for key, text := range wrong {
+		// What follows from a mistake in the same element of an array is none
+		// of its own.
+		element := key
+		if i := strings.LastIndexByte(key, ']'); i >= 0 {
+			element = key[:i+1]
+		}
+		if (understood || d.Set[key]) && !d.mistaken(element) {
+			found = append(found, Mistake{Line: d.LineOf(key), Key: key, Text: text})
+		}
+	}
+	d.Mistakes = append(d.Mistakes, found...)
+}
+
+// mistaken reports whether there is a mistake in what path names.
+func (d *Decoder) mistaken(path string) bool {
+	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return Within(m.Key, path) })
+}
+
+// Drop takes the elements with mistakes out of the slices in v. It notes in moved
+// where an element was that is now at another index.
+func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
+	switch {
+	case v.Kind() == reflect.Struct:
+		for _, f := range Fields(v.Type()) {
+			d.Drop(v.FieldByIndex(f.Index), Dotted(path, f.Key), moved)
+		}
+	case v.Kind() == reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			elem.Set(it.Value())
+			d.Drop(elem, Dotted(path, it.Key().String()), moved)
+			v.SetMapIndex(it.Key(), elem)
+		}
+	case v.Kind() == reflect.Slice:
+		kept := reflect.MakeSlice(v.Type(), 0, v.Len())
+		for i := range v.Len() {
+			old := fmt.Sprintf("%s[%d]", path, i)
+			if d.mistaken(old) {
+				continue
+			}
+			if kept.Len() < i {
+				moved[fmt.Sprintf("%s[%d]", path, kept.Len())] = old
+			}
+			kept = reflect.Append(kept, v.Index(i))
+		}
+		v.Set(kept)
+	}
+}
+
+// LineOf gives the line of key, else of the nearest table around it that has
+// one, else 0.
+func (d *Decoder) LineOf(key string) int {
+	for key != "" {
+		if line, ok := d.Lines[key]; ok {
+			return line
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+	return 0
+}

@@ -1,0 +1,148 @@
+package toml
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// MaxMistakes bounds how many mistakes of one file are told.
+const MaxMistakes = 100
+
+// Mistake is one thing wrong in the configuration.
+type Mistake struct {
+	Where string // a file, an environment variable or "command line"
+	Line  int    // 1-based line of the file; 0 means none
+	Key   string // dotted, with indexes; empty if it is about no key
+	Text  string // what is wrong; never a value that may be a secret
+}
+
+// Error writes the mistake on one line: FILE:LINE: key "KEY": what is wrong.
+func (m Mistake) Error() string {
+	var b strings.Builder
+	b.WriteString(Printable(m.Where))
+	if m.Line > 0 {
+		fmt.Fprintf(&b, ":%d", m.Line)
+	}
+	b.WriteString(": ")
+	if m.Key != "" {
+		fmt.Fprintf(&b, "key %s: ", quoteKey(m.Key))
+	}
+	b.WriteString(OneLine(m.Text))
+	return b.String()
+}
+
+// OneLine cuts a text that may hold foreign values to what a line can show.
+func OneLine(s string) string {
+	const limit = 400
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// Mistakes are all that is wrong, the files' in order of their lines.
+type Mistakes []Mistake
+
+// Error tells the first mistake, and how to see the others.
+func (ms Mistakes) Error() string {
+	switch len(ms) {
+	case 0:
+		return "no mistakes"
+	case 1:
+		return ms[0].Error()
+	}
+	return fmt.Sprintf("%s (%d more: zeph-acp config check)", ms[0].Error(), len(ms)-1)
+}
+
+// In gives the mistakes with Where set, sorted by line. Of a line that has a
+// mistake with a key those without one are left out: they say the same.
+func (ms Mistakes) In(where string) Mistakes {
+	ms = slices.Clone(ms)
+	for i := range ms {
+		ms[i].Where = where
+	}
+	slices.SortFunc(ms, func(a, b Mistake) int {
+		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
+	})
+	keyed := map[int]bool{}
+	for _, m := range ms {
+		keyed[m.Line] = keyed[m.Line] || m.Key != ""
+	}
+	return slices.DeleteFunc(ms, func(m Mistake) bool { return m.Key == "" && keyed[m.Line] })
+}
+
+// quoteKey quotes a key. Keys come from files that we did not write, so they are
+// cut to a length that a line can hold.
+func quoteKey(key string) string {
+	const limit = 100
+	if r := []rune(key); len(r) > limit {
+		key = string(r[:limit]) + "…"
+	}
+	return fmt.Sprintf("%q", key)
+}
+
+// Printable gives s as it is, or quoted if it holds what would break a line.
+func Printable(s string) string {
+	if quoted := fmt.Sprintf("%q", s); strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) != strings.ReplaceAll(s, `\`, `\\`) {
+		return quoted
+	}
+	return s
+}
+
+// Nearest gives the one of names that s was probably meant to be, or "".
+func Nearest(s string, names []string) string {
+	const longest = 64 // nobody mistypes more, and the distance is quadratic
+	if len(s) > longest {
+		return ""
+	}
+	best, bestAt := "", 1+max(1, len(s)/3)
+	for _, n := range names {
+		if strings.EqualFold(strings.ReplaceAll(s, "-", "_"), n) {
+			return n
+		}
+		if d := distance(s, n); d < bestAt {
+			best, bestAt = n, d
+		}
+	}
+	if best == "" && len(s) >= 3 {
+		for _, n := range names { // api_key for api_key_env, rather than for api
+			if strings.HasPrefix(n, s) || best == "" && strings.HasPrefix(s, n) {
+				best = n
+			}
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b.
+func distance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,367 @@
+// Package toml reads a TOML document into a tree that knows its lines, decodes the
+// tree into structs, and renames keys in the text of a document.
+//
+// Start with [Parse], then a [Decoder]; [NewEditor] edits. It promises to find all
+// mistakes of a document, each with its line and key, where the library underneath
+// stops at the first. It decides nothing about the configuration: the caller says
+// which keys there are, by a struct, and which were renamed.
+package toml
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Node is a value of a TOML document that knows its line. The decoder of the
+// library stops at the first mistake and doesn't tell where a good value stands;
+// the tree can tell of all of them.
+type Node struct {
+	Line  int // 1-based; 0 means that it comes from no file
+	Kind  unstable.Kind
+	made  made
+	Text  string           // of a scalar, unquoted
+	Items []*Node          // of Array and ArrayTable
+	Keys  []string         // of Table and InlineTable, in order of appearance
+	Table map[string]*Node // of Table and InlineTable
+}
+
+// made is how a table came to be, which decides what may still be added to it.
+type made uint8
+
+const (
+	byChild  made = iota // [a.b] makes a
+	byHeader             // [a]
+	byDots               // a.b = 1 makes a
+)
+
+// Child gives the node of that key, nil if there is none.
+func (n *Node) Child(key string) *Node { return n.Table[key] }
+
+func (n *Node) add(key string, c *Node) *Node {
+	if n.Table == nil {
+		n.Table = map[string]*Node{}
+	}
+	n.Table[key] = c
+	n.Keys = append(n.Keys, key)
+	return c
+}
+
+// maxParts is how many keys a dotted key may join. No key of ours has as many; a
+// hostile file could have a million.
+const maxParts = 64
+
+// tree is a document being read.
+type tree struct {
+	data     []byte
+	lines    []int // offsets at which the lines begin
+	root     *Node
+	current  *Node // the table that keys belong to
+	path     *path // of current
+	end      int   // offset behind the last expression that was understood
+	mistakes Mistakes
+}
+
+// Parse reads a document as far as it can be understood. Without mistakes the
+// document is TOML.
+func Parse(data []byte) (*Node, Mistakes) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	t := &tree{data: data, root: &Node{Line: 1, Kind: unstable.Table, made: byHeader}, lines: []int{0}}
+	for i, c := range data {
+		if c == '\n' {
+			t.lines = append(t.lines, i+1)
+		}
+	}
+	t.current = t.root
+	var p unstable.Parser
+	for rest := data; len(t.mistakes) < MaxMistakes; {
+		p.Reset(rest)
+		for p.NextExpression() {
+			t.expression(p.Expression(), len(data)-len(rest))
+		}
+		err := p.Error()
+		if err == nil {
+			break
+		}
+		rest = data[t.recover(err):]
+	}
+	if len(t.mistakes) == 0 { // the library has the last word on what is TOML
+		var any map[string]any
+		if err := toml.Unmarshal(data, &any); err != nil {
+			line := 1
+			if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+				line, _ = e.Position()
+			}
+			t.wrong(line, nil, "%s", plain(err))
+		}
+	}
+	return t.root, t.mistakes
+}
+
+func (t *tree) wrong(line int, key *path, format string, args ...any) {
+	if len(t.mistakes) < MaxMistakes {
+		t.mistakes = append(t.mistakes, Mistake{Line: line, Key: key.String(), Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// lineAt gives the line of an offset.
+func (t *tree) lineAt(offset int) int {
+	i, found := slices.BinarySearch(t.lines, offset)
+	if found {
+		return i + 1
+	}
+	return i
+}
+
+// beginning matches a line with which an expression can begin.
+var beginning = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
+})
+
+// recover notes the syntax error err and gives the offset from which to read on:
+// the next line with which an expression seems to begin.
+func (t *tree) recover(err error) int {
+	at, start := t.end, t.end
+	if e, ok := errors.AsType[*unstable.ParserError](err); ok {
+		at = min(max(cap(t.data)-cap(e.Highlight), 0), len(t.data))
+	}
+	// The failed expression begins on the first line behind the last good one
+	// that is neither blank nor a comment.
+	first := t.lineAt(start)
+	if start > t.lines[first-1] {
+		first++
+	}
+	failed, line := t.lineAt(at), ""
+	for ; first < failed; first++ {
+		if line = strings.TrimSpace(t.text(first)); line != "" && line[0] != '#' {
+			break
+		}
+	}
+	first = min(first, failed)
+	switch atEnd := at >= len(t.data)-1; {
+	case first == failed || atEnd: // at the end it is something that was never closed
+		t.wrong(first, nil, "%s", plain(err))
+		failed = first + 1
+	default:
+		t.wrong(failed, nil, "%s, in what begins on line %d", plain(err), first)
+	}
+	if strings.HasPrefix(strings.TrimSpace(t.text(first)), "[") {
+		// Whose keys these are is unknown; they are read, but not looked at.
+		t.current, t.path = &Node{Kind: unstable.Table, made: byHeader}, nil
+	}
+	for ; failed <= len(t.lines); failed++ {
+		if beginning().MatchString(t.text(failed)) {
+			t.end = t.lines[failed-1]
+			return t.end
+		}
+	}
+	return len(t.data)
+}
+
+// text gives a line without its end.
+func (t *tree) text(line int) string {
+	if line > len(t.lines) {
+		return ""
+	}
+	text := t.data[t.lines[line-1]:]
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		text = text[:i]
+	}
+	return string(text)
+}
+
+// expression adds a table, an element of an array of tables or a key. Offsets in
+// e count from base.
+func (t *tree) expression(e *unstable.Node, base int) {
+	var keys []string
+	line := 0
+	for it := e.Key(); it.Next(); {
+		raw := it.Node().Raw
+		keys = append(keys, string(it.Node().Data))
+		line = cmp.Or(line, t.lineAt(base+int(raw.Offset)))
+		t.end = max(t.end, base+int(raw.Offset+raw.Length))
+	}
+	switch e.Kind {
+	case unstable.KeyValue:
+		t.end = base + int(e.Raw.Offset+e.Raw.Length)
+		t.keyValue(t.current, t.path, keys, line, e.Value(), base)
+	case unstable.Table, unstable.ArrayTable:
+		t.header(keys, line, e.Kind == unstable.ArrayTable)
+	}
+}
+
+// header makes the table of [keys] or a new element of [[keys]] current.
+func (t *tree) header(keys []string, line int, array bool) {
+	path := (*path)(nil).to(keys...)
+	t.current, t.path = &Node{Line: line, Kind: unstable.Table, made: byHeader}, path
+	if len(keys) > maxParts {
+		t.path = nil
+		t.wrong(line, nil, "a key of %d parts", len(keys))
+		return
+	}
+	parent := t.descend(t.root, nil, keys[:len(keys)-1], line, byChild)
+	if parent == nil {
+		return // what follows belongs nowhere
+	}
+	last := keys[len(keys)-1]
+	old := parent.Child(last)
+	switch {
+	case array && old == nil:
+		parent.add(last, &Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}})
+	case array && old.Kind == unstable.ArrayTable:
+		old.Items = append(old.Items, t.current)
+	case array && old.Kind == unstable.Table && old.made == byHeader:
+		t.wrong(old.Line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", line, path)
+		*old = Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}}
+	case array:
+		t.wrong(line, path, "is an array of tables here and %s on line %d", KindName(old.Kind), old.Line)
+	case old == nil:
+		parent.add(last, t.current)
+	case old.Kind == unstable.ArrayTable:
+		t.wrong(line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", old.Line, path)
+	case old.Kind == unstable.Table:
+		if old.made != byChild {
+			t.wrong(line, path, "duplicate table, first on line %d", old.Line)
+		}
+		old.made, old.Line = byHeader, line
+		t.current = old
+	default:
+		t.wrong(line, path, "is a table here and %s on line %d", KindName(old.Kind), old.Line)
+	}
+}
+
+// keyValue sets the dotted keys below table to value.
+func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value *unstable.Node, base int) {
+	if len(keys) > maxParts {
+		t.wrong(line, nil, "a key of %d parts", len(keys))
+		return
+	}
+	last := len(keys) - 1
+	parent := t.descend(table, path, keys[:last], line, byDots)
+	if parent == nil {
+		return
+	}
+	if old := parent.Child(keys[last]); old != nil {
+		t.wrong(line, path.to(keys...), "duplicate key, first on line %d", old.Line)
+		return
+	}
+	parent.add(keys[last], t.value(value, path.to(keys...), line, base))
+}
+
+// descend walks from table along keys and makes what is missing. It gives nil if
+// something on the way is no table that may be added to.
+func (t *tree) descend(table *Node, path *path, keys []string, line int, how made) *Node {
+	for i, key := range keys {
+		next := table.Child(key)
+		switch {
+		case next == nil:
+			next = table.add(key, &Node{Line: line, Kind: unstable.Table, made: how})
+		case next.Kind == unstable.ArrayTable && how == byChild:
+			next = next.Items[len(next.Items)-1]
+		case next.Kind != unstable.Table, how == byDots && next.made == byHeader:
+			t.wrong(line, path.to(keys[:i+1]...), "is already %s, on line %d", KindName(next.Kind), next.Line)
+			return nil
+		}
+		table = next
+	}
+	return table
+}
+
+// value builds the node of a value; path names it.
+func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
+	if v.Raw.Length > 0 {
+		line = t.lineAt(base + int(v.Raw.Offset))
+	}
+	n := &Node{Line: line, Kind: v.Kind}
+	switch v.Kind {
+	case unstable.Array:
+		for it := v.Children(); it.Next(); {
+			n.Items = append(n.Items, t.value(it.Node(), path.at(len(n.Items)), line, base))
+		}
+	case unstable.InlineTable:
+		// Reads like a table while it is built, so that its dotted keys may.
+		n.Kind = unstable.Table
+		for it := v.Children(); it.Next(); {
+			var keys []string
+			at := 0
+			for k := it.Node().Key(); k.Next(); {
+				keys = append(keys, string(k.Node().Data))
+				at = cmp.Or(at, t.lineAt(base+int(k.Node().Raw.Offset)))
+			}
+			t.keyValue(n, path, keys, at, it.Node().Value(), base)
+		}
+		n.Kind = unstable.InlineTable
+	default:
+		n.Text = string(v.Data)
+	}
+	return n
+}
+
+// KindName says what a value is, for people.
+func KindName(k unstable.Kind) string {
+	switch k {
+	case unstable.Table, unstable.InlineTable:
+		return "a table"
+	case unstable.ArrayTable:
+		return "an array of tables"
+	case unstable.Array:
+		return "an array"
+	case unstable.String:
+		return "a string"
+	case unstable.Bool:
+		return "a boolean"
+	case unstable.Integer:
+		return "a whole number"
+	case unstable.Float:
+		return "a number"
+	}
+	return "a date or time"
+}
+
+// path names a value of a document. It is linked, since most paths are never
+// written out, and a hostile file could make them long.
+type path struct {
+	up    *path // nil for a key of the root
+	key   string
+	index int // of an element of an array, where key is empty
+	elem  bool
+}
+
+func (p *path) to(keys ...string) *path {
+	for _, key := range keys {
+		p = &path{up: p, key: key}
+	}
+	return p
+}
+
+func (p *path) at(index int) *path { return &path{up: p, index: index, elem: true} }
+
+// String writes the path as a dotted key with indexes.
+func (p *path) String() string {
+	var parts []string
+	for ; p != nil; p = p.up {
+		if p.elem {
+			parts = append(parts, fmt.Sprintf("[%d]", p.index))
+			continue
+		}
+		parts = append(parts, FormatKey(p.key))
+		if p.up != nil {
+			parts = append(parts, ".")
+		}
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, "")
+}
+
+// plain is the text of an error of the library.
+func plain(err error) string {
+	return strings.TrimPrefix(err.Error(), "toml: ")
+}

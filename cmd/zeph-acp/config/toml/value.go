@@ -1,0 +1,113 @@
+package toml
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Overridable lists the paths of the keys that one variable can hold: scalars
+// and arrays of them.
+func Overridable(t reflect.Type, above string) []string {
+	var paths []string
+	for _, f := range Fields(t) {
+		path := Dotted(above, f.Key)
+		switch {
+		case IsLeaf(f.Type):
+			paths = append(paths, path)
+		case f.Type.Kind() == reflect.Struct:
+			paths = append(paths, Overridable(f.Type, path)...)
+		}
+	}
+	return paths
+}
+
+// IsLeaf reports whether values of the type have no keys of their own.
+func IsLeaf(t reflect.Type) bool {
+	return IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (IsText(t.Elem()) || isScalar(t.Elem()))
+}
+
+// Settable finds the value of an overridable path.
+func Settable(v reflect.Value, path string) (reflect.Value, bool) {
+	key, rest, deeper := strings.Cut(path, ".")
+	for _, f := range Fields(v.Type()) {
+		switch {
+		case f.Key != key:
+		case !deeper:
+			return v.FieldByIndex(f.Index), IsLeaf(f.Type)
+		case f.Type.Kind() == reflect.Struct:
+			return Settable(v.FieldByIndex(f.Index), rest)
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// ParseValue reads the text of a variable as a value for the type: strings as
+// they are, lists separated by commas or as a TOML array, the rest as in TOML.
+func ParseValue(t reflect.Type, text string) (*Node, bool) {
+	text = strings.TrimSpace(text)
+	if Want(t).Fits(unstable.String) {
+		return &Node{Kind: unstable.String, Text: text}, true
+	}
+	if t.Kind() == reflect.Slice && !strings.HasPrefix(text, "[") {
+		list := &Node{Kind: unstable.Array}
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			n, ok := ParseValue(t.Elem(), item)
+			if !ok {
+				return nil, false
+			}
+			list.Items = append(list.Items, n)
+		}
+		return list, true
+	}
+	root, mistakes := Parse([]byte("value = " + text))
+	if len(mistakes) > 0 || len(root.Keys) != 1 {
+		return nil, false
+	}
+	n := root.Child("value")
+	n.Line = 0
+	return n, true
+}
+
+// FormatString writes a basic string.
+func FormatString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// bare matches a key that needs no quotes.
+var bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+
+// FormatKey writes a key as TOML.
+func FormatKey(key string) string {
+	if bare().MatchString(key) {
+		return key
+	}
+	return FormatString(key)
+}
+
+var indexes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
+
+// Unindexed returns a path with each index of an array replaced by mark.
+func Unindexed(path, mark string) string { return indexes().ReplaceAllString(path, mark) }

@@ -1,0 +1,119 @@
+package keys
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// MakeDir makes dir, and the directories above it, for the user alone. Callers
+// make a directory when they write to it, never before.
+func MakeDir(dir string) error { return os.MkdirAll(dir, 0o700) }
+
+// ReadPrivate reads a regular file that is the user's alone.
+func ReadPrivate(file string) ([]byte, error) {
+	if info, err := os.Lstat(file); err != nil {
+		return nil, err
+	} else if info.Mode()&fs.ModeSymlink != 0 {
+		return nil, errors.New("is a link; want the file itself")
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|Nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a regular file")
+	}
+	if err := makePrivate(f, info); err != nil {
+		return nil, fmt.Errorf("others may read or write it: %w", err)
+	}
+	return ReadBounded(f)
+}
+
+// Temporary is the pattern of the names under which replaceFile writes.
+func Temporary(name string) string { return "." + name + ".tmp-*" }
+
+// ReplaceFile writes a file anew, such that it has either its old or its new
+// content, whatever happens, and that nobody reads it who may not.
+func ReplaceFile(file string, data []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), Temporary(filepath.Base(file))) // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if err := f.Chmod(mode.Perm()); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), file); err != nil {
+		return err
+	}
+	// So that the rename outlives a power cut, where a directory can be synced.
+	if dir, err := os.Open(filepath.Dir(file)); err == nil {
+		_ = dir.Sync()
+		dir.Close()
+	}
+	return nil
+}
+
+// WriteNew writes a file that is not there yet: name, or the first of name.1,
+// name.2 and so on that is free.
+func WriteNew(name string, data []byte, mode fs.FileMode) (file string, err error) {
+	file = name
+	for i := 1; ; i++ {
+		err := CreateFile(file, data, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return file, err
+		}
+		file = fmt.Sprintf("%s.%d", name, i)
+	}
+}
+
+// CreateFile writes a file that must not be there yet.
+func CreateFile(file string, data []byte, mode fs.FileMode) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(file)
+	}
+	return err
+}
+
+// MaxBytes bounds a configuration file.
+const MaxBytes = 1 << 20
+
+func ReadBounded(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(r, MaxBytes+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxBytes {
+		return nil, fmt.Errorf("larger than %d bytes", MaxBytes)
+	}
+	return b.Bytes(), nil
+}

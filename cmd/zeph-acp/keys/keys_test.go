@@ -1,0 +1,262 @@
+package keys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+)
+
+// keysIn returns the keys in dir for KEY_A and KEY_B, with that environment.
+func keysIn(dir string, environ ...string) *Keys {
+	return NewKeys(dir, []provider.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}}, func(name string) string {
+		for _, e := range environ {
+			if value, ok := strings.CutPrefix(e, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	})
+}
+
+func TestSavedKeys(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "when needed")
+	k, other := keysIn(dir), keysIn(dir, "KEY_B=from-environment") // as in another process
+	save := func(name, key string) {
+		t.Helper()
+		if err := k.Save(name, key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(a, b string) {
+		t.Helper()
+		if got := other.Getenv("KEY_A"); got != a {
+			t.Errorf("KEY_A is %q, want %q", got, a)
+		}
+		if got := other.Getenv("KEY_B"); got != b {
+			t.Errorf("KEY_B is %q, want %q", got, b)
+		}
+		if err := other.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	want("", "from-environment")
+	save("KEY_A", "first")
+	want("first", "from-environment")
+	save("KEY_A", "other") // of the same length, within one tick of the file system's clock
+	want("other", "from-environment")
+	save("KEY_B", `b"\`)
+	want("other", "from-environment") // the environment goes before
+	if got := k.Getenv("KEY_B"); got != `b"\` {
+		t.Errorf("KEY_B is %q", got)
+	}
+	if removed, err := k.Remove("KEY_A", "KEY_C"); err != nil || !slices.Equal(removed, []string{"KEY_A"}) {
+		t.Errorf("removed %q, %v", removed, err)
+	}
+	want("", "from-environment")
+	if removed, err := k.RemoveAll(); err != nil || !slices.Equal(removed, []string{"KEY_B"}) {
+		t.Errorf("removed %q, %v", removed, err)
+	}
+	if removed, err := k.RemoveAll(); err != nil || removed != nil {
+		t.Errorf("removed %q, %v, though nothing was there", removed, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 && filepath.Separator == '/' {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A file can give no variable but a provider's key.
+func TestKeysAnswersKnown(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, FileName, "HOME = \"/elsewhere\"\nKEY_A = \"a\"\n")
+	k := keysIn(dir)
+	if home, a := k.Getenv("HOME"), k.Getenv("KEY_A"); home != "" || a != "a" {
+		t.Errorf("HOME %q, KEY_A %q", home, a)
+	}
+	if err := k.Save("KEY_B", "b"); err != nil { // keeps what it doesn't know
+		t.Fatal(err)
+	}
+	if removed, err := k.RemoveAll(); err != nil || !slices.Equal(removed, []string{"HOME", "KEY_A", "KEY_B"}) {
+		t.Errorf("removed %q, %v", removed, err)
+	}
+}
+
+func TestKeysNowhere(t *testing.T) {
+	k := keysIn("", "KEY_A=a")
+	if a, b := k.Getenv("KEY_A"), k.Getenv("KEY_B"); a != "a" || b != "" || k.Err() != nil {
+		t.Errorf("KEY_A %q, KEY_B %q, %v", a, b, k.Err())
+	}
+	if err := k.Save("KEY_B", "b"); err == nil {
+		t.Error("saved nowhere")
+	}
+	if removed, err := k.RemoveAll(); removed != nil || err != nil {
+		t.Errorf("removed %q, %v", removed, err)
+	}
+	// Where nothing was ever saved, removing makes nothing.
+	dir := filepath.Join(t.TempDir(), "none")
+	if _, err := keysIn(dir).RemoveAll(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("made the directory")
+	}
+}
+
+// A file that cannot be used is told of by line, without a word of it, holds no
+// keys, and stays as it is.
+func TestKeysBroken(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"no TOML":      {"KEY_A = \"good\"\nKEY_B = secret\n", ":2: want lines"},
+		"no name":      {"sk-secret\n", ":1: want lines"},
+		"no string":    {"KEY_A = 12\n", ":1: want lines"},
+		"table":        {"[keys]\nKEY_A = \"secret\"\n", ":1: want lines"},
+		"twice":        {"KEY_A = \"secret\"\nKEY_A = \"secret\"\n", ":2: want lines"},
+		"empty":        {"KEY_A = \"\"\n", ":1: want lines"},
+		"control":      {`KEY_A = "secret\nX-Header: 1"`, ":1: want lines"},
+		"space":        {`KEY_A = " secret"`, ":1: want lines"},
+		"no UTF-8":     {"KEY_A = \"secret\xff\"\n", ":1: want lines"},
+		"never closed": {"\n\nKEY_A = \"secret", ":3: want lines"},
+		"too large":    {"#" + strings.Repeat("secret", MaxBytes/6+1), ": larger than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, FileName)
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			k := keysIn(dir)
+			removed, removeErr := k.RemoveAll()
+			for what, err := range map[string]error{"Err": k.Err(), "Save": k.Save("KEY_A", "new"), "RemoveAll": removeErr} {
+				if err == nil || !strings.Contains(err.Error(), file+tt.want) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%s: %v; want %s", what, err, file+tt.want)
+				}
+			}
+			if got, _ := os.ReadFile(file); string(got) != tt.text || k.Getenv("KEY_A") != "" || removed != nil {
+				t.Errorf("the file is %q, KEY_A %q, removed %q", got, k.Getenv("KEY_A"), removed)
+			}
+			// Nobody needs the file when the environment has the key.
+			if got := keysIn(dir, "KEY_A=env").Getenv("KEY_A"); got != "env" {
+				t.Errorf("KEY_A is %q", got)
+			}
+			os.Remove(file)
+			if err := k.Save("KEY_A", "new"); err != nil || k.Getenv("KEY_A") != "new" {
+				t.Errorf("after it was removed: %v", err)
+			}
+		})
+	}
+}
+
+// Many processes save and remove at once, others read: nothing is lost, and a
+// reader never sees half a file.
+func TestKeysConcurrently(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			k, name := keysIn(dir), fmt.Sprintf("OTHER_%d", i)
+			for range 10 {
+				if err := k.Save(name, "x"); err != nil {
+					t.Error(err)
+				}
+				if removed, err := k.Remove(name); err != nil || !slices.Equal(removed, []string{name}) {
+					t.Errorf("removed %q, %v", removed, err)
+				}
+			}
+			if err := k.Save(name, "x"); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Go(func() {
+			for range 50 {
+				if err := keysIn(dir).Err(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	saved, err := keysIn(dir).read()
+	if err != nil || len(saved) != 8 {
+		t.Errorf("saved %d, %v", len(saved), err)
+	}
+}
+
+func TestCheckKey(t *testing.T) {
+	long := strings.Repeat("k", maxKeyBytes)
+	for typed, want := range map[string]string{
+		"key":               "key",
+		" \tkey\r\n":        "key",
+		"\ufeffkey\n":       "key",
+		long:                long,
+		long + "k":          "",
+		"":                  "",
+		" \n":               "",
+		"two words":         "",
+		"two\nlines":        "",
+		"\x1b[200~key":      "",
+		"key\x00":           "",
+		"k\u00e9y":          "",
+		"k\u200by":          "",
+		"\xff":              "",
+		`"'\$#` + "`" + `~`: `"'\$#` + "`" + `~`,
+	} {
+		got, err := CheckKey(typed)
+		if got != want || (err == nil) != (want != "") || err != nil && len(typed) > 3 && strings.Contains(err.Error(), typed) {
+			t.Errorf("CheckKey(%q): %q, %v", typed, got, err)
+		}
+	}
+}
+
+// What is saved is read as it was.
+func FuzzParseKeys(f *testing.F) {
+	f.Add([]byte("KEY_A = \"a\"\n'odd name' = 'b'\n"))
+	f.Add([]byte("KEY_A = \"\"\"\nsecret\"\"\""))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		saved, err := parseKeys(data)
+		if err != nil {
+			return
+		}
+		again, err := parseKeys(formatKeys(saved))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(saved, again); diff != "" {
+			t.Errorf("(-before +after)\n%s", diff)
+		}
+	})
+}
+
+// BenchmarkGetenv is the question for a saved key.
+func BenchmarkGetenv(b *testing.B) {
+	dir := b.TempDir()
+	k := keysIn(dir)
+	if err := k.Save("KEY_A", strings.Repeat("k", 100)); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if k.Getenv("KEY_A") == "" {
+			b.Fatal("no key")
+		}
+	}
+}
+
+// write writes a file into dir, which it makes, and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,109 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// Save keeps key for the environment variable of that name. A file that cannot
+// be used is left as it is.
+func (k *Keys) Save(name, key string) error {
+	key, err := CheckKey(key)
+	if err != nil {
+		return err
+	}
+	return k.change(func(saved map[string]string) bool {
+		saved[name] = key
+		return true
+	})
+}
+
+// Remove forgets the keys saved for those variables and gives the names of those
+// that there were.
+func (k *Keys) Remove(names ...string) (removed []string, err error) {
+	return k.remove(func(name string) bool { return slices.Contains(names, name) })
+}
+
+// RemoveAll forgets all saved keys and gives their names.
+func (k *Keys) RemoveAll() (removed []string, err error) {
+	return k.remove(func(string) bool { return true })
+}
+
+func (k *Keys) remove(which func(name string) bool) (removed []string, err error) {
+	if _, err := os.Stat(k.dir); k.dir == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nothing was ever saved: make no directory
+	}
+	err = k.change(func(saved map[string]string) bool {
+		for _, name := range slices.Sorted(maps.Keys(saved)) {
+			if which(name) {
+				removed = append(removed, name)
+				delete(saved, name)
+			}
+		}
+		return len(removed) > 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, nil
+}
+
+// change writes what edit makes of the saved keys, if edit says so. The file is
+// read and written under a lock, so that no process undoes what another did.
+func (k *Keys) change(edit func(saved map[string]string) bool) (err error) {
+	if k.dir == "" {
+		return errors.New("saved keys: no home directory: set HOME or ZEPH_HOME")
+	}
+	if err := MakeDir(k.dir); err != nil {
+		return fmt.Errorf("saved keys: %w", err)
+	}
+	unlock, err := lockDir(k.dir)
+	if err != nil {
+		return fmt.Errorf("saved keys: %w", err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	saved, err := k.read()
+	if err != nil {
+		return fmt.Errorf("%w: repair or remove the file first", err)
+	}
+	if saved == nil {
+		saved = map[string]string{}
+	}
+	// A process that was killed while it wrote may have left these.
+	left, _ := fs.Glob(os.DirFS(k.dir), Temporary(FileName))
+	for _, name := range left {
+		if err := os.Remove(filepath.Join(k.dir, name)); err != nil {
+			return fmt.Errorf("saved keys: %w", err)
+		}
+	}
+	if !edit(saved) {
+		return nil
+	}
+	if len(saved) == 0 {
+		err = os.Remove(k.File())
+	} else {
+		err = ReplaceFile(k.File(), formatKeys(saved), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("saved keys: %w", err)
+	}
+	return nil
+}
+
+// formatKeys writes the lines that parseKeys reads.
+func formatKeys(saved map[string]string) []byte {
+	var b strings.Builder
+	b.WriteString("# Written by \"zeph-acp login\". A variable of the environment goes before its line here.\n")
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		fmt.Fprintf(&b, "%s = %s\n", toml.FormatKey(name), toml.FormatString(saved[name]))
+	}
+	return []byte(b.String())
+}
