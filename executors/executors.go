@@ -261,6 +261,8 @@ type Result struct {
 	// file that was read still is what it was. The result cache asks it before
 	// it gives a result again; nil means that it never may.
 	Valid func() bool
+	// ValidSize is how much memory Valid holds, in bytes, roughly.
+	ValidSize int
 	// Done, if not nil, is called once after the final update was sent, also
 	// where it comes beside an error; it releases what the client still had to
 	// show, such as a terminal.

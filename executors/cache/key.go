@@ -44,7 +44,7 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 // size is what an entry takes, in bytes, at least roughly.
 func size(e *entry) (n int, ok bool) {
 	const each = 512 // the entry itself, and its place
-	n = each + len(e.result.Text) + len(e.url)
+	n = each + len(e.result.Text) + e.result.ValidSize + len(e.url)
 	for _, p := range e.paths {
 		n += len(p)
 	}

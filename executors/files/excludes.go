@@ -17,10 +17,14 @@ func (t *tools) globalIgnore(ignoring bool) *ignore {
 	if !ignoring {
 		return nil
 	}
-	top := &ignore{}
+	return &ignore{userRules: parseRules(t.userExcludes())}
+}
+
+// userExcludes returns the text of the user's own excludes.
+func (t *tools) userExcludes() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return top
+		return ""
 	}
 	config := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) {
@@ -40,8 +44,7 @@ func (t *tools) globalIgnore(ignoring bool) *ignore {
 			}
 		}
 	}
-	top.userRules = parseRules(t.readUser(file))
-	return top
+	return t.readUser(file)
 }
 
 // readUser reads a small regular file of the user, wherever links put it; what

@@ -112,30 +112,44 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	if err := t.checkStart(in.Path); err != nil {
 		return fail(ctx, err)
 	}
-	found, notes, err := t.findIn(ctx, s, in)
+	watch := t.watch(s.target, t.ignoring(in.IncludeIgnored))
+	found, notes, err := t.findIn(ctx, s, in, watch)
 	if s.implied && (errors.Is(err, fs.ErrNotExist) || err != nil && !t.isDirectory(s.target)) {
 		found, notes, err = nil, "", nil
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", s.target))
 	}
+	res := executors.Result{}
+	res.Valid, res.ValidSize = watch.valid()
 	if len(found) == 0 {
-		return executors.Result{Text: fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), notes)}, nil
+		res.Text = fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), notes)
+		return res, nil
 	}
 	text := strings.Join(found[:min(len(found), t.cfg.MaxResults)], "\n")
 	if len(found) > t.cfg.MaxResults {
 		text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", t.cfg.MaxResults, len(found))
 	}
-	return executors.Result{Text: text + notes}, nil
+	res.Text = text + notes
+	return res, nil
 }
 
 // findIn gives all that matches, sorted. Of what is not shown the names are left out.
-func (t *tools) findIn(ctx context.Context, s search, in findInput) (found []string, notes string, err error) {
+func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch) (found []string, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := newPathMatcher(s.pattern)
 	look := func(e entry, _ func() bool) (path string, ok bool, err error) {
 		dir := e.Type.IsDir()
-		if dirsOnly && !dir || !matches(e) || !t.inside(s.target, e) {
+		if dir {
+			watch.entry(e)
+		}
+		if dirsOnly && !dir || !matches(e) {
+			return "", false, nil
+		}
+		if e.Type&fs.ModeSymlink != 0 {
+			watch.entry(e)
+		}
+		if !t.inside(s.target, e) {
 			return "", false, nil
 		}
 		path = e.path()

@@ -88,12 +88,15 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 		return fail(ctx, err)
 	}
 	out, notes := &matches{searcher: s}, ""
-	var valid func() bool // of a tree it would cost as much as the search
+	res := executors.Result{}
 	if t.isDirectory(tg) {
-		notes, err = t.grepTree(ctx, tg, in, out)
+		watch := t.watch(tg, t.ignoring(in.IncludeIgnored))
+		if notes, err = t.grepTree(ctx, tg, in, out, watch); err == nil {
+			res.Valid, res.ValidSize = watch.valid()
+		}
 	} else {
 		if t.readsDisk() {
-			valid = t.unchanged(in.Path, tg)
+			res.Valid = t.unchanged(in.Path, tg)
 		}
 		err = t.grepFile(ctx, tg, out)
 	}
@@ -103,7 +106,8 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if out.hits == 0 && strings.Contains(in.Pattern, `\n`) {
 		notes = "\n[a match never goes over the end of a line]" + notes
 	}
-	return executors.Result{Text: out.result(in.Pattern) + notes, Valid: valid}, nil
+	res.Text = out.result(in.Pattern) + notes
+	return res, nil
 }
 
 // grepFile searches one file that was asked for by name, unsaved changes
@@ -125,7 +129,7 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 }
 
 // grepTree searches the files of a directory on disk, as far as they are text.
-func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matches) (string, error) {
+func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matches, watch *watch) (string, error) {
 	included := func(entry) bool { return true }
 	if in.Include != "" {
 		include := in.Include
@@ -137,9 +141,13 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 	newVisit := func() visit[fileMatches] {
 		var b searching
 		return func(e entry, stopped func() bool) (found fileMatches, ok bool, err error) {
+			if e.Type.IsDir() {
+				watch.entry(e)
+			}
 			if !e.Type.IsRegular() || !included(e) {
 				return found, false, nil
 			}
+			watch.entry(e)
 			data, size, err := e.dir.Read(e.Name, b.data, t.cfg.MaxFileBytes)
 			if b.data = data; err != nil { // to use its memory again
 				return found, false, err

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -97,5 +98,59 @@ func TestValidThroughLink(t *testing.T) {
 	b.buffered(map[string]string{"d/a": "x\n"})
 	if res := b.run("read", in{"path": "d/a"}); res.Valid != nil {
 		t.Error("a buffer can be told to be unchanged")
+	}
+}
+
+// The result of a walk holds as long as all that it looked at is the same.
+func TestWalkIsValid(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n", ".ignore": "", "other/c": ""}
+	changes := map[string]struct {
+		change     func(b *bench) error
+		find, grep bool // still hold
+	}{
+		"nothing":           {func(*bench) error { return nil }, true, true},
+		"another directory": {func(b *bench) error { return os.WriteFile(b.path("other/c"), []byte("x"), 0o644) }, true, true},
+		"a file's text":     {func(b *bench) error { return os.WriteFile(b.path("p/a.go"), []byte("nothing"), 0o644) }, true, false},
+		"a file left out":   {func(b *bench) error { return os.WriteFile(b.path("p/d/n.txt"), []byte("nothing"), 0o644) }, true, true},
+		"a new file":        {func(b *bench) error { return os.WriteFile(b.path("p/d/new.go"), []byte("needle"), 0o644) }, false, false},
+		"a removed file":    {func(b *bench) error { return os.Remove(b.path("p/d/b.go")) }, false, false},
+		"a mode":            {func(b *bench) error { return os.Chmod(b.path("p/d"), 0o700) }, false, false},
+		"patterns":          {func(b *bench) error { return os.WriteFile(b.path("p/.gitignore"), []byte("*.go\n"), 0o644) }, false, false},
+		"patterns above":    {func(b *bench) error { return os.WriteFile(b.path(".ignore"), []byte("*.go\n"), 0o644) }, false, false},
+		"new patterns":      {func(b *bench) error { return os.WriteFile(b.path("p/d/.ignore"), []byte("*.go\n"), 0o644) }, false, false},
+		"new repository": {func(b *bench) error {
+			return errors.Join(os.MkdirAll(b.path(".git/info"), 0o755), os.WriteFile(b.path(".git/info/exclude"), []byte("*.go\n"), 0o644))
+		}, false, false},
+	}
+	type result struct {
+		b          *bench
+		find, grep executors.Result
+	}
+	results := map[string]result{}
+	for name := range changes {
+		results[name] = result{b: newBench(t, files)}
+	}
+	fresh := newBench(t, files)
+	if res := fresh.run("grep", in{"pattern": "needle", "path": "p"}); res.Valid != nil {
+		t.Error("files that were just written can be told from files that are written again")
+	}
+	for name, r := range results {
+		age(t, r.b, "p/a.go", "p/d/b.go", "p/d/n.txt", "p/.gitignore", ".ignore", "p/d", "p", "other", ".")
+		r.find, r.grep = r.b.run("find_path", in{"pattern": "*.go", "path": "p"}), r.b.run("grep", in{"pattern": "needle", "path": "p", "include": "*.go"})
+		results[name] = r
+	}
+	for name, c := range changes {
+		r := results[name]
+		if r.find.Valid == nil || r.grep.Valid == nil {
+			t.Fatalf("%s: nothing can be kept", name)
+		}
+		must(t, c.change(r.b))
+		if find, grep := r.find.Valid(), r.grep.Valid(); find != c.find || grep != c.grep {
+			t.Errorf("%s: find holds %t, grep %t", name, find, grep)
+		}
+		if r.find.ValidSize == 0 || r.grep.ValidSize <= r.find.ValidSize {
+			t.Errorf("%s: sizes %d, %d", name, r.find.ValidSize, r.grep.ValidSize)
+		}
 	}
 }

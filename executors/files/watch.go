@@ -1,0 +1,143 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxWatched bounds how many files and directories a result can depend on and
+// still be cached. Looking at them all again must be cheaper than the walk.
+const maxWatched = 2000
+
+// watch collects what the result of a walk depends on: the directories that it
+// listed, the files that it read, and the files of patterns. Its methods may be
+// called concurrently.
+type watch struct {
+	tools    *tools
+	start    target
+	ignoring bool
+	began    time.Time
+	excludes string // of the user
+
+	over  atomic.Bool // too many, or something that cannot be watched
+	mu    sync.Mutex
+	paths []string
+}
+
+// watch begins to collect, before a walk from tg.
+func (t *tools) watch(tg target, ignoring bool) *watch {
+	w := &watch{tools: t, start: tg, ignoring: ignoring, began: time.Now()}
+	if ignoring {
+		w.excludes = t.userExcludes()
+	}
+	w.directory(tg.abs)
+	for dir := tg.abs; ignoring && !slices.Contains(t.roots.Dirs(), dir) && t.roots.Contains(filepath.Dir(dir)); {
+		dir = filepath.Dir(dir)
+		w.directory(dir)
+	}
+	return w
+}
+
+// entry adds an entry of the walk: a directory, or a file or link that is looked
+// into.
+func (w *watch) entry(e entry) {
+	if w.over.Load() {
+		return
+	}
+	abs := filepath.Join(w.start.abs, filepath.FromSlash(e.path()))
+	switch {
+	case e.Type.IsDir():
+		w.directory(abs)
+	case e.Type.IsRegular():
+		w.add(abs)
+	default: // what a link leads to may change anywhere
+		w.over.Store(true)
+	}
+}
+
+// directory adds a directory with its files of patterns. A new one changes the
+// time of the directory, except in .git.
+func (w *watch) directory(abs string) {
+	w.add(abs)
+	if !w.ignoring {
+		return
+	}
+	for _, name := range []string{".ignore", ".gitignore"} {
+		if _, err := os.Lstat(filepath.Join(abs, name)); err == nil {
+			w.add(filepath.Join(abs, name))
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(abs, gitDir)); err == nil {
+		w.add(filepath.Join(abs, gitDir, "info", "exclude"))
+	}
+}
+
+func (w *watch) add(abs string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.paths) == maxWatched {
+		w.over.Store(true)
+		return
+	}
+	w.paths = append(w.paths, abs)
+}
+
+// seen is the state of one path.
+type seen struct {
+	path string
+	info fs.FileInfo // nil: there is nothing
+}
+
+// seenBytes is about what a seen takes in memory, its path aside.
+const seenBytes = 400
+
+// valid is for Result.Valid, after the walk: it reports whether all is as it was.
+// That the call's path still leads to the start is for the cache to compare.
+// It is nil where that could not be told: what changed since shortly before the
+// walk began may have changed while it was read. size is what it holds, in bytes.
+func (w *watch) valid() (unchanged func() bool, size int) {
+	if w.over.Load() {
+		return nil, 0
+	}
+	states := make([]seen, len(w.paths))
+	size = len(w.excludes)
+	for i, path := range w.paths {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && strings.Contains(path, gitDir):
+		case err != nil:
+			return nil, 0
+		case w.began.Sub(info.ModTime()) < settled || w.began.Sub(statusChanged(info)) < settled:
+			return nil, 0
+		}
+		states[i] = seen{path, info}
+		size += seenBytes + len(path)
+	}
+	return func() bool { return w.same(states) }, size
+}
+
+func (w *watch) same(states []seen) bool {
+	if w.ignoring && w.tools.userExcludes() != w.excludes {
+		return false
+	}
+	for _, s := range states {
+		info, err := os.Lstat(s.path)
+		if s.info == nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				return false
+			}
+			continue
+		}
+		if err != nil || !sameState(s.info, info) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,54 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCachedSearches runs the same searches twice. The audit log shows which of
+// them came from the result cache: all that repeat one, until a file changes.
+func TestCachedSearches(t *testing.T) {
+	find, grep := map[string]any{"pattern": "*.go"}, map[string]any{"pattern": "needle", "path": "d"}
+	p := newProvider(t,
+		answer(call("c1", "find_path", find)), answer(call("c2", "find_path", find)),
+		answer(call("c3", "grep", grep)), answer(call("c4", "grep", grep)),
+		answer(call("c5", "write", map[string]any{"path": "d/b.go", "content": "needle\n"})),
+		answer(call("c6", "grep", grep)), answer(say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.env()})
+	e.file("d/a.go", "needle\n")
+	e.file("d/b.go", "x\n")
+	written := time.Now()
+	s := e.session()
+	eventually(t, 10*time.Second, "changes of files to be told apart by their times", func() bool { return time.Since(written) > 2500*time.Millisecond })
+	e.prompt(s, "look")
+	var got []string
+	for line := range strings.Lines(auditLog(t, e.home)) {
+		var entry struct {
+			Tool   string
+			Cached bool
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Cached {
+			entry.Tool += " cached"
+		}
+		got = append(got, entry.Tool)
+	}
+	if want := []string{"find_path", "find_path cached", "grep", "grep cached", "write", "grep"}; !slices.Equal(got, want) {
+		t.Errorf("on record %q, want %q", got, want)
+	}
+}
+
+func auditLog(t testing.TB, home string) string {
+	text, err := os.ReadFile(filepath.Join(home, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
