@@ -98,14 +98,27 @@ func (s *Session) announce(ctx context.Context) {
 	if first {
 		s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: s.commands()})
 		s.showOptions(ctx)
+		s.showUsage(ctx)
 		s.noticeWarnings(ctx)
+	}
+}
+
+// showUsage sends how full the context is, which no replay has shown.
+func (s *Session) showUsage(ctx context.Context) {
+	s.mu.Lock()
+	usage, show := s.usage, s.resumed && s.usage.Size > 0
+	s.resumed = false
+	s.mu.Unlock()
+	if show {
+		s.send(ctx, usage)
 	}
 }
 
 // maxAbout bounds the description of a tool's command, in characters.
 const maxAbout = 100
 
-// commands lists the commands for the client, one for each tool among them.
+// commands lists the commands for the client: ours, then those of the tools that a
+// person would type. The others work too.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {
@@ -118,7 +131,7 @@ func (s *Session) commands() []acp.Command {
 	for _, c := range commands() {
 		add(c.name, c.description, c.hint)
 	}
-	for _, t := range s.runner().Tools() {
+	for _, t := range s.runner().Typed() {
 		add(t.Name, "Tool: "+summary(t.Description), local.Hint(t))
 	}
 	return out
@@ -151,6 +164,9 @@ func (s *Session) help(context.Context, string) (string, error) {
 			hint = " " + c.Input.Hint
 		}
 		fmt.Fprintf(&b, "- `/%s%s`: %s\n", c.Name, hint, c.Description)
+	}
+	if len(s.runner().Tools()) > len(s.runner().Typed()) {
+		b.WriteString("\nThe other tools can be called in the same way, with JSON: `/tools` lists them.\n")
 	}
 	return b.String(), nil
 }
@@ -345,7 +361,7 @@ func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
 	if s.all.Store == nil {
 		return "Sessions are not saved here.", nil
 	}
-	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed})
+	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
 	if err != nil {
 		return "", fmt.Errorf("list the sessions: %w", err)
 	}

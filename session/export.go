@@ -30,7 +30,7 @@ type Export struct {
 // ExportedEvent is one entry of the session's log.
 type ExportedEvent struct {
 	Time time.Time       `json:"time"`
-	Kind string          `json:"kind"` // of agent.Event
+	Kind string          `json:"kind"` // of transcript.Event
 	Data json.RawMessage `json:"data"`
 }
 

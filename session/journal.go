@@ -14,7 +14,7 @@ import (
 )
 
 // journal is the log of one session. What is recorded goes to the store at once,
-// from the first prompt on: a session that never had one is not kept.
+// from the first prompt or change of a setting on: a session without any is not kept.
 //
 // What cannot be stored stays in memory, the session goes on, and the user is
 // told; at each turn's begin it is tried again, so that a database which was only
@@ -31,7 +31,7 @@ type journal struct {
 	mu      sync.Mutex // held for a moment only, since the read goroutine notes too
 	session store.Session
 	stored  bool          // the store has the session
-	begun   bool          // there was a prompt
+	begun   bool          // there was a prompt, or a setting was changed
 	pending []store.Event // not stored yet
 	lost    int           // events that could not be read, of which the user was told
 	last    int64         // up to which event of the store this process knows the session
@@ -78,7 +78,7 @@ func (j *journal) finish() {
 func (j *journal) add(events []transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
-		case transcript.Prompt:
+		case transcript.Prompt, transcript.Setting:
 			j.begun = true
 		case transcript.Title:
 			j.session.Title = e.Title
@@ -283,7 +283,7 @@ func (j *journal) isBroken() error {
 	return j.broken
 }
 
-// hasBegun tells whether there was a prompt.
+// hasBegun reports whether the session is to be stored.
 func (j *journal) hasBegun() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

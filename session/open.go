@@ -133,6 +133,9 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	}
 	defer t.End()
 	if !replay {
+		sess.mu.Lock()
+		sess.resumed = true
+		sess.mu.Unlock()
 		return sess, nil
 	}
 	// Between two turns, so that the replay is whole and in order.
@@ -273,7 +276,7 @@ func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.Lis
 	if s.Store == nil {
 		return r, nil
 	}
-	q := store.Query{Cursor: p.Cursor}
+	q := store.Query{Cursor: p.Cursor, Kind: transcript.Prompt{}.Kind()}
 	if p.CWD != "" {
 		q.CWD = filepath.Clean(p.CWD)
 	}

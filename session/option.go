@@ -207,10 +207,14 @@ func (s *Session) setModel(name string) error {
 	return nil
 }
 
-// change makes a change and notes it.
+// change makes a change and notes it. A session that had no prompt yet is stored from
+// then on: another process may go on with it.
 func (s *Session) change(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.journal.hasBegun() {
+		s.journal.note(s.initial()...)
+	}
 	set()
 	s.journal.note(transcript.Setting{ID: id, Value: value})
 }

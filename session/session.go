@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -35,8 +36,10 @@ type Agent interface {
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Say tells the user something that the model doesn't see.
 	Say(ctx context.Context, text string) error
-	// Tools lists what the model is offered.
+	// Tools lists the tools that the model is offered.
 	Tools() []llm.Tool
+	// Typed lists those of them that a person would call.
+	Typed() []llm.Tool
 }
 
 // Setup is what an agent is made of. Its functions tell how things are now.
@@ -197,6 +200,7 @@ type Session struct {
 	told     []string           // those that he was, for /status
 	look     func()             // of its Opening
 	opened   bool               // the client was told what it must know of the session
+	resumed  bool               // without a replay, so that the client has no usage yet
 	last     *turn              // the end of the queue; nil before the first turn
 	turns    map[*turn]struct{} // running and queued
 	closed   bool               // no turn begins any more
@@ -294,7 +298,9 @@ func (s *Session) record(events ...transcript.Event) {
 		switch e := e.(type) {
 		case transcript.Prompt:
 			if !s.journal.hasBegun() {
+				s.mu.Lock()
 				events = append(s.initial(), events...)
+				s.mu.Unlock()
 			}
 			if s.journal.title() == "" && !e.Local {
 				events = append(events, transcript.Title{Title: titleOf(e.Content)})
@@ -327,10 +333,8 @@ func tells(e transcript.Event) bool {
 	return true
 }
 
-// initial are the settings of a session that begins.
+// initial returns the settings of a session that begins; s.mu is held.
 func (s *Session) initial() []transcript.Event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
 		transcript.Setting{ID: optionModel, Value: s.settings.model},
@@ -338,7 +342,8 @@ func (s *Session) initial() []transcript.Event {
 	}
 }
 
-// spend counts what an answer cost and gives the sum in its currency.
+// spend counts what an answer cost and returns the sum in its currency, rounded to
+// the sixth decimal.
 func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
 	amount, currency, ok := llm.Cost(m, u)
 	if !ok {
@@ -347,5 +352,5 @@ func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.costs[currency] += amount
-	return &acp.Cost{Amount: s.costs[currency], Currency: currency}
+	return &acp.Cost{Amount: math.Round(s.costs[currency]*1e6) / 1e6, Currency: currency}
 }

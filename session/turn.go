@@ -16,9 +16,10 @@ type turn struct {
 	session *Session
 	ctx     context.Context // a turn is begun on one goroutine and run on another
 	cancel  context.CancelCauseFunc
-	load    bool          // is no prompt's
-	before  *turn         // nil for the first
-	done    chan struct{} // closed when this turn and all before it have given back their places
+	load    bool               // is no prompt's
+	before  *turn              // nil for the first
+	unrun   []acp.ContentBlock // the prompt that was cancelled before its turn
+	done    chan struct{}      // closed when this turn and all before it have given back their places
 }
 
 // Begin takes a place at the end of the queue.
@@ -55,6 +56,7 @@ func (t *turn) wait() error {
 // Run waits for its place and runs the prompt.
 func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	if err := t.wait(); err != nil {
+		t.unrun = prompt
 		return "", err
 	}
 	s := t.session
@@ -130,6 +132,22 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 	return reason, err
 }
 
+// keep stores a prompt that was cancelled before its turn, after the turns before it.
+// No model sees it.
+func (t *turn) keep() {
+	s := t.session
+	if t.unrun == nil {
+		return
+	}
+	end, moved, err := s.journal.begin(context.Background(), func(error) {})
+	if err != nil || moved { // another process has the session
+		return
+	}
+	defer end()
+	s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: t.unrun, Local: true})
+	s.journal.record(transcript.TurnEnd{Reason: acp.StopCancelled})
+}
+
 // End gives the place back. A turn that was cancelled in the queue is answered at
 // once, but the one after it still waits for the one before it.
 func (t *turn) End() {
@@ -138,7 +156,11 @@ func (t *turn) End() {
 	t.session.mu.Unlock()
 	t.cancel(nil)
 	if before := t.before; before != nil {
-		go func() { <-before.done; close(t.done) }()
+		go func() {
+			<-before.done
+			t.keep()
+			close(t.done)
+		}()
 		return
 	}
 	close(t.done)

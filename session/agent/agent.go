@@ -190,6 +190,22 @@ func (a *Agent) Tools() []llm.Tool {
 	return out
 }
 
+// Typed lists the tools that a person would call as /TOOL: those that do something
+// outside the session and need at most one text, and no id of something.
+func (a *Agent) Typed() []llm.Tool {
+	var out []llm.Tool
+	internal := map[string]bool{}
+	for _, tool := range a.Chain.Tools() {
+		internal[tool.Name] = tool.Effect.InternalOnly()
+	}
+	for _, tool := range a.Tools() {
+		if !internal[tool.Name] && local.Short(tool) {
+			out = append(out, tool)
+		}
+	}
+	return out
+}
+
 // offers lists what the model is offered with the next call.
 func (a *Agent) offers(m llm.Model) []llm.Tool {
 	if a.Toolset != nil {

@@ -13,6 +13,7 @@ type Query struct {
 	CWD    string // only sessions of this directory; "" means all
 	Cursor string // next of the List before; "" means from the start
 	Limit  int    // at most that many; 0 means 100
+	Kind   string // only sessions with an event of this kind; "" means all
 }
 
 // List gives stored sessions, the last updated first, those of one moment by id. next is the Cursor
@@ -31,6 +32,9 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		limit = 100
 	}
 	query, args := "SELECT "+columns+" FROM sessions WHERE ", []any{}
+	if q.Kind != "" {
+		query, args = query+"EXISTS (SELECT 1 FROM events WHERE session = n AND kind = ?) AND ", append(args, q.Kind)
+	}
 	if q.CWD != "" {
 		query, args = query+"cwd = ? AND ", append(args, q.CWD)
 	}

@@ -215,9 +215,10 @@ func attached(b acp.ContentBlock) int {
 	return n
 }
 
-// fit makes a tool call one that this client can show. The terminals of the
-// client that saw it first are gone: one that shows terminals of the agent's gets
-// those, opened by the announcement and filled by the result.
+// fit makes a tool call one that this client can show. The client's terminals that
+// it ran in are gone, and the text has what they showed. A client that shows
+// terminals of the agent's gets those, opened by the announcement and filled by the
+// result.
 func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	cwd := ""
 	if u.Meta != nil && u.Meta.Info != nil {
@@ -233,9 +234,7 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	}
 	rest := slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 	if !r.caps.TerminalOutput {
-		if !r.caps.Terminal {
-			u.Content = rest
-		}
+		u.Content = rest
 		return u
 	}
 	u.Content = append([]acp.ToolContent{{Type: "terminal", TerminalID: terminal}}, rest...)

@@ -143,6 +143,14 @@ func Hint(t llm.Tool) string {
 	return textcalls.ExampleInput(required)
 }
 
+// Short reports whether a person can call a tool without JSON: it needs nothing, or
+// one text that is no id.
+func Short(t llm.Tool) bool {
+	params := textcalls.Params(t)
+	short := shortParam(params)
+	return len(textcalls.Required(params)) == 0 || short != "" && short != "id"
+}
+
 // shortParam returns the parameter that may follow "/TOOL" without JSON, or "": the
 // only required one; where no parameter is required, a first one named path, or the
 // only string.

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Some clients set options in one process and send the first prompt in another.
+func TestOptionsBeforeTheFirstPrompt(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
+	one := connect(t, path, `{"text":"a"}`, `{}`)
+	id := one.open(dir)
+	one.want("mode", one.call("session/set_mode", `{"sessionId":"`+id+`","modeId":"auto"}`), "{}")
+	one.want("model", one.call("session/set_config_option", `{"sessionId":"`+id+`","configId":"model","value":"direct"}`), "direct")
+	other := connect(t, path, `{"text":"a"}`, `{}`)
+	other.want("not listed yet", other.call("session/list", `{}`), `"sessions":[]`)
+	got := other.call("session/resume", `{"sessionId":"`+id+`","cwd":"`+dir+`","mcpServers":[]}`)
+	other.want("mode", got, `"currentModeId":"auto"`)
+	other.want("model", got, `"currentValue":"direct"`)
+	other.want("first prompt", other.prompt(id, "hi"), "end_turn")
+	other.want("listed", other.call("session/list", `{}`), id)
+}
+
+// A prompt that was cancelled while it waited is part of the conversation that a
+// client is shown, and of none that a model gets.
+func TestCancelledInTheQueueIsStored(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
+	w := connect(t, path, `{"text":"a"}`, `{}`)
+	id := w.open(dir)
+	w.want("first prompt", w.prompt(id, "first"), "end_turn")
+	sess, err := w.all.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, queued := sess.Begin(t.Context()), sess.Begin(t.Context())
+	sess.Cancel()
+	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}); err == nil {
+		t.Error("it ran")
+	}
+	queued.End()
+	before.End()
+	after := sess.Begin(t.Context()).(*turn)
+	if err := after.wait(); err != nil {
+		t.Fatal(err)
+	}
+	after.End()
+	w.want("load", w.call("session/load", `{"sessionId":"`+id+`","cwd":"`+dir+`","mcpServers":[]}`), "configOptions")
+	if !slices.Contains(w.seen, "user_message second") {
+		t.Errorf("replayed %q", w.seen)
+	}
+	_, events, _, err := w.all.Stored(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range transcript.History(events) {
+		for _, b := range m.Blocks {
+			if strings.Contains(b.Text, "second") {
+				t.Error("a model would get it")
+			}
+		}
+	}
+	if end, ok := events[len(events)-1].(transcript.TurnEnd); !ok || end.Reason != acp.StopCancelled {
+		t.Errorf("ends with %+v", events[len(events)-1])
+	}
+}
+
+// priced is a model whose tokens cost something.
+type priced struct{ llm.Model }
+
+func (priced) Prices() llm.Price { return llm.Price{Input: 0.123, Output: 0.7} }
+
+func TestCostIsRounded(t *testing.T) {
+	s := &Session{costs: map[string]float64{}}
+	var c *acp.Cost
+	for range 7 {
+		c = s.spend(priced{}, llm.Usage{Input: 1, Output: 2})
+	}
+	if c == nil || c.Amount != math.Round(7*(0.123+1.4))/1e6 {
+		t.Errorf("%+v", c)
+	}
+}
