@@ -31,6 +31,8 @@ type CreateTerminalRequest struct {
 	Env             []EnvVariable `json:"env,omitempty"`
 	CWD             string        `json:"cwd,omitempty"`             // absolute
 	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept, of the tail
+
+	Meta map[string]any `json:"_meta,omitempty"`
 }
 
 // EnvVariable is set for a command.

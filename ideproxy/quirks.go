@@ -13,7 +13,10 @@ type quirks struct {
 	// unbuffered says that the client reads files from the disk alone, so that it
 	// need not be asked about a file that is not there.
 	unbuffered bool
-	why        string // one line for people: why commands do not run in its terminals
+	// holds says that the client runs a command read-only where [ReadOnlyMeta]
+	// says so.
+	holds bool
+	why   string // one line for people: why commands do not run in its terminals
 }
 
 // arguments says whether terminal/create passes each argument on as it is. bash -c
@@ -51,9 +54,14 @@ var clients = []struct {
 		name: "toad", quirks: quirks{arguments: kept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
 	},
-	{name: "zeph-acp-run", quirks: quirks{arguments: kept}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-run", quirks: quirks{arguments: kept, holds: true}, source: "cmd/zeph-acp/headless"},
 	{name: "zeph-acp-replay", quirks: quirks{arguments: kept}, source: "protocol-fixtures"},
 }
+
+// ReadOnlyMeta is the member of terminal/create's _meta that is true for a command
+// that may only read. Only the client of zeph-acp run gets it: that client can have
+// the kernel hold the command.
+const ReadOnlyMeta = "zeph-acp/readOnly"
 
 // quirksOf looks the client up.
 func quirksOf(client acp.Implementation) quirks {

@@ -48,7 +48,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	if err != nil {
 		return shell.Output{}, err
 	}
-	out := shell.Output{Terminal: term.ID, Release: term.Release}
+	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.holds(cmd)}
 	status, err := term.Wait(ctx)
 	switch {
 	case ctx.Err() == nil:
@@ -111,10 +111,19 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 
 // start runs a command in a terminal that keeps limit bytes of output.
 func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
-	return t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
+	req := acp.CreateTerminalRequest{
 		SessionID: cmd.Session, Command: shellName(), Args: cmd.Args(), CWD: cmd.Dir,
 		Env: t.env(cmd), OutputByteLimit: limit,
-	})
+	}
+	if t.holds(cmd) {
+		req.Meta = map[string]any{ReadOnlyMeta: true}
+	}
+	return t.Client.CreateTerminal(ctx, req)
+}
+
+// holds reports whether the client has the kernel hold the command.
+func (t *Terminal) holds(cmd shell.Command) bool {
+	return cmd.ReadOnly && quirksOf(t.Client.Info()).holds
 }
 
 // stop kills a command that ran out of time.

@@ -20,7 +20,7 @@ const maxLimited = 32
 // and remembers the command, where it seems to have failed because it could
 // only read; else "".
 func (l *limited) note(script string, out Output) string {
-	if out.ExitCode != nil && *out.ExitCode == 0 || !out.refused() {
+	if out.ExitCode != nil && *out.ExitCode == 0 || !(out.ReadOnly && out.says(refusals) || out.says(offline)) {
 		return ""
 	}
 	l.mu.Lock()
@@ -42,15 +42,19 @@ func (l *limited) has(script string) bool {
 // refusals are what programs print for EACCES and EPERM, in lower case.
 var refusals = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
 
+// offline is what go prints where its plain form kept it from a download, in lower
+// case.
+var offline = []string{"goproxy=off", "gotoolchain=local"}
+
 // maxRefused is how much of the end of an output is searched, in bytes.
 const maxRefused = 64 << 10
 
-// refused reports whether the end of the output names a refusal of the system.
-func (o Output) refused() bool {
+// says reports whether the end of the output has one of the texts.
+func (o Output) says(texts []string) bool {
 	end := o.Text
 	if o.Full != nil {
 		end = o.Full.Window(max(0, o.Full.Size()-maxRefused), maxRefused)
 	}
 	end = strings.ToLower(end[max(0, len(end)-maxRefused):])
-	return slices.ContainsFunc(refusals, func(what string) bool { return strings.Contains(end, what) })
+	return slices.ContainsFunc(texts, func(what string) bool { return strings.Contains(end, what) })
 }

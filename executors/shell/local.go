@@ -63,7 +63,7 @@ func (l Local) startShell(c Command, prog Program) (*Process, error) {
 	prog.Args, prog.Dir = c.Args(), c.Dir
 	l.Block, l.Extra = c.Env(l.Block, l.Extra)
 	if c.ReadOnly && l.ReadOnly != nil {
-		if prog, err = l.confine(prog); err != nil {
+		if prog, err = prog.Confined(l.ReadOnly); err != nil {
 			return nil, startFailure(err, c)
 		}
 	}

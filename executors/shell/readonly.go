@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -51,9 +52,9 @@ func readOnlyEnv() []string {
 	return env
 }
 
-// confine has prog run read-only, with a directory of its own for temporary
-// files.
-func (l Local) confine(prog Program) (Program, error) {
+// Confined returns the program as one that runs read-only, with a directory of its
+// own for temporary files. restrict is as [Local.ReadOnly].
+func (prog Program) Confined(restrict func(temp string) error) (Program, error) {
 	temp, err := os.MkdirTemp("", "zeph-acp-")
 	if err != nil {
 		return prog, err
@@ -62,9 +63,9 @@ func (l Local) confine(prog Program) (Program, error) {
 	if real, err := filepath.EvalSymlinks(temp); err == nil {
 		temp = real
 	}
-	prog.Env = []string{"TMPDIR=" + temp}
+	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
 	prog.Confine = func() error {
-		if err := l.ReadOnly(temp); err != nil {
+		if err := restrict(temp); err != nil {
 			return fmt.Errorf("make the command read-only: %w", err)
 		}
 		return nil

@@ -242,7 +242,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
 			Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
 	}
-	if out.ReadOnly {
+	if call.Judged != nil && call.Judged.ReadOnly {
 		note = executors.JoinLines(note, e.limited.note(in.Command, out))
 	}
 	undone, undoErr := e.finish(snap, call, out.ExitCode, late)

@@ -312,6 +312,7 @@ func TestLimited(t *testing.T) {
 		"a full disk":     {Output{Text: "touch: cannot touch 'a': Read-only file system\n", ExitCode: new(1)}, false},
 		"the network":     {Output{Text: "dial tcp: lookup proxy: socket: Operation not permitted\n", ExitCode: new(1)}, true},
 		"another failure": {Output{Text: "no such file\n", ExitCode: new(1)}, false},
+		"a download":      {Output{Text: "go: a@v1: module lookup disabled by GOPROXY=off\n", ExitCode: new(1)}, true},
 		"no failure":      {Output{Text: "grep found: Permission denied\n", ExitCode: new(0)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +320,7 @@ func TestLimited(t *testing.T) {
 			e := New(answer{out: tt.out}, t.TempDir(), Defaults())
 			e.Root, _ = filepath.EvalSymlinks(e.Root)
 			call := bashCall("go list ./...")
-			call.Judged = &executors.Judged{Script: "go list ./..."}
+			call.Judged = &executors.Judged{Script: "go list ./...", ReadOnly: true}
 			res, err := e.Execute(t.Context(), call)
 			if err != nil || strings.Contains(res.Text, "[read-only:") != tt.want {
 				t.Errorf("Execute: %q, %v; want a note: %t", res.Text, err, tt.want)

@@ -11,6 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 
 const (
@@ -100,9 +102,14 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 	for _, v := range p.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	id, err := c.terminals.start(shell.Program{
-		Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper,
-	}, c.View.Output)
+	prog := shell.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
+	if restrict := sandbox.ReadOnly(); restrict != nil && p.Meta[ideproxy.ReadOnlyMeta] == true {
+		var err error
+		if prog, err = prog.Confined(restrict); err != nil {
+			return nil, err
+		}
+	}
+	id, err := c.terminals.start(prog, c.View.Output)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,40 @@
+package headless
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
+)
+
+// A command that the agent marks as read-only cannot write, whatever it is.
+func TestReadOnlyTerminal(t *testing.T) {
+	if sandbox.ReadOnly() == nil {
+		t.Skip("this system cannot hold a command to reading")
+	}
+	for name, tt := range map[string]struct {
+		meta  map[string]any
+		wrote bool
+	}{
+		"held":  {map[string]any{ideproxy.ReadOnlyMeta: true}, false},
+		"other": {nil, true},
+	} {
+		dir := t.TempDir()
+		c := &client{Turn: &Turn{Dir: dir, View: &JSON{W: io.Discard}}}
+		made, err := c.createTerminal(t.Context(), acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x > a"}, CWD: dir, Meta: tt.meta})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := c.waitForExit(t.Context(), terminalRequest{made.(map[string]string)["terminalId"]}); err != nil {
+			t.Error(name, err)
+		}
+		c.terminals.close()
+		if _, err := os.Stat(filepath.Join(dir, "a")); (err == nil) != tt.wrote {
+			t.Errorf("%s: the file: %v", name, err)
+		}
+	}
+}
