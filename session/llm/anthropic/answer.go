@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// wireEvent is an event of the stream, as far as it is used. The SDK's own type
+// streamEvent is the part of a stream's event that we use. The SDK's own type
 // has every field of every variant: each chunk would cost 10 µs and 8 KB instead
 // of 1.5 µs and 0.7 KB.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
@@ -32,7 +32,7 @@ type streamEvent struct {
 	Usage streamUsage     `json:"usage"`
 	Error json.RawMessage `json:"error"`
 
-	// These are of an answer that comes as one piece.
+	// Members of an answer that is not streamed.
 	Content    []streamBlock `json:"content"`
 	StopReason string        `json:"stop_reason"`
 }
@@ -52,23 +52,22 @@ type streamUsage struct {
 	Output     wire.TokenCount `json:"output_tokens"`
 }
 
-// claudeAnswer turns the events of one stream into Events.
+// answerReader turns the events of one stream into llm events.
 type answerReader struct {
 	provider string
-	unsigned bool // others than Anthropic want thoughts back that they didn't sign
+	unsigned bool // other servers than Anthropic want unsigned thoughts back
 	usage    streamUsage
 	stop     string // the API's stop reason
-	made     int    // calls that were emitted
+	made     int    // number of calls emitted
 	ids      wire.CallIDs
 
-	thought thoughtBlock // that is being sent; Type is empty if none is
+	thought thoughtBlock // the thought in progress; Type is empty if there is none
 	think   strings.Builder
-	calls   []*openCall // that are not emitted yet
+	calls   []*openCall // not emitted yet
 	wire.ArgumentCount
 }
 
-// claudeCall is a call that is being sent. Blocks come one after the other, but
-// not from all servers.
+// openCall is a call in progress. Blocks follow one another, but not from all servers.
 type openCall struct {
 	index int
 	call  llm.ToolCall
@@ -77,10 +76,9 @@ type openCall struct {
 	ended bool
 }
 
-// take reads one event. Done means that nothing is to be read any more: the
-// answer is complete, or emit gave false.
+// Take reads one event; see wire.Answer.
 func (a *answerReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
-	if string(data) == "[DONE]" { // of gateways that know Chat Completions better
+	if string(data) == "[DONE]" { // some gateways end as in Chat Completions
 		return true, a.End(emit)
 	}
 	var e streamEvent
@@ -112,10 +110,10 @@ func (a *answerReader) Take(data []byte, emit func(llm.Event) bool) (done bool, 
 		a.finish(emit)
 		return true, nil
 	}
-	return false, nil // ping, and what is yet to be invented
+	return false, nil // ping, and future events
 }
 
-// end completes an answer that lacks only message_stop.
+// End completes an answer that lacks only message_stop.
 func (a *answerReader) End(emit func(llm.Event) bool) error {
 	if a.stop == "" {
 		return wire.ErrBrokenOff
@@ -130,7 +128,7 @@ func (a *answerReader) finish(emit func(llm.Event) bool) {
 	}
 }
 
-// message reads the answer of a server that streams none.
+// message reads an answer that is not streamed.
 func (a *answerReader) message(e *streamEvent, emit func(llm.Event) bool) error {
 	a.usage, a.stop = e.Usage, e.StopReason
 	for i := range e.Content {
@@ -179,7 +177,7 @@ func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
 	return true
 }
 
-// call gives the call of a block; nil if it is something else.
+// call returns the open call of a block, or nil.
 func (a *answerReader) call(index int) *openCall {
 	for _, c := range slices.Backward(a.calls) {
 		if c.index == index && !c.ended {
@@ -189,7 +187,7 @@ func (a *answerReader) call(index int) *openCall {
 	return nil
 }
 
-// endThought emits what the provider wants back of a thought.
+// endThought emits the part of a thought that the provider wants back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	t := a.thought
 	t.Thinking = a.think.String()
@@ -205,9 +203,9 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }
 
-// endCalls emits the calls that are complete, and at the end of the answer all. One
-// waits for what comes after it, since only then is it known whether the output
-// limit cut it off.
+// endCalls emits the complete calls, and at the end of the answer all. A call waits for
+// its successor, since only then it is certain that the output limit did not cut it
+// off.
 func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 	for len(a.calls) > 0 && (all || a.calls[0].ended) {
 		c := a.calls[0]
@@ -229,13 +227,13 @@ func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 	return true
 }
 
-// reason translates the API's. A pause_turn ends the answer: it comes only with
-// tools that run at the provider, which are never offered.
+// reason translates the API's stop reason. A pause_turn ends the answer: it comes only
+// with tools that run at the provider, which are never offered.
 func (a *answerReader) reason() llm.StopReason {
 	if r, ok := wire.StopReasons[a.stop]; ok {
 		return r
 	}
-	if a.made > 0 { // whatever it says, they want results
+	if a.made > 0 { // calls need results, whatever the reason
 		return llm.StopTools
 	}
 	return llm.StopEnd
@@ -249,8 +247,8 @@ func (a *answerReader) usageEvent() llm.Event {
 	}}
 }
 
-// add takes over the counts of a later event, which are totals; what it leaves
-// out stays.
+// add merges the counts of a later event. They are totals; missing ones keep their
+// value.
 func (u *streamUsage) add(later streamUsage) {
 	u.Input = max(u.Input, later.Input)
 	u.CacheRead = max(u.CacheRead, later.CacheRead)
@@ -258,6 +256,6 @@ func (u *streamUsage) add(later streamUsage) {
 	u.Output = max(u.Output, later.Output)
 }
 
-// NewClaudeAnswer returns a reader of one answer of Anthropic's own, for the model of
-// that name.
+// NewAnswer returns a reader of one answer of Anthropic itself, for the model of that
+// name.
 func NewAnswer(name string) wire.Answer { return &answerReader{provider: name} }

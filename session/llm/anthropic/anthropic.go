@@ -32,46 +32,45 @@ func AtAnthropic(base string) bool {
 
 const (
 	defaultMaxTokens = 32_000
-	// deepMaxTokens leaves room for the thoughts of the highest efforts, which
-	// count as output.
+	// deepMaxTokens leaves room for the thoughts of the highest efforts, which count as
+	// output.
 	deepMaxTokens = 64_000
 )
 
-// ClaudeConfig is what a Claude needs to know.
+// Config describes a model.
 type Config struct {
 	Name    string        // of the provider; empty means "claude"
-	Model   string        // empty means DefaultClaude
+	Model   string        // empty means DefaultModel
 	BaseURL string        // with or without "/v1"; empty means Anthropic's own
-	APIKey  func() string // asked before each request, so that a later login counts
-	KeyEnv  string        // the variable that the user should set, for messages
+	APIKey  func() string // called before each request, so that a later login takes effect
+	KeyEnv  string        // the environment variable named in messages
 
 	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
-	Window    int       // 0 means what is known of the model, else 200,000
+	Window    int       // tokens; 0 means the known window of the model, else 200,000
 	Blind     bool      // takes no images
 	Price     llm.Price // the zero value means unknown
 }
 
-// Claude is a model behind Anthropic's Messages API. Nothing but its config
-// decides where it connects and with which key: the environment variables that
-// the SDK would look at are not.
+// Model is a model behind Anthropic's Messages API. Only its Config decides the address
+// and the key, never the environment variables that the SDK reads.
 //
 // System prompt, tools and the history up to the last message are marked for the
-// provider's cache. Models that decide themselves how much to think are asked to
-// show a summary of it. Their levels are "off", where they can do without, and
-// the API's efforts; those of older models, which get a budget, are "off", "low",
-// "medium" and "high".
+// provider's cache. Models that decide themselves how much to think are asked for a
+// summary of their thoughts. Their levels are the API's efforts, and "off" where that
+// is possible. Older models, which get a budget, have "off", "low", "medium" and
+// "high".
 type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
 	knows    modelFacts
 	client   func() *anthropic.Client
-	fills    atomic.Bool // calls get a thought that lack one: the server has refused them
+	fills    atomic.Bool // add a thought to calls without one, since the server has refused them
 }
 
 // ClaudeKeyEnv is the environment variable that holds the key of Anthropic's API.
 const KeyEnv = "ANTHROPIC_API_KEY"
 
-// claudeKinds is the HTTP status that the kinds of error would have had.
+// statusOfKind is the HTTP status of each kind of error in a stream.
 // https://platform.claude.com/docs/en/api/errors
 var statusOfKind = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
@@ -79,7 +78,7 @@ var statusOfKind = map[string]int{
 	"overloaded_error": 529,
 }
 
-// NewClaude makes a Claude. It connects to nothing yet.
+// New returns a model. It does not connect yet.
 func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
@@ -90,13 +89,13 @@ func New(cfg Config) *Model {
 	return c
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (c *Model) Name() string { return c.endpoint.Name() }
 
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (c *Model) Ready() error { return c.endpoint.Ready() }
 
-// Window is the configured one, else that of the model.
+// Window returns the configured window, else the model's.
 func (c *Model) Window() int {
 	if c.cfg.Window > 0 {
 		return c.cfg.Window
@@ -104,16 +103,16 @@ func (c *Model) Window() int {
 	return c.knows.window
 }
 
-// Levels lists the thought levels that the model is known to take.
+// Levels returns the thought levels that the model is known to accept.
 func (c *Model) Levels() []string { return c.knows.offers() }
 
-// Sees is true unless the configuration says that the endpoint takes no images.
+// Sees returns true unless the configuration says that the endpoint accepts no images.
 func (c *Model) Sees() bool { return !c.cfg.Blind }
 
-// LargestImage is in bytes: the API takes 5 MiB of base64.
+// LargestImage returns a size in bytes: the API accepts 5 MiB of base64.
 func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 
-// Prices are the configured ones.
+// Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
 
 func (c *Model) connect() *anthropic.Client {
@@ -126,15 +125,15 @@ func (c *Model) connect() *anthropic.Client {
 	if c.cfg.BaseURL != "" {
 		base, _ := wire.SplitQuery(c.cfg.BaseURL)
 		base, _ = wire.TrimEndpoint(base)
-		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds it
+		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds "/v1"
 	}
 	client := anthropic.NewClient(opts...)
 	return &client
 }
 
-// Stream asks for the next answer. A tool call whose arguments are not JSON
-// comes with a JSON string of what the model wrote instead of an object, so that
-// no tool takes it; one that was cut off by StopMaxTokens does not come at all.
+// Stream asks for the next answer. A tool call whose arguments are not JSON gets the
+// model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
+// off is dropped.
 func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
 	return c.endpoint.Stream(ctx, open, wire.JSONOrSSE, func() wire.Answer {
@@ -142,9 +141,9 @@ func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// open sends the request and gives the response with its stream of events.
+// open sends the request and returns the response with its stream of events.
 func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, error) {
-	filled := c.fills.Load() // another request may change it meanwhile
+	filled := c.fills.Load() // a concurrent request may change it
 	messages := llm.Repair(llm.Shown(c, req.Messages))
 	res, err := c.post(ctx, req, messages)
 	// A signed thought is refused when anything before it has changed, such as
@@ -156,8 +155,8 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 			return c.post(ctx, req, bare)
 		}
 	}
-	// DeepSeek and Kimi take no calls without the thoughts that led to them, which
-	// those of other models lack.
+	// DeepSeek and Kimi refuse calls without the thoughts that led to them, which calls
+	// of other models lack.
 	if !AtAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !filled {
 		c.fills.Store(true)
 		return c.post(ctx, req, messages)
@@ -175,14 +174,14 @@ func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Messag
 	return res, nil
 }
 
-// wantsThoughts tells whether a request failed for thoughts that are not in it.
+// wantsThoughts reports whether a request failed because thoughts are missing.
 func wantsThoughts(err error) bool {
 	e, ok := errors.AsType[*wire.StatusError](err)
 	return ok && e.Status == http.StatusBadRequest && (strings.Contains(e.Message, "thinking") || strings.Contains(e.Message, "reasoning_content")) &&
 		(strings.Contains(e.Message, "is missing") || strings.Contains(e.Message, "must be passed back"))
 }
 
-// refusesThoughts tells whether a request failed for the thoughts in it.
+// refusesThoughts reports whether a request failed because of its thoughts.
 func refusesThoughts(err error) bool {
 	e, ok := errors.AsType[*wire.StatusError](err)
 	return ok && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "thinking") &&

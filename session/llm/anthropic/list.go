@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// List gives the models that the key can use, the newest first.
+// List returns the models that the key can use, the newest first.
 // https://platform.claude.com/docs/en/api/models-list
 func (c *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := c.Ready(); err != nil {

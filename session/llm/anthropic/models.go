@@ -11,11 +11,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// DefaultClaude is the model that a Claude provider has without anyone picking
-// one.
+// DefaultModel is the model of a provider without a configured one.
 const DefaultModel = anthropic.ModelClaudeSonnet5_5
 
-// thinking is how a model is told whether to think.
+// thinking is how a request says whether to think.
 type thinking uint8
 
 const (
@@ -26,8 +25,8 @@ const (
 	thinkAlways                  // type adaptive; cannot be turned off
 )
 
-// The levels of a model that thinks, from least to most. Those that decide
-// themselves how much to think have the API's efforts, the others budgets. Each
+// The levels of a model that thinks, from least to most. Models that decide
+// themselves how much to think have the API's efforts, others have budgets. Each
 // model refuses the efforts that it doesn't have.
 // https://platform.claude.com/docs/en/build-with-claude/effort
 var (
@@ -39,20 +38,21 @@ var (
 // thinkBudgets are the budgets of the levels, in tokens.
 var thinkBudgets = map[string]int64{"low": 4_000, "medium": 12_000, "high": 24_000}
 
-// minThinkBudget is the smallest budget that the API takes.
+// minThinkBudget is the smallest budget that the API accepts.
 const minThinkBudget = 1_024
 
-// claudeModel is what a request depends on, of
+// modelFacts are the properties of a model that shape a request, from
+// https://platform.claude.com/docs/en/about-claude/models/overview
 // https://platform.claude.com/docs/en/about-claude/models/overview
 type modelFacts struct {
 	prefix string
 	window int // tokens
-	output int // most tokens of an answer
+	output int // longest answer, in tokens
 	thinks thinking
-	levels []string // besides off; nil where it is not known what the model takes
+	levels []string // besides off; nil if unknown
 }
 
-// claudeModels is asked from the top; the first prefix that fits counts.
+// knownModels are searched from the top; the first matching prefix counts.
 var knownModels = []modelFacts{
 	{"claude-haiku-4-5", 200_000, 64_000, thinkBudget, budgetLevels},
 	{"claude-sonnet-4-5", 200_000, 64_000, thinkBudget, budgetLevels},
@@ -78,12 +78,11 @@ var knownModels = []modelFacts{
 	{"", 200_000, 64_000, thinkBudget, nil}, // anything else that speaks the same protocol
 }
 
-// snapshot is what follows the name of a model to pin it: a date.
+// snapshot matches the date after the name of a pinned model.
 var snapshot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-20[0-9]{6}$`) })
 
-// claudeModelOf gives what is known of the model. One that shares no more than
-// the beginning of its name with a known one has no levels, since what it takes
-// is a guess.
+// factsOf returns the known properties of a model. A model that only begins like a
+// known one has no levels, since they would be a guess.
 func factsOf(name string) modelFacts {
 	for _, m := range knownModels {
 		rest, ok := strings.CutPrefix(name, m.prefix)
@@ -98,7 +97,7 @@ func factsOf(name string) modelFacts {
 	return modelFacts{}
 }
 
-// offers lists the levels to choose from, off included.
+// offers returns the levels to choose from, off included.
 func (m modelFacts) offers() []string {
 	if m.levels == nil || m.thinks == thinkAlways {
 		return slices.Clone(m.levels)
@@ -106,11 +105,11 @@ func (m modelFacts) offers() []string {
 	return append([]string{llm.ThoughtOff}, m.levels...)
 }
 
-// claudeLine is a model of the current generation, for people.
+// Line is a model of the current generation, for people.
 type Line struct{ Model, Title, About string }
 
-// currentClaude is the current generation that every key can use, the one for
-// most work first.
+// Current is the current generation that every key can use; the model for most work
+// comes first.
 var Current = []Line{
 	{anthropic.ModelClaudeSonnet5_5, "Claude Sonnet 5.5", "Fast and capable: for most work"},
 	{anthropic.ModelClaudeOpus5_5, "Claude Opus 5.5", "More capable: for long and difficult tasks"},

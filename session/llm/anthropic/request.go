@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// params writes a request whose messages are repaired already.
+// params builds a request from repaired messages.
 func (c *Model) params(req llm.Request, messages []llm.Message) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{
 		Model:     c.cfg.Model,
@@ -31,8 +31,8 @@ func (c *Model) params(req llm.Request, messages []llm.Message) anthropic.Messag
 		}
 		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: tool})
 	}
-	// The three breakpoints of the cache, in the order of the prefix that they
-	// close: tools, system, messages. The last one moves with the conversation.
+	// The three breakpoints of the cache, in the order of the prefix that each closes:
+	// tools, system, messages. The last one moves with the conversation.
 	if len(p.Tools) > 0 {
 		p.Tools[len(p.Tools)-1].OfTool.CacheControl = anthropic.NewCacheControlEphemeralParam()
 	}
@@ -53,8 +53,8 @@ func markLast(messages []anthropic.MessageParam) {
 	}
 }
 
-// messages writes the history: neighbours of one role become one message, the
-// results of tools come first in theirs, and nothing is empty.
+// messages encodes the history. Adjacent messages of one role become one, results of
+// tools come first in theirs, and nothing is empty.
 func (c *Model) messages(history []llm.Message) []anthropic.MessageParam {
 	var out []anthropic.MessageParam
 	ids := wire.IDs{}
@@ -98,11 +98,11 @@ func userBlocks(blocks []llm.Block, ids *wire.IDs) []anthropic.ContentBlockParam
 	return append(results, rest...)
 }
 
-// assistantBlocks sends thoughts back only to the model that had them, and never
-// at the end of a message, where the API refuses them.
+// assistantBlocks encodes an answer. It sends thoughts only to the model that had them,
+// and never at the end of a message, where the API refuses them.
 func (c *Model) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []anthropic.ContentBlockParamUnion {
 	var out []anthropic.ContentBlockParamUnion
-	end := 0 // after the last block that is no thought
+	end := 0 // after the last block other than a thought
 	ids.StartAnswer()
 	for _, b := range blocks {
 		switch {
@@ -131,9 +131,9 @@ func (c *Model) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []anthropic.C
 	return out
 }
 
-// thoughtBlock is the Data of an Opaque: the block as the API sent it. The text
-// of the thought is in it too, since the one beside it in the history may have
-// been changed, which the signature would not bear.
+// thoughtBlock is the Data of an Opaque: the block as the API sent it. It includes the
+// text of the thought, since the copy in the history may have changed, and the
+// signature covers the original.
 type thoughtBlock struct {
 	Type      string `json:"type"` // thinking or redacted_thinking
 	Thinking  string `json:"thinking,omitempty"`

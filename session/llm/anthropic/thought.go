@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// think asks for a thought level: no more than the model takes, and for one that
-// it doesn't have nothing but the default. p has its messages and MaxTokens.
+// think asks for a thought level that the model has, within its limits; any other
+// level means the default. p has its messages and MaxTokens.
 // https://platform.claude.com/docs/en/build-with-claude/thinking
 func (m modelFacts) think(p *anthropic.MessageNewParams, level string) {
 	known := slices.Contains(m.offers(), level)
@@ -34,7 +34,7 @@ func (m modelFacts) think(p *anthropic.MessageNewParams, level string) {
 	p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{Display: anthropic.ThinkingConfigAdaptiveDisplaySummarized}
 }
 
-// maxTokens bounds the answer at a thought level.
+// maxTokens returns the bound of an answer at a thought level.
 func (c *Model) maxTokens(level string) int {
 	switch {
 	case c.cfg.MaxTokens > 0:
@@ -45,9 +45,9 @@ func (c *Model) maxTokens(level string) int {
 	return min(defaultMaxTokens, c.knows.output)
 }
 
-// thoughtless reports whether the answers that the last results belong to began
-// without a thought, as when the level was changed between them. The API refuses
-// a budget then, until the next prompt.
+// thoughtless reports whether the answers before the last results began without a
+// thought, as after a change of the level between them. The API then refuses a budget
+// until the next prompt.
 func thoughtless(messages []anthropic.MessageParam) bool {
 	isResult := func(b anthropic.ContentBlockParamUnion) bool { return b.OfToolResult != nil }
 	for i := len(messages) - 1; i > 0 && isResult(messages[i].Content[0]); i -= 2 {
@@ -56,7 +56,7 @@ func thoughtless(messages []anthropic.MessageParam) bool {
 			return false
 		}
 		if i < 2 || !isResult(messages[i-2].Content[len(messages[i-2].Content)-1]) {
-			return true // there the prompt was
+			return true // the prompt is there
 		}
 	}
 	return false

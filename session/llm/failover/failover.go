@@ -10,9 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// NewFailover returns a model that keeps answering when a provider fails. Each model
-// is tried again as retry says. When first fails for good before its answer begins,
-// the others are asked in turn. An answer that breaks off is continued once.
+// New returns a model that keeps answering when a provider fails. Each model is tried
+// again as retry says. When first fails for good before its answer begins, the others
+// are asked in turn. An answer that breaks off is continued once.
 func New(retry Retry, c Clock, first llm.Model, others ...llm.Model) llm.Model {
 	m := llm.Model(&retrier{first, retry, c})
 	if len(others) > 0 {

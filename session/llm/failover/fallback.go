@@ -13,30 +13,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// resting is how long a model that failed is not asked again, if others can
-// answer: a turn of many calls would else wait through its tries at each of them.
-// One that asks for longer is left alone for as long, but not for ever.
+// resting is how long a model that failed is left alone if others can answer. Otherwise
+// each call of a turn would wait through its attempts. A model that asks for a longer
+// wait gets it, up to longestResting.
 const (
 	resting        = 5 * time.Minute
 	longestResting = time.Hour
 )
 
-// fallback asks the next model when one has failed for good, before anything of
-// an answer came.
+// fallback asks the next model when one has failed for good before its answer began.
 type fallback struct {
 	llm.Model // the one that was picked
 	others    []llm.Model
 	Clock
 
 	mu    sync.Mutex
-	until map[llm.Model]time.Time // not to be asked before that
+	until map[llm.Model]time.Time // left alone until then
 }
 
-// Unwrap gives the model that was picked.
+// Unwrap returns the model that was picked.
 func (f *fallback) Unwrap() llm.Model { return f.Model }
 
-// Window is that of the model which is asked next. One that the conversation did
-// not fit into rests, so that nothing is compacted for a window that isn't used.
+// Window returns the window of the model that is asked next. A model that is too small
+// for the conversation is left alone, so that the conversation is not compacted for it.
 func (f *fallback) Window() int { return f.candidates()[0].Window() }
 
 // Answering returns the model that is asked next, or nil if that is the picked one.
@@ -47,11 +46,11 @@ func (f *fallback) Answering() llm.Model {
 	return nil
 }
 
-// Stream asks the models one after the other.
+// Stream asks the models in turn.
 func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		var failed []*llm.Error
-		var told []string // since another model was announced: what became of those before
+		var told []string // failures since the last change of the model was announced
 		for i, m := range f.candidates() {
 			if m != f.Model {
 				if e := unfit(m, req); e != nil {
@@ -79,10 +78,9 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 	}
 }
 
-// candidates are the models in the order in which they are asked: those that
-// failed a short while ago, or were too small, are the last. While the one that was
-// picked is among them, so are those that lack their key: the user was told of them
-// when it failed.
+// candidates returns the models in the order in which they are asked. Those that failed
+// recently or were too small come last. Models without a key join them while the picked
+// model rests, since the user was told of the missing key when it failed.
 func (f *fallback) candidates() []llm.Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,6 +97,7 @@ func (f *fallback) candidates() []llm.Model {
 	return append(fresh, tired...)
 }
 
+// rest leaves a model alone for a while.
 func (f *fallback) rest(m llm.Model, asked time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,9 +107,8 @@ func (f *fallback) rest(m llm.Model, asked time.Duration) {
 	f.until[m] = f.Now().Add(max(resting, min(asked, longestResting)))
 }
 
-// outlives reports whether a failure is the provider's and not the request's, so
-// that another provider may answer. A key that is missing is no failure: the user
-// can give it.
+// outlives reports whether another provider may succeed where this one failed, since
+// the request is not to blame. A missing key does not count: the user can provide it.
 func outlives(e *llm.Error) bool {
 	switch {
 	case e.TooLong, e.Auth && e.Status == 0:
@@ -121,7 +119,7 @@ func outlives(e *llm.Error) bool {
 	return e.Auth || e.Again || e.Status < http.StatusBadRequest
 }
 
-// unfit tells why a model cannot answer instead of another; nil if it can.
+// unfit returns why a model cannot answer the request, or nil.
 func unfit(m llm.Model, req llm.Request) *llm.Error {
 	if err := llm.Ready(m); err != nil {
 		if e, ok := errors.AsType[*llm.Error](err); ok {
@@ -135,7 +133,7 @@ func unfit(m llm.Model, req llm.Request) *llm.Error {
 	return nil
 }
 
-// together is the first failure, with the others in its hint.
+// together returns the first failure, with the others in its hint.
 func together(failed []*llm.Error) *llm.Error {
 	first := *failed[0]
 	for _, e := range failed[1:] {
@@ -144,8 +142,8 @@ func together(failed []*llm.Error) *llm.Error {
 	return &first
 }
 
-// news is what the user is told of a failure after which another model answers:
-// what to do, if it will not pass.
+// news describes a failure to the user, after which another model answers. It has the
+// hint only if waiting will not help.
 func news(e *llm.Error) string {
 	if e.Again {
 		return sentence(e)

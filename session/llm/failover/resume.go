@@ -10,14 +10,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// resumer lets a model go on, once, whose answer broke off. What came before the
-// end is never said twice.
+// resumer lets a model continue, once, an answer that broke off. No text is repeated.
 type resumer struct{ llm.Model }
 
-// Unwrap gives the model that is asked.
+// Unwrap returns the model that is asked.
 func (r *resumer) Unwrap() llm.Model { return r.Model }
 
-// Stream asks the model, once more if its answer breaks off.
+// Stream asks the model, and once more if its answer breaks off.
 func (r *resumer) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		var said partial
@@ -41,10 +40,10 @@ func (r *resumer) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// resume passes on what comes after the cut, without what was said before.
+// resume relays the text after the cut, without the text before it.
 func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yield func(llm.Event, error) bool) {
 	text, thought := newTrimmer(said.text()), newTrimmer(said.thoughts.String())
-	// What was held back goes out before anything of another kind.
+	// Text that was held back is emitted before an event of another kind.
 	flush := func(ev llm.Event) bool {
 		if held := thought.flushed(ev.Thought == ""); held != "" && !yield(llm.Event{Thought: held}, nil) {
 			return false
@@ -70,19 +69,19 @@ func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yi
 	}
 }
 
-// kept tells what became of the answer that could not be gone on with.
+// kept adds to the error that the answer so far is kept.
 func kept(err error) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return err
 	}
 	last := *e
-	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // that is what another prompt does
+	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // another prompt does the same
 	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", hint)
 	return &last
 }
 
-// partial collects what was said of an answer.
+// partial collects the text of an answer.
 type partial struct {
 	begun    bool
 	blocks   []llm.Block
@@ -103,7 +102,7 @@ func (p *partial) add(ev llm.Event) {
 	}
 }
 
-// end completes the block and gives all.
+// end completes the last block and returns all.
 func (p *partial) end() []llm.Block {
 	if p.piece.Len() > 0 {
 		p.blocks = append(p.blocks, llm.Block{Text: p.piece.String()})
@@ -112,7 +111,7 @@ func (p *partial) end() []llm.Block {
 	return p.blocks
 }
 
-// text is that of all blocks.
+// text returns the text of all blocks.
 func (p *partial) text() string {
 	var all strings.Builder
 	for _, b := range p.end() {
@@ -122,19 +121,19 @@ func (p *partial) text() string {
 }
 
 const (
-	// minRestart is how much of an answer must come again from its beginning to be
-	// taken for a repetition, in bytes; minRepeated, how much of its end.
+	// minRestart is how many bytes of an answer's beginning must come again to count as
+	// a repetition; minRepeated, how many of its end.
 	minRestart  = 3
 	minRepeated = 16
-	// maxCompared bounds what is compared, in bytes.
+	// maxCompared bounds the text that is compared, in bytes.
 	maxCompared = 32 << 10
 )
 
-// trimmer takes from the beginning of a text what was said already: models that
-// are asked to go on repeat their last words, or begin anew.
+// trimmer removes repeated text from the beginning of a continued answer: models that
+// are asked to continue repeat their last words, or begin anew.
 type trimmer struct {
-	said string // empty once it is known what is new
-	held string // of the text, as long as it is not
+	said string // empty once the new text is found
+	held string // text received before that
 }
 
 func newTrimmer(said string) *trimmer {
@@ -145,7 +144,7 @@ func newTrimmer(said string) *trimmer {
 	return &trimmer{said: said}
 }
 
-// take gives what is new.
+// take returns the new text in a piece.
 func (t *trimmer) take(text string) string {
 	if len(t.said) < minRestart {
 		return text
@@ -160,13 +159,13 @@ func (t *trimmer) take(text string) string {
 			t.held, t.said = t.held[len(end):], ""
 			return t.flush()
 		case strings.HasPrefix(end, t.held):
-			return "" // it may be; the next pieces tell
+			return "" // the next pieces decide
 		}
 	}
 	return t.flush()
 }
 
-// flushed gives what was held back, if the text has ended.
+// flushed returns the text that was held back, if the text has ended.
 func (t *trimmer) flushed(ended bool) string {
 	if !ended || t.held == "" {
 		return ""
@@ -174,7 +173,7 @@ func (t *trimmer) flushed(ended bool) string {
 	return t.flush()
 }
 
-// flush gives what was held back, unless it is the beginning of what was said.
+// flush returns the text that was held back, unless it repeats the beginning.
 func (t *trimmer) flush() string {
 	held := t.held
 	if len(held) >= minRestart && t.said != "" && strings.HasPrefix(t.said, held) {

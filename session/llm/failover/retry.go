@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Retry is the table [llm.retry]: what is done when a provider fails before
-// anything of its answer came.
+// Retry is the table [llm.retry]: how often and how soon a model is asked again when
+// its provider fails before an answer begins.
 type Retry struct {
 	// MaxAttempts is how often a model is asked again at most, after a failure of
 	// the network or of the provider's own. Default 4, so five tries in all; 0
@@ -34,7 +34,7 @@ type Retry struct {
 	BudgetSecs int `toml:"budget_secs"`
 }
 
-// DefaultRetry returns the limits that hold where the configuration sets none.
+// Defaults returns the limits that apply where the configuration sets none.
 func Defaults() Retry {
 	return Retry{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
 }
@@ -47,6 +47,7 @@ const (
 	maxBudget   = 3600
 )
 
+// Validate returns a message for each key that is out of bounds.
 func (r Retry) Validate() map[string]string {
 	wrong := map[string]string{}
 	for _, k := range []struct {
@@ -68,7 +69,7 @@ func (r Retry) Validate() map[string]string {
 	return wrong
 }
 
-// intervals are how long to wait at most before each further try.
+// intervals returns the longest wait before each further attempt.
 func (r Retry) intervals() *backoff.ExponentialBackOff {
 	b := &backoff.ExponentialBackOff{
 		InitialInterval: time.Duration(r.BaseMS) * time.Millisecond,
@@ -78,19 +79,21 @@ func (r Retry) intervals() *backoff.ExponentialBackOff {
 	return b
 }
 
-// affordable reports whether a wait is left that long after the first failure.
+// affordable reports whether the wait fits into the budget, so long after the first
+// failure.
 func (r Retry) affordable(since, wait time.Duration) bool {
 	budget := time.Duration(r.BudgetSecs) * time.Second
 	return wait <= longestWait && (budget == 0 || since+wait <= budget)
 }
 
-// clock is time and chance, so that tests can have their own.
+// Clock is time and chance, which tests replace.
 type Clock struct {
 	Now    func() time.Time
-	Sleep  func(ctx context.Context, d time.Duration) error // gives ctx's cause if that ends before
+	Sleep  func(ctx context.Context, d time.Duration) error // returns ctx's cause if ctx ends first
 	Random func() float64                                   // from 0 to 1
 }
 
+// SystemClock returns the system's time and chance.
 func SystemClock() Clock { return Clock{time.Now, sleep, rand.Float64} }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -104,18 +107,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retrier asks a model again that failed before anything of its answer came, for
-// a reason that may pass. It tells of each wait.
+// retrier asks a model again that failed before its answer began, for a reason that may
+// pass. Each wait is an event.
 type retrier struct {
 	llm.Model
 	config Retry
 	Clock
 }
 
-// Unwrap gives the model that is asked.
+// Unwrap returns the model that is asked.
 func (r *retrier) Unwrap() llm.Model { return r.Model }
 
-// Stream asks the model, more than once if need be.
+// Stream asks the model, several times if necessary.
 func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		intervals := r.config.intervals()
@@ -129,8 +132,8 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 				failed = r.Now()
 			}
 			wait := intervals.NextBackOff()
-			// Up to half is taken away, so that those who failed together do not come
-			// back together.
+			// Subtract up to half, so that clients that failed together do not return
+			// together.
 			wait = max(wait-time.Duration(r.Random()*float64(wait)/2), e.RetryAfter)
 			if try > r.config.MaxAttempts || !r.config.affordable(r.Now().Sub(failed), wait) {
 				yield(llm.Event{}, gaveUp(e, try))
@@ -147,9 +150,9 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// relay asks the model and passes its answer on. If the provider fails before
-// anything of it came, with an error that hold wants, it gives that instead of
-// passing it on; nil means that there is no more to be done.
+// relay asks the model and passes its answer on. If the provider fails before the
+// answer began, with an error that hold accepts, relay returns that error instead of
+// passing it on; nil means that the answer is over.
 func relay(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool) *llm.Error {
 	begun := false
 	for ev, err := range m.Stream(ctx, req) {
@@ -166,7 +169,8 @@ func relay(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Eve
 	return nil
 }
 
-// gaveUp is the failure of the last try.
+// gaveUp returns the failure of the last attempt, with the number of attempts in its
+// hint.
 func gaveUp(e *llm.Error, tries int) *llm.Error {
 	last := *e
 	if e.RetryAfter > 0 {
@@ -178,6 +182,7 @@ func gaveUp(e *llm.Error, tries int) *llm.Error {
 	return &last
 }
 
+// joinHints joins two hints, each of which may be empty.
 func joinHints(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -19,23 +19,24 @@ import (
 
 // connect tells in three lines how to connect a model.
 //
+// connect explains in three lines how to connect a model.
+//
 //go:embed direct.md
 var connect string
 
-// Direct is the embedded model: no network, no key, no intelligence. It makes
-// the tool calls that the user's last prompt spells out, as "/TOOL …" lines or as
-// the fenced blocks of [TextCalls], one in each answer, and ends with a line that
-// sums up. If one of them cannot be read, none is made, since the others may
-// build on it. To any other prompt it answers how to connect a model.
+// Direct is the embedded model: no network, no key, no intelligence. It makes the tool
+// calls that the user's last prompt spells out, as "/TOOL …" lines or as the fenced
+// blocks of [textcalls.Find], one in each answer, and ends with a summary in one line.
+// If one of them cannot be read, none is made, since the others may build on it. It
+// answers any other prompt by explaining how to connect a model.
 //
-// It keeps no state: where it stands in the prompt it sees from the results in
-// the history. Text or an image in a message of the user always counts as a new
-// prompt.
+// It keeps no state: the results in the history show how far it got. Text or an image
+// in a message of the user always counts as a new prompt.
 type Direct struct {
 	Provider string // as configured; empty means "direct"
 }
 
-// Name is the provider alone, since there is no model to pick.
+// Name returns the provider alone, since there is no model to pick.
 func (d Direct) Name() string {
 	if d.Provider == "" {
 		return "direct"
@@ -43,10 +44,10 @@ func (d Direct) Name() string {
 	return d.Provider
 }
 
-// Window is unknown: nothing is read but the last prompt.
+// Window returns 0, for unknown: only the last prompt is read.
 func (Direct) Window() int { return 0 }
 
-// Sees is false.
+// Sees returns false.
 func (Direct) Sees() bool { return false }
 
 // Stream makes the next call of the last prompt, or sums up.
@@ -69,7 +70,7 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		if answer == "" {
 			answer = summary(calls, results)
 		}
-		for _, image := range images { // apart from the prompt, which may be a command to its end
+		for _, image := range images { // after the answer: the prompt itself may be a command to its end
 			answer += "\n\n" + llm.NotShown(image, d)
 		}
 		if yield(llm.Event{Text: answer}, nil) {
@@ -78,8 +79,8 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-// lastPrompt gives the text and the images of the user's last prompt, and the
-// results since.
+// lastPrompt returns the text and the images of the user's last prompt, and the results
+// since then.
 func lastPrompt(history []llm.Message) (prompt string, images []*llm.Image, results []*llm.ToolResult) {
 	at := len(history)
 	for at > 0 && prompt == "" && images == nil {
@@ -98,9 +99,9 @@ func lastPrompt(history []llm.Message) (prompt string, images []*llm.Image, resu
 	return prompt, images, results
 }
 
-// textOf joins the text blocks of a message. Clients cut a line into blocks
-// where it mentions a file, so only a block that was cut from its neighbour
-// without a space between begins a new line.
+// textOf joins the text blocks of a message. Clients split a line into blocks where it
+// mentions a file, so a block begins a new line only if no space separates it from the
+// one before.
 func textOf(m llm.Message) string {
 	var b strings.Builder
 	for _, block := range m.Blocks {
@@ -117,7 +118,7 @@ func textOf(m llm.Message) string {
 	return b.String()
 }
 
-// plan reads the prompt: either calls to make, or the answer.
+// plan returns the calls that a prompt asks for, or the answer.
 func plan(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer string) {
 	if Spells(prompt, tools) {
 		calls = slashCalls(prompt, tools)
@@ -161,7 +162,7 @@ func offered(tools []llm.Tool) string {
 	return "The tools are " + strings.Join(names, ", ") + "."
 }
 
-// summary tells in a line how the calls ended.
+// summary says in one line how the calls ended.
 func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
 	var failed []string
 	for i, c := range calls {
@@ -180,6 +181,7 @@ func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
 	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, ", "))
 }
 
+// upperFirst capitalises the first letter.
 func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// Script replays the answers of a model from JSONL, the deterministic model of
+// Script replays the answers of a model from JSONL. It is the deterministic model of
 // tests and fixtures. One line is one event, an object with one of these:
 //
 //	{"text": "…"}                                a piece of the answer
@@ -35,14 +35,14 @@ import (
 // A blank line ends a model call; wait, error and stop must be its last event.
 // A call without any of them stops with tools if it has a tool call, else with
 // end. Each Stream takes the next model call, in the order in which they begin;
-// [Select] gives every session a Script of its own.
+// every session has a Script of its own.
 type Script struct {
-	// These are as configured; Provider is "script" by default.
+	// As configured; Provider is "script" by default.
 	Provider      string
 	ContextWindow int
 	Blind         bool      // takes no images
-	Price         llm.Price // of its usage; the zero value means unknown
-	// Sleep waits for a delay; nil means that time really passes.
+	Price         llm.Price // the zero value means unknown
+	// Sleep waits for a delay; nil means to wait in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 
 	name  string
@@ -52,7 +52,7 @@ type Script struct {
 	next int // index into calls
 }
 
-// step is one line of a script: an event, or one of the others.
+// step is one line of a script: an event, a failure or a pause.
 type step struct {
 	event llm.Event
 	fail  *llm.Error
@@ -70,7 +70,7 @@ func LoadScript(path string) (*Script, error) {
 	return ParseScript(path, f)
 }
 
-// ParseScript reads a script; name stands in its errors, as "name:line: …".
+// ParseScript parses a script; its errors have the form "name:line: …".
 func ParseScript(name string, r io.Reader) (*Script, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -99,7 +99,7 @@ func ParseScript(name string, r io.Reader) (*Script, error) {
 	return s, nil
 }
 
-// add completes the call with its stop.
+// add appends a model call, and completes it with a stop.
 func (s *Script) add(call *[]step) {
 	if len(*call) == 0 {
 		return
@@ -141,7 +141,7 @@ type line struct {
 	Stop    llm.StopReason `json:"stop"`
 }
 
-// parseStep reads one line; tools counts the tool calls so far.
+// parseStep parses one line; tools counts the tool calls so far.
 func parseStep(text []byte, tools *int) (step, error) {
 	text, err := flatten(text)
 	if err != nil {
@@ -156,7 +156,7 @@ func parseStep(text []byte, tools *int) (step, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return step{}, errors.New("want one JSON object on a line")
 	}
-	switch l.Stop { // the words of the protocol and of providers
+	switch l.Stop { // also the words of the client protocol and of providers
 	case "end_turn":
 		l.Stop = llm.StopEnd
 	case "tool_use":
@@ -189,12 +189,12 @@ func parseStep(text []byte, tools *int) (step, error) {
 	return st, nil
 }
 
-// flatten turns {"tool": {"name": …, "input": …}} and {"error": {"message": …,
+// flatten rewrites {"tool": {"name": …, "input": …}} and {"error": {"message": …,
 // "status": …}} into the form of line.
 func flatten(text []byte) ([]byte, error) {
 	var l map[string]json.RawMessage
 	if json.Unmarshal(text, &l) != nil {
-		return text, nil // for the decoder to say what is wrong
+		return text, nil // the decoder reports the mistake
 	}
 	for member, name := range map[string]string{"tool": "name", "error": "message"} {
 		var inner map[string]json.RawMessage
@@ -242,16 +242,16 @@ func (l line) check() error {
 	return fmt.Errorf("stop must be end, tools, max_tokens or refusal, not %q", l.Stop)
 }
 
-// Name is "script:FILE".
+// Name returns "script:FILE".
 func (s *Script) Name() string { return s.provider() + ":" + s.name }
 
-// Window is the configured one.
+// Window returns the configured window.
 func (s *Script) Window() int { return s.ContextWindow }
 
 // Sees is true unless the script was made Blind.
 func (s *Script) Sees() bool { return !s.Blind }
 
-// Prices are the configured ones.
+// Prices returns the configured prices.
 func (s *Script) Prices() llm.Price { return s.Price }
 
 func (s *Script) provider() string {
@@ -261,10 +261,10 @@ func (s *Script) provider() string {
 	return s.Provider
 }
 
-// Stream replays the next model call. When there is none left, it fails.
+// Stream replays the next model call. It fails when no call is left.
 func (s *Script) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		if ctx.Err() != nil { // a cancelled turn takes no call from the others
+		if ctx.Err() != nil { // a cancelled turn consumes no model call
 			yield(llm.Event{}, context.Cause(ctx))
 			return
 		}
@@ -296,7 +296,7 @@ func (s *Script) take() ([]step, error) {
 	return s.calls[s.next-1], nil
 }
 
-// pause does what a step has to do before its event, if it has one.
+// pause waits or fails as the step says, before its event.
 func (s *Script) pause(ctx context.Context, st step) error {
 	switch {
 	case st.wait:
@@ -324,7 +324,7 @@ func (s *Script) pause(ctx context.Context, st step) error {
 	return nil
 }
 
-// clone keeps a receiver from changing the script.
+// cloneEvent copies an event, so that its receiver cannot change the script.
 func cloneEvent(e llm.Event) llm.Event {
 	if e.Call != nil {
 		c := *e.Call

@@ -11,15 +11,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// Spells reports whether a prompt is a command of the user, "/TOOL …" of one of
-// the tools, which [Direct] answers whatever model the session has.
+// Spells reports whether a prompt is a command of the form "/TOOL …" for one of the
+// tools. [Direct] answers it whatever model the session has.
 func Spells(prompt string, tools []llm.Tool) bool {
 	name, _ := Slash(strings.TrimSpace(prompt))
 	_, ok := llm.FindTool(tools, name)
 	return ok
 }
 
-// Slash splits "/NAME rest"; name is empty if line is not of that form.
+// Slash splits "/NAME rest"; name is empty if the line has another form.
 func Slash(line string) (name, rest string) {
 	line, ok := strings.CutPrefix(line, "/")
 	if !ok {
@@ -37,9 +37,9 @@ func Slash(line string) (name, rest string) {
 	return name, rest
 }
 
-// slashCalls reads a prompt that Spells accepts. Each line that begins with the
-// name of a tool begins a call; what follows up to the next such line belongs to
-// it, so that a command or a JSON object may take several lines.
+// slashCalls parses a prompt that Spells accepts. Each line that begins with the name
+// of a tool begins a call, which extends to the next such line. So a command or a JSON
+// object may span several lines.
 func slashCalls(prompt string, tools []llm.Tool) []textcalls.Call {
 	var calls []textcalls.Call
 	var tool llm.Tool

@@ -9,16 +9,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// OllamaDefault is where an Ollama is looked for unless it is told otherwise.
+// DefaultAddress is where an Ollama listens by default.
 const DefaultAddress = "127.0.0.1:" + defaultPort
 
-// ollamaPort is where an Ollama listens unless it is told otherwise.
+// defaultPort is the port of an Ollama by default.
 const defaultPort = "11434"
 
-// ollamaAddress reads an address as the variable OLLAMA_HOST has it: host,
-// host:port, :port, or a URL, whose port is then that of its scheme. What a
-// server listens on everywhere is asked on this machine. What cannot be read is
-// the default. A path is kept, but for the one of an API: people copy it along.
+// ParseAddress parses an address in the form of OLLAMA_HOST: host, host:port, :port, or
+// a URL with the default port of its scheme. A wildcard address becomes this machine.
+// Anything unreadable becomes the default. A path is kept, except that of an API, which
+// people copy along.
 // https://github.com/ollama/ollama/blob/v0.17.4/envconfig/config.go
 func ParseAddress(text string) *url.URL {
 	text, _ = wire.SplitQuery(strings.Trim(strings.TrimSpace(text), `"'`))
@@ -63,7 +63,7 @@ func ParseAddress(text string) *url.URL {
 	return u
 }
 
-// reachable is the host under which a server that listens on host is asked.
+// reachable returns the host to ask for a server that listens on host.
 func reachable(host string) string {
 	ip := net.ParseIP(host)
 	switch {
@@ -75,12 +75,12 @@ func reachable(host string) string {
 	return host
 }
 
-// isLoopback tells whether a host is this machine.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// isOllamaCom tells whether an address is that of the hosted models.
+// IsHosted reports whether an address belongs to ollama.com.
 func IsHosted(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	return host == "ollama.com" || strings.HasSuffix(host, ".ollama.com")

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// ollamaLine is a line of the stream, as far as it is used.
+// streamLine is the part of a stream's line that we use.
 // https://docs.ollama.com/api/streaming
 type streamLine struct {
 	Message struct {
@@ -34,17 +34,17 @@ type streamLine struct {
 	Error      json.RawMessage `json:"error"`
 }
 
-// ollamaThought is the Data of an Opaque: the thoughts before a call.
+// sentThought is the Data of an Opaque: the thoughts before a call.
 type sentThought struct {
 	Thinking string `json:"thinking"`
 }
 
-// ollamaAnswer turns the lines of one stream into Events.
+// answerReader turns the lines of one stream into events.
 type answerReader struct {
 	provider string
-	estimate func() int // how many tokens the request was
+	estimate func() int // returns the tokens of the request
 
-	tagged  textcalls.ThoughtSplitter // older servers, and models that they don't know to think, leave the tags in the text
+	tagged  textcalls.ThoughtSplitter // older servers, and models not known to think, leave the tags in the text
 	thought strings.Builder
 	calls   int
 	ids     wire.CallIDs
@@ -52,11 +52,10 @@ type answerReader struct {
 	wire.ArgumentCount
 }
 
-// errNothing is an answer to a request that the server takes for no more than to
-// load the model, or to unload it.
+// errNothing is the answer to a request that only loaded or unloaded the model.
 var errNothing = errors.New("it gave no answer, but loaded or unloaded the model")
 
-// take reads one line.
+// Take reads one line; see wire.Answer.
 func (a *answerReader) Take(line []byte, emit func(llm.Event) bool) (done bool, err error) {
 	var l streamLine
 	if err := wire.Decode(line, &l); err != nil {
@@ -101,10 +100,10 @@ func (a *answerReader) Take(line []byte, emit func(llm.Event) bool) (done bool, 
 	return true, a.finish(&l, emit)
 }
 
-// end is for a stream that ends without a last line.
+// End returns an error: a stream without a last line broke off.
 func (a *answerReader) End(func(llm.Event) bool) error { return wire.ErrBrokenOff }
 
-// endThought emits what the model wants back of its thoughts.
+// endThought emits the thoughts that the model wants back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	if a.thought.Len() == 0 {
 		return true
@@ -117,13 +116,13 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }
 
-// finish reads what only the last line has.
+// finish reads the members of the last line.
 func (a *answerReader) finish(l *streamLine, emit func(llm.Event) bool) error {
 	if !a.spoken && (l.DoneReason == "load" || l.DoneReason == "unload") {
 		return errNothing
 	}
 	u := llm.Usage{Input: int(l.Input), Output: int(l.Output), CacheRead: int(min(l.Cached, l.Input))}
-	if u.Input == 0 { // older servers leave it out where all of it was cached
+	if u.Input == 0 { // older servers omit it when all input was cached
 		u.Input = a.estimate()
 	}
 	if !emit(llm.Event{Usage: &u}) {
@@ -133,16 +132,15 @@ func (a *answerReader) finish(l *streamLine, emit func(llm.Event) bool) error {
 	switch {
 	case l.DoneReason == "length":
 		stop = llm.StopMaxTokens
-	case a.calls > 0: // they want results
+	case a.calls > 0: // calls need results
 		stop = llm.StopTools
 	}
 	emit(llm.Event{Stop: stop})
 	return nil
 }
 
-// NewOllamaAnswer returns a reader of one answer of Ollama's own, for the model of that
-// name. Estimate returns the size of the request in tokens, for servers that do not
-// count it.
+// NewAnswer returns a reader of one answer for the model of that name. Estimate returns
+// the size of the request in tokens, for servers that do not count it.
 func NewAnswer(name string, estimate func() int) wire.Answer {
 	return &answerReader{provider: name, estimate: estimate}
 }

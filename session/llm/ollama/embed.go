@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// Embedder gives what embeds with the configured model; nil if there is none.
+// Embedder returns the embedder of the configured model, or nil.
 func (o *Model) Embedder() llm.Embedder {
 	if o.cfg.Embedding == "" {
 		return nil

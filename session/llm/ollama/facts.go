@@ -17,28 +17,27 @@ import (
 )
 
 const (
-	// ollamaWindow is what a model gets of a larger window, in tokens. The
-	// server's own default may be 4,096, which a system prompt with tools half
-	// fills, and all of the window may need more memory than there is.
+	// defaultWindow is how much of a larger window is used, in tokens. The server's own
+	// default may be 4,096, which a system prompt with tools half fills, and the whole
+	// window may need more memory than there is.
 	// https://docs.ollama.com/context-length
 	defaultWindow = 32_768
-	// showTimeout bounds the question what a model can do; the answer takes the
-	// server no work.
+	// showTimeout bounds the request for a model's properties, which costs the server
+	// no work.
 	showTimeout = 3 * time.Second
 )
 
-// ollamaFacts is what a server knows of a model. The zero value is what holds
-// until it was asked.
+// modelFacts are a server's facts about a model. The zero value applies until the
+// server was asked.
 type modelFacts struct {
-	window int      // that the model was trained for, in tokens; 0 means unknown
-	numCtx int      // that its Modelfile asks for; 0 means that it does not
-	remote bool     // runs elsewhere, where the whole window is there
+	window int      // of the model's training, in tokens; 0 means unknown
+	numCtx int      // window in its Modelfile; 0 means there is none
+	remote bool     // runs elsewhere, with its whole window
 	levels []string // see Levels
 	blind  bool     // takes no images
 }
 
-// use is the window that is used where want is configured; 0 means that nothing
-// is.
+// use returns the window to use if want is configured; 0 means that it is not.
 func (f modelFacts) use(want int) int {
 	switch {
 	case want > 0:
@@ -55,23 +54,24 @@ func (f modelFacts) use(want int) int {
 	return want
 }
 
-// ollamaKnown is shared by all models of one name at one address, since each
-// session has a Model of its own.
+// serverFacts are shared by all models of one name at one address, since each session
+// has a Model of its own.
 type serverFacts struct {
 	begin  sync.Once
-	asking chan struct{} // has room for the one who asks the server; made by begin
+	asking chan struct{} // held while asking the server; made by begin
 	mu     sync.Mutex
 	facts  modelFacts
 	asked  bool
 }
 
+// memory returns the shared facts about the model of that name.
 func (o *Model) memory(name string) *serverFacts {
 	k := wire.Recall[serverFacts](o.cfg.Memory, o.base.String(), name)
 	k.begin.Do(func() { k.asking = make(chan struct{}, 1) })
 	return k
 }
 
-// known gives what is known of the model already.
+// known returns the facts about the model so far.
 func (o *Model) known() (f modelFacts, asked bool) {
 	name := o.picked()
 	if name == "" {
@@ -88,8 +88,8 @@ func (k *serverFacts) get(remote bool) (modelFacts, bool) {
 	return f, k.asked
 }
 
-// Learn asks the server what it knows of the model, unless that is known. It
-// reports whether something was learned.
+// Learn asks the server about the model, unless that was done. It reports whether
+// something was learned.
 func (o *Model) Learn(ctx context.Context) bool {
 	if o.Ready() != nil {
 		return false
@@ -98,7 +98,7 @@ func (o *Model) Learn(ctx context.Context) bool {
 	return err == nil && o.learn(ctx, name)
 }
 
-// learn asks once; a server that does not answer is asked again the next time.
+// learn asks once. A server that does not answer is asked again the next time.
 func (o *Model) learn(ctx context.Context, name string) bool {
 	k := o.memory(name)
 	select {
@@ -114,7 +114,7 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	defer cancel()
 	var show api.ShowResponse
 	if err := o.call(ctx, http.MethodPost, "api/show", api.ShowRequest{Model: name}, &show); err != nil {
-		return false // what is wrong the request itself will tell
+		return false // the request itself will report the failure
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -122,8 +122,8 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	return true
 }
 
-// ollamaFactsOf reads the answer of /api/show. Servers before 0.6.4 tell nothing
-// of capabilities; then images are sent, and the thinking is left alone.
+// factsOf reads the answer of /api/show. Servers before 0.6.4 list no
+// capabilities; then images are sent, and thinking is not configured.
 // https://docs.ollama.com/api-reference/show-model-details
 func factsOf(show api.ShowResponse) modelFacts {
 	f := modelFacts{
@@ -135,7 +135,7 @@ func factsOf(show api.ShowResponse) modelFacts {
 	if !slices.Contains(show.Capabilities, model.CapabilityThinking) {
 		return f
 	}
-	// Only these take a level, and cannot be told to think not at all.
+	// Only these accept a level, and their thinking cannot be turned off.
 	// https://docs.ollama.com/capabilities/thinking
 	family := strings.ReplaceAll(show.Details.Family, "-", "")
 	if show.Parser == "harmony" || family == "gptoss" {
@@ -146,18 +146,18 @@ func factsOf(show api.ShowResponse) modelFacts {
 	return f
 }
 
-// thinkOn is the level of a model that only can think or not.
+// thinkOn is the level that turns thinking on, for models without degrees.
 const thinkOn = "on"
 
-// contextLength finds the window among the facts of a model file, whose names
-// begin with its architecture.
+// contextLength returns the window in a model file's facts, whose names begin with the
+// architecture.
 func contextLength(facts map[string]any) int {
 	arch, _ := facts["general.architecture"].(string)
 	if n, ok := facts[arch+".context_length"].(float64); ok && n > 0 {
 		return int(n)
 	}
 	window := 0
-	for key, value := range facts { // the longest, where a model is made of two
+	for key, value := range facts { // the longest, for a model made of two
 		if n, ok := value.(float64); ok && strings.HasSuffix(key, ".context_length") {
 			window = max(window, int(n))
 		}
@@ -165,8 +165,7 @@ func contextLength(facts map[string]any) int {
 	return window
 }
 
-// numCtx finds the parameter of that name in a Modelfile's: a name and a value on
-// each line.
+// numCtx returns the parameter num_ctx of a Modelfile: a name and a value on each line.
 func numCtx(parameters string) int {
 	for line := range strings.Lines(parameters) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == "num_ctx" {

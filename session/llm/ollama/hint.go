@@ -12,10 +12,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// errNoModels is a server that has nothing to answer with.
+// errNoModels is returned for a server without a model that can chat.
 var errNoModels = errors.New("it has no model to chat with")
 
-// hintFor says what the user can do about a failure that is Ollama's own.
+// hintFor adds hints for failures that are Ollama's own.
 // https://docs.ollama.com/api/errors
 func (o *Model) hintFor(f *llm.Error, err error) {
 	model := o.picked()
@@ -26,7 +26,7 @@ func (o *Model) hintFor(f *llm.Error, err error) {
 		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
 	case network && wire.AnotherProtocol(u):
 	case network && !IsHosted(o.base):
-		// What is not started on this machine does not come by waiting.
+		// A server that is not running on this machine will not start by itself.
 		op, dialling := errors.AsType[*net.OpError](err)
 		f.Again = f.Again && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
 		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)

@@ -38,8 +38,8 @@ func (o *Model) do(ctx context.Context, method, path string, body []byte, accept
 	return o.client.Do(req)
 }
 
-// call sends a request whose answer is one JSON object. In is the body; nil means
-// none.
+// call sends a request whose answer is one JSON object. In is the body; nil means no
+// body.
 func (o *Model) call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -63,7 +63,7 @@ func (o *Model) call(ctx context.Context, method, path string, in, out any) erro
 	return nil
 }
 
-// reply is the outcome of a call, as an *Error or the end of ctx.
+// reply returns the outcome of a call as an *llm.Error or ctx's cause.
 func (o *Model) reply(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -74,11 +74,11 @@ func (o *Model) reply(ctx context.Context, err error) error {
 	return o.endpoint.Failure(err)
 }
 
-// maxLine bounds a line of a stream, in bytes: a call that writes a file is one.
+// maxLine bounds a line of a stream, in bytes. A call that writes a file is one line.
 const maxLine = 32 << 20
 
-// ndjsonChunks gives the lines of a stream. A last line that was cut off is left
-// out: what came before it has no end then, which is all there is to say.
+// NDJSON returns the lines of a stream. A last line that was cut off is dropped; the
+// answer then lacks its end.
 func NDJSON(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(res.Body)

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// List gives the models that the server has and that can chat, the newest first.
+// List returns the server's models that can chat, the newest first.
 // https://docs.ollama.com/api/tags
 func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := o.Ready(); err != nil {
@@ -32,14 +32,14 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	return choices, nil
 }
 
-// FindOllama tells whether an Ollama with a model that can chat answers at
-// OllamaDefault before ctx is done.
+// Find reports whether an Ollama with a model that can chat answers at DefaultAddress
+// before ctx is done.
 func Find(ctx context.Context) bool {
 	models, err := New(Config{Address: DefaultAddress}).tags(ctx)
 	return err == nil && len(models) > 0
 }
 
-// tags asks for the models that can chat.
+// tags returns the models that can chat.
 func (o *Model) tags(ctx context.Context) ([]api.ListModelResponse, error) {
 	var list api.ListResponse
 	if err := o.call(ctx, http.MethodGet, "api/tags", nil, &list); err != nil {
@@ -48,12 +48,12 @@ func (o *Model) tags(ctx context.Context) ([]api.ListModelResponse, error) {
 	return slices.DeleteFunc(list.Models, func(m api.ListModelResponse) bool { return m.Name == "" || onlyEmbeds(m) }), nil
 }
 
-// onlyEmbeds tells of a model that cannot chat, as far as the list shows it.
+// onlyEmbeds reports whether the list shows that a model cannot chat.
 func onlyEmbeds(m api.ListModelResponse) bool {
 	return strings.Contains(strings.ToLower(m.Details.Family), "bert") || strings.Contains(strings.ToLower(m.Name), "embed")
 }
 
-// aboutOllama describes a model, for people.
+// describe returns a description of a model, for people.
 func describe(m api.ListModelResponse) string {
 	var facts []string
 	for _, fact := range []string{m.Details.ParameterSize, m.Details.QuantizationLevel} {

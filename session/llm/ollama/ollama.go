@@ -19,35 +19,35 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// OllamaConfig is what an Ollama needs to know.
+// Config describes a model.
 type Config struct {
 	Name    string        // of the provider; empty means "ollama"
 	Model   string        // empty means the first of the server's list that can chat
-	Address string        // in any form that OLLAMA_HOST has; empty means 127.0.0.1:11434
-	APIKey  func() string // asked before each request; nil means that there is none
-	KeyEnv  string        // the variable that must hold a key; empty means that none is needed
+	Address string        // in any form of OLLAMA_HOST; empty means DefaultAddress
+	APIKey  func() string // called before each request; nil means that there is no key
+	KeyEnv  string        // the environment variable of the key; empty means that no key is needed
 
-	Embedding string    // the model that embeds; empty means that there is none
+	Embedding string    // the model for embeddings; empty means that there is none
 	MaxTokens int       // of one answer; 0 means no limit but the window
-	Window    int       // that the server is to use; 0 means what the model was made with, else at most 32,768
-	Images    string    // yes, no, or what the server says of the model
+	Window    int       // window to request; 0 means the one in the Modelfile, else at most 32,768
+	Images    string    // "yes" or "no"; otherwise the server's facts decide
 	Price     llm.Price // the zero value means unknown
 
 	Memory *wire.Memory // of the server; nil means one of its own
 }
 
-// Ollama is a model behind Ollama's own API, which unlike the compatible one
-// takes the size of the context window with a request.
+// Model is a model behind Ollama's own API, which unlike the compatible one accepts the
+// size of the context window with a request.
 //
-// What the server knows of the model (window, thoughts, images) is asked before
-// the first request, and [Learn] asks it earlier; until then Window is what would
-// be asked for at most, and there are no Levels. A prompt that does not fit is an
-// error: the server is told not to drop its beginning in silence.
+// The server is asked about the model (window, thoughts, images) before the first
+// request; [llm.Learn] asks earlier. Until then Window returns the most that would be
+// requested, and there are no Levels. A prompt that does not fit is an error: the
+// server is told not to drop its beginning in silence.
 //
-// Why not the client of the api package? It takes a stream that breaks off, or a
-// line of more than 8 MB, for a complete answer, allocates that much for each
-// stream, follows redirects, and signs what goes to ollama.com with a key in the
-// user's home directory whatever key is configured. Its types are used.
+// Why not the client of the api package? It accepts a broken stream, or a line of more
+// than 8 MB, as a complete answer, allocates that much for each stream, follows
+// redirects, and signs requests to ollama.com with a key in the user's home directory
+// whatever key is configured. Only its types are used.
 type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
@@ -58,7 +58,7 @@ type Model struct {
 	first string // the model, where none is configured; empty until it is known
 }
 
-// NewOllama makes an Ollama. It connects to nothing yet.
+// New returns a model. It does not connect yet.
 func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "ollama")
 	cfg.Memory = cmp.Or(cfg.Memory, new(wire.Memory))
@@ -70,7 +70,7 @@ func New(cfg Config) *Model {
 	return o
 }
 
-// Name is "provider:model", or the provider alone where no model is configured.
+// Name returns "provider:model", or the provider alone where no model is configured.
 func (o *Model) Name() string {
 	if o.cfg.Model == "" {
 		return o.cfg.Name
@@ -81,20 +81,21 @@ func (o *Model) Name() string {
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (o *Model) Ready() error { return o.endpoint.Ready() }
 
-// Window is what the server is asked for, and no more than what the model has.
+// Window returns the window that the server is asked for, at most the model's own.
 func (o *Model) Window() int {
 	f, _ := o.known()
 	return f.use(o.cfg.Window)
 }
 
-// Levels are "off" and "on" of a model that thinks; those that cannot be turned
-// off have "low", "medium" and "high".
+// Levels returns "off" and "on" for a model that thinks, or "low", "medium" and "high"
+// for one whose thinking cannot be turned off.
 func (o *Model) Levels() []string {
 	f, _ := o.known()
 	return slices.Clone(f.levels)
 }
 
-// Sees is what the configuration says, else the server; true until it was asked.
+// Sees returns the configured value, else the server's; true until the server was
+// asked.
 func (o *Model) Sees() bool {
 	if o.cfg.Images == "yes" || o.cfg.Images == "no" {
 		return o.cfg.Images == "yes"
@@ -103,10 +104,10 @@ func (o *Model) Sees() bool {
 	return !f.blind
 }
 
-// Prices are the configured ones.
+// Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
-// Stream asks for the next answer. Its calls come whole; those without an ID get
+// Stream asks for the next answer. Its calls arrive whole; a call without an ID gets
 // one that is unique in the answer.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) {
@@ -126,7 +127,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// pick gives the model to ask: the configured one, else the first of the server's
+// pick returns the model to ask: the configured one, else the first of the server's
 // list that can chat.
 func (o *Model) pick(ctx context.Context) (string, error) {
 	if o.cfg.Model != "" {
@@ -148,7 +149,7 @@ func (o *Model) pick(ctx context.Context) (string, error) {
 	return o.first, nil
 }
 
-// picked is the model that is asked; empty if that is not known yet.
+// picked returns the model that is asked; it is empty if still unknown.
 func (o *Model) picked() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

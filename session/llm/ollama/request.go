@@ -11,10 +11,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// ollamaRequest is the api's request, with tools and messages that keep their
-// JSON as it is: the api's own would drop what it does not know of a schema, and
-// round long numbers in the arguments of a call. The messages are last, so that a
-// longer conversation begins with the same bytes.
+// chatRequest is the api's request, but with tools and messages that keep their JSON:
+// the api's types would drop unknown members of a schema, and round long numbers in
+// arguments. The messages come last, so that a longer conversation begins with the same
+// bytes.
 // https://docs.ollama.com/api-reference/generate-a-chat-message
 type chatRequest struct {
 	api.ChatRequest
@@ -45,15 +45,15 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-// request writes a request for the model of that name.
+// request builds a request for the model of that name.
 func (o *Model) request(name string, req llm.Request) chatRequest {
 	f, _ := o.known()
 	stream, never := true, false
 	r := chatRequest{
 		ChatRequest: api.ChatRequest{
 			Model: name, Stream: &stream, Options: map[string]any{}, Think: f.think(req.Thought),
-			// Else a prompt that is too long would lose its beginning, and an
-			// answer that is too long the middle, without a word.
+			// Otherwise the server would silently drop the beginning of a prompt that
+			// is too long, or the middle of an answer.
 			Truncate: &never, Shift: &never,
 		},
 		Tools:    chatTools(req.Tools),
@@ -68,7 +68,7 @@ func (o *Model) request(name string, req llm.Request) chatRequest {
 	return r
 }
 
-// think asks for a level, and leaves any other to the server.
+// think returns the value for a level; nil leaves the choice to the server.
 func (f modelFacts) think(level string) *api.ThinkValue {
 	switch {
 	case !slices.Contains(f.levels, level):
@@ -90,8 +90,8 @@ func chatTools(tools []llm.Tool) []chatTool {
 	return out
 }
 
-// ollamaSchema gives a schema that the server can read; one that it cannot would
-// fail the whole request, so that any object is taken instead.
+// readableSchema returns a schema that the server can parse. Any other would fail the
+// whole request, so it is replaced by that of any object.
 func readableSchema(raw json.RawMessage) json.RawMessage {
 	schema := wire.InputSchema(raw)
 	var reads api.ToolFunctionParameters
@@ -101,8 +101,7 @@ func readableSchema(raw json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// messages writes a history that is repaired already. Each result of a tool is a
-// message of its own.
+// messages encodes a repaired history. Each result of a tool is a message of its own.
 func (o *Model) messages(system string, history []llm.Message) []chatMessage {
 	out := []chatMessage{}
 	if strings.TrimSpace(system) != "" {
@@ -136,8 +135,8 @@ func (o *Model) messages(system string, history []llm.Message) []chatMessage {
 	return out
 }
 
-// assistant adds an answer. Its thoughts go back with its calls, as models that
-// think between calls want them, and only to the model that had them.
+// assistant appends an answer. Its thoughts go back with its calls, as models that
+// think between calls require, and only to the model that had them.
 func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, names map[string]string) []chatMessage {
 	said := chatMessage{Message: api.Message{Role: "assistant"}}
 	ids.StartAnswer()
@@ -167,7 +166,7 @@ func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, 
 	return append(out, said)
 }
 
-// paragraph puts a text after another.
+// paragraph appends a text after a blank line.
 func paragraph(before, text string) string {
 	if before == "" {
 		return text

@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatChunk is a chunk of a stream, or a whole answer of a server that streams
-// none. See wireEvent for why it is not the SDK's.
+// chatChunk is a chunk of a stream, or the answer of a server that does not stream.
+// The SDK's own type would cost ten times as much for each chunk.
 // https://developers.openai.com/api/reference/resources/chat
 type chatChunk struct {
 	Choices []struct {
@@ -42,13 +42,13 @@ type chatDelta struct {
 	} `json:"extra_content"`
 }
 
-// chatContent is a text, which some servers send as a list of parts. Mistral's has
-// the thoughts too.
+// chatContent is a text, which some servers send as a list of parts. Mistral's list
+// includes the thoughts.
 // https://docs.mistral.ai/capabilities/reasoning
 type chatContent struct{ text, thought string }
 
-// UnmarshalJSON takes a string or a list of {"text": …} and {"thinking": […]};
-// anything else is none.
+// UnmarshalJSON accepts a string or a list of {"text": …} and {"thinking": […]}; other
+// values become empty.
 func (c *chatContent) UnmarshalJSON(data []byte) error {
 	*c = chatContent{}
 	if len(data) > 0 && data[0] == '"' {
@@ -67,7 +67,7 @@ func (c *chatContent) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// thoughtDetails is OpenRouter's form of what a model wants back of its thoughts.
+// thoughtDetails is OpenRouter's form of the thoughts that a model wants back.
 type thoughtDetails struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id,omitempty"`
@@ -79,8 +79,8 @@ type thoughtDetails struct {
 	Signature string          `json:"signature,omitempty"`
 }
 
-// chatCallDelta is a piece of a call. Arguments are a string, or an object at some
-// servers.
+// chatCallDelta is a piece of a call. Arguments are a string, or at some servers an
+// object.
 type chatCallDelta struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
@@ -91,7 +91,7 @@ type chatCallDelta struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
-// chatUsage counts tokens. Its total has the thoughts that Gemini leaves out of
+// chatUsage counts tokens. Its total includes the thoughts that Gemini leaves out of
 // the answer's.
 type chatUsage struct {
 	Prompt     wire.TokenCount `json:"prompt_tokens"`
@@ -112,8 +112,8 @@ func (u chatUsage) event() llm.Event {
 	}}
 }
 
-// chatAnswer turns the chunks of one stream into Events. Calls come at the end,
-// since only then is it known what belongs to them.
+// chatReader turns the chunks of one stream into events. Calls are emitted at the end,
+// since their pieces may arrive until then.
 type chatReader struct {
 	model   string // Name of the model
 	names   wire.ToolNames
@@ -123,23 +123,22 @@ type chatReader struct {
 	finish  string // the API's reason
 	wire.ArgumentCount
 
-	// What is to be sent back of the thoughts; appending to texts would take time by
-	// their square.
+	// Thoughts to send back. Builders, since appending to strings takes quadratic time.
 	content, reasoning strings.Builder
 	details            []*openDetails
 }
 
-// openDetails are details whose pieces come.
+// openDetails are details in progress.
 type openDetails struct {
-	thoughtDetails // without its texts until the end
+	thoughtDetails // its texts are set at the end
 	text, summary  strings.Builder
 }
 
-// take reads one chunk.
+// Take reads one chunk; see wire.Answer.
 func (a *chatReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
 	data = bytes.TrimSpace(data)
 	if string(data) == "[DONE]" {
-		a.finish = cmp.Or(a.finish, "stop") // some name no reason
+		a.finish = cmp.Or(a.finish, "stop") // some servers name no reason
 		return true, a.stop(emit)
 	}
 	var c chatChunk
@@ -169,7 +168,7 @@ func (a *chatReader) Take(data []byte, emit func(llm.Event) bool) (done bool, er
 	return false, nil
 }
 
-// end completes an answer of a server that sends no [DONE].
+// End completes an answer of a server that sends no [DONE].
 func (a *chatReader) End(emit func(llm.Event) bool) error {
 	if a.finish == "" {
 		return wire.ErrBrokenOff
@@ -206,8 +205,8 @@ func (a *chatReader) delta(d *chatDelta, emit func(llm.Event) bool) bool {
 	return (thought == "" || emit(llm.Event{Thought: thought})) && (text == "" || emit(llm.Event{Text: text}))
 }
 
-// addDetails joins the pieces of one detail, which come in turn; encrypted ones come
-// whole.
+// addDetails joins the pieces of one detail, which arrive in order; encrypted ones
+// arrive whole.
 func (a *chatReader) addDetails(t thoughtDetails) {
 	if n := len(a.details); n > 0 && t.Data == "" && a.details[n-1].Type == t.Type && bytes.Equal(a.details[n-1].Index, t.Index) {
 		last := a.details[n-1]
@@ -222,14 +221,14 @@ func (a *chatReader) addDetails(t thoughtDetails) {
 	a.details = append(a.details, next)
 }
 
-// reason gives the word that counts: Gemini writes "content_filter: SAFETY".
+// reason returns the first word of the reason: Gemini writes "content_filter: SAFETY".
 func (a *chatReader) reason() string {
 	word, _, _ := strings.Cut(strings.ToLower(a.finish), ":")
 	return word
 }
 
-// chatFailures are reasons that are none to end: of OpenRouter, of GLM, of DeepSeek,
-// and of vLLM.
+// chatFailures are stop reasons that mean a failure: OpenRouter's, GLM's, DeepSeek's
+// and vLLM's.
 var chatFailures = []string{"error", "network_error", "insufficient_system_resource", "abort"}
 
 func (a *chatReader) stop(emit func(llm.Event) bool) error {
@@ -259,7 +258,7 @@ func (a *chatReader) stop(emit func(llm.Event) bool) error {
 	}
 	switch {
 	case ok:
-	case len(calls) > 0: // whatever it says, they want results
+	case len(calls) > 0: // calls need results, whatever the reason
 		reason = llm.StopTools
 	default:
 		reason = llm.StopEnd
@@ -268,7 +267,7 @@ func (a *chatReader) stop(emit func(llm.Event) bool) error {
 	return nil
 }
 
-// sendBack emits what the server wants back with the calls.
+// sendBack emits the thoughts that the server wants back with the calls.
 func (a *chatReader) sendBack(emit func(llm.Event) bool) bool {
 	t := chatThoughts{Reasoning: a.reasoning.String(), ReasoningContent: a.content.String()}
 	for _, d := range a.details {

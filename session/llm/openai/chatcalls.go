@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatCalls puts together the calls of one answer from their pieces. The API names
+// chatCalls assembles the calls of one answer from their pieces. The API names
 // the call that a piece belongs to by its index, and sends ID and name with the
 // first piece alone; many servers do otherwise:
 //
@@ -23,7 +23,7 @@ type chatCalls struct {
 	calls []*openCall
 }
 
-// openCall is a call that is being sent.
+// openCall is a call in progress.
 type openCall struct {
 	index    *int
 	id, name string
@@ -31,22 +31,22 @@ type openCall struct {
 	extra    json.RawMessage
 }
 
-// whole reports whether nothing can follow.
+// whole reports whether the arguments are complete.
 func (c *openCall) whole() bool {
 	text := strings.TrimSpace(c.args.String())
-	if !strings.HasSuffix(text, "}") { // a look at all of it for each piece would take long
+	if !strings.HasSuffix(text, "}") { // parsing everything for each piece would be slow
 		return false
 	}
 	args := []byte(text)
 	return json.Valid(args) && llm.IsObject(args)
 }
 
-// lacks reports whether a piece of arguments can be nothing but the next one of c.
+// lacks reports whether a piece of arguments can only continue c.
 func (c *openCall) lacks(name, args string) bool {
 	return c.name == name && c.args.Len() > 0 && args != "" && !c.whole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
-// add takes a piece. Names are those of the tools that were offered.
+// add reads a piece. Names are those of the offered tools.
 func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 	args := argsOf(d.Function.Arguments)
 	c := cs.find(d, args)
@@ -63,7 +63,7 @@ func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 	}
 	switch {
 	case name == c.name, c.args.Len() > 0 && c.name != "":
-	case strings.HasPrefix(name, c.name): // with what came before
+	case strings.HasPrefix(name, c.name): // the name so far is repeated
 		c.name = name
 	default:
 		c.name += name
@@ -74,10 +74,10 @@ func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 	c.args.WriteString(args)
 }
 
-// find gives the call that a piece belongs to; nil if it begins one.
+// find returns the call that a piece belongs to, or nil if it begins one.
 func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 	var c *openCall
-	for _, o := range cs.calls { // the last one that may be it
+	for _, o := range cs.calls { // the last match wins
 		switch {
 		case d.Index != nil && (o.index == nil || *o.index != *d.Index):
 		case d.ID != "" && d.ID == o.id:
@@ -88,7 +88,7 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 	}
 	switch {
 	case c == nil && d.Index == nil && d.ID != "" && d.Function.Name == "" && len(cs.calls) > 0:
-		return cs.calls[len(cs.calls)-1] // another ID with each piece
+		return cs.calls[len(cs.calls)-1] // a server that sends another ID with each piece
 	case c == nil:
 		return nil
 	case d.ID != "" && c.id != "" && d.Function.Name != "" && !c.lacks(d.Function.Name, args): // an index again
@@ -97,8 +97,8 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 	return c.goesOn(d, args)
 }
 
-// goesOn gives c unless the piece begins a call of its own: one that has a name
-// while c lacks nothing any more.
+// goesOn returns c, or nil if the piece begins another call: it has a name, and c is
+// complete.
 func (c *openCall) goesOn(d *chatCallDelta, args string) *openCall {
 	if d.Function.Name != "" && c.name != "" && c.whole() && (args != "" || d.Function.Name != c.name) {
 		return nil
@@ -106,7 +106,7 @@ func (c *openCall) goesOn(d *chatCallDelta, args string) *openCall {
 	return c
 }
 
-// argsOf gives a piece of arguments as text.
+// argsOf returns a piece of arguments as text.
 func argsOf(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -119,14 +119,14 @@ func argsOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// endedCall is a complete call, with what the server wants back of it.
+// endedCall is a complete call, with the data that the server wants back.
 type endedCall struct {
 	call  llm.ToolCall
 	extra json.RawMessage
 }
 
-// end gives the calls. One that the end of the answer cut off is none, and neither
-// is what never got a name.
+// end returns the calls. It drops one that the end of the answer cut off, and any
+// without a name.
 func (cs *chatCalls) end(names wire.ToolNames, cutOff bool) []endedCall {
 	var out []endedCall
 	ids := wire.CallIDs{}

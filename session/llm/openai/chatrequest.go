@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatRequest is a request of Chat Completions, as far as it is used.
+// chatRequest is the part of a Chat Completions request that we use.
 // https://developers.openai.com/api/reference/resources/chat
 type chatRequest struct {
 	Model               string         `json:"model"`
@@ -45,14 +45,14 @@ type function struct {
 
 type chatMessage struct {
 	Role       string     `json:"role"`
-	Content    any        `json:"content"` // string or []chatPart; null beside calls alone, which some servers insist on
+	Content    any        `json:"content"` // string or []chatPart; null next to calls without text, which some servers require
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 	chatThoughts
 }
 
-// chatThoughts are thoughts that a server wants back with the calls that they led
-// to, by the name that it gave them.
+// chatThoughts are the thoughts that a server wants back with the calls that they
+// led to, under the name that it used.
 //
 //	https://api-docs.deepseek.com/guides/thinking_mode
 //	https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
@@ -82,11 +82,11 @@ type chatCall struct {
 	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
-// maxChatID is how long the ID of a call may be, in characters. The API tells of
-// it in the error alone: "Expected a string with maximum length 40".
+// maxChatID is the longest ID of a call, in characters. Only an error documents it:
+// "Expected a string with maximum length 40".
 const maxChatID = 40
 
-// chat writes a request whose messages are repaired already.
+// chat builds a request from repaired messages.
 func (o *Model) chat(req llm.Request, messages []llm.Message, names wire.ToolNames) *chatRequest {
 	r := &chatRequest{Model: o.endpoint.Model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
 	for _, t := range req.Tools {
@@ -95,7 +95,7 @@ func (o *Model) chat(req llm.Request, messages []llm.Message, names wire.ToolNam
 	if o.has(withUsage) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	// OpenAI's models that think refuse max_tokens, most other servers don't know
+	// OpenAI's thinking models refuse max_tokens; most other servers do not know
 	// max_completion_tokens.
 	if (o.cfg.Type == ServerOpenAI) == o.has(withMaxTokens) {
 		r.MaxCompletionTokens = o.cfg.MaxTokens
@@ -111,7 +111,7 @@ func (o *Model) chat(req llm.Request, messages []llm.Message, names wire.ToolNam
 	return r
 }
 
-// effort gives a level that the model has, else nothing.
+// effort returns the level if the model has it, else "".
 func (o *Model) effort(level string) string {
 	for _, l := range o.knows.levels {
 		if l == level {
@@ -121,8 +121,8 @@ func (o *Model) effort(level string) string {
 	return ""
 }
 
-// cacheKey tells OpenAI which requests share a prefix, so that they meet the same
-// cache: those of one session, as far as its beginning tells.
+// cacheKey returns the key by which OpenAI routes requests of one session to the same
+// cache. It is derived from the beginning of the conversation.
 // https://developers.openai.com/api/docs/guides/prompt-caching
 func (o *Model) cacheKey(req llm.Request) string {
 	if o.cfg.Type != ServerOpenAI || !o.has(withCacheKey) {
@@ -138,8 +138,7 @@ func (o *Model) cacheKey(req llm.Request) string {
 	return "zeph-" + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// objectSchema makes a schema one that the APIs take: an object with properties,
-// of which there may be none.
+// objectSchema returns a schema with type object and properties, as the APIs require.
 func objectSchema(raw json.RawMessage) json.RawMessage {
 	raw = wire.InputSchema(raw)
 	var members map[string]json.RawMessage
@@ -172,12 +171,12 @@ func (o *Model) chatMessages(system string, history []llm.Message, names wire.To
 	return out
 }
 
-// noAnswer stands where a server wants an answer between the results of calls and
-// what the user said next.
+// noAnswer fills the gap for servers that require an answer between results and the
+// user's next message.
 const noAnswer = "[interrupted]"
 
-// chatReplies writes a user's message: each result is a message of its own, before
-// what the user said.
+// userMessages encodes a user's message: each result is a message of its own, before
+// the user's text.
 func (o *Model) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	var out []chatMessage
 	var parts []chatPart
@@ -199,7 +198,7 @@ func (o *Model) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	switch {
 	case images:
 		out = append(out, chatMessage{Role: "user", Content: parts})
-	case len(parts) > 0: // some servers take no list
+	case len(parts) > 0: // some servers accept no list
 		out = append(out, chatMessage{Role: "user", Content: joined(parts)})
 	}
 	return out
@@ -213,7 +212,7 @@ func joined(parts []chatPart) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// resultText is a result for an API that cannot be told that it is a failure.
+// resultText returns a result for an API without a flag for failures.
 func resultText(r llm.ToolResult) string {
 	text := wire.Filled(r.Text)
 	if r.Failed {
@@ -226,15 +225,15 @@ func dataURL(i llm.Image) string {
 	return "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
-// chatOpaque is the Data of an Opaque: what belongs to the thoughts before a call,
-// or to the call of that ID.
+// chatOpaque is the Data of an Opaque: the thoughts before a call, or the extra content
+// of the call with that ID.
 type chatOpaque struct {
 	Call  string          `json:"call,omitempty"`
 	Extra json.RawMessage `json:"extra_content,omitempty"`
 	chatThoughts
 }
 
-// chatAnswer writes a message of the assistant; ok is false if nothing is in it.
+// assistantMessage encodes an answer; ok is false if it is empty.
 func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) (msg chatMessage, ok bool) {
 	msg.Role = string(llm.Assistant)
 	extras := map[string]json.RawMessage{}
@@ -269,7 +268,7 @@ func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.T
 		o.sign(msg.ToolCalls)
 	}
 	if !o.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
-		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // none at all does not count
+		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // an empty one would be refused
 	}
 	return msg, len(text) > 0 || len(msg.ToolCalls) > 0
 }

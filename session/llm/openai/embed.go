@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// maxEmbedTexts is how many texts a request has at most. With maxEmbedBytes it
+	// maxEmbedTexts bounds the texts of a request. With maxEmbedBytes it
 	// keeps to OpenAI's limit of 300,000 tokens a request, and to Gemini's of 100
 	// texts.
 	// https://developers.openai.com/api/reference/resources/embeddings
 	maxEmbedTexts = 32
-	// maxEmbedBytes is how much of a text is sent: OpenAI refuses one of more than
-	// 8,192 tokens, of which none is shorter than a byte.
+	// maxEmbedBytes bounds the part of a text that is sent: OpenAI refuses more than
+	// 8,192 tokens, and no token is shorter than a byte.
 	maxEmbedBytes = 8 << 10
 )
 
-// Embedder gives what embeds with the configured model; nil if there is none.
+// Embedder returns the embedder of the configured model, or nil.
 func (o *Model) Embedder() llm.Embedder {
 	if o.cfg.Embedding == "" {
 		return nil
@@ -37,8 +37,7 @@ func (o *Model) Embedder() llm.Embedder {
 
 type embedder struct{ o *Model }
 
-// Embed asks for the vectors of some texts after the other. What is beyond 8 KiB of
-// a text does not count.
+// Embed asks for vectors in batches. Text beyond 8 KiB is ignored.
 func (e embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -54,13 +53,13 @@ func (e embedder) Embed(ctx context.Context, texts []string) ([][]float32, error
 		}
 		all = append(all, vectors...)
 	}
-	if err := wire.CheckVectors(all, len(texts)); err != nil { // also those of different requests
+	if err := wire.CheckVectors(all, len(texts)); err != nil { // across all requests
 		return nil, e.reply(ctx, err)
 	}
 	return all, nil
 }
 
-// batch makes one request.
+// batch sends one request.
 func (e embedder) batch(ctx context.Context, texts []string) ([][]float32, error) {
 	body := struct {
 		Model string   `json:"model"`
@@ -89,7 +88,7 @@ func (e embedder) batch(ctx context.Context, texts []string) ([][]float32, error
 	return got.vectors(len(texts))
 }
 
-// embeddable is what is sent of a text. An empty one would be refused.
+// embeddable returns the part of a text to send. An empty one would be refused.
 func embeddable(text string) string {
 	if len(text) > maxEmbedBytes {
 		text = text[:maxEmbedBytes]
@@ -108,8 +107,8 @@ type embeddings struct {
 	} `json:"data"`
 }
 
-// vectors gives the vectors in the order of the n texts that were sent. Gemini
-// leaves out an index of 0, and some servers leave out all.
+// vectors returns the vectors in the order of the n texts. Gemini omits an index of 0,
+// and some servers omit all.
 func (e embeddings) vectors(n int) ([][]float32, error) {
 	if len(e.Data) != n {
 		return nil, fmt.Errorf("it sent %d vectors for %d texts", len(e.Data), n)
@@ -134,14 +133,14 @@ func (e embeddings) vectors(n int) ([][]float32, error) {
 	return out, nil
 }
 
-// reply is a failure as an *Error, or the end of ctx.
+// reply returns a failure as an *llm.Error, or ctx's cause.
 func (e embedder) reply(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	err = e.o.endpoint.Failure(err)
 	if f, ok := errors.AsType[*llm.Error](err); ok && f.Status == http.StatusNotFound {
-		f.Hint = fmt.Sprintf("check embedding_model %q and base_url", e.o.cfg.Embedding) // not the model that answers
+		f.Hint = fmt.Sprintf("check embedding_model %q and base_url", e.o.cfg.Embedding) // another model than the one that answers
 	}
 	return err
 }

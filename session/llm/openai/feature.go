@@ -12,31 +12,31 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// feature is what a server may refuse of a request that it would take otherwise.
-// There are no lists of servers: each tells what it doesn't take, and gets it never
-// again, unless it refuses the request without it for the same reason.
+// feature is a part of a request that some servers refuse. There are no lists of
+// servers: what a server has refused is left out from then on, unless it refuses the
+// request without it for the same reason.
 type feature uint32
 
 const (
-	withThoughts   feature = 1 << iota // what it wanted back of its thoughts
-	withSummaries                      // of thoughts; some organizations must be verified first
-	withEncrypted                      // thoughts to send back; models that don't think have none
-	withUsage                          // in a stream
+	withThoughts   feature = 1 << iota // thoughts sent back
+	withSummaries                      // summaries of thoughts; some organizations must be verified first
+	withEncrypted                      // encrypted thoughts to send back; models that don't think have none
+	withUsage                          // usage in a stream
 	withCacheKey                       // see cacheKey
 	withMaxTokens                      // as max_tokens, not max_completion_tokens
-	withImages                         // beside text
-	withForeignIDs                     // of calls, as another server gave them
+	withImages                         // images next to text
+	withForeignIDs                     // IDs of calls in another server's form
 	withUserNext                       // a user's message right after the results of calls
-	withNull                           // as the content beside calls
+	withNull                           // null as the content next to calls
 	withGaps                           // calls without the thoughts that led to them
 	withSystem                         // a role for the system prompt
 )
 
-// has tells whether the server is not known to refuse something.
+// has reports whether the server is not known to refuse a feature.
 func (o *Model) has(f feature) bool { return o.lacks.Load()&uint32(f) == 0 }
 
-// refusals are parts of the messages of servers, in lower case. The first that fits
-// and that the request has counts.
+// refusals match the messages of servers, in lower case. The first match whose feature
+// the request has counts.
 //
 //	https://github.com/mistralai/client-js/issues/69
 //	https://github.com/charmbracelet/crush/issues/279
@@ -69,17 +69,18 @@ var refusalWords = sync.OnceValue(func() map[feature]*regexp.Regexp {
 	return words
 })
 
-// refusedBy reports whether what a request failed for may be the feature.
+// refusedBy reports whether a request may have failed because of the feature.
 func (f feature) refusedBy(err error) bool {
 	e, ok := errors.AsType[*wire.StatusError](err)
-	// Some answer 404 to what no model of theirs takes, and local ones 500 where a
-	// template fails. What is too long has to become shorter, whatever else is said.
+	// Some servers answer 404 to features that no model has, and local ones 500 where a
+	// template fails. A request that is too long must become shorter, whatever else the
+	// message says.
 	return ok && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.Status) &&
 		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))
 }
 
-// refusedOf gives the feature that a request failed for; 0 if it is none. Without
-// are those that it did not have, and those that were left out in vain.
+// refusedOf returns the feature that a request failed for, or 0. Without are the
+// features that it did not have, and those left out in vain.
 func refusedOf(err error, messages []llm.Message, without feature) feature {
 	for _, r := range refusals {
 		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {
@@ -89,7 +90,7 @@ func refusedOf(err error, messages []llm.Message, without feature) feature {
 	return 0
 }
 
-// sends reports whether a history has what a feature is about.
+// sends reports whether a history uses a feature.
 func sends(f feature, messages []llm.Message) bool {
 	has := func(is func(b llm.Block) bool) bool {
 		return slices.ContainsFunc(messages, func(m llm.Message) bool { return slices.ContainsFunc(m.Blocks, is) })

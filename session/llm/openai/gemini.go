@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// geminiBody is what Google adds to Chat Completions.
+// geminiBody is Google's addition to Chat Completions.
 // https://ai.google.dev/gemini-api/docs/openai
 type geminiBody struct {
 	Google struct {
@@ -20,13 +20,13 @@ type thinkingConfig struct {
 	ThinkingBudget  *int   `json:"thinking_budget,omitempty"`
 }
 
-// geminiBudgets are what the levels are to models before the third generation, in
-// tokens: those that Google gives OpenAI's efforts.
+// geminiBudgets are the budgets of levels for models before the third generation, in
+// tokens, as Google maps OpenAI's efforts.
 var geminiBudgets = map[string]int{"none": 0, "low": 1_024, "medium": 8_192, "high": 24_576}
 
-// thinkingConfig asks for summaries of the thoughts, and for a level that the model
-// has; nil for a model that doesn't think, which would refuse it. An effort beside
-// it is refused too, so that the level has to be in here.
+// thinkingConfig asks for summaries of the thoughts and for a level that the model has.
+// It is nil for a model that does not think, which would refuse it. The level is in
+// here because an effort next to it is refused.
 func (o *Model) thinkingConfig(level string) *geminiBody {
 	if o.knows.plain || o.knows.prefix == "" {
 		return nil
@@ -44,13 +44,13 @@ func (o *Model) thinkingConfig(level string) *geminiBody {
 	return &b
 }
 
-// unsigned is what Google wants in place of the signature of a call that another
+// unsigned replaces the signature of a call that another
 // model made: from the third generation on, the first call of an answer must have
 // one.
 // https://ai.google.dev/gemini-api/docs/thought-signatures
 const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// sign lets Gemini take calls that are not its own.
+// sign marks calls of other models, so that Gemini accepts them.
 func (o *Model) sign(calls []chatCall) {
 	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.knows.prefix, "gemini-2") {
 		return

@@ -16,15 +16,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// noChat matches the models that OpenAI and Google list besides those to talk to
-// in text.
+// noChat matches listed models of OpenAI and Google that are not for conversations in
+// text.
 var noChat = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
 		`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
 })
 
-// List asks the provider for its models. OpenAI and Gemini list those alone that
-// are known to be for conversations, as far as their names tell.
+// List returns the provider's models. For OpenAI and Gemini it leaves out models that,
+// by their names, are not for conversations.
 func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := o.Ready(); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	return choices, nil
 }
 
-// servedModel is a model as a server lists it. Many name its window, each by another
-// name: vLLM, Groq, OpenRouter and Together, Mistral, llama.cpp.
+// servedModel is a model as a server lists it. Servers name the window differently:
+// vLLM, Groq, OpenRouter and Together, Mistral, llama.cpp.
 type servedModel struct {
 	ID               string          `json:"id"`
 	MaxModelLen      wire.TokenCount `json:"max_model_len"`
@@ -67,8 +67,8 @@ func (m servedModel) window() int {
 	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength))
 }
 
-// models asks for the list of models, which is one of its own at Together, and
-// remembers the windows.
+// models asks for the list of models, and remembers their windows. Together's list has
+// a form of its own.
 func (o *Model) models(ctx context.Context) ([]servedModel, error) {
 	var res *http.Response
 	if err := o.client().Get(ctx, "models", nil, &res, o.auth()...); err != nil {
@@ -102,6 +102,7 @@ type servedWindow struct {
 	tokens atomic.Int64 // 0 where the server does not report one
 }
 
+// Store records the window.
 func (w *servedWindow) Store(tokens int) {
 	w.tokens.Store(int64(tokens))
 	w.asked.Store(true)
@@ -114,13 +115,13 @@ func (o *Model) served() (window int, ok bool) {
 	return int(w.tokens.Load()), w.asked.Load()
 }
 
-// Learn asks a server for the window of a model that nothing else tells.
+// Learn asks a server for the window of a model where it is unknown.
 func (o *Model) Learn(ctx context.Context) bool {
 	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
 		return false
 	}
 	if _, err := o.models(ctx); err != nil {
-		return false // what is wrong the request itself will tell
+		return false // the request itself will report the failure
 	}
 	return o.Window() > 0
 }

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// The models that providers have without anyone picking one.
+// The models of providers without a configured one.
 const (
 	DefaultModel  = "gpt-6.1-sol"
 	DefaultGemini = "gemini-3.8-flash"
 )
 
-// openAIDefaults are the models of the servers that have a default.
+// defaultModels are the models of the servers that have a default.
 var defaultModels = map[string]string{ServerOpenAI: DefaultModel, ServerGemini: DefaultGemini}
 
-// Efforts, as sets of models take them.
+// The efforts that sets of models accept.
 var (
 	o3Efforts     = []string{"low", "medium", "high"}
 	gpt5Efforts   = []string{"minimal", "low", "medium", "high"}
@@ -28,16 +28,16 @@ var (
 	gemini3Levels = []string{"minimal", "low", "medium", "high"}
 )
 
-// openAIModel is what a request depends on.
+// modelFacts are the properties of a model that shape a request.
 type modelFacts struct {
 	prefix string
-	window int      // tokens; 0 where it is not known
-	levels []string // nil where it is not known what the model takes
+	window int      // tokens; 0 if unknown
+	levels []string // nil if unknown
 	plain  bool     // does not think
 }
 
-// openAIModels is asked from the top; the first prefix that fits counts. A model
-// that is not in it thinks, as all new ones do, with a window that is not known.
+// openAIModels is searched from the top; the first matching prefix counts. A model
+// that is missing thinks, as all new ones do, and has an unknown window.
 //
 //	https://developers.openai.com/api/docs/models
 //	https://developers.openai.com/api/docs/guides/reasoning
@@ -86,8 +86,8 @@ var openAIModels = []modelFacts{
 	{"o1", 200_000, o3Efforts, false},
 }
 
-// geminiModels likewise. Those of the third generation have levels, those before
-// budgets; see thinkingConfig.
+// geminiModels is the same for Google. The third generation has levels, earlier ones
+// have budgets; see thinkingConfig.
 //
 //	https://ai.google.dev/gemini-api/docs/models
 //	https://ai.google.dev/gemini-api/docs/thinking
@@ -107,14 +107,14 @@ var geminiModels = []modelFacts{
 	{"gemma", 0, nil, true},
 }
 
-// pinned is what may follow a known model's name without making it another one:
-// a date, or the word for what is not final.
+// pinned matches the rest of a known model's name that does not make it another model:
+// a date, or a word for a preview.
 var pinned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
 })
 
-// openAIModelOf returns the facts about a model at a server of that kind. They are
-// empty for a compatible server, whose efforts are unknown.
+// factsOf returns the known properties of a model at a server of that kind. A
+// compatible server has none, since its efforts are unknown.
 func factsOf(kind, name string) modelFacts {
 	if kind == ServerCompatible {
 		return modelFacts{plain: true}

@@ -24,25 +24,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// OpenAIConfig is what an OpenAI needs to know.
+// Config describes a model.
 type Config struct {
 	Type    string        // ServerOpenAI, ServerCompatible or ServerGemini; empty means ServerOpenAI
 	Name    string        // of the provider; empty means the type
 	Model   string        // empty means the default of the type; ServerCompatible has none
 	API     string        // APIResponses or APIChat; empty means the default of the type
-	BaseURL string        // with its path, such as "/v1"; without a path that of the type is added. Empty means the public one
-	APIKey  func() string // asked before each request, so that a later login counts; nil means that there is none
-	KeyEnv  string        // the variable that the user should set, for messages; empty means that no key is needed
+	BaseURL string        // with its path, such as "/v1"; the type's path is added if there is none. Empty means the public address
+	APIKey  func() string // called before each request, so that a later login takes effect; nil means that there is no key
+	KeyEnv  string        // the environment variable named in messages; empty means that no key is needed
 
-	Embedding string // the model that embeds; empty means that there is none
+	Embedding string // the model for embeddings; empty means that there is none
 
 	MaxTokens int       // of one answer; 0 leaves it to the server
-	Window    int       // 0 means what is known of the model, which may be nothing
+	Window    int       // tokens; 0 means the known window of the model, if any
 	Blind     bool      // takes no images
 	Price     llm.Price // the zero value means unknown
 
-	// UsualWindow is the window that the model has elsewhere. It counts where no
-	// other is known.
+	// UsualWindow is the window of the model at its own provider, in tokens. It applies
+	// where no other is known.
 	UsualWindow int
 
 	Memory *wire.Memory // of the server; nil means one of its own
@@ -61,30 +61,27 @@ const (
 	APIChat      = "chat"      // https://developers.openai.com/api/reference/resources/chat
 )
 
-// OpenAI is a model behind OpenAI's Responses API or Chat Completions, or behind
-// one of the many servers that speak the latter. Nothing but its config decides
-// where it connects and with which key: the environment variables that the SDK
-// would look at are not.
+// Model is a model behind OpenAI's Responses API or Chat Completions, or behind one of
+// the many servers that speak the latter. Only its Config decides the address and the
+// key, never the environment variables that the SDK reads.
 //
-// The SDK sends the requests and parts the stream into events. Requests are
-// written and events are read by types of our own: what servers add to the
-// protocol (thoughts, signatures, odd calls) has no place in the SDK's, and one
-// chunk costs them ten times as much.
+// The SDK sends requests and returns responses. Requests and events have types of our
+// own, since extensions of servers (thoughts, signatures, odd calls) have no place in
+// the SDK's, and those cost ten times as much for each chunk.
 //
 // Why is the SDK v3.60.0? Later versions add up to 15 MiB to the binary.
 //
-// Nothing is stored at the provider: what it wants back of its thoughts comes
-// encrypted. The levels are the API's efforts, where it is known which ones the
-// model takes.
+// Nothing is stored at the provider: thoughts to send back arrive encrypted. The levels
+// are the API's efforts, where the model's are known.
 type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
 	knows    modelFacts
 	client   func() *openai.Client
-	lacks    atomic.Uint32 // of features: what the server has refused
+	lacks    atomic.Uint32 // the features that the server has refused
 }
 
-// NewOpenAI makes an OpenAI. It connects to nothing yet.
+// New returns a model. It does not connect yet.
 func New(cfg Config) *Model {
 	cfg.Type = cmp.Or(cfg.Type, ServerOpenAI)
 	cfg.Name = cmp.Or(cfg.Name, cfg.Type)
@@ -102,7 +99,7 @@ func New(cfg Config) *Model {
 	return o
 }
 
-// openAIKinds is the HTTP status that errors in a stream would have had.
+// statusOfKind is the HTTP status of each kind of error in a stream.
 // https://developers.openai.com/api/docs/guides/error-codes
 var statusOfKind = map[string]int{
 	"invalid_request_error": 400, "invalid_prompt": 400, "context_length_exceeded": 400, "BadRequestError": 400,
@@ -112,14 +109,14 @@ var statusOfKind = map[string]int{
 	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (o *Model) Name() string { return o.endpoint.Name() }
 
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (o *Model) Ready() error { return o.endpoint.Ready() }
 
-// Window is the configured one, else what the server said, else that of the model if
-// it is known.
+// Window returns the configured window, else the server's, else the known or usual one
+// of the model.
 func (o *Model) Window() int {
 	if o.cfg.Window > 0 {
 		return o.cfg.Window
@@ -128,21 +125,22 @@ func (o *Model) Window() int {
 	return cmp.Or(served, o.knows.window, o.cfg.UsualWindow)
 }
 
-// Levels lists the thought levels that the model is known to take.
+// Levels returns the thought levels that the model is known to accept.
 func (o *Model) Levels() []string { return slices.Clone(o.knows.levels) }
 
-// Sees is true unless the configuration or the server says that it takes no images.
+// Sees returns true unless the configuration or the server says that the model accepts
+// no images.
 func (o *Model) Sees() bool { return !o.cfg.Blind && o.has(withImages) }
 
-// LargestImage is in bytes: a request to Gemini may have 20 MB in base64, and no
-// server wants more.
+// LargestImage returns a size in bytes: a request to Gemini may have 20 MB in base64,
+// and no server accepts more.
 // https://ai.google.dev/gemini-api/docs/image-understanding
 func (o *Model) LargestImage() int { return 14 << 20 }
 
-// Prices are the configured ones.
+// Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
-// The public addresses, and what follows the host where an address has no path.
+// The public addresses, and the paths that are added to addresses without one.
 var (
 	PublicURLs = map[string]string{
 		ServerOpenAI: "https://api.openai.com/v1/",
@@ -162,7 +160,7 @@ func (o *Model) base() string {
 }
 
 func (o *Model) connect() *openai.Client {
-	// Not NewClient, which looks at the environment.
+	// Not NewClient, which reads the environment.
 	return &openai.Client{Options: []option.RequestOption{
 		option.WithMaxRetries(0),
 		option.WithHTTPClient(wire.NewClient(o.cfg.BaseURL)),
@@ -170,9 +168,9 @@ func (o *Model) connect() *openai.Client {
 	}}
 }
 
-// Stream asks for the next answer. A tool call whose arguments are not JSON
-// comes with a JSON string of what the model wrote instead of an object, so that
-// no tool takes it; one that was cut off by StopMaxTokens does not come at all.
+// Stream asks for the next answer. A tool call whose arguments are not JSON gets the
+// model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
+// off is dropped.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	names := wire.NewToolNames(req.Tools)
 	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
@@ -185,25 +183,25 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	return o.endpoint.Stream(ctx, open, wire.JSONOrSSE, begin)
 }
 
-// open sends the request and gives the response with its stream of events. What
-// the server refuses of it is left out from then on; see feature.
+// open sends the request and returns the response with its stream of events. Features
+// that the server refuses are left out from then on.
 func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames) (*http.Response, error) {
 	thoughtless := false
-	var last, tried feature // what was left out: of this attempt for the first time, and of any
+	var last, tried feature // features left out: first in this attempt, and in any
 	for {
-		lacks := feature(o.lacks.Load()) // another request may change it meanwhile
+		lacks := feature(o.lacks.Load()) // a concurrent request may change it
 		messages := llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))
 		if thoughtless || !o.has(withThoughts) {
 			messages, _ = llm.WithoutOpaque(messages)
 		}
 		res, err := o.post(ctx, req, messages, names)
-		if last != 0 && last.refusedBy(err) { // all the same: it was something else
+		if last != 0 && last.refusedBy(err) { // refused without it too: the feature was not the reason
 			o.lacks.And(^uint32(last))
 		}
 		last = 0
 		switch refused := refusedOf(err, messages, lacks|tried); {
 		case refused == withThoughts && o.cfg.Type != ServerCompatible && !thoughtless:
-			thoughtless = true // those of another key, or of a prefix that has changed; later ones may be taken
+			thoughtless = true // thoughts of another key or after a changed prefix; later ones may be accepted
 		case refused != 0:
 			o.lacks.Or(uint32(refused))
 			last, tried = refused, tried|refused

@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// responsesEvent is an event of the stream, as far as it is used, or the whole
-// response of a server that streams none.
+// responsesEvent is the part of a stream's event that we use, or the whole
+// response of a server that does not stream.
 // https://developers.openai.com/api/reference/resources/responses
 type responsesEvent struct {
 	Type         string        `json:"type"`
@@ -63,34 +63,34 @@ type responsesUsage struct {
 	} `json:"input_tokens_details"`
 }
 
-// responsesAnswer turns the events of one stream into Events. What servers stream,
-// and what they only send with an item or with the whole response, differs; each
-// text and call is emitted once.
+// responsesReader turns the events of one stream into llm events. Servers differ in
+// what they stream and what they send only with an item or with the response; each text
+// and call is emitted once.
 type responsesReader struct {
 	model   string // Name of the model
-	plain   bool   // wants thoughts back that are not encrypted
+	plain   bool   // the server wants plain thoughts back
 	names   wire.ToolNames
 	ids     wire.CallIDs
-	calls   []*responsesCall // that are not emitted yet
-	made    map[string]bool  // IDs of those that are
-	spoke   bool             // text of the message at hand was emitted
-	said    bool             // and that of any
-	thought bool             // thoughts of the item at hand were emitted
-	mused   bool             // and those of any
+	calls   []*responsesCall // not emitted yet
+	made    map[string]bool  // IDs of the emitted calls
+	spoke   bool             // text of the current message was emitted
+	said    bool             // text of any message was emitted
+	thought bool             // thoughts of the current item were emitted
+	mused   bool             // thoughts of any item were emitted
 	refused bool
 	wire.ArgumentCount
 }
 
-// responsesCall is a call that is being sent.
+// responsesCall is a call in progress.
 type responsesCall struct {
 	index int
 	item  responsesItem
 	args  strings.Builder
 }
 
-// take reads one event.
+// Take reads one event; see wire.Answer.
 func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
-	if string(bytes.TrimSpace(data)) == "[DONE]" { // of servers that know Chat Completions better
+	if string(bytes.TrimSpace(data)) == "[DONE]" { // some servers end as in Chat Completions
 		return true, wire.ErrBrokenOff
 	}
 	var e responsesEvent
@@ -136,7 +136,7 @@ func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done boo
 	case "":
 		return a.whole(data, emit)
 	}
-	return false, nil // the beginnings of things, and what is yet to be invented
+	return false, nil // beginnings of items, and future events
 }
 
 func (a *responsesReader) say(p textPart, emit func(llm.Event) bool) bool {
@@ -157,7 +157,7 @@ func (a *responsesReader) think(text string, emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Thought: text})
 }
 
-// whole reads the response of a server that streams none, or an error.
+// whole reads the response of a server that does not stream, or an error.
 func (a *responsesReader) whole(data []byte, emit func(llm.Event) bool) (bool, error) {
 	var r response
 	if err := wire.Decode(data, &r); err != nil {
@@ -173,7 +173,7 @@ func (a *responsesReader) whole(data []byte, emit func(llm.Event) bool) (bool, e
 	return true, nil
 }
 
-// end tells of a stream that ended too early.
+// End returns an error: a stream that gets here ended too early.
 func (a *responsesReader) End(func(llm.Event) bool) error { return wire.ErrBrokenOff }
 
 func responsesFault(data []byte, inner json.RawMessage) error {
@@ -183,8 +183,8 @@ func responsesFault(data []byte, inner json.RawMessage) error {
 	return wire.ParseFault(data)
 }
 
-// call gives the index of an open call; -1 if there is none. Copilot gives an item
-// another ID in each event.
+// call returns the index of an open call, or -1. Copilot uses another item ID in each
+// event.
 func (a *responsesReader) call(id string, index int) int {
 	if i := slices.IndexFunc(a.calls, func(c *responsesCall) bool { return id != "" && c.item.ID == id }); i >= 0 {
 		return i
@@ -192,7 +192,7 @@ func (a *responsesReader) call(id string, index int) int {
 	return slices.IndexFunc(a.calls, func(c *responsesCall) bool { return c.index == index })
 }
 
-// item takes a complete item; false if nobody listens any more.
+// item reads a complete item; it returns false if the consumer has stopped.
 func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Event) bool) bool {
 	switch item.Type {
 	case "message":
@@ -202,7 +202,7 @@ func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Even
 	case "function_call":
 		a.Add(len(item.Arguments))
 		if i := a.call(item.ID, index); i >= 0 {
-			a.Add(-min(len(item.Arguments), a.calls[i].args.Len())) // the same
+			a.Add(-min(len(item.Arguments), a.calls[i].args.Len())) // counted before
 			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
 			a.calls = slices.Delete(a.calls, i, i+1)
 		}
@@ -233,20 +233,20 @@ func (a *responsesReader) thinkAll(item responsesItem, emit func(llm.Event) bool
 }
 
 func partsOf(raw json.RawMessage) (parts []textPart) {
-	_ = wire.Decode(raw, &parts) // what is no list is none
+	_ = wire.Decode(raw, &parts) // other values than lists have no parts
 	return parts
 }
 
-// sendBack emits what the model wants back of its thoughts.
+// sendBack emits the thoughts that the model wants back.
 func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool) bool {
 	switch {
 	case item.EncryptedContent != "":
 		item.Content = nil
 	case !a.plain || len(partsOf(item.Content)) == 0:
-		return true // could not be read without what the provider stored
+		return true // unreadable without data stored at the provider
 	}
 	if item.Summary == nil {
-		item.Summary = json.RawMessage("[]") // the API insists on it
+		item.Summary = json.RawMessage("[]") // the API requires it
 	}
 	raw, err := wire.Marshal(item.thoughtItem)
 	if err != nil {
@@ -299,8 +299,8 @@ func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
 	emit(llm.Event{Stop: reason})
 }
 
-// rest emits what did not come as a complete item before: calls that were only
-// begun, and what stands in the response alone.
+// rest emits content that did not arrive as complete items: calls in progress, and
+// items that only the response has.
 func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) bool) bool {
 	items := map[string]bool{} // IDs of the calls in the response
 	for _, item := range r.Output {
@@ -313,7 +313,7 @@ func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) boo
 		}
 	}
 	a.calls = nil
-	said, mused, made := a.said, a.mused, maps.Clone(a.made) // before these: two of them may lack an ID
+	said, mused, made := a.said, a.mused, maps.Clone(a.made) // copied first, since two of these may lack an ID
 	for i, item := range r.Output {
 		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && made[item.CallID] {
 			continue

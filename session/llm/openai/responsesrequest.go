@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// responsesRequest is a request of the Responses API, as far as it is used.
+// responsesRequest is the part of a Responses request that we use.
 // https://developers.openai.com/api/reference/resources/responses
 type responsesRequest struct {
 	Model           string          `json:"model"`
@@ -28,8 +28,8 @@ type reasoning struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// responsesTool is a function. Strict is false since the API would want every
-// property to be required.
+// responsesTool is a function. Strict is false, since otherwise the API would require
+// every property.
 type responsesTool struct {
 	Type string `json:"type"`
 	function
@@ -57,7 +57,7 @@ type inputPart struct {
 }
 
 // thoughtItem is the Data of an Opaque, without its type: thoughts as the API sent
-// them, readable to the API alone, or at other servers in plain words.
+// them, encrypted or, at other servers, in plain words.
 type thoughtItem struct {
 	ID               string          `json:"id,omitempty"`
 	Summary          json.RawMessage `json:"summary,omitempty"`
@@ -65,10 +65,10 @@ type thoughtItem struct {
 	EncryptedContent string          `json:"encrypted_content,omitempty"`
 }
 
-// maxCallID is how long the ID of a call may be, in characters.
+// maxCallID is the longest ID of a call, in characters.
 const maxCallID = 64
 
-// responses writes a request whose messages are repaired already.
+// responses builds a request from repaired messages.
 func (o *Model) responses(req llm.Request, messages []llm.Message, names wire.ToolNames) *responsesRequest {
 	r := &responsesRequest{Model: o.endpoint.Model, Instructions: req.System, Stream: true, Input: o.inputItems(messages, names),
 		MaxOutputTokens: o.cfg.MaxTokens, PromptCacheKey: o.cacheKey(req)}
@@ -124,11 +124,11 @@ func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	return items
 }
 
-// answerItems writes a message of the assistant. Thoughts go back to the model that
-// had them alone, and never last: the API refuses one without what it led to.
+// answerItems encodes an answer. Thoughts go only to the model that had them, and never
+// last: the API refuses a thought without its sequel.
 func (o *Model) answerItems(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) []inputItem {
 	var items []inputItem
-	end := 0 // after the last item that is no thought
+	end := 0 // after the last item other than a thought
 	ids.StartAnswer()
 	for _, b := range blocks {
 		switch {

@@ -17,31 +17,29 @@ const (
 	thinkClose = "</think>"
 )
 
-// textAnswer turns one answer of a model that writes its calls as text into
-// events with calls.
+// answerReader turns the answer of a model that writes its calls as text into events.
 type answerReader struct {
 	grammar
 	scan    scanner
-	id      string // what the IDs of its calls begin with
+	id      string // prefix of the IDs of its calls
 	calls   int
-	usage   *llm.Usage // the last that came
-	bytes   int        // of text that came
+	usage   *llm.Usage // the latest
+	bytes   int        // of text received
 	events  []llm.Event
-	said    strings.Builder // text that is the last of events
-	cutOff  bool            // the answer was not ended by the model
+	said    strings.Builder // text that follows events
+	cutOff  bool            // the model did not end the answer itself
 	stopped bool            // the answer is complete
 
 	begun    bool   // past the blank lines at the beginning
 	thinking bool   // inside of thinkOpen
-	thought  bool   // past it
-	lead     string // held back: blank lines, or what may be a tag
+	thought  bool   // thinkClose was read
+	lead     string // held back: blank lines, or a possible tag
 
-	// What comes after a call is held back until another call follows, or the
-	// answer ends.
+	// Text after a call is held back until another call follows, or the answer ends.
 	line    string // incomplete
 	held    strings.Builder
-	open    fence // of the block that the line is in
-	invents bool  // the rest is left out
+	open    fence // of the block around the line
+	invents bool  // the rest of the answer is dropped
 }
 
 func newAnswerReader(req llm.Request) *answerReader {
@@ -51,7 +49,7 @@ func newAnswerReader(req llm.Request) *answerReader {
 	return a
 }
 
-// send gives what has come to yield, and tells whether it wants more.
+// send yields the events so far and reports whether the consumer wants more.
 func (a *answerReader) send(yield func(llm.Event, error) bool) bool {
 	a.endText()
 	for _, ev := range a.events {
@@ -84,7 +82,7 @@ func (a *answerReader) take(ev llm.Event) {
 	}
 }
 
-// takeText parts the thought at the beginning from the rest.
+// takeText separates the thought at the beginning from the rest.
 func (a *answerReader) takeText(text string) {
 	if a.begun {
 		a.readText(text)
@@ -116,7 +114,7 @@ func (a *answerReader) takeText(text string) {
 	}
 }
 
-// begin goes on to the text after the blank lines.
+// begin continues with the text after the blank lines.
 func (a *answerReader) begin() {
 	blank := len(a.lead) - len(strings.TrimLeft(a.lead, " \t\r\n"))
 	text := a.lead[strings.LastIndexByte(a.lead[:blank], '\n')+1:]
@@ -124,7 +122,7 @@ func (a *answerReader) begin() {
 	a.readText(text)
 }
 
-// readText looks for calls, if there may be any.
+// readText looks for calls if there are tools.
 func (a *answerReader) readText(text string) {
 	if len(a.tools) == 0 {
 		a.said.WriteString(text)
@@ -133,7 +131,7 @@ func (a *answerReader) readText(text string) {
 	a.scan.feed(text)
 }
 
-// cutPartial cuts text where its end may begin a tag.
+// cutPartial splits text where its end may be the beginning of a tag.
 func cutPartial(text, tag string) (before, partial string) {
 	for n := min(len(text), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(text, tag[:n]) {
@@ -143,7 +141,7 @@ func cutPartial(text, tag string) (before, partial string) {
 	return text, ""
 }
 
-// finish reads what was held back for want of more.
+// finish reads the text that was held back.
 func (a *answerReader) finish() {
 	switch {
 	case a.thinking && a.lead != "":
@@ -156,7 +154,7 @@ func (a *answerReader) finish() {
 	if a.line != "" {
 		a.endLine()
 	}
-	a.giveHeld()
+	a.releaseHeld()
 }
 
 // stop ends the answer for the model's reason.
@@ -165,7 +163,7 @@ func (a *answerReader) stop(reason llm.StopReason) {
 	a.finish()
 	if reason == llm.StopEnd || reason == llm.StopTools {
 		reason = llm.StopEnd
-		if a.calls > 0 { // whatever it says, they want results
+		if a.calls > 0 { // calls need results, whatever the reason
 			reason = llm.StopTools
 		}
 	}
@@ -173,8 +171,8 @@ func (a *answerReader) stop(reason llm.StopReason) {
 	a.stopped = true
 }
 
-// stopEarly ends an answer that goes on with what never happened. The usage is
-// estimated then, since models tell it at the end.
+// stopEarly ends an answer that continues with invented results. It estimates the
+// usage, which models report at the end.
 func (a *answerReader) stopEarly() {
 	if a.usage != nil {
 		u := *a.usage
@@ -185,7 +183,7 @@ func (a *answerReader) stopEarly() {
 	a.stopped = true
 }
 
-// broken ends an answer that broke off: its text stays.
+// broken ends an answer that broke off; its text stays.
 func (a *answerReader) broken() {
 	a.cutOff = true
 	a.finish()
@@ -203,7 +201,7 @@ func (a *answerReader) endText() {
 	}
 }
 
-// addText takes text that is no call.
+// addText adds text outside of calls.
 func (a *answerReader) addText(text string) {
 	if a.calls == 0 {
 		a.said.WriteString(text)
@@ -217,7 +215,7 @@ func (a *answerReader) addText(text string) {
 	}
 }
 
-// endLine judges a line after a call.
+// endLine checks a line after a call for an invented result.
 func (a *answerReader) endLine() {
 	line := a.line
 	a.line = ""
@@ -240,19 +238,20 @@ func (a *answerReader) endLine() {
 	a.held.WriteString(line)
 }
 
-// giveHeld passes on what followed a call.
-func (a *answerReader) giveHeld() {
+// releaseHeld emits the text that followed a call.
+func (a *answerReader) releaseHeld() {
 	if held := a.held.String(); strings.TrimSpace(held) != "" {
 		a.said.WriteString(held)
 	}
 	a.held.Reset()
 }
 
-// outputs are the languages in which models show what a command prints.
+// outputLanguages are the languages of blocks in which models show the output of a
+// command.
 var outputLanguages = []string{"", "console", "log", "output", "plain", "plaintext", "result", "stdout", "text", "tool_output", "tool_response", "tool_result", "txt"}
 
-// invention matches a line that begins a result, or the user's next message,
-// which the model makes up.
+// inventedResult matches a line that begins a result or the user's next message, as
+// some models make them up.
 var inventedResult = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^ {0,3}(` +
 		`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
@@ -260,7 +259,7 @@ var inventedResult = sync.OnceValue(func() *regexp.Regexp {
 		`|[*_#]*(user|human|observation|system)[*_]*:)`)
 })
 
-// addBlock takes what may be a call.
+// addBlock adds a block as a call, and reports whether it is one.
 func (a *answerReader) addBlock(b block) bool {
 	if !a.isCall(b.lang) && !a.looksLikeCall(b.body) {
 		return false
@@ -275,7 +274,7 @@ func (a *answerReader) addBlock(b block) bool {
 			tool = toolNamed(b.body)
 		}
 	}
-	a.giveHeld()
+	a.releaseHeld()
 	a.calls++
 	a.add(llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint(a.id, a.calls), Name: tool, Input: input}})
 	return true

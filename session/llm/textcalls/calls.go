@@ -14,23 +14,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// TextCall is a tool call that stands in a text, or what is wrong with it.
+// Call is a tool call in a text, or the problem with it.
 type Call struct {
-	Line    int // 1-based; where it begins in the text
+	Line    int // 1-based line of the text where it begins
 	Tool    string
 	Input   json.RawMessage // an object; nil if there is a Problem
-	Problem string          // why it cannot be run, one sentence for people; empty means that it can
+	Problem string          // why it cannot be run, one sentence for people; empty if it can
 }
 
-// TextCalls finds the calls that a text spells out in fenced blocks, in order:
-// those of the tools' Invocations, and
+// Find returns the calls in the fenced blocks of a text, in order: blocks with the tag
+// of a tool's Invocation, and blocks of the language tool_call, which hold {"tool_id":
+// "…", "params": {…}}.
+//
+// Fences are those of CommonMark: three or more backticks or tildes, indented by at
+// most three spaces, closed by at least as many of the same. Blocks of other languages
+// are skipped with their content. A block that is never closed was cut off, so it has a
+// Problem and must not be run.
 //
 //	```tool_call  the block is {"tool_id": "…", "params": {…}}
-//
-// Fences are those of CommonMark: three or more backticks or tildes, indented by
-// at most three spaces, closed by at least as many of the same. Blocks of other
-// languages are passed over together with whatever stands in them. A block that
-// is never closed was cut off, so it has a Problem and is not to be run.
 func Find(text string, tools []llm.Tool) []Call {
 	var calls []Call
 	g := grammar{tools}
@@ -43,7 +44,7 @@ func Find(text string, tools []llm.Tool) []Call {
 	return calls
 }
 
-// grammar reads the blocks that are calls of some tools.
+// grammar reads the blocks that call some tools.
 type grammar struct{ tools []llm.Tool }
 
 func (g grammar) isCall(lang string) bool {
@@ -54,7 +55,7 @@ func (g grammar) isCall(lang string) bool {
 // toolCallTag is the language of the block that can call any tool.
 const toolCallTag = "tool_call"
 
-// tagged gives the tool whose block has the language.
+// tagged returns the tool whose blocks have the language.
 func (g grammar) tagged(lang string) (llm.Tool, bool) {
 	i := slices.IndexFunc(g.tools, func(t llm.Tool) bool { return lang != "" && t.Invocation.Tag == lang })
 	if i < 0 {
@@ -79,8 +80,8 @@ func (g grammar) textCall(b block) Call {
 	return call
 }
 
-// read gives the call in a block that is one. Beside an error, which is for
-// people, stands what is known.
+// read returns the call in a block. After an error, which is for people, it returns the
+// parts that are known.
 func (g grammar) read(b block) (tool string, input json.RawMessage, err error) {
 	t, ok := g.tagged(b.lang)
 	switch {
@@ -97,8 +98,8 @@ func (g grammar) read(b block) (tool string, input json.RawMessage, err error) {
 	return t.Name, input, err
 }
 
-// callObject is a call as a JSON object: the members of ours, or those that
-// models learned elsewhere.
+// callObject is a call as a JSON object: with our members, or with those that models
+// learned elsewhere.
 type callObject struct {
 	ToolID     string          `json:"tool_id"`
 	Params     json.RawMessage `json:"params"`
@@ -114,7 +115,7 @@ func (c callObject) tool() string {
 	return c.ToolID
 }
 
-// params is nil if there are none.
+// params returns nil if there are none.
 func (c callObject) params() json.RawMessage {
 	for _, p := range []json.RawMessage{c.Params, c.Arguments, c.Parameters} {
 		if p != nil && string(p) != "null" {
@@ -140,7 +141,7 @@ func parseToolCall(body string) (tool string, input json.RawMessage, err error) 
 		return in.tool(), json.RawMessage("{}"), nil
 	case llm.IsObject(params):
 		return in.tool(), params, nil
-	case json.Unmarshal(params, &text) == nil: // some put JSON into JSON
+	case json.Unmarshal(params, &text) == nil: // some models put JSON into JSON
 		if object, err := ParseObject(text); err == nil {
 			return in.tool(), object, nil
 		}
@@ -148,8 +149,8 @@ func parseToolCall(body string) (tool string, input json.RawMessage, err error) 
 	return in.tool(), nil, errors.New("params must be a JSON object")
 }
 
-// looksLikeCall reports whether a block of JSON is a call and nothing else: it
-// has all members of one, no others, and names a tool that there is.
+// looksLikeCall reports whether a block of JSON is a call and nothing else: it has all
+// members of one, no others, and names a tool that exists.
 func (g grammar) looksLikeCall(body string) bool {
 	raw, err := ParseObject(body)
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -166,8 +167,8 @@ var namesTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
 })
 
-// named gives the tool that a block which cannot be read was meant for, else the
-// name of the block.
+// toolNamed returns the tool that an unreadable block names, or the language of the
+// block.
 func toolNamed(body string) string {
 	if m := namesTool().FindStringSubmatch(body); m != nil && m[1] != "" {
 		return m[1]
@@ -175,9 +176,9 @@ func toolNamed(body string) string {
 	return toolCallTag
 }
 
-// jsonObject reads text that must be one JSON object and nothing else; its
-// errors are for people. Line breaks and tabs may stand in strings as they are:
-// who writes a file's content by hand seldom escapes them.
+// ParseObject parses text that must be one JSON object and nothing else; its errors are
+// for people. It accepts line breaks and tabs in strings, which people rarely escape
+// when they write a file's content by hand.
 func ParseObject(text string) (json.RawMessage, error) {
 	raw, err := strictObject(text)
 	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax {
@@ -212,7 +213,7 @@ func strictObject(text string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// escapeControls escapes the control characters inside of JSON strings.
+// escapeControls escapes the control characters inside JSON strings.
 func escapeControls(text string) string {
 	var b strings.Builder
 	inside, escaped := false, false

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// fence is the opening line of a fenced block, as CommonMark has it: three or
-// more backticks or tildes, indented by at most three spaces. Size 0 means none.
+// fence is the opening line of a fenced block as in CommonMark: three or more backticks
+// or tildes, indented by at most three spaces. Size 0 means that there is no block.
 type fence struct {
 	mark         byte // ` or ~
 	size, indent int
@@ -22,7 +22,7 @@ func openFence(line string) fence {
 	f.mark = rest[0]
 	info := strings.TrimLeft(rest, rest[:1])
 	f.size = len(rest) - len(info)
-	if f.size < 3 || f.mark == '`' && strings.Contains(info, "`") { // the latter is inline code
+	if f.size < 3 || f.mark == '`' && strings.Contains(info, "`") { // backticks in the info string make it inline code
 		return fence{}
 	}
 	if words := strings.Fields(info); len(words) > 0 {
@@ -31,7 +31,7 @@ func openFence(line string) fence {
 	return f
 }
 
-// mayBeFence reports whether a line can still become a fence that begins so.
+// mayBeFence reports whether a line that begins so can still become a fence.
 func mayBeFence(begin string) bool {
 	rest := strings.TrimLeft(begin, " ")
 	switch {
@@ -46,14 +46,14 @@ func mayBeFence(begin string) bool {
 	return info == "" || len(rest)-len(info) >= 3 && (rest[0] == '~' || !strings.Contains(info, "`"))
 }
 
-// closedBy reports whether a line closes the block: at least as many of the same
-// mark and nothing else.
+// closedBy reports whether a line closes the block: at least as many of the same mark,
+// and nothing else.
 func (f fence) closedBy(line string) bool {
 	c := openFence(line)
 	return c.mark == f.mark && c.size >= f.size && c.lang == ""
 }
 
-// fenced puts text into a block that nothing in it can close.
+// fenced wraps text into a block that no line of it can close.
 func fenced(lang, text string) string {
 	longest, run := 2, 0
 	for _, c := range []byte(text) {
@@ -66,7 +66,7 @@ func fenced(lang, text string) string {
 	return marks + lang + "\n" + text + "\n" + marks
 }
 
-// cutIndent takes up to n spaces off, as the fence itself was indented.
+// cutIndent removes up to n leading spaces, the indent of the fence.
 func cutIndent(line string, n int) string {
 	for n > 0 && strings.HasPrefix(line, " ") {
 		line, n = line[1:], n-1

@@ -17,9 +17,8 @@ type Param struct {
 	Required bool
 }
 
-// paramsOf returns the tool's parameters, the required ones first, in the order in
-// which the schema requires them. A schema that is not an object with properties has
-// no parameters.
+// Params returns the tool's parameters: the required ones first, in the order in which
+// the schema requires them. A schema that is not an object with properties has none.
 func Params(t llm.Tool) []Param {
 	var in struct {
 		Properties json.RawMessage `json:"properties"`
@@ -63,12 +62,12 @@ func Params(t llm.Tool) []Param {
 	return params
 }
 
-// requiredParams returns the parameters that a call must have.
+// Required returns the parameters that a call must have.
 func Required(params []Param) []Param {
 	return slices.DeleteFunc(slices.Clone(params), func(p Param) bool { return !p.Required })
 }
 
-// exampleInput returns a JSON object with the parameters and an example of each value.
+// ExampleInput returns a JSON object with the parameters and an example of each value.
 func ExampleInput(params []Param) string {
 	var members []string
 	for _, p := range params {

@@ -12,10 +12,12 @@ import (
 
 // howToCall tells a model how tools are called in a text.
 //
+// howToCall explains to a model how to call tools in a text.
+//
 //go:embed text.md
 var howToCall string
 
-// inText writes a request for a model without tools of its own: the tools into
+// requestInText rewrites a request for a model without tools of its own: tools go into
 // the system prompt, calls and results of the history into the text.
 func requestInText(req llm.Request) llm.Request {
 	req.Messages = messagesInText(llm.Repair(req.Messages), grammar{req.Tools})
@@ -26,7 +28,7 @@ func requestInText(req llm.Request) llm.Request {
 	return req
 }
 
-// catalogue tells of the tools.
+// toolList describes the tools.
 func toolList(tools []llm.Tool) string {
 	var b strings.Builder
 	b.WriteString("<tools>\n" + howToCall)
@@ -44,7 +46,7 @@ func toolList(tools []llm.Tool) string {
 	return b.String()
 }
 
-// form shows a call of the tool.
+// exampleCall returns an example of a call of the tool.
 func exampleCall(t llm.Tool) string {
 	params := ExampleInput(Required(Params(t)))
 	switch in := t.Invocation; {
@@ -56,8 +58,8 @@ func exampleCall(t llm.Tool) string {
 	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, quoted(t.Name), params))
 }
 
-// messagesInText writes a history that is repaired already. Neighbours of one
-// role become one message, and nothing is empty.
+// messagesInText rewrites a repaired history. Adjacent messages of one role become one,
+// and empty ones are dropped.
 func messagesInText(history []llm.Message, g grammar) []llm.Message {
 	var out []llm.Message
 	var calls []*llm.ToolCall // of the last answer
@@ -76,7 +78,7 @@ func messagesInText(history []llm.Message, g grammar) []llm.Message {
 			case m.Role == llm.Assistant && b.Text != "":
 				blocks = appendText(blocks, strings.TrimSpace(b.Text))
 			case m.Role == llm.Assistant && b.Opaque == nil:
-				// A thought stays here.
+				// A thought is not sent.
 			default:
 				blocks = append(blocks, b)
 			}
@@ -115,14 +117,14 @@ func (g grammar) spell(c llm.ToolCall) string {
 	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, quoted(c.Name), llm.InputObject(c.Input)))
 }
 
-// unread gives what the model wrote in place of an object.
+// unread returns the text that the model wrote in place of an object.
 func unread(c llm.ToolCall) (text string, ok bool) {
 	ok = bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil
 	return text, ok
 }
 
-// body gives the text of a block that stands for the input; ok is false if there
-// is none.
+// blockBody returns the text of the block that means the input; ok is false if there is
+// no such block.
 func blockBody(in llm.Invocation, input json.RawMessage) (body string, ok bool) {
 	if in.Param == "" {
 		return string(input), llm.IsObject(input)
@@ -134,7 +136,7 @@ func blockBody(in llm.Invocation, input json.RawMessage) (body string, ok bool) 
 	return body, strings.TrimSpace(body) != "" && !strings.Contains(body, "\r")
 }
 
-// resultInText writes a result so that nothing in it can end it.
+// resultInText writes a result so that no line of it can end it.
 func resultInText(r llm.ToolResult, calls []*llm.ToolCall) string {
 	head, unreadable := "[tool_result", ""
 	for i, c := range calls {
@@ -154,7 +156,7 @@ func resultInText(r llm.ToolResult, calls []*llm.ToolCall) string {
 	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n")) + unreadable
 }
 
-// quoted is a JSON string.
+// quoted returns a JSON string.
 func quoted(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -17,31 +17,30 @@ type block struct {
 	closed bool
 }
 
-// scanner parts a text, which comes in chunks of any length, into blocks that
-// may be tool calls and the text around them. Only a block at top level counts,
-// not one inside of another block. Text is passed on as soon as it cannot be the
-// beginning of such a block.
+// scanner splits a text, which arrives in chunks of any length, into blocks that may be
+// tool calls and the text around them. Only blocks at top level count. Text is passed
+// on as soon as it cannot begin such a block.
 type scanner struct {
-	isCall func(lang string) bool // whether a block of that language is a call
-	// Models, other than people, may also call by xmlOpen, and by a block of JSON
-	// if it looks like a call.
+	isCall func(lang string) bool // reports whether a block of that language is a call
+	// Models, unlike people, may also call by xmlOpen, and by a block of JSON that
+	// looks like a call.
 	model bool
 
-	// text gets what is no call, in pieces that are never half a character.
+	// text receives everything but calls, in pieces that never split a character.
 	text func(string)
-	// block gets what may be a call and tells whether it is one; what is not
-	// goes to text.
+	// block receives a possible call and reports whether it is one; otherwise it goes
+	// to text.
 	block func(block) bool
 
 	n     int    // number of complete lines
-	line  []byte // the current line, as far as it came; empty while plain
-	sent  int    // bytes of line that went to text
-	plain bool   // the rest of the current line cannot matter
-	open  fence  // of the block that the current line is in; size 0 for none
+	line  []byte // the current line so far; empty while plain
+	sent  int    // bytes of line that were passed to text
+	plain bool   // the rest of the current line cannot begin a block
+	open  fence  // of the block around the current line; size 0 if there is none
 	held  bool   // that block may be a call
 	xml   bool   // inside of xmlOpen
 	body  strings.Builder
-	raw   strings.Builder // of a held block that may turn out to be no call
+	raw   strings.Builder // text of a held block, in case it is not a call
 }
 
 func (s *scanner) feed(text string) {
@@ -75,7 +74,7 @@ func (s *scanner) feed(text string) {
 	}
 }
 
-// finish ends the text. A block that is not closed is passed on as such.
+// finish ends the text. A block that is still open is passed on as not closed.
 func (s *scanner) finish() {
 	if len(s.line) > 0 {
 		s.endLine()
@@ -88,7 +87,7 @@ func (s *scanner) finish() {
 	}
 }
 
-// midLine passes on what has come of a line, unless it may begin a call.
+// midLine passes on the part of a line so far, unless it may begin a call.
 func (s *scanner) midLine() {
 	if s.held {
 		return
@@ -147,7 +146,7 @@ func (s *scanner) next() {
 	s.n++
 }
 
-// release passes on what has come of the line.
+// release passes on the part of the line so far.
 func (s *scanner) release() {
 	if s.sent < len(s.line) {
 		s.text(string(s.line[s.sent:]))
@@ -167,8 +166,8 @@ func (s *scanner) endBlock(closed bool) {
 	}
 }
 
-// mayBeJSON reports whether the open block can be a call though its language is
-// none of a tool: it is JSON that begins as a call does.
+// mayBeJSON reports whether the open block may be a call although its language is not a
+// tool's: it is JSON that begins like a call.
 func (s *scanner) mayBeJSON(body string) bool {
 	if !s.model || s.open.lang != "json" {
 		return false
@@ -191,7 +190,8 @@ func (s *scanner) mayBeXML(line string) bool {
 	return s.model && len(line)-len(rest) <= 3 && strings.HasPrefix(xmlOpen, rest)
 }
 
-// opensXML begins a block of xmlOpen if the line does, and gives what follows.
+// opensXML begins a block of xmlOpen if the line does, and returns the rest of the
+// line.
 func (s *scanner) opensXML() (rest string, ok bool) {
 	if !s.model || s.open.size > 0 {
 		return "", false
@@ -205,8 +205,8 @@ func (s *scanner) opensXML() (rest string, ok bool) {
 	return rest[len(xmlOpen):], true
 }
 
-// feedXML takes text into the block of xmlOpen, and gives what follows the
-// block: the beginning of a line of its own.
+// feedXML adds text to the block of xmlOpen. It returns the text after the block, which
+// begins a new line.
 func (s *scanner) feedXML(text string) (rest string) {
 	from := max(0, s.body.Len()-len(xmlClose)+1)
 	s.body.WriteString(text)

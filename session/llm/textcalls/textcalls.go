@@ -21,26 +21,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Text makes any model one that calls tools in the text of its answers, for
-// models that have no tools of their own. The tools stand in the system prompt,
-// calls and results of the history in the text of the messages, and the blocks
-// that [TextCalls] describes become calls.
+// Wrap returns a model that calls tools in the text of its answers, for models without
+// tools of their own. The tools are described in the system prompt. Calls and results
+// of the history become text, and blocks as [Find] describes them become calls.
 //
-// Only what the model answers is read for calls, never a message: a file that
-// holds a block cannot call a tool by being read.
+// Only answers are searched for calls, never messages: a file with a block cannot call
+// a tool by being read.
 //
-// What is a call? Every block of a tool's tag, or of tool_call, at top level; so
-// the system prompt asks to show commands in sh blocks. Models that learned other
-// forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
-// beginning of a line, or a json block of nothing but name and arguments of a tool
-// that there is. One that cannot be read becomes a call too, whose input is a
-// string, so that the model is told. A block that the answer ends in is complete
-// if the model ended it, and no call if it was cut off.
+// What is a call? Every block at top level with a tool's tag, or with tool_call;
+// therefore the system prompt asks to show commands in sh blocks. Models that learned
+// other forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
+// beginning of a line, or a json block with exactly the name and arguments of an
+// existing tool. An unreadable call becomes a call too, with a string as its input, so
+// that the model hears of it. A block at the end of an answer is complete if the model
+// ended the answer, and dropped if it was cut off.
 //
-// Why does an answer end early? A model that goes on after a call often makes up
-// its result. What follows a call is held back, and where it begins to look like
-// one (a line such as "Output:", a block without a language) the rest of the
-// answer is left out, later calls too: they would build on what never happened.
+// Why does an answer end early? Models that continue after a call often make up its
+// result. Text after a call is held back. Where it begins to look like a result (a line
+// such as "Output:", a block without a language), the rest of the answer is dropped
+// with its calls, which would build on invented results.
 //
 // <think> at the beginning of an answer is a thought.
 func Wrap(m llm.Model) llm.Model { return &wrapped{m} }
@@ -73,9 +72,9 @@ func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// Auto returns a model that may lack tools of its own. It is asked with tools until
-// it refuses them; from then on it is asked as [Text] does. Refused keeps the
-// refusal, so that several models can share it.
+// Auto returns a model that may lack tools of its own. It is asked with tools until it
+// refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
+// several models can share it.
 func Auto(m llm.Model, refused *atomic.Bool) llm.Model { return &autoWrapped{m, refused} }
 
 type autoWrapped struct {
@@ -89,7 +88,7 @@ func (o *autoWrapped) Unwrap() llm.Model { return o.Model }
 // CallsInText reports whether the model has refused tools.
 func (o *autoWrapped) CallsInText() bool { return o.refused.Load() }
 
-// Stream asks the model, once more if it refuses the tools.
+// Stream asks the model, and once more if it refuses the tools.
 func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		if !o.refused.Load() {
@@ -118,9 +117,9 @@ func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 	}
 }
 
-// noTools matches what servers say of a model that takes no tools. The tools
-// themselves must be what is not supported: a complaint about one of them, such as
-// "tools.0.input_schema does not support oneOf", is none.
+// noTools matches the errors of servers for a model without tools. The tools
+// themselves must be unsupported: a complaint about one of them, such as
+// "tools.0.input_schema does not support oneOf", does not match.
 //
 //	… does not support tools                        Ollama
 //	No endpoints found that support tool use.       OpenRouter

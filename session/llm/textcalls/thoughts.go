@@ -4,23 +4,24 @@ import (
 	"strings"
 )
 
-// thinkTags are the tags that models write around their reasoning, in the text of
-// the answer: most, and Gemini.
+// thinkTags are the tags that models write around their reasoning in the text of an
+// answer: those of most models, and Gemini's.
 var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}}
 
-// tagged parts the reasoning at the beginning of an answer's text from the rest.
-// Only there is it reasoning: later it may be what the answer is about.
+// ThoughtSplitter separates the reasoning at the beginning of an answer from its text.
+// Tags further on are text: the answer may be about them. The zero value is ready for
+// use.
 type ThoughtSplitter struct {
-	held  string // may become a tag
-	close string // of the tag that we are in; empty outside of it
-	past  bool   // the text has begun, or what is before it
-	gap   bool   // nothing but line breaks came after the tag
-	told  bool   // the server itself said that the piece is reasoning
+	held  string // possible beginning of a tag
+	close string // closing tag to look for; empty outside of a tag
+	past  bool   // the text has begun
+	gap   bool   // only line breaks followed the tag so far
+	told  bool   // the server itself marked the piece as reasoning
 }
 
-// thought takes a piece that the server itself calls reasoning, which may come at
-// any time: Gemini does, and puts the first tag before it and the last one before
-// the text that follows.
+// Thought reads a piece that the server itself marks as reasoning. It may come at any
+// time: Gemini writes the opening tag before it, and the closing tag before the text
+// that follows.
 func (t *ThoughtSplitter) Thought(piece string) (thought, text string) {
 	if t.close == "" || t.past {
 		*t = ThoughtSplitter{close: thinkTags[1][1], told: true}
@@ -29,10 +30,10 @@ func (t *ThoughtSplitter) Thought(piece string) (thought, text string) {
 	return t.part(piece)
 }
 
-// take gives what is certain with one more piece of text.
+// Take reads a piece of text and returns the thought and text that are certain.
 func (t *ThoughtSplitter) Take(piece string) (thought, text string) {
 	if rest := t.held + piece; t.told && piece != "" && !strings.HasPrefix(rest, t.close) && !strings.HasPrefix(t.close, rest) {
-		t.held, t.past = "", true // without the last tag
+		t.held, t.past = "", true // the closing tag is missing
 		return "", rest
 	}
 	return t.part(piece)
@@ -69,7 +70,7 @@ func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 	return thought, t.text(rest)
 }
 
-// text leaves out the line breaks between the reasoning and the text.
+// text removes the line breaks between reasoning and text.
 func (t *ThoughtSplitter) text(piece string) string {
 	if t.gap {
 		piece = strings.TrimLeft(piece, "\r\n")
@@ -78,7 +79,7 @@ func (t *ThoughtSplitter) text(piece string) string {
 	return piece
 }
 
-// end gives what was held back for want of more.
+// End returns the text that was held back.
 func (t *ThoughtSplitter) End() (thought, text string) {
 	held := t.held
 	t.held = ""
