@@ -2,15 +2,15 @@ package llm
 
 import ()
 
-// meter estimates how many tokens a history takes, and remembers it: what was
-// added since is all that the next look costs.
+// Meter estimates the tokens of a growing history. It remembers the sum, so that each
+// call costs only the new messages.
 type Meter struct {
-	model string // the estimate is for; see MessageTokens
-	sums  []int  // sums[i] is that of the first i+1 messages
+	model string // name of the model; see MessageTokens
+	sums  []int  // sums[i] is the estimate of the first i+1 messages
 }
 
-// sum estimates the messages. They must be those of the last call, unless forget
-// was called for what differs, and what came after.
+// Sum estimates the messages. They must begin with those of the last call, unless
+// Forget was called for the rest.
 func (m *Meter) Sum(model string, history []Message) int {
 	if m.model != model {
 		*m = Meter{model: model}
@@ -29,12 +29,11 @@ func (m *Meter) last() int {
 	return m.sums[len(m.sums)-1]
 }
 
-// forget forgets all but the first n messages.
+// Forget keeps only the first n messages.
 func (m *Meter) Forget(n int) { m.sums = m.sums[:min(n, len(m.sums))] }
 
-// counted is the count of an answer, the last message of a history that is
-// estimated with it. The thoughts that only we have are no part of the next
-// request, though they were of the answer.
+// CountOf returns the count of an answer, the last message of a history with that
+// estimate. It leaves out thoughts that are not sent back.
 func CountOf(model string, u Usage, blocks []Block, estimate int) *Count {
 	unsent := 0
 	for _, b := range blocks {

@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Strategy is who wanted a compaction.
+// Strategy says who wanted a compaction.
 type Strategy string
 
 // The strategies.
@@ -19,41 +19,40 @@ const (
 	Autonomous Strategy = "autonomous" // the model, by compress_context
 )
 
-// Compaction changes what the model sees of the messages before it. They stay in
-// the log.
+// Compaction changes what the model sees of the messages before it. The log keeps them.
 type Compaction struct {
 	ID       string   `json:"id,omitempty"` // of the client's compaction_update; a UUID
 	Strategy Strategy `json:"strategy,omitempty"`
-	// Shortened are results that are a reference from here on.
+	// Shortened are results that become references.
 	Shortened []Shortened `json:"shortened,omitempty"`
-	// Head takes the place of the first Replaced messages, except of the prompt
-	// that is being answered: it comes after, and Prompt is its index from 1, 0
-	// if there is none. A nil Head replaces nothing.
+	// Head replaces the first Replaced messages, except the prompt that is being
+	// answered, which follows it: Prompt is its 1-based index, or 0. A nil Head
+	// replaces nothing.
 	Head     *llm.Message `json:"head,omitempty"`
 	Replaced int          `json:"replaced,omitempty"`
 	Prompt   int          `json:"prompt,omitempty"`
-	// Summary is what the model wrote. In a log without Head and Shortened, which
-	// earlier versions wrote, it takes the place of all messages.
+	// Summary is the model's text. In logs of earlier versions, without Head and
+	// Shortened, it replaces all messages.
 	Summary string `json:"summary"`
 	// Referred says that Summary is not a model's, but an outline with a reference.
 	Referred bool `json:"referred,omitempty"`
-	// Before and After are the tokens of the context, roughly.
+	// Before and After are the estimated tokens of the context.
 	Before int `json:"before,omitempty"`
 	After  int `json:"after,omitempty"`
-	// MessageID is that of the note to a client that has no compaction_update;
-	// empty if it was told in another way.
+	// MessageID is the id of the note to a client without compaction_update; empty if
+	// the client was told in another way.
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// Shortened is a result whose text is another one from here on.
+// Shortened is a result with a new text.
 type Shortened struct {
 	Message int    `json:"message"` // index from 0
 	ID      string `json:"id"`      // of the call
 	Text    string `json:"text"`
 }
 
-// apply gives the history as the model sees it from here on, and where in it
-// begin is, an index into the old one.
+// Apply returns the history after the compaction, and the new index of the message at
+// begin.
 func (c Compaction) Apply(history []llm.Message, begin int) ([]llm.Message, int) {
 	if c.Head == nil && len(c.Shortened) == 0 {
 		history = []llm.Message{Digest{Summary: c.Summary}.Message()}
@@ -61,7 +60,7 @@ func (c Compaction) Apply(history []llm.Message, begin int) ([]llm.Message, int)
 	}
 	out := slices.Clone(history)
 	for _, s := range c.Shortened {
-		if s.Message < len(out) { // else the log is none of ours
+		if s.Message < len(out) { // otherwise the log is from elsewhere
 			out[s.Message].Blocks = withText(out[s.Message].Blocks, s.ID, s.Text)
 		}
 	}
@@ -84,6 +83,7 @@ func (c Compaction) Apply(history []llm.Message, begin int) ([]llm.Message, int)
 	return history, begin
 }
 
+// withText returns the blocks with the text of one result replaced.
 func withText(blocks []llm.Block, id, text string) []llm.Block {
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {
@@ -96,7 +96,7 @@ func withText(blocks []llm.Block, id, text string) []llm.Block {
 	return blocks
 }
 
-// update is what a client that has compaction_update is told in the end.
+// Update returns the final message to a client that has compaction_update.
 func (c Compaction) Update() acp.CompactionUpdate {
 	u := acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: c.ID, Status: acp.CompactionCompleted}
 	u.Summary = []acp.ContentBlock{acp.TextBlock(c.Note())}
@@ -106,7 +106,7 @@ func (c Compaction) Update() acp.CompactionUpdate {
 	return u
 }
 
-// note is what any other client is told.
+// Note returns the message to any other client.
 func (c Compaction) Note() string {
 	what := "older messages are a summary"
 	switch {
@@ -118,7 +118,7 @@ func (c Compaction) Note() string {
 	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %d tokens are now %d.", c.Strategy, what, c.Before, c.After)
 }
 
-// sound checks a compaction that may be none of ours.
+// sound checks a compaction that may come from elsewhere.
 func (c Compaction) sound() error {
 	if c.Strategy != "" && c.Strategy != Triggered && c.Strategy != Manual && c.Strategy != Autonomous {
 		return fmt.Errorf("unknown strategy %q", c.Strategy)
@@ -142,8 +142,8 @@ func (c Compaction) sound() error {
 
 func (Compaction) Kind() string { return "compaction" }
 
-// shortens tells whether a result is a reference already. Its call's ID alone does
-// not tell: some providers begin to count with each answer.
+// Shortens reports whether a result is a reference already. The ID of its call is not
+// enough: some providers restart their IDs with each answer.
 func (c Compaction) Shortens(message int, id string) bool {
 	return slices.ContainsFunc(c.Shortened, func(s Shortened) bool { return s.Message == message && s.ID == id })
 }

@@ -6,22 +6,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// digest is what the model has of messages that were compacted. It is the first
-// message of the history, of the user's role.
+// Digest is what the model keeps of compacted messages. It is the first message of the
+// history, with the user's role.
 //
-// Why is it not in the system prompt? Providers cache a request from its
-// beginning. A system prompt that stays the same keeps the cache of itself and of
-// the tools, whatever becomes of the messages. Within the digest, what is only
-// ever added to comes first.
+// Why is it not in the system prompt? Providers cache a request from its beginning. A
+// constant system prompt keeps its own cache and that of the tools, whatever happens to
+// the messages. Within the digest, parts that only grow come first.
 type Digest struct {
-	Mode      string   // the line that told the mode last; see toldMode
-	Knowledge []string // what compress_context made, oldest first; an entry never changes
-	Summary   string   // of all that was compacted otherwise
+	Mode      string   // the latest line on the mode
+	Knowledge []string // entries of compress_context, oldest first; an entry never changes
+	Summary   string   // of all other compacted messages
 	Said      []string // the user's own words, oldest first
-	Plan      string   // the plan as it is, if it is open and in no later message
+	Plan      string   // the current plan, if it is open and in no later message
 }
 
-// What stands before the parts, for the model, and for readDigest.
+// The headings of the parts, for the model and for ReadDigest.
 const (
 	knowledgeHead = "[Knowledge: what was worked out before, in place of its messages]\n"
 	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
@@ -32,7 +31,7 @@ const (
 // saidBreak separates two prompts of the user.
 const SaidBreak = "\n--\n"
 
-// readDigest takes a message apart that message made.
+// ReadDigest parses a message that Digest.Message wrote.
 func ReadDigest(history []llm.Message) (d Digest, ok bool) {
 	if len(history) == 0 || history[0].Role != llm.User {
 		return Digest{}, false
@@ -60,7 +59,7 @@ func ReadDigest(history []llm.Message) (d Digest, ok bool) {
 	return d, ok
 }
 
-// message writes the digest.
+// Message writes the digest.
 func (d Digest) Message() llm.Message {
 	m := llm.Message{Role: llm.User}
 	add := func(head, text string) {
@@ -78,7 +77,7 @@ func (d Digest) Message() llm.Message {
 	return m
 }
 
-// SummaryOf is the summary in a history that Compact gave.
+// SummaryOf returns the summary in a compacted history.
 func SummaryOf(history []llm.Message) string {
 	d, _ := ReadDigest(history)
 	return d.Summary

@@ -9,18 +9,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// large is the size of an attachment from which on EncodeEvent copies it by
-// itself, in bytes.
+// large is the size from which Encode copies an attachment separately, in bytes.
 const large = 64 << 10
 
-// EncodeEvent is json.Marshal, save that it leaves "<", ">" and "&" as they are in
-// the JSON of models too, and copies a large attachment once.
+// Encode is json.Marshal, except that it leaves "<", ">" and "&" unescaped, also in the
+// JSON of models, and copies a large attachment only once.
 func Encode(e Event) ([]byte, error) {
 	p, ok := e.(Prompt)
 	if !ok {
 		return MarshalPlain(e)
 	}
-	// Nobody can have written the new message's id into the prompt.
+	// The prompt cannot contain the new message's id.
 	mark := p.MessageID + "#"
 	var taken []string
 	take := func(s string) string {
@@ -49,7 +48,7 @@ func Encode(e Event) ([]byte, error) {
 		return nil, err
 	}
 	parts := bytes.Split(rest, []byte(`"`+mark+`"`))
-	if len(parts) != len(taken)+1 { // an id that is none of ours
+	if len(parts) != len(taken)+1 { // an id that we did not make
 		return MarshalPlain(e)
 	}
 	size := len(rest)
@@ -63,7 +62,7 @@ func Encode(e Event) ([]byte, error) {
 	return out, nil
 }
 
-// asItIs is json.Marshal without its care for HTML.
+// MarshalPlain is json.Marshal without HTML escapes.
 func MarshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -72,7 +71,7 @@ func MarshalPlain(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// escape is how a byte is written in a JSON string; empty if as it is.
+// escape returns the form of a byte in a JSON string, or "" if it is unchanged.
 func escape(c byte) string {
 	switch {
 	case c == '"':
@@ -87,6 +86,7 @@ func escape(c byte) string {
 	return ""
 }
 
+// quotedLen returns the length of s as a JSON string, in bytes.
 func quotedLen(s string) int {
 	n := 2
 	for i := range len(s) {
@@ -95,7 +95,7 @@ func quotedLen(s string) int {
 	return n
 }
 
-// width is how many bytes a byte takes in a JSON string.
+// width returns the length of a byte in a JSON string.
 func width(c byte) int {
 	switch {
 	case c == '"', c == '\\', c == '\n':

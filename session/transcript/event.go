@@ -20,12 +20,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Event is one entry of a session's log, of one of the types below. From the log
-// both the model's history ([History]) and what the client was shown ([Replay])
-// can be had again. What is complete is in the log before a frame tells the
-// client so.
+// Event is one entry of a session's log, of one of the types below. The model's history
+// ([History]) and what the client was shown ([Replay]) can be derived from the log. An
+// event is logged before a frame shows it as complete.
 type Event interface {
-	// Kind is the event's name in the store.
+	// Kind returns the event's name in the store.
 	Kind() string
 }
 
@@ -33,26 +32,26 @@ type Event interface {
 type Prompt struct {
 	MessageID string             `json:"messageId"`
 	Content   []acp.ContentBlock `json:"content"`
-	// Mode is what the model is told of the mode before it reads the prompt; empty
-	// where that has not changed.
+	// Mode is the line on the mode before the prompt; empty if the mode has not
+	// changed.
 	Mode string `json:"mode,omitempty"`
-	// Instead is what the model gets in place of the text of Content.
+	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
-	// Alone says that the model gets nothing of Content but Instead.
+	// Alone says that the model gets only Instead, and nothing of Content.
 	Alone bool `json:"alone,omitempty"`
-	// Local says that no model sees the prompt: it is a command.
+	// Local says that no model sees the prompt, since it is a command.
 	Local bool `json:"local,omitempty"`
 }
 
-// Attachment is what the model gets of an embedded resource of the prompt that
-// is too long for it.
+// Attachment replaces an embedded resource of the prompt that is too long for the
+// model.
 type Attachment struct {
 	Index int    `json:"index"` // in the prompt, from 1
 	Text  string `json:"text"`
 }
 
-// Block is a complete piece of the model's answer. Texts and thoughts were shown
-// to the client as a message; a call before a Cut or in no Answer was never made.
+// Block is a complete piece of the model's answer. Texts and thoughts were shown to the
+// client as a message. A call before a Cut, or without an Answer, was never made.
 type Block struct {
 	MessageID string    `json:"messageId,omitempty"`
 	Block     llm.Block `json:"block"`
@@ -62,14 +61,14 @@ type Block struct {
 type Answer struct {
 	Model string           `json:"model"`
 	Usage *llm.Usage       `json:"usage,omitempty"`
-	Shown *acp.UsageUpdate `json:"shown,omitempty"` // to the client
+	Shown *acp.UsageUpdate `json:"shown,omitempty"` // as shown to the client
 }
 
-// Cut tells that the answer broke off after the blocks before it. If they have
-// text, the model was asked to go on, see llm.GoOn; else they count for nothing.
+// Cut reports that the answer broke off after the blocks before it. If they have text,
+// the model was asked to continue, see llm.GoOn; otherwise they are void.
 type Cut struct{}
 
-// Note is a word of ours to the user, which the model doesn't see.
+// Note is a message of the agent itself to the user, which the model does not see.
 type Note struct {
 	MessageID string `json:"messageId"`
 	Text      string `json:"text"`
@@ -80,24 +79,24 @@ type Call struct {
 	Shown acp.ToolCall `json:"shown"`
 }
 
-// Correction is what a tool call is from here on: its input did not fit, and was
-// put right before it ran.
+// Correction replaces what is shown of a tool call: its input did not fit, and was
+// corrected before it ran.
 type Correction struct {
 	Shown acp.ToolCall `json:"shown"`
 }
 
-// Result is how a tool call ended: for the model, and for the client.
+// Result is the end of a tool call, for the model and for the client.
 type Result struct {
 	Result llm.ToolResult    `json:"result"`
 	Shown  acp.ToolCall      `json:"shown"`
 	Exit   *acp.TerminalExit `json:"exit,omitempty"` // of the terminal that Shown embeds
-	// Link is the 1-based index in the prompt of the resource link that was read;
-	// 0 for a call that the model asked for.
+	// Link is the 1-based index in the prompt of the resource link that was read; 0 for
+	// a call of the model.
 	Link int `json:"link,omitempty"`
 }
 
-// Question is a question of the agent's own to the user, shown as a tool call:
-// first its announcement, later how it ended. No model sees it.
+// Question is a question of the agent itself to the user, shown as a tool call: first
+// its announcement, later its end. No model sees it.
 type Question struct {
 	Shown acp.ToolCall `json:"shown"`
 }
@@ -107,8 +106,8 @@ type Plan struct {
 	Entries []acp.PlanEntry `json:"entries"`
 }
 
-// TurnEnd ends a turn. After a refusal the model forgets its prompt and all that
-// followed.
+// TurnEnd ends a turn. After a refusal the model forgets the prompt and everything
+// after it.
 type TurnEnd struct {
 	Reason acp.StopReason `json:"reason,omitempty"`
 	Error  string         `json:"error,omitempty"` // instead of Reason
@@ -125,7 +124,7 @@ type Title struct {
 	Title string `json:"title"`
 }
 
-// Cleared makes the model forget all that came before.
+// Cleared makes the model forget everything before it.
 type Cleared struct{}
 
 // The kinds of events.
@@ -159,7 +158,7 @@ func (Title) Kind() string { return "title" }
 
 func (Cleared) Kind() string { return "cleared" }
 
-// decoders are the events by kind.
+// decoders decode the events by kind.
 var decoders = map[string]func([]byte) (Event, error){
 	Prompt{}.Kind():     decode[Prompt],
 	Block{}.Kind():      decode[Block],
@@ -188,8 +187,7 @@ func decode[E Event](data []byte) (Event, error) {
 	return e, err
 }
 
-// DecodeEvent is the inverse of json.Marshal of an event of that kind. A kind
-// that is not known, of a version to come, gives nil.
+// Decode is the inverse of Encode. An unknown kind, of a later version, returns nil.
 func Decode(kind string, data []byte) (Event, error) {
 	d, ok := decoders[kind]
 	if !ok {

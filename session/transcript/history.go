@@ -5,8 +5,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// said keeps the text of an answer that broke off: its calls were not run, and
-// its thoughts are of no use without the end.
+// Said returns the text of an answer that broke off. Its calls were not run, and its
+// thoughts are useless without the end.
 func Said(blocks []llm.Block) []llm.Block {
 	var kept []llm.Block
 	for _, b := range blocks {
@@ -17,8 +17,8 @@ func Said(blocks []llm.Block) []llm.Block {
 	return kept
 }
 
-// History gives the messages that the model saw, as [Agent.Turn] would have
-// returned them. A turn that was killed keeps what was complete.
+// History returns the messages that the model saw, as the turn loop would have left
+// them. A turn that was killed keeps its complete parts.
 func History(events []Event) []llm.Message {
 	var h historian
 	for _, e := range events {
@@ -32,10 +32,10 @@ func History(events []Event) []llm.Message {
 type historian struct {
 	messages []llm.Message
 	meter    llm.Meter      // of them
-	answer   []llm.Block    // not complete yet
+	answer   []llm.Block    // incomplete answer
 	begin    int            // where the messages of this turn begin
 	prompt   Prompt         // of this turn
-	instead  map[int]string // as of Prompt.blocks
+	instead  map[int]string // see Prompt.Blocks
 }
 
 func (h *historian) add(e Event) {
@@ -70,7 +70,7 @@ func (h *historian) add(e Event) {
 			}
 			return
 		}
-		if len(h.answer) > 0 { // what completed it could not be read
+		if len(h.answer) > 0 { // the event that completed it could not be read
 			h.say(llm.Assistant, h.answer)
 			h.answer = nil
 		}
@@ -86,10 +86,10 @@ func (h *historian) add(e Event) {
 		if e.Reason == acp.StopRefusal {
 			h.messages = h.messages[:h.begin]
 		}
-		// What came before this turn needs no repair any more.
+		// Messages before this turn are repaired already.
 		h.messages = append(h.messages[:h.begin], llm.Repair(h.messages[h.begin:])...)
 		h.meter.Forget(h.begin)
-		h.begin = len(h.messages) // what was dropped or replaced no refusal can drop
+		h.begin = len(h.messages) // a refusal cannot drop messages that were dropped or replaced
 	case Cleared:
 		h.broken()
 		h.messages, h.begin, h.meter = nil, 0, llm.Meter{}
@@ -100,8 +100,7 @@ func (h *historian) add(e Event) {
 	}
 }
 
-// take takes up what the model gets in the place of a block of the prompt, which
-// counts from 1.
+// take replaces a block of the prompt for the model; index is 1-based.
 func (h *historian) take(index int, text string) {
 	if len(h.messages) > h.begin {
 		h.instead[index-1] = text
@@ -109,7 +108,7 @@ func (h *historian) take(index int, text string) {
 	}
 }
 
-// broken takes over what is left of an answer that broke off.
+// broken keeps the rest of an answer that broke off.
 func (h *historian) broken() {
 	if blocks := Said(h.answer); len(blocks) == 0 {
 		h.messages = llm.NoGoOn(h.messages)

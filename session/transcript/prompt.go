@@ -14,14 +14,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// maxEmbedded bounds the text of an embedded resource that goes to the model, in
-// bytes, where nobody keeps the rest. A larger one is cut, and the model is told
-// so.
+// maxEmbedded bounds the text of an embedded resource for the model, in bytes, where
+// the rest is not kept elsewhere. A larger text is truncated, with a note.
 const maxEmbedded = 200 << 10
 
-// blocks puts a prompt into the model's terms; instead has, by index, the texts of
-// the files that its resource links name, and what is shown of embedded ones that
-// are too long. What the model cannot be shown it is told of, so that nothing is
+// Blocks translates a prompt for the model. Instead holds, by index, the texts of the
+// files that resource links name, and the short forms of long embedded resources.
+// Content that the model cannot be shown becomes a line of text, so that nothing is
 // dropped in silence.
 func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	var blocks []llm.Block
@@ -42,11 +41,11 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	return blocks
 }
 
-// modeMark begins what the model is told of the mode.
+// modeMark begins the line on the mode.
 const modeMark = "[mode: "
 
-// tellsMode reports whether the first block of a message is the line on the mode.
-// That stands before a prompt: what stands alone is the user's.
+// TellsMode reports whether the first block of a message is the line on the mode. The
+// line precedes a prompt; a block that stands alone is the user's.
 func TellsMode(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
@@ -54,7 +53,7 @@ func TellsMode(m llm.Message) bool {
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 	if mime, data, ok := c.Image(); ok {
 		image, err := base64.StdEncoding.DecodeString(data)
-		if err != nil { // acp has looked at it
+		if err != nil { // acp has checked it
 			return llm.Block{Text: "[The user attached an image that cannot be read]"}
 		}
 		return llm.Block{Image: &llm.Image{MIME: mime, Data: image}}
@@ -79,7 +78,7 @@ func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 	return llm.Block{}
 }
 
-// embedded shows an embedded resource.
+// embedded returns the text for an embedded resource.
 func embedded(r acp.Resource) string {
 	if r.Text == nil {
 		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
@@ -97,8 +96,8 @@ func embedded(r acp.Resource) string {
 		shownTarget(r.URI), len(text), text[:n], len(text)-n)
 }
 
-// Typed is what the user typed: the text, with the paths or addresses of the
-// files that the client offered in its place.
+// Typed returns what the user typed: the text, with the paths or addresses of files
+// that the client inserted.
 func Typed(prompt []acp.ContentBlock) string {
 	var b strings.Builder
 	for _, p := range prompt {
@@ -112,7 +111,7 @@ func Typed(prompt []acp.ContentBlock) string {
 	return b.String()
 }
 
-// Attached counts what a prompt brings along besides text and links.
+// Attached counts the parts of a prompt other than text and links.
 func Attached(prompt []acp.ContentBlock) int {
 	n := 0
 	for _, b := range prompt {
@@ -123,7 +122,7 @@ func Attached(prompt []acp.ContentBlock) int {
 	return n
 }
 
-// linkTarget is the path of a file's URI, any other URI as it is.
+// LinkTarget returns the path of a file's URI; other URIs are unchanged.
 func LinkTarget(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
@@ -136,8 +135,7 @@ func LinkTarget(uri string) string {
 	return filepath.FromSlash(path)
 }
 
-// shownTarget is linkTarget with the part of the file that is meant, such as
-// "#L1:10".
+// shownTarget is LinkTarget with the part of the file, such as "#L1:10".
 func shownTarget(uri string) string {
 	target := LinkTarget(uri)
 	if u, err := url.Parse(uri); err == nil && target != uri && u.Fragment != "" {

@@ -8,16 +8,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxReplayed bounds a text in one frame, and an attachment in one of a replay, in
-// bytes as sent: some clients take no long lines, and one of them would lose the session.
+// maxReplayed bounds a text in one frame, and an attachment in a replayed frame, in
+// bytes as sent. Some clients refuse long lines, and one of them would make the session
+// unusable.
 const maxReplayed = 512 << 10
 
 // interrupted is the text of a tool call whose end is not in the log.
 const interrupted = "[not ended: the agent was stopped, or the turn still runs in another process]"
 
-// Replay sends what the client was shown, in the order in which it was, with the
-// same ids. A call that never ended is shown as failed. It stops at the first
-// error of send.
+// Replay sends what the client was shown, in order and with the same ids. A call that
+// never ended is shown as failed. It stops at the first error of send.
 func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
 	r := replayer{caps: caps, send: send, open: map[string]bool{}, terminals: map[string]string{}}
 	for _, e := range events {
@@ -40,11 +40,11 @@ type replayer struct {
 	err   error
 	begun bool     // there was a prompt
 	turn  bool     // a turn is open
-	early []Note   // said before the prompt of their turn was recorded
-	title string   // to send at the end of the turn, as it was; empty for none
+	early []Note   // notes before the prompt of their turn was recorded
+	title string   // to send at the end of the turn; may be empty
 	calls []string // ids of the calls of this turn, in order
 	open  map[string]bool
-	// terminals are those that a call's result embeds, by the call's id.
+	// terminals are the terminals that results embed, by the call's id.
 	terminals map[string]string
 }
 
@@ -85,7 +85,7 @@ func (r *replayer) event(e Event) {
 			r.result(e.Shown, nil)
 		}
 	case Correction:
-		if u := e.Shown; r.open[u.ToolCallID] { // not in a log that is none of ours
+		if u := e.Shown; r.open[u.ToolCallID] { // false in a log from elsewhere
 			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 			r.update(u)
 		}
@@ -124,7 +124,7 @@ func (r *replayer) announce(u acp.ToolCall) {
 	r.update(r.fit(u, nil))
 }
 
-// result sends how a call ended, unless its announcement could not be read.
+// result sends the end of a call, unless its announcement could not be read.
 func (r *replayer) result(u acp.ToolCall, exit *acp.TerminalExit) {
 	if r.open[u.ToolCallID] {
 		delete(r.open, u.ToolCallID)
@@ -138,7 +138,7 @@ func (r *replayer) say(notes ...Note) {
 	}
 }
 
-// entitle sends a title that the client doesn't have yet.
+// entitle sends a title that the client does not have yet.
 func (r *replayer) entitle() {
 	if r.title != "" {
 		r.update(acp.InfoUpdate{Update: acp.UpdateInfo, Title: r.title})
@@ -174,7 +174,7 @@ func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: small(b)})
 }
 
-// piece is how many bytes of a text one frame takes: whole characters.
+// PieceLen returns how many bytes of a text fit into one frame, in whole characters.
 func PieceLen(text string) int {
 	n, sent := 0, 0
 	for n < len(text) && sent+width(text[n]) <= maxReplayed {
@@ -187,11 +187,11 @@ func PieceLen(text string) int {
 	return n
 }
 
-// small puts a few words in the place of an attachment that is too large, and
-// otherwise gives what is valid.
+// small replaces an attachment that is too large by a few words, and completes the
+// block otherwise.
 func small(b acp.ContentBlock) acp.ContentBlock {
 	switch size := attached(b); {
-	case b.Type == "resource_link" && b.Name == "": // the schema demands one, which not all clients give
+	case b.Type == "resource_link" && b.Name == "": // the schema requires one, which some clients leave out
 		b.Name = b.URI
 		return b
 	case size <= maxReplayed:
@@ -203,7 +203,7 @@ func small(b acp.ContentBlock) acp.ContentBlock {
 	}
 }
 
-// attached is the size of what a block carries, in bytes as sent.
+// attached returns the size of a block's attachment, in bytes as sent.
 func attached(b acp.ContentBlock) int {
 	n := len(b.Data)
 	if r := b.Resource; r != nil && r.Text != nil {
@@ -215,10 +215,9 @@ func attached(b acp.ContentBlock) int {
 	return n
 }
 
-// fit makes a tool call one that this client can show. The client's terminals that
-// it ran in are gone, and the text has what they showed. A client that shows
-// terminals of the agent's gets those, opened by the announcement and filled by the
-// result.
+// fit adapts a tool call to this client. The client's terminals that it ran in no longer
+// exist, and the text has their output. A client that shows terminals of the agent gets
+// one, opened by the announcement and filled by the result.
 func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	cwd := ""
 	if u.Meta != nil && u.Meta.Info != nil {
@@ -256,7 +255,7 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 
 func isTerminal(c acp.ToolContent) bool { return c.Type == "terminal" }
 
-// terminalOf is the terminal that a tool call embeds, if any.
+// terminalOf returns the terminal that a tool call embeds, or "".
 func terminalOf(u acp.ToolCall) string {
 	for _, c := range u.Content {
 		if c.Type == "terminal" {

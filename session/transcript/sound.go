@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// What a frame may say, beyond its form.
+// The values that a frame may have.
 var (
 	stopReasons  = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
 	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
@@ -19,8 +19,8 @@ var (
 	priorities   = []string{"high", "medium", "low"}
 )
 
-// sound checks that a client can be shown the event: what is imported was not
-// always written by us.
+// sound reports why a client cannot be shown the event, which may have been imported
+// from elsewhere.
 func sound(e Event) error {
 	switch e := e.(type) {
 	case Prompt:
@@ -73,13 +73,13 @@ func sound(e Event) error {
 	return nil
 }
 
-// Salvage gives what stands for an event that [DecodeEvent] refuses: nothing, but
-// for a prompt what can be read of it, since a turn begins with one.
+// Salvage returns the replacement of an event that [Decode] refuses: nil, except that a
+// prompt keeps its readable parts, since a turn begins with it.
 func Salvage(kind string, data []byte) Event {
 	if kind != (Prompt{}).Kind() {
 		return nil
 	}
-	e, _ := decode[Prompt](data) // as far as it goes
+	e, _ := decode[Prompt](data) // what can be read
 	p := e.(Prompt)
 	unreadable := acp.TextBlock("[this cannot be read any more]")
 	for i, b := range p.Content {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// idle is a clock whose time passes in waits alone.
+// IdleClock is a clock that advances only in waits.
 type IdleClock struct {
 	At    time.Time
 	Waits []time.Duration
-	Wait  func(ctx context.Context) // called before each, if not nil
+	Wait  func(ctx context.Context) // called before each wait, if not nil
 }
 
 func (c *IdleClock) Now() time.Time { return c.At }

@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
+// Status returns a handler that answers with the status, body and headers.
 func Status(code int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -27,7 +28,7 @@ func Status(code int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// collect reads a whole answer, with neighbouring text and thoughts joined.
+// Collect reads a whole answer, and joins adjacent texts and thoughts.
 func Collect(m llm.Model, ctx context.Context, req llm.Request) (events []llm.Event, err error) {
 	for e, err := range m.Stream(ctx, req) {
 		if err != nil {
@@ -44,12 +45,15 @@ func Collect(m llm.Model, ctx context.Context, req llm.Request) (events []llm.Ev
 	return events, nil
 }
 
+// Hello returns the simplest request.
 func Hello() llm.Request { return llm.Request{Messages: []llm.Message{Said("hello")}} }
 
+// Said returns a message of the user.
 func Said(text string) llm.Message {
 	return llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: text}}}
 }
 
+// Golden returns a file in testdata.
 func Golden(t *testing.T, name string) []byte {
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -58,6 +62,7 @@ func Golden(t *testing.T, name string) []byte {
 	return data
 }
 
+// Tools returns tools with schemas of every kind.
 func Tools() []llm.Tool {
 	return []llm.Tool{
 		{Name: "bash", Invocation: llm.Invocation{Tag: "bash", Param: "command"}, Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
@@ -69,13 +74,15 @@ func Tools() []llm.Tool {
 	}
 }
 
+// Pictured returns a message of the user with these blocks.
 func Pictured(blocks ...llm.Block) llm.Message { return llm.Message{Role: llm.User, Blocks: blocks} }
 
+// Picture returns an image of that many bytes.
 func Picture(size int) llm.Block {
 	return llm.Block{Image: &llm.Image{MIME: "image/png", Data: bytes.Repeat([]byte{1}, size)}}
 }
 
-// serve runs a server for as long as the test runs.
+// Serve runs a server until the test ends.
 func Serve(t testing.TB, answer http.HandlerFunc) *httptest.Server {
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)

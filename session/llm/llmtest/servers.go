@@ -12,9 +12,10 @@ import (
 	"testing"
 )
 
+// AnthropicKey is the key that tests send.
 const AnthropicKey = "sk-ant-secret"
 
-// anthropicServer answers each request with the next of its answers.
+// AnthropicServer answers each request with the next of its answers.
 type AnthropicServer struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -22,6 +23,7 @@ type AnthropicServer struct {
 	Headers []http.Header
 }
 
+// ServeAnthropic runs an AnthropicServer until the test ends.
 func ServeAnthropic(t testing.TB, answers ...http.HandlerFunc) *AnthropicServer {
 	t.Helper()
 	s := &AnthropicServer{}
@@ -43,6 +45,7 @@ func ServeAnthropic(t testing.TB, answers ...http.HandlerFunc) *AnthropicServer 
 	return s
 }
 
+// SSE answers with the stream in a file.
 func SSE(t testing.TB, file string) http.HandlerFunc {
 	data, err := os.ReadFile(filepath.FromSlash(file))
 	if err != nil {
@@ -54,7 +57,7 @@ func SSE(t testing.TB, file string) http.HandlerFunc {
 	}
 }
 
-// ollamaServer plays an Ollama: what it says of a model, its list, and one answer
+// OllamaServer plays an Ollama: facts about a model, a list of models, and one answer
 // for each chat.
 type OllamaServer struct {
 	*httptest.Server
@@ -66,9 +69,11 @@ type OllamaServer struct {
 	Keys  []string // the Authorization of each request
 }
 
+// QwenShow is an answer of /api/show.
 const QwenShow = `{"license":"…","details":{"family":"qwen3","parameter_size":"8.2B"},"capabilities":["completion","tools","thinking"],
 	"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"qwen3.vision.context_length":7},"parameters":"stop    \"<|im_end|>\"\ntop_k    20"}`
 
+// ServeOllama runs an OllamaServer until the test ends.
 func ServeOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *OllamaServer {
 	t.Helper()
 	s := &OllamaServer{show: show, tags: tags}
@@ -104,7 +109,7 @@ func ServeOllama(t testing.TB, show, tags string, answers ...http.HandlerFunc) *
 	return s
 }
 
-// ndjson answers with lines.
+// NDJSONLines answers with lines.
 func NDJSONLines(lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
@@ -112,9 +117,10 @@ func NDJSONLines(lines ...string) http.HandlerFunc {
 	}
 }
 
-// says is a line of an answer.
+// OllamaSays returns a line of an answer with the message.
 func OllamaSays(message string) string {
 	return `{"model":"m","created_at":"2026-01-02T03:04:05.678Z","message":{"role":"assistant",` + message + `},"done":false}`
 }
 
+// OllamaDone is the last line of an answer.
 const OllamaDone = `{"model":"m","created_at":"2026-01-02T03:04:05.678Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":1,"prompt_eval_count":26,"eval_count":7}`

@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// transcript writes events in one line; pieces of one text are joined.
+// Transcript formats events in one line; pieces of one text are joined.
 func Transcript(events []llm.Event, err error) string {
 	var b strings.Builder
 	kind := ""

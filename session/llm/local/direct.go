@@ -17,8 +17,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// connect tells in three lines how to connect a model.
-//
 // connect explains in three lines how to connect a model.
 //
 //go:embed direct.md

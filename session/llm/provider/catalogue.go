@@ -26,54 +26,53 @@ const (
 	listTimeout = 5 * time.Second
 )
 
-// Catalogue knows which models the providers list, as they told it at some time,
-// by this process or another. Nobody waits for a provider: what is known is given
-// at once, and what is old is asked for in the background. A provider that fails
-// keeps the list that it had.
+// Catalogue keeps the models that the providers list, as this process or an earlier one
+// received them. No call waits for a provider: known lists are returned at once, and
+// old ones are requested again in the background. A provider that fails keeps its last
+// list.
 //
-// Its exported fields do not change once it is used. A nil Catalogue knows what
-// [Models] does, and asks nobody.
+// The exported fields must not change once it is used. A nil Catalogue returns what
+// [Models] does, and sends no requests.
 type Catalogue struct {
-	// Load and Save read and write what is kept from process to process; nil keeps
-	// nothing.
+	// Load and Save read and write the lists between processes; nil keeps nothing.
 	Load    func() ([]byte, error)
 	Save    func([]byte) error
-	Memory  *wire.Memory // of the servers; nil keeps nothing
+	Memory  *wire.Memory // of the servers; nil means none is kept
 	Now     func() time.Time
-	Changed func()          // called when Models or a Model became another, on a goroutine of its own; nil is nobody
-	Log     func(err error) // of what went wrong; nil is nobody
+	Changed func()          // called on its own goroutine when Models or a Model has changed; may be nil
+	Log     func(err error) // receives failures; may be nil
 
 	mu      sync.Mutex
 	loaded  bool
 	lists   map[string]modelList // by listKey
-	asked   map[string]time.Time // when a list was last asked for by this process
+	asked   map[string]time.Time // last request for a list by this process
 	asking  map[string]bool
 	closed  bool
-	ctx     context.Context // of the background; ends with Close
+	ctx     context.Context // of background requests; Close ends it
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// modelList is the list of one provider. It holds nothing secret.
+// modelList is the list of one provider. It holds no secrets.
 type modelList struct {
-	Provider string        `json:"provider"` // its name
+	Provider string        `json:"provider"` // name of the provider
 	Address  string        `json:"address"`  // without user and password
 	At       time.Time     `json:"at"`
 	Models   []listedModel `json:"models"`
 }
 
 type listedModel struct {
-	Name  string `json:"name"` // the provider's
+	Name  string `json:"name"` // the provider's name of the model
 	Title string `json:"title,omitempty"`
 	About string `json:"about,omitempty"`
 }
 
-// lister is a model whose provider tells which models it has.
+// lister is a model whose provider can list its models.
 type lister interface {
 	List(ctx context.Context) ([]llm.Choice, error)
 }
 
-// Models is what [Models] gives, with what the providers list.
+// Models returns the models of [Models] and those that the providers list.
 func (c *Catalogue) Models(cfg Config, getenv func(string) string) []llm.Choice {
 	if c == nil {
 		return Models(cfg, getenv)
@@ -93,7 +92,7 @@ func (c *Catalogue) listed(p Provider, getenv func(string) string) []llm.Choice 
 	return choices
 }
 
-// Refresh asks the providers whose list is old, in the background.
+// Refresh requests old lists again, in the background.
 func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	if c == nil {
 		return
@@ -112,7 +111,7 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	}
 }
 
-// ask asks for one list, unless that is new, or asked for already.
+// ask requests one list, unless it is new or already requested.
 func (c *Catalogue) ask(p Provider, key string, l lister) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +130,7 @@ func (c *Catalogue) ask(p Provider, key string, l lister) {
 	})
 }
 
-// take keeps a list that came, and reports whether it is another than before.
+// take keeps a new list, and reports whether it differs from the one before.
 func (c *Catalogue) take(p Provider, key string, choices []llm.Choice, err error) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +147,7 @@ func (c *Catalogue) take(p Provider, key string, choices []llm.Choice, err error
 	return changed
 }
 
-// Learn asks in the background for what is not known of a model; see [Learn].
+// Learn asks in the background for unknown properties of a model; see [llm.Learn].
 func (c *Catalogue) Learn(m llm.Model) {
 	if c == nil || llm.Ready(m) != nil {
 		return
@@ -165,7 +164,7 @@ func (c *Catalogue) Learn(m llm.Model) {
 	})
 }
 
-// background runs work that reports whether something changed; c.mu is held.
+// background runs work, which reports whether something changed; c.mu is held.
 func (c *Catalogue) background(work func(context.Context) bool) {
 	if c.closed {
 		return
@@ -181,7 +180,7 @@ func (c *Catalogue) background(work func(context.Context) bool) {
 	})
 }
 
-// Close ends what runs in the background.
+// Close stops the background requests and waits for them.
 func (c *Catalogue) Close() {
 	if c == nil {
 		return
@@ -195,8 +194,7 @@ func (c *Catalogue) Close() {
 	c.running.Wait()
 }
 
-// load reads what was kept, once; c.mu is held. What cannot be read is as if it
-// were not there.
+// load reads the kept lists, once; c.mu is held. Unreadable lists are ignored.
 func (c *Catalogue) load() {
 	if c.loaded {
 		return
@@ -208,7 +206,7 @@ func (c *Catalogue) load() {
 	}
 }
 
-// kept reads the lists that any process has kept.
+// kept returns the lists that any process has kept.
 func (c *Catalogue) kept() map[string]modelList {
 	if c.Load == nil {
 		return nil
@@ -223,7 +221,7 @@ func (c *Catalogue) kept() map[string]modelList {
 	return lists
 }
 
-// parseLists reads the kept lists; what is odd in them is left out.
+// parseLists parses kept lists and drops invalid models.
 func parseLists(data []byte) (map[string]modelList, error) {
 	var lists []modelList
 	if err := json.Unmarshal(data, &lists); err != nil {
@@ -238,8 +236,8 @@ func parseLists(data []byte) (map[string]modelList, error) {
 	return byKey, nil
 }
 
-// save writes all lists, those that another process has brought in the meantime
-// too; c.mu is held.
+// save writes all lists, merged with those that another process saved in the meantime;
+// c.mu is held.
 func (c *Catalogue) save() {
 	if c.Save == nil {
 		return
@@ -269,7 +267,7 @@ func (c *Catalogue) log(err error) {
 	}
 }
 
-// listedOf is a provider's list as it is kept.
+// listedOf returns a provider's list in the form in which it is kept.
 func listedOf(p Provider, choices []llm.Choice) []listedModel {
 	var out []listedModel
 	for _, choice := range choices {
@@ -282,7 +280,7 @@ func listedOf(p Provider, choices []llm.Choice) []listedModel {
 	return out
 }
 
-// ok tells whether a model that a server or a file names can be shown.
+// ok reports whether a model from a server or a file can be shown.
 func (m listedModel) ok() bool {
 	for _, text := range []string{m.Name, m.Title, m.About} {
 		if len(text) > 500 || strings.ContainsFunc(text, unicode.IsControl) {
@@ -292,12 +290,12 @@ func (m listedModel) ok() bool {
 	return m.Name != ""
 }
 
-// listKey is what a provider's list is kept by: its name, and where it is asked.
+// listKey is the key of a provider's list: its name and address.
 func (p Provider) listKey(getenv func(string) string) string {
 	return p.name() + " " + p.address(getenv)
 }
 
-// address is where a provider is asked, without what may be secret.
+// address returns the provider's address without secrets.
 func (p Provider) address(getenv func(string) string) string {
 	address := p.BaseURL
 	switch p.Type {

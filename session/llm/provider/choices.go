@@ -10,14 +10,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 )
 
-// maxOffered is how many models are offered that nobody configured: lists of some
-// providers have hundreds, which no menu shows. Those left out can be picked by
-// their names.
+// maxOffered bounds the offered models that are not configured. Some providers list
+// hundreds, which no menu can show. The others can be picked by name.
 const maxOffered = 100
 
-// Models lists all models of all providers that Select knows of: first what is
-// configured, the default first, then the current generation of those Claude
-// providers that speak to Anthropic itself. What others have a Catalogue knows.
+// Models returns the models of all providers that Select knows: the configured ones
+// first, and of these the default, then the current generation at Anthropic. A
+// [Catalogue] adds the lists of the providers.
 func Models(cfg Config, getenv func(string) string) []llm.Choice {
 	return listChoices(cfg, getenv, func(Provider) []llm.Choice { return nil })
 }
@@ -57,7 +56,7 @@ func listChoices(cfg Config, getenv func(string) string, listed func(Provider) [
 	return choices
 }
 
-// builtIn are the models that a provider is known to have without asking.
+// builtIn returns the models that a provider has without asking it.
 func builtIn(p Provider, getenv func(string) string) []llm.Choice {
 	if p.Type != TypeClaude || !isAnthropic(p, getenv) {
 		return nil
@@ -70,8 +69,7 @@ func builtIn(p Provider, getenv func(string) string) []llm.Choice {
 	return list
 }
 
-// tellApart makes titles that are the same differ: by the provider or, where that
-// is the same too, by the name.
+// tellApart makes equal titles differ, by the provider or else by the whole name.
 func tellApart(choices []llm.Choice) {
 	count := func(title func(llm.Choice) string) map[string]int {
 		n := map[string]int{}
@@ -117,19 +115,19 @@ func (p Provider) choice() llm.Choice {
 	return c
 }
 
-// isAnthropic reports whether a Claude provider speaks to Anthropic itself.
+// isAnthropic reports whether a provider connects to Anthropic itself.
 func isAnthropic(p Provider, getenv func(string) string) bool {
 	return anthropic.AtAnthropic(cmp.Or(p.BaseURL, getenv(anthropicURL)))
 }
 
-// Key is where a provider's key is looked for.
+// Key is the place of a provider's key.
 type Key struct {
 	Provider string // as configured, else the type
 	Env      string // the environment variable
 }
 
-// Keys lists the providers that need a key: the configured ones, the default
-// first, then the types that need no configuration, as Select finds them.
+// Keys returns the providers that need a key: the configured ones, the default first,
+// then the types that need no configuration, in the order of Select.
 func Keys(cfg Config) []Key {
 	ps := available(cfg, func(string) string { return "" })
 	var keys []Key

@@ -20,52 +20,52 @@ import (
 const (
 	TypeClaude     = "claude"                // Anthropic's Messages API, here or at a compatible address
 	TypeOpenAI     = openai.ServerOpenAI     // OpenAI's Responses API or Chat Completions
-	TypeGemini     = openai.ServerGemini     // Google's Gemini, by its endpoint that is compatible with OpenAI's
+	TypeGemini     = openai.ServerGemini     // Gemini at Google's endpoint for Chat Completions
 	TypeOllama     = "ollama"                // Ollama's own API
 	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
-	TypeDirect     = "direct"                // see Direct
-	TypeScript     = "script"                // see Script
+	TypeDirect     = "direct"                // see local.Direct
+	TypeScript     = "script"                // see local.Script
 )
 
-// types lists the types as an error names them.
+// providerTypes lists the types in the order of error messages.
 var providerTypes = []string{TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible, TypeDirect, TypeScript}
 
-// embeddingTypes have models that embed; Anthropic has none.
+// embeddingTypes have models for embeddings; Anthropic has none.
 var embeddingTypes = []string{TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible}
 
-// publicTypes need no configuration but a key, in the order that the environment
-// is looked at.
+// publicTypes need no configuration but a key. This is the order in which the
+// environment is searched.
 var publicTypes = []Key{{TypeClaude, anthropicKey}, {TypeOpenAI, openAIKey}, {TypeGemini, geminiKey}}
 
 // Config is the table [llm].
 type Config struct {
-	// Providers are the language models to choose from; none means that the
-	// environment decides, see Select.
+	// Providers are the language models to choose from. If empty, the environment
+	// decides; see Select.
 	Providers []Provider `toml:"providers"`
-	// FindOllama is whether an Ollama at its default address on this machine is
-	// used where nothing else is configured. Default true.
+	// FindOllama says whether an Ollama at its default address on this machine is used
+	// when nothing else is configured. Default true.
 	FindOllama bool `toml:"find_ollama"`
-	// ListModels is whether providers are asked which models they have, at most
-	// once a day. Default true.
+	// ListModels says whether providers are asked for their models, at most once a day.
+	// Default true.
 	ListModels bool `toml:"list_models"`
-	// Fallback are the models that answer in turn, as "provider" or
-	// "provider:model", when the one that was picked has failed for good: the
-	// first that has its key and whose window is large enough. None by default.
+	// Fallback are the models that answer in turn, as "provider" or "provider:model",
+	// after the picked model has failed for good: the first that has its key and a
+	// large enough window. Empty by default.
 	Fallback []string `toml:"fallback"`
-	// Retry is what is done before that.
+	// Retry limits the attempts before that.
 	Retry failover.Retry `toml:"retry"`
 }
 
 // Provider is one [[llm.providers]].
 type Provider struct {
-	// Name is what the user picks it by, as "name" or "name:model"; unique, without
-	// colon and space. Empty means the type.
+	// Name is the name in "name:model"; unique, without colon and space. Empty means
+	// the type.
 	Name string `toml:"name"`
 	// Type is claude, openai, gemini, ollama, compatible, direct or script.
 	Type string `toml:"type"`
-	// Model is the provider's name of the model, or the file of a script. Empty
-	// means DefaultClaude, DefaultOpenAI or DefaultGemini, and the first of the
-	// server's list for ollama; compatible and script must have one.
+	// Model is the provider's name of the model, or the file of a script. Empty means
+	// the type's default model, for ollama the first of the server's list; compatible
+	// and script must have one.
 	Model string `toml:"model"`
 	// API is the protocol of openai and compatible: APIResponses, the default of
 	// openai, or APIChat, that of compatible.
@@ -74,38 +74,36 @@ type Provider struct {
 	// ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the public one; for ollama
 	// OLLAMA_HOST, else http://127.0.0.1:11434. Compatible must have one.
 	BaseURL string `toml:"base_url"`
-	// APIKeyEnv is the environment variable that holds the key. Empty means
-	// ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; for compatible and ollama
-	// that there is no key, save at ollama.com, where it is OLLAMA_API_KEY.
+	// APIKeyEnv is the environment variable of the key. Empty means ANTHROPIC_API_KEY,
+	// OPENAI_API_KEY or GEMINI_API_KEY by type, OLLAMA_API_KEY at ollama.com, and no
+	// key for other servers.
 	APIKeyEnv string `toml:"api_key_env"`
 	// MaxTokens bounds one answer, in tokens, thoughts included; 0 leaves it to the
 	// server. For claude 0 means 32,000, 64,000 at the thought levels xhigh and max,
 	// or less where the model allows less. For ollama it means no limit but the
 	// window.
 	MaxTokens int `toml:"max_tokens"`
-	// ContextWindow is the size of the context window, in tokens; 0 means what is
-	// known of the model, else 200,000 for claude, and no limit for others. An ollama
-	// is told to use that many; 0 means what the model was made with, else at most
-	// 32,768.
+	// ContextWindow is the size of the context window, in tokens. 0 means the known
+	// window of the model, else 200,000 for claude and no limit for others. An ollama
+	// is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow int `toml:"context_window"`
-	// EmbeddingModel is the provider's name of the model that turns texts into
-	// vectors. Empty means that there is none; claude, direct and script have none.
+	// EmbeddingModel is the provider's name of the model for embeddings. Empty means
+	// none; claude, direct and script have none.
 	EmbeddingModel string `toml:"embedding_model"`
-	// ToolUse is how its models call tools: native, text (see Text) or auto, which
-	// is the default: native, and text once a model refuses tools. It is nothing to
-	// direct.
+	// ToolUse says how models call tools: native, text (see textcalls.Wrap) or auto,
+	// the default: native, and text after a model has refused tools. It does not apply
+	// to direct.
 	ToolUse string `toml:"tool_use"`
-	// Images is whether its models take images: yes, no or auto, which is the
-	// default: yes, save that direct takes none. To a model that takes none, a line
-	// of text tells of each.
+	// Images says whether models accept images: yes, no or auto, the default: yes,
+	// except for direct. A model that accepts none gets a line of text for each.
 	Images string `toml:"images"`
-	// Price is what the model costs; none by default.
+	// Price is the price of the model's tokens; unknown by default.
 	Price llm.Price `toml:"price"`
-	// Default makes it the one that new sessions use; else that is the first.
+	// Default makes it the provider of new sessions; otherwise that is the first.
 	Default bool `toml:"default"`
 }
 
-// The values of ToolUse and Images that are not their default.
+// The values of ToolUse and Images other than auto.
 const (
 	toolsNative = "native"
 	toolsText   = "text"
@@ -114,13 +112,13 @@ const (
 	imagesNo  = "no"
 )
 
-// Defaults has no providers.
+// Defaults returns a configuration without providers.
 func Defaults() Config {
 	return Config{FindOllama: true, ListModels: true, Retry: failover.Defaults()}
 }
 
-// Tighten takes nothing over: a repository that could name a provider could
-// send the conversation anywhere.
+// Tighten accepts no providers from a repository, which could otherwise send the
+// conversation anywhere.
 func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	for _, key := range []string{"providers", "fallback"} {
@@ -136,7 +134,7 @@ var (
 	providerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:]+$`) })
 )
 
-// Validate gives what is wrong with each key, such as "providers[1].type".
+// Validate returns what is wrong with each key, such as "providers[1].type".
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	names := map[string]bool{}
@@ -206,7 +204,7 @@ func (p Provider) validate() map[string]string {
 		}
 		check(isWebAddress(address), "base_url", "must be an address such as %s", p.exampleURL())
 	}
-	// The value is not shown: people put the key itself here.
+	// Do not show the value: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName().MatchString(p.APIKeyEnv), "api_key_env",
 		"must be the name of an environment variable, not the key itself")
 	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
@@ -223,13 +221,13 @@ func (p Provider) validate() map[string]string {
 	return wrong
 }
 
-// isWebAddress tells whether text is the URL of a server.
+// isWebAddress reports whether text is the URL of a server.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// exampleURL is a base_url that the provider could have.
+// exampleURL returns a possible base_url of the provider.
 func (p Provider) exampleURL() string {
 	switch p.Type {
 	case TypeCompatible:
@@ -247,7 +245,7 @@ func (p Provider) name() string {
 	return p.Name
 }
 
-// model is the model that it has without anyone picking one.
+// model returns the configured model, else the type's default.
 func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }
 
 // defaultModels are the models of the types that have a default.
@@ -263,7 +261,7 @@ func usualWindow(model string) int {
 	return openai.WindowOf(model)
 }
 
-// baseEnv is the variable that holds the address; empty where none is looked at.
+// baseEnv returns the variable of the address, or "" if none is read.
 func (p Provider) baseEnv() string {
 	switch {
 	case p.BaseURL != "":
@@ -276,7 +274,7 @@ func (p Provider) baseEnv() string {
 	return ""
 }
 
-// keyEnv is the variable that holds the key; empty means that there is none.
+// keyEnv returns the variable of the key, or "" if there is no key.
 func (p Provider) keyEnv() string {
 	if p.APIKeyEnv != "" {
 		return p.APIKeyEnv
@@ -292,7 +290,7 @@ func (p Provider) keyEnv() string {
 	return ""
 }
 
-// id is the Name of the provider's Model.
+// id returns the Name of the provider's model.
 func (p Provider) id() string {
 	if p.Type == TypeDirect || p.Type == TypeOllama && p.Model == "" {
 		return p.name()

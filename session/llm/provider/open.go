@@ -42,7 +42,7 @@ func newOllama(p Provider, getenv func(string) string, memory *wire.Memory) *oll
 	cfg := ollama.Config{Name: p.name(), Model: p.Model, Address: cmp.Or(p.BaseURL, getenv(ollamaHost)), KeyEnv: p.APIKeyEnv,
 		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: memory}
 	if cfg.KeyEnv == "" && ollama.IsHosted(ollama.ParseAddress(cfg.Address)) {
-		cfg.KeyEnv = ollamaKey // which nobody else is to see
+		cfg.KeyEnv = ollamaKey // other servers must not see it
 	}
 	if cfg.KeyEnv != "" {
 		cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
@@ -60,7 +60,7 @@ const DefaultOllama = ollama.DefaultAddress
 // [DefaultOllama] before ctx is done.
 func FindOllama(ctx context.Context) bool { return ollama.Find(ctx) }
 
-// refusedTools is whether a model has refused tools.
+// refusedTools records whether a model has refused tools.
 type refusedTools struct{ atomic.Bool }
 
 // withTools wraps the model so that it calls tools as configured.

@@ -28,19 +28,17 @@ const (
 	ollamaKey    = "OLLAMA_API_KEY"
 )
 
-// Select makes the model that the user wants. Want is "provider:model" or
-// "provider", where provider is a configured name, or one of the types; empty
-// means the default provider, else the first. With no provider configured it is
-// Claude, OpenAI and Gemini, in this order, as far as ANTHROPIC_API_KEY,
-// OPENAI_API_KEY and GEMINI_API_KEY are set, without any of them Ollama if
-// OLLAMA_HOST is, else Direct.
+// Select returns the model that the user wants. Want is "provider:model" or "provider",
+// where provider is a configured name or a type; empty means the default provider, else
+// the first. Without configured providers these are Claude, OpenAI and Gemini, in this
+// order, if ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY is set; else Ollama if
+// OLLAMA_HOST is set; else local.Direct.
 //
-// Nothing is connected. A key that is missing is no error here: [Ready] tells,
-// and so does the model's Stream. Getenv is asked again at each of them, so that
-// a key which comes later is seen.
+// It does not connect. A missing key is no error here: [llm.Ready] and the model's
+// Stream report it. Both call getenv again, so a later key takes effect.
 //
-// The model goes on after failures as cfg.Retry and cfg.Fallback say, and tells
-// of it by events; see Event.
+// The model handles failures as cfg.Retry and cfg.Fallback say, and reports that by
+// events; see package failover. Memory may be nil.
 func Select(cfg Config, getenv func(string) string, memory *wire.Memory, want string) (llm.Model, error) {
 	return selectWith(cfg, getenv, memory, want, failover.SystemClock())
 }
@@ -52,7 +50,7 @@ func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, wan
 		return nil, err
 	}
 	m, err := p.open(getenv, memory)
-	if err != nil || p.Type == TypeDirect { // which never fails
+	if err != nil || p.Type == TypeDirect { // direct never fails
 		return m, err
 	}
 	models := []llm.Model{m}
@@ -73,7 +71,7 @@ func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, wan
 	return failover.New(cfg.Retry, c, models[0], models[1:]...), nil
 }
 
-// open makes the provider's own model, which asks once.
+// open returns the provider's own model, which makes one attempt.
 func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Model, error) {
 	if memory == nil {
 		memory = new(wire.Memory)
@@ -102,8 +100,8 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(providerTypes, ", "))
 }
 
-// available gives the configured providers, the default first, or what the
-// environment says.
+// available returns the configured providers, the default first, or those of the
+// environment.
 func available(cfg Config, getenv func(string) string) []Provider {
 	ps := slices.Clone(cfg.Providers)
 	slices.SortStableFunc(ps, func(a, b Provider) int {
@@ -124,7 +122,7 @@ func available(cfg Config, getenv func(string) string) []Provider {
 		}
 	}
 	switch {
-	case len(ps) > 0: // what a key was set for is meant; a server is only looked for without one
+	case len(ps) > 0: // a server is looked for only where no key is set
 		return ps
 	case getenv(ollamaHost) != "":
 		return []Provider{{Type: TypeOllama}}
@@ -132,8 +130,8 @@ func available(cfg Config, getenv func(string) string) []Provider {
 	return []Provider{{Type: TypeDirect}}
 }
 
-// choose finds the provider that want names: by its name, then by its type, then
-// as a type that needs no configuration.
+// choose returns the provider that want names: by its name, else by its type, else as a
+// type that needs no configuration.
 func choose(ps []Provider, want string) (Provider, error) {
 	if want == "" {
 		return ps[0], nil
@@ -160,7 +158,7 @@ func choose(ps []Provider, want string) (Provider, error) {
 	case hasModel && p.Type == TypeDirect:
 		return p, fmt.Errorf("provider %q has no models to choose from; want %q alone", name, name)
 	case hasModel:
-		if model != p.model() { // these were of the configured model
+		if model != p.model() { // they belong to the configured model
 			p.ContextWindow, p.Price = 0, llm.Price{}
 		}
 		p.Model = model
@@ -168,6 +166,7 @@ func choose(ps []Provider, want string) (Provider, error) {
 	return p, nil
 }
 
+// exampleNames returns names of models for an error message.
 func exampleNames(ps []Provider) string {
 	ids := make([]string, len(ps))
 	for i, p := range ps {

@@ -10,8 +10,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// howToCall tells a model how tools are called in a text.
-//
 // howToCall explains to a model how to call tools in a text.
 //
 //go:embed text.md
