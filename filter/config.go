@@ -9,12 +9,12 @@ import (
 
 // Config is the table [tools.filters].
 type Config struct {
-	// Enabled takes out of a command's output what the model does not need.
-	// Default true; without it outputs are sanitised, and no more.
+	// Enabled removes what the model does not need from the output of commands.
+	// Default true. If false, outputs are only sanitised.
 	Enabled bool `toml:"enabled"`
-	// FiltersPath is a file of rules over the built-in ones. Default empty:
-	// filters.toml in the directory of the configuration. A relative path is
-	// relative to the file that says it; ~/ is the home directory.
+	// FiltersPath is a file of rules that override the built-in ones. Default
+	// empty: filters.toml in the directory of the configuration. A relative
+	// path is relative to the file that sets it; ~/ is the home directory.
 	FiltersPath string `toml:"filters_path"`
 	// Security is the table [tools.filters.security].
 	Security Security `toml:"security"`
@@ -22,24 +22,24 @@ type Config struct {
 
 // Security is the table [tools.filters.security].
 type Security struct {
-	// Enabled masks credentials in what every tool gives, and warns of them.
+	// Enabled masks credentials in the results of every tool and warns of them.
 	// Default true.
 	Enabled bool `toml:"enabled"`
-	// ExtraPatterns are regular expressions of further credentials, each at most
-	// 512 characters. Of one with a group, the value is what that matches.
-	// Default none.
+	// ExtraPatterns are regular expressions of further credentials, each at
+	// most 512 characters long. If one has a group, only the match of the group
+	// is masked. Default none.
 	ExtraPatterns []string `toml:"extra_patterns"`
 }
 
-// maxExtra bounds the patterns, of which each is tried on every line.
+// maxExtra limits the patterns: each is tried on every line.
 const maxExtra = 64
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Enabled: true, Security: Security{Enabled: true}}
 }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each invalid key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if n := len(c.Security.ExtraPatterns); n > maxExtra {
@@ -53,9 +53,9 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over from a repository's file what shows more of what a command
-// wrote, and less of credentials. It returns the keys that the file set and that
-// were not taken.
+// Tighten applies a repository's settings that show more of the output or less
+// of credentials. It returns the keys that the repository set and that were
+// ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	switch {

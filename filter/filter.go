@@ -1,21 +1,19 @@
-// Package filter takes out of a command's output what a model does not need:
-// progress, repeats, what passed. What matters stays: failures with their
-// places, warnings, summaries, names of changed files.
+// Package filter removes from a command's output what a model does not need:
+// progress, repeats and passed tests. Failures with their places, warnings,
+// summaries and the names of changed files stay.
 //
-// Start with [New] and [Filter.Apply]. It promises that the text which comes out
-// is valid UTF-8 without terminal escapes, that it is never larger than the
-// sanitised output, that filtering it again changes nothing, that memory stays
-// bounded whatever the output's size, and that an output whose shape no rule
-// knows is kept as it is. It does not run or rewrite commands.
+// Start with [New] and [Filter.Apply]. The result is valid UTF-8 without
+// terminal escapes and never larger than the sanitised output. Filtering it
+// again changes nothing, memory stays bounded, and an output that no rule
+// recognises stays as it is. The package does not run or rewrite commands.
 //
-// An output goes through as lines: sanitise, then the strategy of each rule that
-// matches the command, in the order of the rules; beside them the security scan,
-// which sees every raw line.
+// An output passes through as lines. They are sanitised, scanned for
+// credentials (package redact), and sent through the strategy of each rule that
+// matches the command, in the order of the rules. Each family of strategies has
+// a package: generic, testreport, lint, logs, git, listing, fetch and digest.
 //
-// Why may a strategy say that it did not recognise its input? Because a summary
-// of something that is no test run would lose everything. Its input then goes on
-// unchanged ([Fallback]); a failed command loses nothing by that. Nor does a panic of a
-// strategy, which is a bug of ours and no reason to lose a turn.
+// Why does a panic of a strategy not end the turn? It is a bug of ours. The
+// output stays as it was before that rule, and the log names the rule.
 package filter
 
 import (
@@ -31,31 +29,31 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Filter filters outputs by rules. The zero Filter has none, and only sanitises.
-// It does not change, and may be used concurrently.
+// Filter filters outputs by rules. The zero Filter has no rules and only
+// sanitises. It is immutable and safe for concurrent use.
 type Filter struct {
 	rules []rule
-	scan  *redact.Scanner // nil does not look for credentials
+	scan  *redact.Scanner // nil finds no credentials
 }
 
-// Outcome is what became of an output. Close it.
+// Outcome is the result of filtering one output. The caller closes it.
 type Outcome struct {
-	Text       *text.Lines // what is left
-	Full       *text.Lines // all of it: sanitised and masked; Text itself where nothing went away
+	Text       *text.Lines // the filtered output
+	Full       *text.Lines // the whole output, sanitised and masked; the same as Text where nothing was removed
 	Rules      []Applied
-	Confidence strategy.Confidence // the worst of those of Rules; Full if there are none
-	Found      []redact.Finding    // credentials, whose values are masked
-	Raw        int64               // bytes that were read
+	Confidence strategy.Confidence // the worst confidence of Rules; Full if there are no rules
+	Found      []redact.Finding    // the credentials that were masked
+	Raw        int64               // bytes read
 }
 
 // Applied is a rule that matched the command.
 type Applied struct {
 	Rule, Strategy string
 	Confidence     strategy.Confidence
-	Failed         error // a panic of the rule and its stack, beside Fallback; nil for none
+	Failed         error // the panic of the rule with its stack, or nil; Confidence is Fallback then
 }
 
-// Close gives memory and files back.
+// Close releases the memory and files of o.
 func (o *Outcome) Close() {
 	if o.Text != o.Full {
 		o.Text.Close()
@@ -63,26 +61,26 @@ func (o *Outcome) Close() {
 	o.Full.Close()
 }
 
-// Apply filters what the script wrote; exit is as of Run. An error is one of
-// reading raw or of a full disk.
+// Apply filters the output of a script. exit is documented at [strategy.Run].
+// The error comes from reading raw or from a full disk.
 func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error) {
 	return f.Explain(script, exit, raw, nil)
 }
 
-// Explain is Apply, and gives tell the text before and after each rule that
-// matches, which are the same where it stays as it is. They must not be used
-// after tell returned.
+// Explain is Apply, and calls tell with the text before and after each rule
+// that matches. They are the same if the rule changed nothing. tell must not
+// keep them.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run := strategy.Run{Exit: exit}
 	run.Command, run.Mixed = segment(script)
 	rules := f.matching(run.Command)
 	full := text.NewLines()
 	var first *passage
-	var seen *redact.Seen // lines of full
+	var seen *redact.Seen // the lines of full
 	if f.scan != nil {
 		seen = redact.NewSeen()
 	}
-	if len(rules) > 0 { // it takes the lines as they come, which saves reading all of them again
+	if len(rules) > 0 { // the first rule reads the lines as they are written, which saves reading them again
 		first = rules[0].begin(run)
 		defer full.Feed(first.lines)()
 	}
@@ -127,12 +125,12 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	return o, nil
 }
 
-// recognised reports whether a rule of a name is among those that knew the output.
+// recognised reports whether the rule of that name recognised the output.
 func (o *Outcome) recognised(name string) bool {
 	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != strategy.Fallback })
 }
 
-// matching gives the rules for a command.
+// matching returns the rules for a command.
 func (f *Filter) matching(command string) (rules []rule) {
 	if command == "" {
 		return nil
@@ -145,9 +143,9 @@ func (f *Filter) matching(command string) (rules []rule) {
 	return rules
 }
 
-// remask masks what only shows in what the rules made of an output: one that
-// decodes texts may put together what was in parts. Lines that were in the output
-// as they are were looked at.
+// remask masks credentials that show only in the result of the rules: one that
+// decodes text may join the parts of a value. It skips lines that were in the
+// output, which were scanned before.
 func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if seen == nil || o.Text == o.Full {
 		return nil
@@ -167,7 +165,7 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	text := text.NewLines() // which is hardly ever needed
+	text := text.NewLines() // rarely needed
 	_, err = look(text.Write)
 	if err == nil {
 		err = text.Err()
@@ -184,8 +182,8 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 // buffers are for reading outputs, most of which are much smaller.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
-// sanitize makes lines of an output, with credentials masked, and adds them to full
-// and to seen, if that is not nil.
+// sanitize sanitises and masks an output line by line. It adds the lines to
+// full and, if seen is not nil, to seen.
 func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*Outcome, error) {
 	mask := f.scan.Stream(full.Write, seen)
 	s := text.Sanitizer{Emit: mask.Line}
@@ -203,13 +201,13 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 	return &Outcome{Text: full, Full: full, Found: found, Raw: n}, nil
 }
 
-// passage is a text on its way through a rule. A panic of the rule ends it: the text
+// passage is a text on its way through a rule. If the rule panics, the text
 // stays as it is.
 type passage struct {
 	pass         strategy.Pass
 	out          *text.Lines
 	confidence   strategy.Confidence
-	read, failed error // of the text; of the rule
+	read, failed error // errors of reading the text and of the rule
 }
 
 func (r rule) begin(run strategy.Run) *passage {
@@ -218,7 +216,7 @@ func (r rule) begin(run strategy.Run) *passage {
 	return p
 }
 
-// lines sends whole lines, with their ends, through the rule.
+// lines sends whole lines, with their line feeds, through the rule.
 func (p *passage) lines(body []byte) {
 	p.try(func() { text.EachLine(body, p.pass.Line) })
 }
@@ -228,7 +226,7 @@ func (p *passage) all(text *text.Lines) {
 	p.try(func() { p.read = text.Each(p.pass.Line) })
 }
 
-// try does a part of the rule's work, unless it panicked before.
+// try runs a part of the rule's work, unless the rule panicked before.
 func (p *passage) try(do func()) {
 	if p.failed != nil {
 		return
@@ -241,8 +239,8 @@ func (p *passage) try(do func()) {
 	do()
 }
 
-// end gives what became of a text, which is the text itself where that stays as
-// it is. The error that is given is that of reading it.
+// end returns the text after the rule, or text itself if it stays as it is. err
+// is an error of reading the text, which end returns.
 func (p *passage) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.failed != nil {

@@ -7,28 +7,28 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// lazily makes the strategy of a built-in rule when an output is there for it: a
-// session uses few of them, and the first one waits for all.
+// lazily makes the strategy of a built-in rule at its first output. A session
+// uses few of the rules, and making all of them would delay its start.
 type lazily struct{ get func() strategy.Strategy }
 
 func (l lazily) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return l.get().Begin(run, out)
 }
 
-// later is compile for a rule that is known to have no mistakes.
+// later is compile for a rule that is known to be valid.
 func (w written) later() (rule, error) {
 	m, err := compileMatch(w.Match)
 	kind, _ := w.Strategy["type"].(string)
 	return rule{w.Name, m, lazily{sync.OnceValue(func() strategy.Strategy {
 		r, err := w.compile()
 		if err != nil {
-			return unusable{} // which a test would tell of
+			return unusable{} // a test makes sure that this does not happen
 		}
 		return r.strategy
 	})}, kind, w.Unless}, err
 }
 
-// unusable recognises nothing.
+// unusable recognises no output.
 type unusable struct{}
 
 func (unusable) Begin(strategy.Run, *text.Lines) strategy.Pass { return unusable{} }

@@ -14,18 +14,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Link puts a filter into the chain of one session, right around the tools: what
-// a command wrote is filtered, and in what any tool gives credentials are masked.
-// Diffs stay as they are, since they are what is written to the file; so does what a
-// command writes into a terminal of the client.
+// Link puts a filter into the chain of one session, next to the tools. It
+// filters the output of commands and masks credentials in the results of all
+// tools.
+//
+// Diffs stay as they are, since they show what is written to the file. So does
+// what a command writes into a terminal of the client.
 type Link struct {
 	Filter   *Filter      // required
-	Metrics  *Metrics     // counts; nil does not
-	MaxChars int          // of a command's text, in characters; 0 means 50,000
-	Log      *slog.Logger // gets the panics of rules; nil for none
+	Metrics  *Metrics     // counts the work; nil counts nothing
+	MaxChars int          // limit of a command's text, in characters; 0 means 50,000
+	Log      *slog.Logger // reports panics of rules; nil reports nothing
 }
 
-// Middleware filters the results that pass.
+// Middleware filters the results of next.
 func (l *Link) Middleware(next executors.Executor) executors.Executor { return link{next, l} }
 
 type link struct {
@@ -49,7 +51,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return res, nil
 }
 
-// run runs the call, with what is shown of it meanwhile masked.
+// run executes the call and masks its live output.
 func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	if l.Filter.scan == nil || call.Notify == nil {
 		return l.Executor.Execute(ctx, call)
@@ -63,11 +65,11 @@ func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, 
 	return l.Executor.Execute(ctx, call)
 }
 
-// command filters what a command wrote. An error is the cause of ctx.
+// command filters the output of a command. The error is the cause of ctx.
 func (l link) command(ctx context.Context, call *executors.Call, res *executors.Result) error {
 	res.Raw = l.raw(res.Raw)
 	script, exit := call.Card.Command, -1
-	if res.Output.Partial { // a rule that needs the whole output would take a part of it for that
+	if res.Output.Partial { // a rule that needs the whole output would mistake a part for it
 		script = ""
 	}
 	if call.Record != nil && call.Record.ExitCode != nil {
@@ -78,7 +80,7 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil: // no room for the full text: what there is of it in memory is all
+	case err != nil: // no room for the full text: keep the part in memory
 		l.unfiltered(res, err)
 		return nil
 	}
@@ -97,10 +99,11 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	return nil
 }
 
-// worthwhile is how many bytes must go away: the lines that tell of it take that much.
+// worthwhile is the least number of bytes to remove: the lines that report the
+// removal are that long.
 const worthwhile = 160
 
-// result makes of an outcome what goes to the model, and closes it.
+// result turns an outcome into the result for the model, and closes it.
 func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	out, text := res.Output, o.Text
 	if o.Full.Size()-text.Size() < worthwhile {
@@ -124,7 +127,7 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	res.Full.Close()
 	res.Full = nil
 	if text != o.Full || cut {
-		res.Full = o.Full.Spool() // what stands around it is in the text
+		res.Full = o.Full.Spool() // without Before and After, which are in the text
 	} else {
 		o.Full.Close()
 	}
@@ -137,7 +140,8 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	}
 }
 
-// statsLine is the line that tells how much went away; empty if no lines did.
+// statsLine returns the line that reports how much was removed, or "" if no
+// line was.
 func statsLine(before, after int, lost bool) string {
 	if after >= before {
 		return ""
@@ -149,12 +153,12 @@ func statsLine(before, after int, lost bool) string {
 	return line
 }
 
-// Stats is the line that tells how much went away, without an end; empty if no
-// lines did.
+// Stats returns the line that reports how much was removed, without a line
+// feed. It is empty if no line was removed.
 func (o *Outcome) Stats() string { return statsLine(o.Full.Count(), o.Text.Count(), false) }
 
-// commandOutput gives what the command wrote, of all that there is, and whether that
-// does not end in a newline.
+// commandOutput returns the whole output of the command. open reports that it
+// does not end in a line feed.
 func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 	from := len(executors.JoinLines(res.Output.Before, "x")) - 1
 	if res.Full != nil {
@@ -165,7 +169,7 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 	return strings.NewReader(text), !strings.HasSuffix(text, "\n")
 }
 
-// unfiltered masks the text of a result of which there is no more.
+// unfiltered masks the text of a result whose full text could not be kept.
 func (l link) unfiltered(res *executors.Result, err error) {
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
@@ -174,7 +178,7 @@ func (l link) unfiltered(res *executors.Result, err error) {
 	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 
-// mask masks what is no output of a command.
+// mask masks a result that is not the output of a command.
 func (l link) mask(res *executors.Result) {
 	scan := l.Filter.scan
 	res.Raw = l.raw(res.Raw)
@@ -197,7 +201,7 @@ func (l link) mask(res *executors.Result) {
 	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 
-// raw masks and sanitises the texts of a rawOutput.
+// raw sanitises and masks the texts of a rawOutput.
 func (l link) raw(v any) any {
 	if v == nil {
 		return v
@@ -226,7 +230,8 @@ func (l link) raw(v any) any {
 	return tree
 }
 
-// eachText puts all texts of a JSON value through change, names of members aside.
+// eachText passes all texts of a JSON value, except the names of members,
+// through change.
 func eachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:

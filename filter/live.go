@@ -9,11 +9,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// maxUnended is how much of a line without an end waits for the rest of it.
+// maxUnended is the longest line without an end, in bytes, that waits for its
+// end.
 const maxUnended = 4 << 10
 
-// liveMask masks what a command writes while it runs, as far as whole lines and
-// those before them tell: what has no end yet waits for it.
+// liveMask masks the output of a command while it runs. A line that has not
+// ended waits for its end.
 type liveMask struct {
 	scan *redact.Scanner
 	next func(executors.Event)
@@ -43,7 +44,7 @@ func (l *liveMask) notify(ev executors.Event) {
 	l.emit()
 }
 
-// flush passes on what still waits.
+// flush passes on all that waits.
 func (l *liveMask) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,17 +59,17 @@ func (l *liveMask) end() {
 	}
 }
 
-// take masks the first n bytes of what waits.
+// take masks the first n bytes that wait.
 func (l *liveMask) take(n int) {
 	if l.lines == nil {
 		l.lines = l.scan.LineWriter(&l.out)
 	}
 	l.lines.Line(l.rest[:n])
-	l.lines.Release() // a person waits for it: only the end of a key might tell more
+	l.lines.Release() // a person is waiting: held lines go out even if the end of a key may follow
 	l.rest = append(l.rest[:0], l.rest[n:]...)
 }
 
-// emit passes on what is masked.
+// emit passes on the masked output.
 func (l *liveMask) emit() {
 	if l.out.Len() == 0 {
 		return

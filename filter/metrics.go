@@ -12,16 +12,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Counts are what filters did.
+// Counts are the numbers that filters count.
 type Counts struct {
-	Commands, Filtered      int64 // whose output was there to be filtered, and of which some went away
+	Commands, Filtered      int64 // commands with an output, and those whose output got shorter
 	BytesBefore, BytesAfter int64
 	LinesBefore, LinesAfter int64
-	Full, Partial, Fallback int64 // how sure the rules were; a command that no rule is for counts in none
-	Masked                  int64 // credentials, in what any tool gave
+	Full, Partial, Fallback int64 // commands by the confidence of their rules; those without a rule count in neither
+	Masked                  int64 // credentials in the results of any tool
 }
 
-// newCounts counts an outcome, as if all of it were kept.
+// newCounts counts an outcome, as if nothing had been removed yet.
 func newCounts(o *Outcome) Counts {
 	c := Counts{Commands: 1, BytesBefore: o.Raw, LinesBefore: int64(o.Full.Count()), Masked: redact.Count(o.Found)}
 	if len(o.Rules) > 0 {
@@ -30,7 +30,7 @@ func newCounts(o *Outcome) Counts {
 	return c
 }
 
-// kept counts what was kept.
+// kept counts the lines and bytes that were kept.
 func (c *Counts) kept(l *text.Lines) {
 	c.BytesAfter, c.LinesAfter = l.Size(), int64(l.Count())
 	if c.LinesAfter < c.LinesBefore {
@@ -38,11 +38,10 @@ func (c *Counts) kept(l *text.Lines) {
 	}
 }
 
-// TokensSaved is about how many tokens the model did not have to read.
+// TokensSaved estimates how many tokens the model did not have to read.
 func (c Counts) TokensSaved() int64 { return max(c.BytesBefore-c.BytesAfter, 0) / 4 }
 
-// counterNames are the names that the counters are stored under, in the order of
-// fields.
+// counterNames are the names of the stored counters, in the order of fields.
 var counterNames = [...]string{
 	"filter.commands", "filter.filtered", "filter.bytes_before", "filter.bytes_after", "filter.lines_before", "filter.lines_after",
 	"filter.full", "filter.partial", "filter.fallback", "filter.masked",
@@ -62,7 +61,7 @@ func (c *Counts) add(more Counts) {
 	}
 }
 
-// String tells of the counts on one line, empty if there is nothing to tell.
+// String returns the counts on one line, or "" if there are none.
 func (c Counts) String() string {
 	var parts []string
 	if c.Commands > 0 {
@@ -79,7 +78,7 @@ func (c Counts) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// plural is "1 command", "1,234 commands".
+// plural formats a number with its noun: "1 command", "1,234 commands".
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -87,7 +86,7 @@ func plural(n int64, noun string) string {
 	return executors.Grouped(n) + " " + noun + "s"
 }
 
-// kilobytes shows bytes as people do.
+// kilobytes formats a number of bytes for people.
 func kilobytes(n int64) string {
 	unit := "B"
 	f := float64(n)
@@ -103,7 +102,7 @@ func kilobytes(n int64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
 }
 
-// estimate leaves two digits of an estimate.
+// estimate rounds n to two digits.
 func estimate(n int64) int64 {
 	unit := int64(1)
 	for n/unit >= 100 {
@@ -112,28 +111,28 @@ func estimate(n int64) int64 {
 	return (n + unit/2) / unit * unit
 }
 
-// Totals keeps what all sessions counted, by name. It may be used concurrently,
-// by several processes too.
+// Totals stores the counts of all sessions by name. It must be safe for
+// concurrent use, also by several processes.
 type Totals interface {
-	// AddCounters adds to counters, which begin with 0.
+	// AddCounters adds to counters, which start at 0.
 	AddCounters(ctx context.Context, more map[string]int64) error
-	// Counters gives those whose names begin so.
+	// Counters returns the counters whose names begin with prefix.
 	Counters(ctx context.Context, prefix string) (map[string]int64, error)
 }
 
-// Metrics counts what the filters of one session did. It may be used
-// concurrently, and must not be copied; a nil one counts nothing.
+// Metrics counts the work of one session's filters. It is safe for concurrent
+// use and must not be copied. A nil Metrics counts nothing.
 type Metrics struct {
-	Totals Totals // takes the counts too; nil: nobody does
+	Totals Totals // also stores the counts; nil stores nothing
 
 	mu    sync.Mutex
 	own   Counts
-	owed  Counts // not in Totals yet
-	calls int    // these are of
+	owed  Counts // not yet in Totals
+	calls int    // the calls in owed
 }
 
-// countBatch is how many calls are counted before Totals hears of them: it costs as
-// much as the rest of the filter's work on a short output.
+// countBatch is the number of calls that are counted before they are stored.
+// Storing costs as much as the rest of the work on a short output.
 const countBatch = 16
 
 func (m *Metrics) add(c Counts) {
@@ -151,8 +150,8 @@ func (m *Metrics) add(c Counts) {
 	}
 }
 
-// Flush gives Totals what it does not have. What it does not take is given again
-// with the next calls.
+// Flush stores the counts that Totals does not have yet. If that fails, they
+// are stored with the next calls.
 func (m *Metrics) Flush() {
 	if m == nil || m.Totals == nil {
 		return
@@ -177,14 +176,15 @@ func (m *Metrics) Flush() {
 	}
 }
 
-// Session tells what the session counted.
+// Session returns the counts of the session.
 func (m *Metrics) Session() Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.own
 }
 
-// Status gives the lines of /status: what this session counted, and what all did.
+// Status returns the lines of /status: the counts of this session and of all
+// sessions.
 func (m *Metrics) Status(ctx context.Context) []string {
 	var lines []string
 	own := m.Session()
@@ -197,7 +197,7 @@ func (m *Metrics) Status(ctx context.Context) []string {
 	return lines
 }
 
-// all tells what all sessions counted; nothing, where nobody knows.
+// all returns the counts of all sessions, or zeros if they are unknown.
 func (m *Metrics) all(ctx context.Context) (c Counts, err error) {
 	if m.Totals == nil {
 		return c, nil

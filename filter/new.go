@@ -6,28 +6,28 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
-// New makes a filter of the built-in rules and the user's file over them; no
-// path means no such file. It masks the credentials that are known without
-// patterns of the user's own. The warnings name what of the file cannot be used,
-// and why.
+// New makes a filter of the built-in rules and those of the user's file, which
+// override them. An empty path means no file. The filter masks the kinds of
+// [redact.Credentials]. The warnings name each part of the file that cannot be
+// used, and why.
 func New(path string) (*Filter, []string) {
 	rules, warnings := load(path)
 	return &Filter{rules: rules, scan: &redact.Scanner{}}, warnings
 }
 
-// Scanning gives a filter of the same rules that looks for credentials with s;
-// nil looks for none.
+// Scanning returns a filter with the same rules that finds credentials with s.
+// A nil s finds none.
 func (f *Filter) Scanning(s *redact.Scanner) *Filter { return &Filter{rules: f.rules, scan: s} }
 
-// Scanner is what f looks for credentials with; nil does not.
+// Scanner returns the scanner of f, or nil if f finds no credentials.
 func (f *Filter) Scanner() *redact.Scanner { return f.scan }
 
-// Segment gives the part of a script that rules are matched against, empty if
-// none of it writes anything of its own. mixed says that other commands of the
-// script may have written too.
+// Segment returns the command of a script that rules are matched against. It is
+// empty if no command of the script writes any output. mixed reports that other
+// commands of the script may have written too.
 func Segment(script string) (seg string, mixed bool) { return segment(script) }
 
-// Rule is one rule of a filter, as people read it.
+// Rule describes a rule of a filter for people.
 type Rule struct {
 	Name     string
 	Match    string // e.g. `prefix "make"`
@@ -43,7 +43,7 @@ func (f *Filter) Rules() []Rule {
 	return list
 }
 
-// String gives the match as people read it.
+// String describes the match for people.
 func (m match) String() string {
 	switch {
 	case m.exact != "":

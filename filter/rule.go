@@ -33,35 +33,35 @@ const maxFile = 1 << 20
 //go:embed filters.toml
 var builtin []byte
 
-// rule is one entry of a file of rules, ready for use.
+// rule is an entry of a file of rules, ready for use.
 type rule struct {
 	name     string
 	match    match
 	strategy strategy.Strategy
-	kind     string // type of the strategy
-	unless   string // a rule before this one: where it recognised the output, there is nothing left for this one
+	kind     string // the type of strategy
+	unless   string // an earlier rule: if it recognised the output, this one is skipped
 }
 
-// match says which commands a rule is for: exactly one of its fields is set.
+// match selects commands: exactly one of its fields is set.
 type match struct {
 	exact, prefix string
 	regex         *text.Pattern
 }
 
-// matches reports whether the rule is for a segment of a command.
+// matches reports whether the rule applies to a segment of a command.
 func (m match) matches(segment string) bool {
 	switch {
 	case m.exact != "":
 		return segment == m.exact
 	case m.prefix != "":
-		// "make" is no prefix of "makefoo".
+		// "make" is not a prefix of "makefoo".
 		rest, ok := strings.CutPrefix(segment, m.prefix)
 		return ok && (rest == "" || rest[0] == ' ' || strings.HasSuffix(m.prefix, " "))
 	}
 	return m.regex.Match([]byte(segment))
 }
 
-// strategies are the constructors of all families, by the type that rules name.
+// strategies are the constructors of all families by type.
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
@@ -72,7 +72,7 @@ var strategies = func() map[string]strategy.Constructor {
 	return all
 }()
 
-// written is a rule as it stands in a file.
+// written is a rule as it appears in a file.
 type written struct {
 	Name     string         `toml:"name"`
 	Match    map[string]any `toml:"match"`
@@ -81,13 +81,13 @@ type written struct {
 	Unless   string         `toml:"unless"`
 }
 
-// load gives the built-in rules with those of the user's file over them, and
-// what is wrong with the latter. A rule of the file takes the place of the
-// built-in one of its name; without match or strategy it keeps those; a new one
-// comes last. No file is no error.
+// load returns the built-in rules, overridden by those of the user's file, and
+// warnings about the file. A rule with the name of a built-in one replaces it,
+// but keeps its match or strategy if it sets none. New rules come last. A
+// missing file is not an error.
 func load(path string) (rules []rule, warnings []string) {
 	all, warnings := read("built in", builtin)
-	ready := map[string]bool{} // rules that are not only the built-in ones
+	ready := map[string]bool{} // names of rules in the user's file
 	if path != "" {
 		own, wrong := readFile(path)
 		warnings = append(warnings, wrong...)
@@ -163,10 +163,9 @@ func readFile(path string) ([]written, []string) {
 	return read(path, text)
 }
 
-// read parses a file of rules. Rules that cannot be are left out with a
-// warning.
+// read parses a file of rules. It leaves out invalid rules with a warning.
 func read(name string, text []byte) (rules []written, warnings []string) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file so
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors write it
 	var file map[string]any
 	if err := toml.Unmarshal(text, &file); err != nil {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -202,7 +201,8 @@ func read(name string, text []byte) (rules []written, warnings []string) {
 	return rules, warnings
 }
 
-// parse reads one entry of a file. Beside an error it gives the name at least.
+// parse reads one entry of a file. It returns at least the name beside an
+// error.
 func parse(entry any) (w written, err error) {
 	table, _ := entry.(map[string]any)
 	w.Name, _ = table["name"].(string)

@@ -9,19 +9,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// stripAnnotated drops lines of a kind, counts them, and cuts what is left.
+// stripAnnotated drops matching lines, counts them, and cuts a long rest.
 type stripAnnotated struct {
 	noise   *text.Patterns
-	summary *text.Pattern // nil means none
-	longer  int           // lines from which on the rest is cut
+	summary *text.Pattern // may be nil
+	longer  int           // the rest is cut if it has more lines
 	text.Excerpt
 }
 
-// newStripAnnotated makes the strategy "strip_annotated": lines that match one
-// of patterns go and are counted; the last that matches summary_pattern comes
-// first. If more than long_output_threshold lines are left, keep_head and
-// keep_tail of them stay, and lines that report errors. An output in which no
-// line matches stays as it is.
+// newStripAnnotated makes the strategy "strip_annotated". Lines that match one
+// of patterns are dropped and counted. The last line that matches
+// summary_pattern comes first. If more than long_output_threshold lines are
+// left, keep_head and keep_tail of them stay, and the lines that report
+// problems. An output without any match stays as it is.
 func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Patterns       []string `toml:"patterns"`
@@ -60,10 +60,10 @@ func (s stripAnnotated) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 type annotated struct {
 	stripAnnotated
 	out     *text.Lines
-	rest    *text.Lines // what is left
+	rest    *text.Lines // the lines that were not dropped
 	summed  []byte
 	dropped int
-	again   bool // it is the result of an earlier pass
+	again   bool // the input is the result of an earlier pass
 }
 
 func (a *annotated) Line(l []byte) {

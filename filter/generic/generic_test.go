@@ -69,8 +69,7 @@ func TestStrategyParameters(t *testing.T) {
 	}
 }
 
-// FuzzStrategies puts texts through the strategies that work on any text:
-// filtering again changes nothing.
+// FuzzStrategies checks that filtering again changes nothing.
 func FuzzStrategies(f *testing.F) {
 	f.Add("a\nb\nerror: x\n"+strategytest.Numbered(1, 20), 0)
 	f.Add("C\n\nC\n(2 noise lines removed)\n", 1)

@@ -12,7 +12,7 @@ import (
 type stripNoise struct{ noise, keep *text.Patterns }
 
 // newStripNoise makes the strategy "strip_noise": lines that match one of
-// patterns go, save those that match one of keep.
+// patterns are dropped, except those that match one of keep.
 func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`
@@ -25,7 +25,7 @@ func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	return stripNoise{noise, keep}, err
 }
 
-// both compiles what goes and what stays all the same.
+// both compiles two sets of patterns.
 func both(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 	if len(noise) == 0 {
 		return nil, nil, errors.New("patterns is empty")
@@ -70,7 +70,7 @@ func (s *stripping) End() strategy.Confidence {
 type keepMatching struct{ wanted *text.Patterns }
 
 // newKeepMatching makes the strategy "keep_matching": only lines that match one
-// of patterns stay; of a command that failed, also what tells of errors.
+// of patterns stay. If the command failed, lines that report problems stay too.
 func newKeepMatching(p strategy.Params) (strategy.Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`

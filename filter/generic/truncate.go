@@ -14,9 +14,10 @@ type truncate struct {
 	max int
 }
 
-// newTruncate makes the strategy "truncate": of an output with more than
-// max_lines, the first head and the last tail lines stay, and between them those
-// that tell of errors or match one of keep, with the context lines behind each.
+// newTruncate makes the strategy "truncate". Of an output with more than
+// max_lines lines, the first head and the last tail lines stay. Between them
+// stay lines that report problems or match one of keep, each with the context
+// lines after it.
 func newTruncate(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxLines int      `toml:"max_lines"`

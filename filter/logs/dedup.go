@@ -12,29 +12,30 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// dedup folds what a log repeats.
+// dedup folds the repeated records of a log.
 type dedup struct {
 	replace []substitute
-	only    *text.Pattern // of the lines that are of the log; nil if all are
-	max     int           // different records that are told apart
+	only    *text.Pattern // matches the lines of the log; nil matches all
+	max     int           // limit of different records
 }
 
-// substitute is what a user's pattern does to a line before it is compared.
+// substitute replaces the matches of a user's pattern before a line is
+// compared.
 type substitute struct {
 	pattern *text.Pattern
 	by      []byte
 }
 
-// newDedup makes the strategy "dedup": of records that are the same but for
-// times, addresses, ids and numbers the first stays, with the number of all and
-// the time of the last, or all of the last where its numbers tell more. What tells of errors differs by its numbers too. A record
-// is a line with those that belong to it, such as a stack trace. Of many
-// different records without an error those alike are folded, and the middle is
-// cut.
+// newDedup makes the strategy "dedup". A record is a line with the lines that
+// belong to it, such as a stack trace. Of records that differ only in times,
+// addresses, ids and numbers the first stays, with their number and the time of
+// the last. The last one stays too if its numbers add something. Records that
+// report errors also differ by their numbers. If many different records without
+// errors are left, similar ones are folded and the middle is cut.
 //
-// Each of normalize_patterns is a regular expression, or a table of a pattern and
-// its replacement; matches of it do not count in the comparison. Lines that do not
-// match only, if it is given, stay as they are.
+// Each of normalize_patterns is a regular expression, or a table of a pattern
+// and its replacement. Their matches do not count in the comparison. If only is
+// set, lines that do not match it stay as they are.
 func newDedup(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Normalize []any  `toml:"normalize_patterns"`
@@ -96,27 +97,27 @@ func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
-// Bounds of what is held of a log.
+// Limits of what is held of a log.
 const (
 	maxHeld     = 24 << 20 // bytes of different records
-	maxRecord   = 64 << 10 // bytes of one
-	maxVariants = 8        // of an error, by their numbers
-	nearError   = 5        // lines behind an error without a time that stay
+	maxRecord   = 64 << 10 // bytes of one record
+	maxVariants = 8        // variants of an error by their numbers
+	nearError   = 5        // lines without a time kept after an error
 )
 
 type deduping struct {
 	dedup
 	out     *text.Lines
 	lines   int
-	record  logRecord // the one under way
-	exact   int       // plain lines that are still near a new error
+	record  logRecord // the current record
+	exact   int       // plain lines left near a new error
 	seed    maphash.Seed
-	seen    map[uint64]*logEntry // by the hash of the text that a record is compared by
+	seen    map[uint64]*logEntry // by the hash of the normalised text
 	entries []*logEntry
 	held    int
-	asides  int         // of entries
+	asides  int         // entries that are not of the log
 	again   bool        // the last line is the result of an earlier pass
-	beyond  *text.Lines // what came when no more could be told apart
+	beyond  *text.Lines // lines after the limit of different records
 	cut     *text.Cutter
 	key     []byte
 }
@@ -125,18 +126,18 @@ type deduping struct {
 type logEntry struct {
 	text      []byte
 	key       string
-	latest    []byte // the last record like it, cut at maxRoutine
-	at        int    // line of the log where that was
-	n         int    // records that it stands for
-	lines     int    // lines of those
+	latest    []byte // the last similar record, cut at maxRoutine
+	at        int    // line number of the last record
+	n         int    // number of records
+	lines     int    // lines of all records
 	important bool
-	varies    bool // records with other numbers are others
-	similar   bool // those differ in words
-	moved     bool // the last one is worth to be shown
+	varies    bool // records with other numbers are different
+	similar   bool // the records differ in words
+	moved     bool // the last record is worth showing
 
-	variants int       // of an error: how many stand in entries
-	variant  *logEntry // the last of them
-	more     int       // records behind the last variant
+	variants int       // for an error: number of variants in entries
+	variant  *logEntry // the last variant
+	more     int       // records after the last variant
 }
 
 func (d *deduping) Line(l []byte) {
@@ -174,7 +175,7 @@ func (d *deduping) aside(l []byte) {
 	}
 }
 
-// tooMany takes a text when no more can be told apart.
+// tooMany takes a text after the limit of different records.
 func (d *deduping) tooMany(body []byte) {
 	if d.cut == nil {
 		d.beyond = text.NewLines()
@@ -185,7 +186,7 @@ func (d *deduping) tooMany(body []byte) {
 	}
 }
 
-// flush counts the record under way.
+// flush counts the current record.
 func (d *deduping) flush() {
 	r := &d.record
 	if len(r.text) == 0 {
@@ -209,8 +210,8 @@ func (d *deduping) flush() {
 	r.text = r.text[:0]
 }
 
-// find gives the entry that a record is of, which may be a new one; nil if there
-// is no place for it.
+// find returns the entry of a record, which may be new. It returns nil if there
+// is no room for it.
 func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 	if exact {
 		d.key = append(append(d.key[:0], 0), r.text...)
@@ -251,7 +252,7 @@ func (d *deduping) find(r *logRecord, exact bool) *logEntry {
 	return e.variant
 }
 
-// normal gives the text by which a record is compared, in d.key.
+// normal returns the normalised text of a record, in d.key.
 func (d *deduping) normal(body []byte, strict bool) []byte {
 	for _, r := range d.replace {
 		if r.pattern.Match(body) {
@@ -260,16 +261,16 @@ func (d *deduping) normal(body []byte, strict bool) []byte {
 	}
 	d.key = d.key[:0]
 	if strict {
-		d.key = append(d.key, 0) // no line has one
+		d.key = append(d.key, 0) // occurs in no line
 	}
 	d.key = text.Normalize(d.key, body, strict)
 	return d.key
 }
 
-// hash is that of d.key.
+// hash returns the hash of d.key.
 func (d *deduping) hash() uint64 { return maphash.Bytes(d.seed, d.key) }
 
-// add makes an entry of a record that is new, by the key in d.key.
+// add makes an entry for a new record with the key in d.key.
 func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 	if len(d.entries) >= d.max || d.held > maxHeld {
 		return nil
@@ -289,7 +290,7 @@ func (d *deduping) End() strategy.Confidence {
 		defer d.beyond.Close()
 	}
 	switch {
-	case d.only != nil && d.lines == 0: // all of it is another rule's
+	case d.only != nil && d.lines == 0: // another rule filters all of it
 		return strategy.Full
 	case d.lines < 3 || d.again:
 		return strategy.Fallback
@@ -315,7 +316,7 @@ func (d *deduping) End() strategy.Confidence {
 	return strategy.Full
 }
 
-// patternCount is the last line of a log that was folded.
+// patternCount returns the last line of a folded log.
 func (d *deduping) patternCount(unique int) []byte {
 	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, text.PatternsTail)
 	if d.cut != nil {
@@ -324,7 +325,7 @@ func (d *deduping) patternCount(unique int) []byte {
 	return l
 }
 
-// suffix tells how often an entry came, and when the last time was.
+// suffix returns how often an entry occurred, and its last time.
 func (e *logEntry) suffix() []byte {
 	if e.n == 1 {
 		return nil
@@ -340,8 +341,8 @@ func (e *logEntry) suffix() []byte {
 	return s
 }
 
-// follow notes of each entry whether the numbers in the last of its records tell
-// more than that time went on: how far something came, or what it rose to.
+// follow marks entries whose last record adds something beyond a later time,
+// such as how far something came.
 func (d *deduping) follow() {
 	var first []byte
 	for _, e := range d.entries {

@@ -14,7 +14,7 @@ import (
 
 func TestNormal(t *testing.T) {
 	for name, tt := range map[string]struct {
-		strict, loose bool // equal so
+		strict, loose bool // whether the texts are equal
 		a, b          string
 	}{
 		"iso":               {true, true, "2026-11-21T03:12:01Z x", "2026-11-22T13:00:59.123Z x"},
@@ -64,7 +64,7 @@ func TestNormal(t *testing.T) {
 func TestStamped(t *testing.T) {
 	for line, want := range map[string]bool{
 		"[    1.345678] usb 1-1: new":     true,
-		"[0] retry 3.":                    false, // nothing behind the point
+		"[0] retry 3.":                    false, // no digit after the point
 		"2026-11-21T03:12:01Z x":          true,
 		"1763694000 x":                    true,
 		`{"time":1,"msg":"x"}`:            true,
@@ -120,8 +120,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// Of what is long in one record the middle goes: of a line that tells of no error,
-// and of the frames of a stack trace those of libraries.
+// The middle of a long record goes: of a line that reports no error, and the
+// library's frames of a stack trace.
 func TestDedupLongRecord(t *testing.T) {
 	long := "2026-11-21 03:00:02 INFO payload " + strings.Repeat("x", 2000) + " end"
 	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +

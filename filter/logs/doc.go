@@ -1,12 +1,13 @@
-// Package logs holds the strategy dedup, which folds the records that a log repeats.
+// Package logs holds the strategy dedup, which folds the records that a log
+// repeats.
 //
-// Records are compared without times, addresses, ids and numbers. A record that
-// reports an error is folded only with those of the same numbers.
+// Records are compared without times, addresses, ids and numbers. Records that
+// report errors are folded only if their numbers are equal too.
 package logs
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// Strategies are the constructors of this family, by the type that rules name.
+// Strategies are the constructors of this family by type.
 var Strategies = map[string]strategy.Constructor{
 	"dedup": newDedup,
 }

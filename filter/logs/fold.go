@@ -9,22 +9,22 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// When the different records of a log are still many, those that are alike are
-// folded, and then the middle is cut.
+// If many different records are left, similar ones are folded. Then the middle
+// is cut.
 const (
-	foldOver   = 40       // entries from which on those alike are folded
-	alike      = 4        // entries that differ in names, paths, and numbers
+	foldOver   = 40       // entries beyond which similar ones are folded
+	alike      = 4        // entries that differ in names, paths and numbers
 	alikeWord  = 8        // entries that differ in one word
-	cutOver    = 120      // entries from which on the middle is cut
-	cutBytes   = 12 << 10 // bytes from which on it is cut
-	cutEnds    = 25       // entries that stay at each end
-	maxTelling = 300      // entries that tell of errors
+	cutOver    = 120      // entries beyond which the middle is cut
+	cutBytes   = 12 << 10 // bytes beyond which the middle is cut
+	cutEnds    = 25       // entries kept at each end
+	maxTelling = 300      // entries that report problems
 )
 
-// logFold makes few entries of many.
+// logFold reduces the number of entries.
 type logFold struct {
 	entries []*logEntry
-	lossy   bool // entries went that differed in words
+	lossy   bool // entries were folded that differ in words
 }
 
 func (f *logFold) fold() {
@@ -42,9 +42,9 @@ func (f *logFold) fold() {
 	}
 }
 
-// merge folds those of the entries that may be: at least alike ones that have the
-// same words but for names and paths, and at least word ones that differ in one
-// word only.
+// merge folds the entries that may accepts. It needs at least alike entries
+// that differ only in names and paths, or at least word entries that differ in
+// one word.
 func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 	var h maphash.Hash
 	f.group(func(e *logEntry, keys []uint64) []uint64 {
@@ -72,7 +72,7 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 			} else {
 				to += from
 			}
-			if from > 0 && to > from+1 { // the first word tells most
+			if from > 0 && to > from+1 { // the first word says the most
 				h.Reset()
 				h.WriteString(e.key[:from])
 				h.WriteByte(0)
@@ -85,10 +85,10 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 	}, word)
 }
 
-// group folds entries that share a key with enough others into the first of them.
-// Keys are hashes.
+// group folds entries that share a key with enough others into the first of
+// them.
 func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
-	var all []uint64 // keys of the entries
+	var all []uint64 // hashes of the keys of all entries
 	ends := make([]int, len(f.entries))
 	count := make(map[uint64]int, len(f.entries))
 	for i, e := range f.entries {
@@ -151,7 +151,7 @@ func (f *logFold) write(out *text.Lines) {
 	}
 }
 
-// kept says which entries stay, nil if all do.
+// kept returns which entries stay, or nil if all do.
 func (f *logFold) kept() []bool {
 	size, telling := 0, 0
 	for _, e := range f.entries {
@@ -188,11 +188,11 @@ func (f *logFold) kept() []bool {
 	return nil
 }
 
-// Bounds of one record as it is written.
+// Limits of one written record.
 const (
-	maxRoutine = 1000 // bytes of a line that tells of no error
-	maxFrames  = 16   // of a run of frames
-	maxFollow  = 12   // lines behind the first of a record that tells of no error
+	maxRoutine = 1000 // bytes of a line that reports no problem
+	maxFrames  = 16   // frames of a stack trace
+	maxFollow  = 12   // further lines of a record that reports no problem
 )
 
 // entry writes one entry.
@@ -224,8 +224,8 @@ func (f *logFold) entry(out *text.Lines, e *logEntry) {
 	}
 }
 
-// lines writes an entry of several lines: of the frames of a stack trace some
-// stay.
+// lines writes an entry of several lines, with some of the frames of a stack
+// trace.
 func (f *logFold) lines(out *text.Lines, e *logEntry) {
 	lines := bytes.Split(e.text, []byte{'\n'})
 	lines[0] = append(lines[0][:len(lines[0]):len(lines[0])], e.suffix()...)
@@ -272,12 +272,12 @@ func (f *logFold) lines(out *text.Lines, e *logEntry) {
 	}
 }
 
-// stackFrame reports whether a line of a record is one of a stack trace.
+// stackFrame reports whether a line is a frame of a stack trace.
 func stackFrame(l []byte) bool {
 	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !text.Important(l)
 }
 
-// foreign reports whether a frame is not of the program's own code.
+// foreign reports whether a frame is in a library.
 func foreign(l []byte) bool {
 	l = bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
 	for _, p := range foreignFrames {

@@ -8,14 +8,14 @@ import (
 
 // logRecord is a line of a log with the lines that belong to it.
 type logRecord struct {
-	text    []byte // lines, divided by line feeds
+	text    []byte // lines separated by line feeds
 	lines   int
 	stamped bool // it begins with a time
-	judged  bool // important says whether its first line tells of an error
+	judged  bool // fails is set
 	fails   bool
-	plain   int  // lines of it that show no sign of belonging to it
-	trace   bool // a traceback whose last line is still to come
-	dump    bool // a goroutine: up to a blank line
+	plain   int  // lines without a sign of belonging to the record
+	trace   bool // a traceback whose last line has not come
+	dump    bool // a goroutine dump, up to a blank line
 	gap     bool // a blank line came
 }
 
@@ -36,7 +36,7 @@ func (r *logRecord) add(l []byte) {
 
 func (r *logRecord) blank() { r.gap = true }
 
-// follow notes what may follow a line.
+// follow notes which lines may follow.
 func (r *logRecord) follow(l []byte) {
 	switch {
 	case bytes.HasPrefix(l, []byte("Traceback (most")) || bytes.HasSuffix(l, []byte("Traceback (most recent call last):")):
@@ -77,8 +77,8 @@ func (r *logRecord) continues(l []byte) bool {
 	return r.fails
 }
 
-// tells reports whether the record must not be merged with one of other numbers,
-// nor be cut.
+// tells reports whether the record reports a problem, so that it must neither
+// be merged with other numbers nor be cut.
 func (r *logRecord) tells() bool {
 	if r.dump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))
@@ -86,10 +86,10 @@ func (r *logRecord) tells() bool {
 	return tells(r.text) || framed(r.text)
 }
 
-// logWords are what tells in a log of something wrong, besides important.
+// logWords report problems in logs, in addition to [text.Important].
 var logWords = text.NewWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:", "fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告")
 
-// logMarks are what tells the same, in upper and lower case as it is.
+// logMarks report problems in logs, with their case.
 var logMarks = text.ByteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
 
 func tells(body []byte) bool {
@@ -104,8 +104,8 @@ func tells(body []byte) bool {
 	return len(body) > 5 && (body[0] == 'E' || body[0] == 'W' || body[0] == 'F') && text.DigitsEnd(body, 1) == 5 // klog
 }
 
-// framed reports whether a line of its own stamp is one of a stack trace: its
-// text behind the name of the process says so.
+// framed reports whether a line with its own time is a frame of a stack trace,
+// by the text after the name of the process.
 func framed(l []byte) bool {
 	for _, end := range frameHeads {
 		i := bytes.Index(l[:min(len(l), 100)], end)
@@ -120,8 +120,7 @@ func framed(l []byte) bool {
 
 var frameHeads = text.ByteTexts("]: ", " | ", "] ")
 
-// stamped reports whether a line of a log begins with a time, or is an object
-// that has one somewhere.
+// stamped reports whether a line begins with a time or is a JSON object.
 func stamped(l []byte) bool {
 	if len(l) < 8 {
 		return false
@@ -140,7 +139,8 @@ func stamped(l []byte) bool {
 	return from >= 0
 }
 
-// clock finds a time of day near the begin of a line.
+// clock returns the bounds of a time of day near the beginning of a line, or
+// -1.
 func clock(l []byte) (from, to int) {
 	l = l[:min(len(l), 64)]
 	for at := 0; ; {
@@ -160,8 +160,8 @@ func clock(l []byte) (from, to int) {
 	}
 }
 
-// later gives the time at which a record came for the last time: without its
-// date where that is the same; nil if there is none, or it is the same.
+// later returns the time of the last record, without the date if that is the
+// same. It returns nil if there is no time or the times are equal.
 func later(first, last []byte) []byte {
 	if first[0] == '[' { // time since boot
 		i := bytes.IndexByte(last, ']')

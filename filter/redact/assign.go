@@ -6,9 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// nameBefore gives the name in front of a place, past blanks and what closes a
-// quoted or indexed one. A key that another word tells the kind of has it in its
-// name: "Secret Access Key".
+// nameBefore returns the name before at, skipping blanks, quotes and brackets.
+// A key whose kind is another word includes that word: "Secret Access Key".
 func nameBefore(l []byte, at int) (from, to int) {
 	to = at
 	for to > 0 && at-to < 40 && text.SpaceSet[l[to-1]] {
@@ -33,14 +32,14 @@ func nameFrom(l []byte, to int) int {
 	for from > 0 && to-from < maxName && text.NameSet[l[from-1]] {
 		from--
 	}
-	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') { // of a string in a string
+	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') { // an escape of a string, not a letter of the name
 		from++
 	}
 	return from
 }
 
-// isKey reports whether a name ends in "key" and begins with it, or goes on in
-// another one's.
+// isKey reports whether a name is "key", begins with "key " or "access", or is
+// "access key".
 func isKey(name []byte) bool {
 	const word = "key"
 	if len(name) < len(word) || !text.HasPrefixFold(name, []byte(word)) && !text.HasPrefixFold(name, []byte("access")) {
@@ -49,19 +48,19 @@ func isKey(name []byte) bool {
 	return len(name) == len(word) || text.HasPrefixFold(name, []byte("access key")) || text.HasPrefixFold(name, []byte("key ")) && len(name) < len("key 00")
 }
 
-// assigned is the value behind a separator.
+// assigned is the value after a separator.
 type assigned struct {
 	from, to int
 	quoted   bool
 }
 
-// valueFrom gives the value at a place. tight says that it is data to its end:
-// only a blank ends it, or a separator with the next name.
+// valueFrom returns the value at at. If tight, only a blank or a separator with
+// the next name ends it.
 func valueFrom(l []byte, at int, tight bool) assigned {
 	for n := 0; n < 64 && at < len(l) && text.SpaceSet[l[at]]; n++ {
 		at++
 	}
-	for _, dump := range [...]string{"Some(", "(string) (len="} { // of Rust, of spew
+	for _, dump := range [...]string{"Some(", "(string) (len="} { // wrappers of Rust and spew
 		if rest := l[at:]; text.HasAnyPrefix(rest, dump) {
 			at += len(dump)
 			if dump[0] == '(' {
@@ -70,7 +69,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 			at = min(at, len(l))
 		}
 	}
-	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFLN@"), l[at]) >= 0; n++ { // of literals
+	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFLN@"), l[at]) >= 0; n++ { // prefixes of string literals
 		if isQuote(l[at+1]) {
 			at++
 			break
@@ -81,7 +80,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 		at++
 	}
 	escaped := false
-	for n := 0; n < 8 && at+1 < len(l) && l[at] == '\\' && (isQuote(l[at+1]) || l[at+1] == '\\'); n++ { // of strings in strings
+	for n := 0; n < 8 && at+1 < len(l) && l[at] == '\\' && (isQuote(l[at+1]) || l[at+1] == '\\'); n++ { // strings in strings
 		at++
 		escaped = true
 	}
@@ -108,14 +107,14 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
 
-// closes gives the place of the quote that ends a text, or where it is too long
-// or the line ends.
+// closes returns the index of the closing quote. It returns the end of the
+// line, or of the longest value, if there is no quote.
 func closes(l []byte, at int, mark byte, escaped bool) int {
 	l = l[:min(len(l), at+maxValue+1)]
 	for ; at < len(l); at++ {
 		switch {
 		case l[at] == mark:
-			if mark == '\'' && bytes.HasPrefix(l[at:], []byte(`'\''`)) { // a quote within, as a shell prints it
+			if mark == '\'' && bytes.HasPrefix(l[at:], []byte(`'\''`)) { // a quote in a quoted word, as shells print it
 				at += len(`'\'`)
 				break
 			}
@@ -129,7 +128,7 @@ func closes(l []byte, at int, mark byte, escaped bool) int {
 	return min(at, len(l))
 }
 
-// colon looks at what a colon is between.
+// colon looks for a value around a colon.
 func (m *Stream) colon(l []byte, i int) {
 	rest := l[i+1:]
 	switch {
@@ -148,7 +147,7 @@ func (m *Stream) colon(l []byte, i int) {
 		m.pgpass(l, i)
 	}
 	from, to := nameBefore(l, i)
-	if string(l[from:to]) == "thin" { // of Oracle: user/password@host
+	if string(l[from:to]) == "thin" { // Oracle: user/password@host
 		m.thin(l, i+1)
 	}
 	if to-from < 3 {
@@ -156,7 +155,7 @@ func (m *Stream) colon(l []byte, i int) {
 		case to-from == 1 && isQuote(l[to]):
 			m.webKey(l, from, i)
 			return
-		case string(l[from:to]) != "is": // your token is:
+		case string(l[from:to]) != "is": // "your token is:"
 			return
 		}
 		if from, to = nameBefore(l, from); to-from < 3 {
@@ -166,7 +165,7 @@ func (m *Stream) colon(l []byte, i int) {
 	m.pair(l, from, to, i+1, ':')
 }
 
-// thin looks at user/password@host.
+// thin looks for the password in user/password@host.
 func (m *Stream) thin(l []byte, at int) {
 	rest := l[at:min(len(l), at+maxUser)]
 	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
@@ -175,7 +174,8 @@ func (m *Stream) thin(l []byte, at int) {
 	}
 }
 
-// address looks at user:password@tcp(host), whose sign is at a place.
+// address looks for the password in user:password@tcp(host). sign is the index
+// of the @.
 func (m *Stream) address(l []byte, sign int) {
 	from := sign
 	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
@@ -186,7 +186,7 @@ func (m *Stream) address(l []byte, sign int) {
 	}
 }
 
-// equals looks at both sides of an equals sign.
+// equals looks for a value around an equals sign.
 func (m *Stream) equals(l []byte, i int) {
 	at, value := i, i+1
 	if at > 0 {
@@ -228,7 +228,7 @@ func typeName(name []byte) bool {
 	return false
 }
 
-// pair looks at a name and the value behind its separator.
+// pair looks for the value of a name after its separator.
 func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 	if at < m.judged {
 		return
@@ -245,7 +245,7 @@ func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 		return
 	case from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]):
 		return
-	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a directory
+	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a working directory
 		return
 	case tight && from > 0 && at < len(l) && isQuote(l[at]) && l[at] == l[from-1]: // "PASSWORD=" + x
 		return
@@ -266,15 +266,15 @@ func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 		n = secretName
 	}
 	switch {
-	case !v.quoted && separator == '=' && tight && v.from > at: // name= is empty
+	case !v.quoted && separator == '=' && tight && v.from > at: // name= has no value
 	case !believable(value, n, v.quoted, shout):
 		if !v.quoted {
 			m.elsewhere(l, v, n, separator)
 		}
-	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // the tokens of badges are for everybody
+	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // tokens of badges are public
 	default:
 		m.hit(v.from, v.to, kindOf(name))
-		if arrow := `" -> "`; v.quoted && text.HasAnyPrefix(l[v.to:], arrow) { // of a plan of Terraform
+		if arrow := `" -> "`; v.quoted && text.HasAnyPrefix(l[v.to:], arrow) { // a Terraform plan
 			if v = valueFrom(l, v.to+len(arrow)-1, false); believable(l[v.from:v.to], n, true, shout) {
 				m.hit(v.from, v.to, kindOf(name))
 			}
@@ -282,7 +282,7 @@ func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 	}
 }
 
-// connectionSet is what can be in a value of a connection string.
+// connectionSet are the bytes of a value in a connection string.
 var connectionSet = func() *text.ByteSet {
 	c := &text.ByteSet{}
 	for b := range c {
@@ -291,7 +291,7 @@ var connectionSet = func() *text.ByteSet {
 	return c
 }()
 
-// listed looks at the one value of a list.
+// listed looks for the only value of a list.
 func (m *Stream) listed(l []byte, at int) {
 	end := base64OrDotSet.Run(l, at)
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
@@ -302,7 +302,7 @@ func (m *Stream) listed(l []byte, at int) {
 	}
 }
 
-// elsewhere looks for the value of a name that has none beside it.
+// elsewhere looks for the value of a name without a value next to it.
 func (m *Stream) elsewhere(l []byte, v assigned, n naming, separator byte) {
 	const long = 512
 	switch value := l[v.from:v.to]; {
@@ -317,18 +317,18 @@ func (m *Stream) elsewhere(l []byte, v assigned, n naming, separator byte) {
 	}
 }
 
-// belowName is the name of a credential whose value is in a line of its own.
+// belowName is the name of a credential whose value is on a line of its own.
 type belowName struct {
-	at   int // the line
+	at   int // number of that line
 	is   naming
-	sure bool // the line can be nothing else
+	sure bool // the line can only be the value
 }
 
-// belowIt looks at a line below such a name: a block of YAML, a dump of PHP or
-// Rust, a password that a person is told.
+// belowIt looks for a value on the line below such a name: a block of YAML, a
+// dump of PHP or Rust, or a password printed for a person.
 func (m *Stream) belowIt(l []byte) {
 	from := len(l) - len(text.Unindent(l))
-	if from == len(l) { // a blank one is between
+	if from == len(l) { // a blank line between
 		if !m.below.sure {
 			m.below.at++
 		}
@@ -347,8 +347,8 @@ func (m *Stream) belowIt(l []byte) {
 	}
 }
 
-// endsLine reports whether what is behind a colon and a blank is all of the line,
-// as it is in YAML, and no member of a list.
+// endsLine reports whether the text after a colon and a blank is the rest of
+// the line, as in YAML, and not a member of a list.
 func endsLine(l []byte, at int) bool {
 	if len(l)-at > maxValue {
 		return false
@@ -357,7 +357,8 @@ func endsLine(l []byte, at int) bool {
 	return at+1 < len(l) && l[at] == ' ' && bytes.IndexByte([]byte(",;({["), l[len(l)-1]) < 0
 }
 
-// ofConnection reports whether a name is one of a connection string or a query.
+// ofConnection reports whether a name belongs to a connection string or a
+// query.
 func ofConnection(l []byte, from int) bool {
 	if from < 2 {
 		return false
@@ -373,8 +374,8 @@ func ofConnection(l []byte, from int) bool {
 	return false
 }
 
-// fallback looks at a text that is taken where an expression has no value:
-// password: process.env.DB_PASSWORD || "...".
+// fallback looks for the default of an expression: password:
+// process.env.DB_PASSWORD || "...".
 func (m *Stream) fallback(l []byte, at int, n naming) {
 	rest := l[at:]
 	if !text.HasAnyPrefix(rest, " || ", " ?? ", " or ") {
@@ -386,7 +387,7 @@ func (m *Stream) fallback(l []byte, at int, n naming) {
 	}
 }
 
-// kindOf tells the kind of a value by its name.
+// kindOf returns the kind of a value by its name.
 func kindOf(name []byte) credKind {
 	var buf [maxName]byte
 	low := text.AppendLower(buf[:0], name[max(0, len(name)-maxName):])

@@ -7,16 +7,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// keyBlock is the state of a private key in PEM that began in an earlier line.
+// keyBlock is the state of a PEM private key that began on an earlier line.
 type keyBlock struct {
 	open    bool
-	counted bool // it is among what was found
-	width   int  // bytes of a full line of its body; 0 before the first
-	short   bool // a line of the body was shorter: it was the last
-	sep     byte // before the body in a line; 0 is nothing
+	counted bool // it was counted as found
+	width   int  // bytes of a full line of the body; 0 before the first
+	short   bool // a line of the body was shorter, so it was the last
+	sep     byte // the byte before the body on each line; 0 means none
 }
 
-// marker looks at what follows dashes: the begin or the end of a private key.
+// marker looks for the begin or the end of a private key after dashes.
 func (m *Stream) marker(l []byte, at int) {
 	for at < len(l) && l[at] == ' ' {
 		at++
@@ -44,7 +44,7 @@ func (m *Stream) marker(l []byte, at int) {
 	}
 	m.Release()
 	m.block = keyBlock{open: true}
-	const most = 16 // who has more of them in a line has no keys
+	const most = 16 // a line with more of them holds no keys
 	if m.begins++; m.begins > most {
 		return
 	}
@@ -64,7 +64,7 @@ func (m *Stream) marker(l []byte, at int) {
 	m.block.counted = bulky(rest)
 }
 
-// bulky reports whether a text has enough in it to be of a key.
+// bulky reports whether a text has enough Base64 to be part of a key.
 func bulky(body []byte) bool {
 	const least = 16
 	n := 0
@@ -76,8 +76,8 @@ func bulky(body []byte) bool {
 	return n >= least && 4*n >= 3*len(body)
 }
 
-// ended masks what was before the end of a private key whose begin is not
-// there; at is where its marker says so.
+// ended masks the text before the end of a private key whose begin is missing.
+// at is the index of the marker.
 func (m *Stream) ended(l []byte, at int) {
 	from := at
 	for from > 0 && (l[from-1] == '-' || l[from-1] == ' ') {
@@ -91,7 +91,7 @@ func (m *Stream) ended(l []byte, at int) {
 	m.block = keyBlock{}
 }
 
-// escapedFrom gives the begin of the Base64 at the end of a text, whose line
+// escapedFrom returns the start of the Base64 at the end of a text. Its line
 // ends may be escaped.
 func escapedFrom(body []byte) int {
 	from := len(body)
@@ -101,13 +101,13 @@ func escapedFrom(body []byte) int {
 	return from
 }
 
-// inBlock looks at a line of a private key, or what may be one.
+// inBlock looks for the body of a private key on a line after its begin.
 func (m *Stream) inBlock(l []byte) {
 	b := &m.block
 	from, to := keyBody(l)
 	run := l[from:to]
 	switch prefix := l[:from]; {
-	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // see marker
+	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // handled by marker
 		end := bytes.Index(l, []byte("----"))
 		if text := bytes.TrimLeft(l[:end], " \t"); bulky(text) && !isMask(text) {
 			m.hit(end-len(text), end, privateKey)
@@ -134,7 +134,7 @@ func (m *Stream) inBlock(l []byte) {
 			m.again()
 		}
 		return
-	case bulkyLine(l): // all of a body in one line
+	case bulkyLine(l): // the whole body on one line
 		m.hit(0, len(l), privateKey)
 		m.again()
 		return
@@ -146,7 +146,7 @@ func bulkyLine(l []byte) bool {
 	return len(l) > 100 && bulky(l) && bytes.IndexByte(l, ' ') < 0
 }
 
-// again sees to it that the lines of one key count once.
+// again counts the lines of one key once.
 func (m *Stream) again() {
 	if m.block.counted {
 		m.found[privateKey]--
@@ -164,7 +164,7 @@ func lastByte(prefix []byte) byte {
 	return ' '
 }
 
-// endsMasked reports whether what a line ends in is a mask.
+// endsMasked reports whether a line ends in a mask.
 func endsMasked(l []byte) bool {
 	l = untrailed(l)
 	if i := bytes.LastIndex(l, []byte(maskBegin)); i >= 0 {
@@ -173,13 +173,15 @@ func endsMasked(l []byte) bool {
 	return len(l) > 0 && l[len(l)-1] == '*'
 }
 
-// keyHeader reports whether a line may be between the begin of a key and its body.
+// keyHeader reports whether a line can stand between the begin of a key and its
+// body.
 func keyHeader(l []byte) bool {
 	i := bytes.Index(l, []byte(": "))
 	return len(bytes.TrimSpace(l)) == 0 || i > 0 && i < 40 && bytes.IndexByte(bytes.TrimSpace(l[:i]), ' ') < 0
 }
 
-// untrailed cuts off what a program puts behind a line of a text.
+// untrailed removes what a program prints after a line of a text, such as
+// quotes.
 func untrailed(l []byte) []byte {
 	for len(l) > 0 {
 		n := len(l)
@@ -197,30 +199,31 @@ func untrailed(l []byte) []byte {
 	return l
 }
 
-// keyBody gives the Base64 at the end of a line.
+// keyBody returns the bounds of the Base64 at the end of a line.
 func keyBody(l []byte) (from, to int) {
 	l = untrailed(l)
 	from = len(l)
 	for from > 0 && text.Base64Set[l[from-1]] {
 		from--
 	}
-	if from == 0 && len(l) > 1 && l[0] == '+' { // of a diff
+	if from == 0 && len(l) > 1 && l[0] == '+' { // a line of a diff
 		from = 1
 	}
 	return from, len(l)
 }
 
-// heldLines are lines that may be of a private key, whose begin is not there: only
-// the end of it tells.
+// heldLines are lines that may belong to a private key whose begin is missing.
+// Only the end of the key shows whether they do.
 type heldLines struct {
 	text []byte
-	ends []int // of the lines in text
+	ends []int // the end of each line in text
 }
 
-// maxHeldKey bounds what is held back, in bytes: the largest keys are smaller.
+// maxHeldKey limits the held lines, in bytes. The largest keys are smaller.
 const maxHeldKey = 32 << 10
 
-// holds reports whether it holds a line back. If not, those that were go on before it.
+// holds reports whether it holds a line back. If not, it passes on the held
+// lines.
 func (m *Stream) holds(l []byte) bool {
 	if !mayBeBody(l, len(m.held.ends) > 0) || m.block.open {
 		if len(m.held.ends) > 0 {
@@ -236,8 +239,8 @@ func (m *Stream) holds(l []byte) bool {
 	return true
 }
 
-// mayBeBody reports whether a line may be of the body of a key. Not the first of
-// them, it may also be short.
+// mayBeBody reports whether a line may belong to the body of a key. If more, it
+// follows such a line and may be short.
 func mayBeBody(l []byte, more bool) bool {
 	const long = 40
 	n := len(l)
@@ -255,7 +258,7 @@ func mayBeBody(l []byte, more bool) bool {
 	return to-from >= long || to > from && from <= 1 || more && to-from >= 4
 }
 
-// release passes on what was held back.
+// Release passes on the held lines.
 func (m *Stream) Release() {
 	from := 0
 	for _, end := range m.held.ends {
@@ -266,7 +269,7 @@ func (m *Stream) Release() {
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
 }
 
-// maskHeld passes on what was held back, masked.
+// maskHeld masks the held lines and passes them on.
 func (m *Stream) maskHeld() {
 	from, counted := 0, false
 	for _, end := range m.held.ends {
@@ -287,7 +290,7 @@ func (m *Stream) maskHeld() {
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
 }
 
-// encodedKey finds the end of a private key in PEM that is encoded in Base64.
+// encodedKey returns the end of a PEM private key that is encoded in Base64.
 func encodedKey(l []byte, from, body int) int {
 	if !tokenStart(l, from) {
 		return 0

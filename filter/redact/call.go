@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// element looks at an element of XML that has the name of a credential, or a
-// name in it.
+// element looks for a value in an XML element that is named, or holds the name,
+// of a credential.
 func (m *Stream) element(l []byte, i int) {
 	end := text.NameSet.Run(l, i+1)
 	if end == i+1 || end >= len(l) || l[end] != '>' {
@@ -34,7 +34,7 @@ func (m *Stream) element(l []byte, i int) {
 	}
 }
 
-// content looks at the text of an element, which is data.
+// content looks for a value in the text of an element.
 func (m *Stream) content(l []byte, at int, n naming, name []byte) {
 	value := l[at:min(len(l), at+maxValue)]
 	to := bytes.Index(value, []byte("</"))
@@ -43,8 +43,8 @@ func (m *Stream) content(l []byte, at int, n naming, name []byte) {
 	}
 }
 
-// argument looks at a call with a text, of a function that has the name of a
-// credential, or whose text is such a name and which has the value behind it:
+// argument looks for a value in the arguments of a call. Either the function
+// has the name of a credential, or the first argument is such a name:
 // os.Setenv("API_TOKEN", "...").
 func (m *Stream) argument(l []byte, i int) {
 	if i > 0 && (l[i-1] == 'p' || l[i-1] == 'x') && (bytes.HasSuffix(l[:i], []byte("@tcp")) || bytes.HasSuffix(l[:i], []byte("@unix"))) {
@@ -84,7 +84,8 @@ func (m *Stream) argument(l []byte, i int) {
 	}
 }
 
-// login looks at what follows the user in a call: SetBasicAuth("user", "password").
+// login looks for a password after the user in a call: SetBasicAuth("user",
+// "password").
 func (m *Stream) login(l []byte, at int) {
 	user := valueFrom(l, at, false)
 	rest := l[min(user.to+1, len(l)):]

@@ -7,14 +7,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// randomText reports whether a value looks like chance: it is more likely drawn
-// from an alphabet than one of the names and words that stand in programs and
-// their outputs, by the pairs of its letters.
+// randomText reports whether a value looks random: by its pairs of letters it
+// is more likely drawn from an alphabet than a name or word of a program.
 func randomText(v []byte) bool {
 	if randomWhole(v) {
 		return true
 	}
-	const long, name = 16, 40 // what a name is in front of: sqp_..., sk-or-v1-...
+	const long, name = 16, 40 // of a prefix: sqp_..., sk-or-v1-...
 	from := len(v)
 	for from > 0 && text.AlnumSet[v[from-1]] {
 		from--
@@ -27,12 +26,12 @@ func randomText(v []byte) bool {
 	return len(v)-from >= long && from > 0 && from < name && randomWhole(v[from:])
 }
 
-// randomWhole reports whether all of a value looks like chance.
+// randomWhole reports whether the whole value looks random.
 func randomWhole(v []byte) bool {
 	if len(v) < 8 {
 		return false
 	}
-	least, odd := 4*bit, 0 // of evidence; each part of a value needs some more
+	least, odd := 4*bit, 0 // evidence needed; each separator needs more
 	for _, b := range v {
 		if text.AlnumSet[b] {
 			continue
@@ -48,14 +47,14 @@ func randomWhole(v []byte) bool {
 // bit is the unit of chance and letterCosts.
 const bit = 8
 
-// chance is how many eighths of a bit speak for a value being drawn from an
-// alphabet, and not a name.
+// chance returns the evidence that a value was drawn from an alphabet and is
+// not a name, in eighths of a bit.
 func chance(v []byte) int {
 	size := alphabet(v)
 	letter, digit := uniform[size], uniform[size]-uniform[10]
 	sum, before := 0, uint8(starting)
 	for i := 0; i < len(v); i++ {
-		if before == starting { // a number tells nothing
+		if before == starting { // a number is no evidence
 			i = text.DigitSet.Skip(v, i)
 			if i == len(v) {
 				break
@@ -74,7 +73,7 @@ func chance(v []byte) int {
 	return sum
 }
 
-// alphabet is the size of the least alphabet that a value can be drawn from.
+// alphabet returns the size of the smallest alphabet that contains a value.
 func alphabet(v []byte) int {
 	upper, lower, digit, hex := 0, 0, 0, true
 	for _, b := range v {
@@ -95,7 +94,7 @@ func alphabet(v []byte) int {
 	return upper + lower + digit
 }
 
-// uniform is what one of as many letters costs.
+// uniform is the cost of a letter in an alphabet of each size.
 var uniform = func() (all [63]int) {
 	for n := range all {
 		all[n] = int(math.Round(math.Log2(float64(max(n, 1))) * bit))
@@ -103,7 +102,7 @@ var uniform = func() (all [63]int) {
 	return all
 }()
 
-// Signs are numbered: small letters, capitals, any digit, and what begins a
+// Signs are numbered: small letters, capitals, a digit, and the start of a
 // word.
 const (
 	numeral  = 52
@@ -130,9 +129,9 @@ func cost(before, sign uint8) int {
 	return int(letterCosts[int(before)*(numeral+1)+int(sign)]) - '#'
 }
 
-// letterCosts is what a sign costs behind another one in names and words: a row
-// for each sign before, from # up in eighths of a bit. It was counted in 44000
-// words that stand in several directories each of the sources of Go, Python,
+// letterCosts is the cost of a sign after another one in names and words. It
+// has a row for each preceding sign; costs start at # and are in eighths of a
+// bit. They were counted in 44,000 words from the sources of Go, Python,
 // JavaScript and Rust libraries.
 const letterCosts = "" +
 	`YHBE[VKzLuY<E@{Jz>E7UX_[Ul{{r{x{{{{{{{{x{q{{ip{x{{{{A` +

@@ -6,15 +6,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// unescaped is a line without the escapes that hide a credential from who looks
-// for it: those of JSON, as \u0026 in the password of a URL, \u003d behind a name, \/
-// before a host; and those of a URL, as password%3D.
+// unescaped is a line without the escapes that hide a credential: those of
+// JSON, as \u0026 in the password of a URL, \u003d after a name or \/ before a
+// host, and those of a URL, as password%3D.
 type unescaped struct {
 	text []byte
-	at   []int // where each byte of text, and its end, is in the line
+	at   []int // the index in the line of each byte of text, and of its end
 }
 
-// read takes the escapes out of a line. It reports false if there are none.
+// read removes the escapes from a line. It reports false if there are no
+// escapes.
 func (u *unescaped) read(l []byte) bool {
 	percent := bytes.Contains(l, []byte("%3"))
 	if !percent && !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
@@ -33,7 +34,7 @@ func (u *unescaped) read(l []byte) bool {
 				b, n = '/', 2
 			case ok:
 				b, n = code, len(`\u0000`)
-			case l[i+1] == '\\': // the next one is no escape
+			case l[i+1] == '\\': // the next backslash is not an escape
 				u.text, u.at = append(u.text, b), append(u.at, i)
 				i++
 			}
@@ -45,7 +46,7 @@ func (u *unescaped) read(l []byte) bool {
 	return true
 }
 
-// escaped reads an escape of a printable byte of ASCII.
+// escaped decodes the escape of a printable ASCII byte.
 func escaped(l []byte) (b byte, ok bool) {
 	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !text.HexDigit(l[4]) || !text.HexDigit(l[5]) {
 		return 0, false
@@ -54,7 +55,7 @@ func escaped(l []byte) (b byte, ok bool) {
 	return b, b >= ' ' && b < 0x7f
 }
 
-// nibble is the value of a hexadecimal digit.
+// nibble returns the value of a hexadecimal digit.
 func nibble(b byte) byte {
 	if b <= '9' {
 		return b - '0'
@@ -62,7 +63,7 @@ func nibble(b byte) byte {
 	return b&0xf + 9
 }
 
-// scanEscaped notes the hits in a line that its escapes hide.
+// scanEscaped finds credentials that escapes hide.
 func (m *Stream) scanEscaped(l []byte) {
 	if !m.plain.read(l) {
 		return

@@ -12,17 +12,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// secretsOf are credentials that stand for themselves, whatever is around them.
+// secretsOf are credentials that are recognised without a name.
 var secretsOf = []string{
 	"AKIAYSHVJY65YZQUVVQL", "AIzaSyD" + alnum2 + "a1-_B2c3", "ghp_" + alnum2 + "tR7kQm2XzV9bLs4W", "glpat-" + alnum2, "npm_" + alnum2 + "tR7kQm2XzV9bLs4W", "sk-ant-api03-" + alnum4 + "AA",
 	"xoxb-123456789012-1234567890123-" + alnum2 + "aB1c", "sk_live_o9dgEbIyjvbl5TxfunRURNRf", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiAiWU9OUVJQSjgiLCAiaWF0Ijog.N8goj9Y7nwgkratxT2iaKVmyz0Z",
 }
 
-// assignments are names, with a % where their value is.
+// assignments are names with a % in place of the value.
 var assignments = []string{"DB_PASSWORD=%", "api_key: \"%\"", `{"token":"%","x":1}`, "postgres://app:%@db/x", "Authorization: Bearer %", "--password %", "<password>%</password>", "Password=%;Encrypt=true", "?access_token=%&x=1"}
 
-// Nothing around a credential hides it, masking is idempotent, and a text does
-// not grow.
+// FuzzMask checks that the surroundings of a credential do not hide it, that
+// masking again changes nothing, and that a text does not grow.
 func FuzzMask(f *testing.F) {
 	f.Add("a ", " b", uint8(0), uint8(0))
 	f.Add("\x1b[31m", "\x1b[0m\n", uint8(1), uint8(3))
@@ -58,7 +58,8 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// Values that are drawn from an alphabet are found behind a name, all but few.
+// TestScanFindsChance checks that nearly all random values are found after a
+// name.
 func TestScanFindsChance(t *testing.T) {
 	n := 400
 	if strategytest.Racing {
@@ -88,7 +89,7 @@ func TestScanFindsChance(t *testing.T) {
 	}
 }
 
-// A scanner's lines are the same whatever held some back.
+// TestScanLines checks that a scanner passes all lines on in order.
 func TestScanLines(t *testing.T) {
 	text := strings.Repeat("line\n"+alnum4+"\n"+alnum4+"AB\n", 3) + "-----END PRIVATE KEY-----\n" + alnum4
 	masked, _ := (&Scanner{}).Mask(text)
@@ -103,7 +104,7 @@ func TestScanLines(t *testing.T) {
 	}
 }
 
-// A scanner learns while it is used.
+// TestLearnConcurrently learns values while texts are masked.
 func TestLearnConcurrently(t *testing.T) {
 	s := &Scanner{}
 	var wg sync.WaitGroup

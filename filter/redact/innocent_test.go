@@ -1,6 +1,6 @@
 package redact
 
-// innocent are texts in which there is no credential.
+// innocent are texts without credentials.
 const innocent = `commit 9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214
 ---
 index 2a1f9c3..9f2b6c0 100644

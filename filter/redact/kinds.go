@@ -2,8 +2,8 @@ package redact
 
 import "github.com/zeph-acp/zeph-acp/filter/text"
 
-// credKind is one of the patterns of credentials. Of two kinds that one value is of,
-// the lesser says more.
+// credKind is a kind of credential. If a value is of two kinds, the lesser one
+// is more specific.
 type credKind uint8
 
 const (
@@ -28,8 +28,8 @@ const (
 	secretKinds
 )
 
-// named reports whether values of the kind are known by what stands beside them,
-// not by what they look like.
+// named reports whether values of the kind are recognised by the text around
+// them.
 func (k credKind) named() bool {
 	switch k {
 	case awsKey, azureKey, npmToken, authorization, urlPassword, namedSecret:
@@ -41,7 +41,7 @@ func (k credKind) named() bool {
 // Credential is a kind of credential that a [Scanner] knows.
 type Credential struct {
 	Category, Kind string
-	Shapes         string // what it is known by
+	Shapes         string // how values are recognised
 }
 
 // Credentials are 17 kinds in 6 categories, and the user's own patterns.
@@ -66,14 +66,14 @@ var Credentials = [secretKinds]Credential{
 	extra:         {"of the user's own", "extra pattern", "extra_patterns"},
 }
 
-// prefixed are the tokens that are known by how they begin.
+// prefixed are the tokens that are recognised by their first bytes.
 var prefixed = []struct {
 	kind     credKind
 	begin    string
 	body     *text.ByteSet
-	shortest int  // the body
-	longest  int  // 0 means any
-	random   bool // the begin alone says little
+	shortest int  // length of the body
+	longest  int  // 0 means no limit
+	random   bool // the prefix alone is weak evidence
 }{
 	{awsKey, "AKIA", text.CapitalSet, 16, 16, false},
 	{awsKey, "ASIA", text.CapitalSet, 16, 16, false},

@@ -8,9 +8,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Visible is Mask, and also masks credentials that show only once the text is
-// sanitised: those with escape sequences or other control characters in them. If
-// it finds one, masked is the sanitised text.
+// Visible is Mask, and also masks credentials that show only in the sanitised
+// text, such as those with escape sequences in them. If it finds one, masked is
+// the sanitised text.
 func (s *Scanner) Visible(body string) (masked string, found []Finding) {
 	masked, found = s.Mask(body)
 	if s == nil || !text.TextHasControls(body) {
@@ -23,7 +23,7 @@ func (s *Scanner) Visible(body string) (masked string, found []Finding) {
 	return shown, more
 }
 
-// count counts values that were found apart.
+// count adds values that were found separately.
 func (m *Stream) count(found []Finding) {
 	for k := range m.found {
 		for _, f := range found {
@@ -34,7 +34,7 @@ func (m *Stream) count(found []Finding) {
 	}
 }
 
-// Count is the number of values.
+// Count returns the number of values found.
 func Count(found []Finding) (n int64) {
 	for _, f := range found {
 		n += int64(f.Count)
@@ -42,26 +42,26 @@ func Count(found []Finding) (n int64) {
 	return n
 }
 
-// LineWriter masks lines, and passes them on with the ends that they had.
+// LineWriter masks lines and writes them with the ends that they had.
 type LineWriter struct {
 	scan     *Scanner
 	w        io.Writer // keeps its error
 	mask     *Stream
-	ends     []string // of the lines that mask has
-	returned bool     // the last one is a carriage return
+	ends     []string // of the lines that mask holds
+	returned bool     // the last end was a carriage return
 }
 
-// lines begins to mask lines, which go to w.
+// LineWriter returns a writer of masked lines to w.
 func (s *Scanner) LineWriter(w io.Writer) *LineWriter {
 	l := &LineWriter{scan: s, w: w}
 	l.mask = s.Stream(l.pass, nil)
 	return l
 }
 
-// release passes on lines that wait to be judged by those after them.
+// Release writes lines that wait for the lines after them.
 func (l *LineWriter) Release() { l.mask.Release() }
 
-// end passes on all lines, and returns what was found.
+// End writes all lines and returns what was found.
 func (l *LineWriter) End() []Finding { return l.mask.End() }
 
 // pass writes a masked line.
@@ -71,8 +71,9 @@ func (l *LineWriter) pass(line []byte) {
 	l.ends = l.ends[1:]
 }
 
-// line takes lines, or a part of a long one, which has no end. What is overwritten
-// in place counts as lines of their own, so that pieces of any size make no difference.
+// Line takes one or more lines, or a part of a long one without an end. A text
+// drawn over a line counts as a line, so that the size of the pieces makes no
+// difference.
 func (l *LineWriter) Line(line []byte) {
 	for len(line) > 0 {
 		n, end := len(line), ""
@@ -87,9 +88,9 @@ func (l *LineWriter) Line(line []byte) {
 	}
 }
 
-// state takes a line, or what overwrites one.
+// state takes a line, or a text drawn over one.
 func (l *LineWriter) state(line []byte, end string) {
-	rest := len(line) == 0 && l.returned // of an end
+	rest := len(line) == 0 && l.returned // the rest of an end
 	if l.returned && !rest {
 		l.mask.redraw()
 	}
@@ -110,8 +111,9 @@ func (l *LineWriter) state(line []byte, end string) {
 	}
 }
 
-// drawn masks a line that a terminal shows otherwise. What is seen of it is what goes
-// on with the lines before; it takes the place of the line where that would show more.
+// drawn masks a line that a terminal shows differently. The visible text
+// continues the lines before. It replaces the line if the masked line would
+// show more.
 func (l *LineWriter) drawn(line []byte) []byte {
 	l.mask.Release()
 	var shown []byte
@@ -132,7 +134,7 @@ func (l *LineWriter) drawn(line []byte) []byte {
 	return []byte(masked)
 }
 
-// copy masks a text of any length. The error is one of reading or writing it.
+// Copy masks a text of any length. The error comes from reading or writing it.
 func (s *Scanner) Copy(to io.Writer, from io.Reader) ([]Finding, error) {
 	w, r := bufio.NewWriterSize(to, text.BufferSize), bufio.NewReaderSize(from, text.MaxLine)
 	lines := s.LineWriter(w)
@@ -143,7 +145,7 @@ func (s *Scanner) Copy(to io.Writer, from io.Reader) ([]Finding, error) {
 		line, err = r.ReadSlice('\n')
 		line = append(rest, line...)
 		n := len(line)
-		if err == bufio.ErrBufferFull { // it goes on in pieces
+		if err == bufio.ErrBufferFull { // a long line is processed in pieces
 			n, err = text.SafeCut(line), nil
 		}
 		lines.Line(line[:n])

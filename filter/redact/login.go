@@ -6,7 +6,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// authorize looks at the value of a header: a scheme and a credential.
+// authorize looks for a scheme and a credential in the value of a header.
 func (m *Stream) authorize(l []byte, at int) {
 	v := valueFrom(l, at, true)
 	from, to := v.from, v.to
@@ -35,8 +35,7 @@ func (m *Stream) authorize(l []byte, at int) {
 
 var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 
-// after looks at what begins with a B: Bearer and a token, IDENTIFIED BY and a
-// password.
+// after looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", from the B on.
 func (m *Stream) after(l []byte, i int) {
 	const bearer, by = "Bearer ", "BY '"
 	switch rest := l[i:]; {
@@ -58,7 +57,7 @@ func (m *Stream) quotedPassword(l []byte, at int) {
 	}
 }
 
-// cookie looks at a cookie whose name is that of a session.
+// cookie looks for the cookie of a session.
 func (m *Stream) cookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
 	low := text.AppendLower(buf[:0], l[from:to])
@@ -77,13 +76,13 @@ func (m *Stream) cookie(l []byte, from, to, at int) {
 // maxUser is the longest user and password in a URL, in bytes.
 const maxUser = 512
 
-// url looks for a password before the host of a URL; at is where its authority
-// begins.
+// url looks for a password before the host of a URL. at is the index of its
+// authority.
 func (m *Stream) url(l []byte, at int) {
-	if at < len(l) && l[at] == '[' { // an address of IPv6
+	if at < len(l) && l[at] == '[' { // an IPv6 address
 		return
 	}
-	if bytes.IndexByte(l[at:min(len(l), at+maxUser)], '@') < 0 { // most have no user
+	if bytes.IndexByte(l[at:min(len(l), at+maxUser)], '@') < 0 { // no user, as in most URLs
 		return
 	}
 	end, slash, colon, sign := at, -1, -1, -1
@@ -131,12 +130,13 @@ func (m *Stream) url(l []byte, at int) {
 	}
 }
 
-// tokenUser reports whether the user in a URL is a token.
+// tokenUser reports whether the user of a URL is a token.
 func tokenUser(user []byte) bool {
 	return len(user) >= 20 && text.TokenSet.All(user) && !placeholder(user) && randomText(user)
 }
 
-// telegram looks at the token of a bot: a number, and AA with 33 more.
+// telegram looks for the token of a bot: a number, a colon, AA and 33 more
+// bytes.
 func (m *Stream) telegram(l []byte, i int) {
 	from := i
 	for from > 0 && text.DigitSet[l[from-1]] {
@@ -149,7 +149,7 @@ func (m *Stream) telegram(l []byte, i int) {
 	m.hit(from, end, chatToken)
 }
 
-// pgpass looks at a line host:port:database:user:password.
+// pgpass looks for a line host:port:database:user:password.
 func (m *Stream) pgpass(l []byte, i int) {
 	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
 		return
@@ -160,7 +160,7 @@ func (m *Stream) pgpass(l []byte, i int) {
 	}
 }
 
-// webKey looks at the private part of a JSON web key.
+// webKey looks for the private part of a JSON web key.
 func (m *Stream) webKey(l []byte, from, i int) {
 	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !near(l, i, `"kty"`) {
 		return
@@ -170,8 +170,8 @@ func (m *Stream) webKey(l []byte, from, i int) {
 	}
 }
 
-// word looks at "password" and what comes after a blank: in a .netrc, in SQL, in
-// a table, in what an installer says.
+// word looks for a value after "password" and a blank: in a .netrc, in SQL, in
+// a table, or in the output of an installer.
 func (m *Stream) word(l []byte, i int) {
 	end := i + len("word")
 	if end > len(l) && i+1 == len(l) || i < 4 || !text.HasPrefixFold(l[i-4:], []byte("passw")) {
@@ -182,7 +182,7 @@ func (m *Stream) word(l []byte, i int) {
 	} else if text.HasPrefixFold(l[i:], []byte("wd")) {
 		end = i + len("wd")
 	}
-	if text.HasAnyPrefix(l[min(end, len(l)):], `" {`) { // of a variable of Terraform
+	if text.HasAnyPrefix(l[min(end, len(l)):], `" {`) { // a Terraform variable
 		m.valueAt, m.valueIs = m.n+4, passwordName
 		return
 	}
@@ -197,10 +197,10 @@ func (m *Stream) word(l []byte, i int) {
 	switch one := bytes.IndexByte(rest, ' ') < 0; {
 	case len(rest) == 0:
 	case isQuote(rest[0]):
-		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameFrom(l, end)])) == 0 { // SQL, a setting
+		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameFrom(l, end)])) == 0 { // SQL or a setting
 			m.quotedPassword(l, at)
 		}
-	case rest[0] == '|': // of a table
+	case rest[0] == '|': // a table
 		cell, _, _ := bytes.Cut(rest[1:], []byte("|"))
 		from := at + 1 + len(cell) - len(bytes.TrimLeft(cell, " "))
 		if cell = bytes.TrimSpace(cell); len(cell) > 0 && bytes.IndexByte(cell, ' ') < 0 {
@@ -210,7 +210,7 @@ func (m *Stream) word(l []byte, i int) {
 		if !placeholder(rest) {
 			m.hit(at, at+len(rest), namedSecret)
 		}
-	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last: ENV DB_PASSWORD value
+	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last case is ENV DB_PASSWORD value
 		m.likely(l, at, at+len(rest))
 	case text.HasAnyPrefix(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
@@ -218,7 +218,7 @@ func (m *Stream) word(l []byte, i int) {
 	}
 }
 
-// likely notes a value that only its look tells.
+// likely notes a value that only its own bytes identify.
 func (m *Stream) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
@@ -238,7 +238,7 @@ func (m *Stream) netrc(l []byte) {
 	}
 }
 
-// loggingIn reports whether the words before a password are those of a .netrc.
+// loggingIn reports whether the words before a password belong to a .netrc.
 func (m *Stream) loggingIn(before []byte) bool {
 	before = bytes.TrimSpace(before)
 	if len(before) == 0 {
@@ -247,7 +247,7 @@ func (m *Stream) loggingIn(before []byte) bool {
 	return text.HasAnyPrefix(before, "machine ", "login ", "default ") && bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
 }
 
-// dash looks at what begins with dashes: an option, the marker of a key.
+// dash looks for an option or the marker of a key.
 func (m *Stream) dash(l []byte, i int) int {
 	end := i + 1
 	for end < len(l) && l[end] == '-' {
@@ -269,7 +269,7 @@ func (m *Stream) dash(l []byte, i int) int {
 	return end - 1
 }
 
-// option looks at the value of an option that has a name.
+// option looks for the value of a long option.
 func (m *Stream) option(l []byte, from int) {
 	to := text.NameSet.Run(l, from)
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
@@ -296,7 +296,7 @@ func (m *Stream) option(l []byte, from int) {
 	}
 }
 
-// letter looks at options of one letter, of commands that have a password there.
+// letter looks for a password after a short option, by the command.
 func (m *Stream) letter(l []byte, i int) {
 	if i+2 >= len(l) {
 		return
@@ -325,7 +325,7 @@ func (m *Stream) letter(l []byte, i int) {
 	}
 }
 
-// userPassword looks at user:password.
+// userPassword looks for the password in user:password.
 func (m *Stream) userPassword(l []byte, v assigned) {
 	colon := bytes.IndexByte(l[v.from:v.to], ':')
 	if at := v.from + colon + 1; colon > 0 && believable(l[at:v.to], passwordName, true, true) {
@@ -333,7 +333,7 @@ func (m *Stream) userPassword(l []byte, v assigned) {
 	}
 }
 
-// runs reports whether a line, up to an option, runs a command.
+// runs reports whether the text before an option runs a command.
 func runs(line []byte, command string) bool {
 	const longest = 400
 	line = line[max(0, len(line)-longest):]
@@ -341,7 +341,7 @@ func runs(line []byte, command string) bool {
 	return i >= 0 && !bytes.ContainsAny(line[i:], "|;`<>(){}")
 }
 
-// tilde looks at a client secret of Azure: three bytes, a digit, Q~ and more.
+// tilde looks for a client secret of Azure: three bytes, a digit, Q~ and more.
 func (m *Stream) tilde(l []byte, i int) {
 	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !tokenStart(l, i-5) {
 		return
@@ -355,7 +355,8 @@ func (m *Stream) tilde(l []byte, i int) {
 	}
 }
 
-// dot looks at the token of a Discord bot: 24 to 28, six, and at least 27 bytes.
+// dot looks for the token of a Discord bot: three parts of 24 to 28, six, and
+// at least 27 bytes.
 func (m *Stream) dot(l []byte, i int) {
 	if i < 24 || i+8 >= len(l) {
 		return
@@ -371,7 +372,7 @@ func (m *Stream) dot(l []byte, i int) {
 	m.hit(from, end, chatToken)
 }
 
-// awsSecrets looks for the secret of a key: 40 bytes, of all kinds.
+// awsSecrets looks for AWS secrets without a name: 40 bytes of all classes.
 func (m *Stream) awsSecrets(l []byte) {
 	const size = 40
 	for at := 0; at+size <= len(l); at++ {
@@ -389,8 +390,7 @@ func (m *Stream) awsSecrets(l []byte) {
 	}
 }
 
-// allKinds reports whether there are capitals, small letters and digits in a
-// value.
+// allKinds reports whether a value has capitals, small letters and digits.
 func allKinds(v []byte) bool {
 	upper, lower, digit := false, false, false
 	for _, b := range v {

@@ -2,22 +2,23 @@ package redact
 
 import "github.com/zeph-acp/zeph-acp/filter/text"
 
-// naming says what a name tells of its value.
+// naming is what a name implies about its value.
 type naming uint8
 
 const (
 	otherName    naming = iota
-	weakName            // of something secret maybe: the value must look like chance, and be long
-	tokenName           // the value must look like chance
-	secretName          // the same; a shorter one does
-	passwordName        // any value that is no word
+	weakName            // maybe a secret: the value must look random and be long
+	tokenName           // the value must look random
+	secretName          // the same, but the value may be shorter
+	passwordName        // any value but a plain word
 )
 
-// maxName is how much of a name is looked at, in bytes.
+// maxName is the part of a name that is examined, in bytes.
 const maxName = 80
 
-// classify tells what a name says: its last word counts, as in DB_PASSWORD,
-// apiKey, client-secret; words before it can take that back, as in publicKey.
+// classify returns what a name implies. Its last word counts, as in
+// DB_PASSWORD, apiKey and client-secret. Words before it can void that, as in
+// publicKey.
 func classify(name []byte) naming {
 	if len(name) > maxName {
 		name = name[len(name)-maxName:]
@@ -34,7 +35,7 @@ func classify(name []byte) naming {
 	if w.n == 0 {
 		return otherName
 	}
-	before := w.n - 1 // the words before the last
+	before := w.n - 1 // number of words before the last
 	last := w.word(before)
 	for i := range before {
 		if word := w.word(i); voidsName(word) || string(word) == "host" && string(last) == "key" {
@@ -50,7 +51,7 @@ func classify(name []byte) naming {
 			before--
 		}
 		switch {
-		case before == 0 && !shout: // also of a test
+		case before == 0 && !shout: // also the result of a test
 			return secretName
 		case before > 0 && ofAccount(w.word(before-1)):
 			return passwordName
@@ -81,8 +82,8 @@ func classify(name []byte) naming {
 	return otherName
 }
 
-// promisingName reports whether a name may have a word that classify knows; most
-// have none.
+// promisingName reports whether a name may have a word that classify
+// recognises. Most names do not.
 func promisingName(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		var third byte
@@ -130,11 +131,11 @@ func promisingName(name []byte) bool {
 // nameWords are the words of a name, in lower case.
 type nameWords struct {
 	text [maxName]byte
-	ends [maxWords][2]uint8 // of each word, in text
+	ends [maxWords][2]uint8 // bounds of each word in text
 	n    int
 }
 
-// maxWords bounds the words of a name; the last ones count.
+// maxWords limits the words of a name. The last ones count.
 const maxWords = 16
 
 func (w *nameWords) word(i int) []byte { return w.text[w.ends[i][0]:w.ends[i][1]] }
@@ -162,14 +163,14 @@ func (w *nameWords) split(name []byte) {
 	}
 }
 
-// wordBegins reports whether a byte in a name begins a word, as the K of apiKey and
-// APIKey does.
+// wordBegins reports whether a byte of a name begins a word, as the K of apiKey
+// and APIKey does.
 func wordBegins(name []byte, i int) bool {
 	b, before := name[i], name[i-1]
 	return text.DigitSet[b] != text.DigitSet[before] || text.IsUpper(b) && (!text.IsUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
 }
 
-// shouting reports whether a name is in capitals, as those of environments are.
+// shouting reports whether a name is in capitals, as in an environment.
 func shouting(name []byte) bool {
 	letters := 0
 	for _, b := range name {
@@ -183,7 +184,7 @@ func shouting(name []byte) bool {
 	return letters >= 2
 }
 
-// nounNaming tells what a last word says by itself.
+// nounNaming returns what a last word implies by itself.
 func nounNaming(w []byte) naming {
 	switch string(w) {
 	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "bindpw", "psk":
@@ -208,7 +209,7 @@ func suffixed(w []byte, end string) bool {
 	return len(w) > len(end) && string(w[len(w)-len(end):]) == end
 }
 
-// qualifiesName reports whether a word at the end says which of several a value is.
+// qualifiesName reports whether a last word only qualifies the name before it.
 func qualifiesName(w []byte) bool {
 	if text.DigitSet.All(w) {
 		return true
@@ -221,7 +222,7 @@ func qualifiesName(w []byte) bool {
 	return false
 }
 
-// voidsName reports whether a word before tells that the value is no secret.
+// voidsName reports whether a word makes a name harmless, such as "public".
 func voidsName(w []byte) bool {
 	switch string(w) {
 	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
@@ -245,8 +246,8 @@ func keepsKey(w []byte) bool {
 	return false
 }
 
-// ofAccount reports whether "pass" behind this word is a password; of a test, it
-// is not.
+// ofAccount reports whether "pass" after this word is a password and not the
+// result of a test.
 func ofAccount(w []byte) bool {
 	switch string(w) {
 	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo", "mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
@@ -256,8 +257,8 @@ func ofAccount(w []byte) bool {
 	return false
 }
 
-// accountPassword reports whether a name is of the password of an account: no
-// label of a form.
+// accountPassword reports whether a name is the password of an account and not
+// the label of a form.
 func accountPassword(name []byte) bool {
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
@@ -265,8 +266,8 @@ func accountPassword(name []byte) bool {
 	return w.n > 1 && ofAccount(w.word(w.n-2))
 }
 
-// forge reports whether "pat" behind this word is a personal access token; else
-// it is a pattern.
+// forge reports whether "pat" after this word is a personal access token and
+// not a pattern.
 func forge(w []byte) bool {
 	switch string(w) {
 	case "github", "gh", "gitlab", "gl", "git", "azure", "ado", "devops", "bitbucket", "docker":
@@ -275,8 +276,8 @@ func forge(w []byte) bool {
 	return false
 }
 
-// harmlessName reports whether a last word tells that the value is something about a
-// secret.
+// harmlessName reports whether a last word is a property of a secret, such as
+// its path.
 func harmlessName(w []byte) bool {
 	switch string(w) {
 	case "id", "ids", "name", "names", "url", "uri", "file", "files", "path", "dir", "type", "ttl", "expires", "expiry", "expiration", "expire", "length", "len", "size", "count", "limit",

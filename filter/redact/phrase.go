@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// passphrase reports whether a value is words by chance: four small ones or
-// more, none of which a sentence needs.
+// passphrase reports whether a value is at least four random words, without the
+// words that sentences need.
 func passphrase(v []byte) bool {
 	words, from := 0, 0
 	for i := 0; i <= len(v); i++ {
@@ -23,8 +23,8 @@ func passphrase(v []byte) bool {
 	return words >= 4
 }
 
-// phrase reports whether a quoted value with blanks in it is a password, and
-// no text about one.
+// phrase reports whether a quoted value with blanks is a password and not a
+// text about one.
 func phrase(v []byte, shout bool) bool {
 	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
 		return false
@@ -45,7 +45,7 @@ func phrase(v []byte, shout bool) bool {
 	return inside || shout && digits
 }
 
-// ofSentence reports whether a word is one that holds sentences together.
+// ofSentence reports whether a word is one that sentences need.
 func ofSentence(w []byte) bool {
 	var buf [8]byte
 	if len(w) > len(buf) {

@@ -1,13 +1,13 @@
 // Package redact finds credentials in text and masks their values.
 //
-// Start with a [Scanner]; its zero value knows the kinds of [Credentials]. [Scanner.Mask]
-// masks a text in memory, [Scanner.Visible] also finds credentials that control
-// characters hide, [Scanner.Copy] masks a text of any length, and a [Stream] masks the
-// lines of one output as they come.
+// Start with a [Scanner]; its zero value knows the kinds of [Credentials].
+// [Scanner.Mask] masks a text in memory. [Scanner.Visible] also finds
+// credentials that control characters hide. [Scanner.Copy] masks a text of any
+// length, and a [Stream] masks the lines of one output as they come.
 //
-// Only values go: names and the text around them stay. A mask is never longer than
-// the value, and masking again changes nothing. A value that only stands for a
-// credential, such as a reference or a placeholder, stays.
+// Only values are masked: names and the text around them stay. A mask is never
+// longer than the value, and masking again changes nothing. Values that only
+// stand for a credential, such as references and placeholders, stay.
 package redact
 
 import (
@@ -22,25 +22,22 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Scanner finds credentials in texts and masks their values: the kinds of
-// [Credentials] and the patterns of the user's own. Of the text around a value,
-// and of names, nothing goes. A mask is never longer than the value was, and is
-// no credential itself: masking again changes nothing.
+// Scanner finds credentials and masks their values: the kinds of [Credentials]
+// and the user's own patterns. It is safe for concurrent use and must not be
+// copied.
 //
-// It may be used concurrently, and must not be copied.
-//
-// Why no regular expressions? Seventeen of them on every line cost more than all
-// the rest of a filter. One pass over a line stops at the few bytes that a
-// credential cannot be without, and looks around from there.
+// Why no regular expressions? Seventeen of them on every line cost more than
+// the rest of a filter. One pass over a line stops only at the few bytes that a
+// credential must have, and looks around from there.
 type Scanner struct {
-	spots atomic.Pointer[spots] // nil: those of every scan
+	spots atomic.Pointer[spots] // nil means those of every scanner
 	extra []*text.Pattern
 
 	learning sync.Mutex
 }
 
-// NewScanner makes a scanner that looks for patterns besides what it knows. If
-// an expression has a group, the value is what the first one matches.
+// NewScanner returns a scanner that also finds patterns. If an expression has a
+// group, the match of the first group is the value.
 func NewScanner(patterns []string) (*Scanner, error) {
 	s := &Scanner{}
 	for _, expr := range patterns {
@@ -53,7 +50,8 @@ func NewScanner(patterns []string) (*Scanner, error) {
 	return s, nil
 }
 
-// CheckPattern makes a pattern of the user's own.
+// CheckPattern compiles a pattern of the user. The error says what is wrong
+// with it.
 func CheckPattern(expr string) (*text.Pattern, error) {
 	p, err := text.Compile(expr)
 	if err != nil {
@@ -65,12 +63,12 @@ func CheckPattern(expr string) (*text.Pattern, error) {
 	return p, nil
 }
 
-// minLearned is the shortest value, in bytes, that is looked for as such: a
-// shorter one is found in too many texts.
+// minLearned is the shortest value, in bytes, that can be learned. Shorter
+// values occur in too many texts.
 const minLearned = 8
 
-// Learn has values masked wherever they are: the process's own keys. Those
-// shorter than 8 bytes are left out.
+// Learn makes the scanner mask values wherever they occur, such as the
+// process's own keys. It ignores values shorter than 8 bytes.
 func (s *Scanner) Learn(values ...string) {
 	s.learning.Lock()
 	defer s.learning.Unlock()
@@ -84,8 +82,8 @@ func (s *Scanner) Learn(values ...string) {
 	s.spots.Store(own)
 }
 
-// Environment gives the values of an environment, as [os.Environ] has it, whose
-// names or shapes are those of credentials, for [Scanner.Learn].
+// Environment returns the values of an environment, as returned by
+// [os.Environ], that are credentials. They are meant for [Scanner.Learn].
 func Environment(environ []string) (values []string) {
 	for _, entry := range environ {
 		m := Stream{spots: commonSpots()}
@@ -97,14 +95,14 @@ func Environment(environ []string) (values []string) {
 	return values
 }
 
-// Finding is one kind of credential that was found.
+// Finding counts the values found of one kind.
 type Finding struct {
 	Kind  string
-	Count int // values that are masked
+	Count int // masked values
 }
 
-// Warning tells of what was found, in one line without an end; nothing, if
-// nothing was.
+// Warning describes the findings in one line without a line feed. It returns ""
+// if there are no findings.
 func Warning(found []Finding) string {
 	n := 0
 	var secretKinds []string
@@ -124,8 +122,8 @@ func Warning(found []Finding) string {
 	return fmt.Sprintf("[security] %d credentials masked: %s", n, strings.Join(secretKinds, ", "))
 }
 
-// Mask masks what is found in a text, which else stays as it is, and tells what
-// that was. A nil Scanner finds nothing.
+// Mask masks the credentials in a text and returns what it found. A text
+// without credentials stays as it is. A nil Scanner finds nothing.
 func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	if s == nil || len(text) < minValue {
 		return text, nil
@@ -150,7 +148,7 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	return withReturns(string(w.out[:len(w.out)-1]), text), found
 }
 
-// withReturns gives lines the carriage returns that those of a text end in.
+// withReturns restores the carriage returns at the ends of lines.
 func withReturns(masked, text string) string {
 	if !strings.Contains(text, "\r\n") && !strings.HasSuffix(text, "\r") {
 		return masked
@@ -164,7 +162,7 @@ func withReturns(masked, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// while is what masking a text in memory takes, for use again.
+// while holds the buffers for masking a text in memory, for reuse.
 type while struct {
 	Stream
 	in, out []byte
@@ -183,37 +181,37 @@ func (w *while) done() {
 	}
 }
 
-// Stream is the scan of one output.
+// Stream masks the lines of one output.
 type Stream struct {
 	next  func([]byte)
-	seen  *Seen  // lines that went to next; nil is for texts that are short
-	spots *spots // nil looks for nothing
+	seen  *Seen  // lines passed to next; nil for short texts
+	spots *spots // nil finds nothing
 	extra []*text.Pattern
 	hits  []hit
 	found [secretKinds]int
-	n     int // lines
+	n     int // number of the line
 
-	known   int // values that this output taught
+	known   int // values learned from this output
 	clean   []byte
 	spare   []byte
 	plain   unescaped
 	held    heldLines
-	judged  int  // up to here, the line is of a value that is none
-	begins  int  // of private keys in the line
-	escapes bool // the line may have some
-	cookies int8 // 1: the line tells of cookies; -1: it does not; 0: nobody looked
+	judged  int  // the line is too long a value up to here
+	begins  int  // begins of private keys in the line
+	escapes bool // the line may have escapes
+	cookies int8 // 1: the line is about cookies; -1: it is not; 0: not known yet
 	earlier
-	before  earlier // what it was at the begin of the line
-	redrawn bool    // the next text is drawn over the line before
+	before  earlier // the state at the beginning of the line
+	redrawn bool    // the next text is drawn over this line
 }
 
-// earlier is what the lines so far say about the next ones.
+// earlier is what the lines so far imply for the next ones.
 type earlier struct {
-	block   keyBlock // of a private key
+	block   keyBlock // the private key that is open
 	awsAt   int      // the last line that may have an AWS secret without a name
 	loginAt int      // the last line that may have the password of a .netrc
 	valueAt int      // the last line that may have a "value" for the name of a credential
-	valueIs naming   // what that name says
+	valueIs naming   // what that name implies
 	below   belowName
 }
 
@@ -223,9 +221,9 @@ type hit struct {
 	kind     credKind
 }
 
-// stream starts the scan of one output, whose masked lines go to next. A nil
-// Scanner passes them on as they are. seen collects the lines that went to next;
-// nil collects nothing.
+// Stream starts the scan of one output. Masked lines go to next. A nil Scanner
+// passes lines on as they are. seen collects the lines passed to next, unless
+// it is nil.
 func (s *Scanner) Stream(next func([]byte), seen *Seen) *Stream {
 	m := &Stream{next: next}
 	m.reset(s)
@@ -241,7 +239,7 @@ func (m *Stream) reset(s *Scanner) {
 	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots()), s.extra
 }
 
-// line takes the next line, and passes it on, though maybe later.
+// Line takes the next line and passes it on, possibly later.
 func (m *Stream) Line(l []byte) {
 	if m.spots == nil {
 		m.next(l)
@@ -275,19 +273,19 @@ func (m *Stream) Line(l []byte) {
 	m.pass(l, hash)
 }
 
-// pass passes a line on, of this hash.
+// pass passes on a line with this hash.
 func (m *Stream) pass(l []byte, hash uint64) {
 	m.seen.add(hash)
 	m.next(l)
 }
 
-// underWay reports whether the lines before say something of the next one.
+// underWay reports whether earlier lines imply something for the next one.
 func (m *Stream) underWay() bool {
 	return m.block.open || len(m.held.ends) > 0 || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at)
 }
 
-// Seen takes a line that was masked before, of which there is nothing to find
-// unless it goes on with what is under way.
+// LineSeen takes a line that was masked before. It is scanned again only if
+// earlier lines imply something for it.
 func (m *Stream) LineSeen(l []byte) {
 	if m.spots == nil || m.underWay() {
 		m.Line(l)
@@ -297,8 +295,8 @@ func (m *Stream) LineSeen(l []byte) {
 	m.next(l)
 }
 
-// number counts a line. A text that is drawn over one has its number, and follows
-// the same lines.
+// number counts a line. A text drawn over a line has the same number and
+// follows the same lines.
 func (m *Stream) number() {
 	if !m.redrawn {
 		m.n++
@@ -306,7 +304,7 @@ func (m *Stream) number() {
 		return
 	}
 	m.redrawn = false
-	over := m.earlier // what is drawn over counts too
+	over := m.earlier // the text drawn over counts too
 	m.earlier = m.before
 	if over.below.at == m.n+1 && m.below.at != m.n {
 		m.below = over.below
@@ -321,11 +319,11 @@ func (m *Stream) number() {
 	}
 }
 
-// redraw says that the next text is drawn over the line before, as after a bare
+// redraw announces that the next text is drawn over this line, as after a bare
 // carriage return.
 func (m *Stream) redraw() { m.redrawn = m.n > 0 }
 
-// end passes on what was held back, and gives what was found.
+// End passes on the held lines and returns what was found.
 func (m *Stream) End() []Finding {
 	m.Release()
 	var found []Finding
@@ -337,11 +335,11 @@ func (m *Stream) End() []Finding {
 	return found
 }
 
-// maxRounds bounds how often a line is masked until nothing is found in it.
+// maxRounds limits how often a line is masked again.
 const maxRounds = 8
 
-// masked masks the hits in a line. What is left is scanned again, since a mask
-// can make a value of what was next to one.
+// masked masks the hits in a line. It scans the result again, since a mask can
+// turn the text next to it into a value.
 func (m *Stream) masked(l []byte) []byte {
 	for round := 0; len(m.hits) > 0 && round < maxRounds; round++ {
 		m.spare = m.replaced(m.spare[:0], l, round == 0)
@@ -368,7 +366,8 @@ func (m *Stream) replaced(out, l []byte, count bool) []byte {
 	return append(out, l[at:]...)
 }
 
-// joinHits sorts hits and joins those that overlap; the kind that says more wins.
+// joinHits sorts hits and joins those that overlap. The more specific kind
+// wins.
 func joinHits(hits []hit) []hit {
 	for i := 1; i < len(hits); i++ { // few, and mostly in order
 		for j := i; j > 0 && hits[j].from < hits[j-1].from; j-- {
@@ -387,11 +386,11 @@ func joinHits(hits []hit) []hit {
 	return out
 }
 
-// maxKnown bounds the values that an output teaches.
+// maxKnown limits the values learned from one output.
 const maxKnown = 64
 
-// learn has a value that was known by its name only masked from here on also
-// where it has none.
+// learn makes the stream mask a value that was recognised by its name also
+// where it has no name.
 func (m *Stream) learn(value []byte, k credKind) {
 	const longest = 512
 	if !k.named() || m.known == maxKnown || len(value) < minLearned || len(value) > longest || !randomText(value) && !mixedText(value) || m.spots.has(value) {
@@ -411,10 +410,10 @@ func (m *Stream) hit(from, to int, k credKind) { m.hits = append(m.hits, hit{fro
 const (
 	maskBegin = "[REDACTED"
 	maskShort = maskBegin + "]"
-	maskStars = "*********" // for what is shorter than maskShort
+	maskStars = "*********" // for values shorter than maskShort
 )
 
-// appendMask appends what stands for a value of n bytes, and has no more.
+// appendMask appends the mask of a value of n bytes, at most n bytes long.
 func appendMask(out []byte, k credKind, n int) []byte {
 	switch {
 	case n >= len(masks[k]):
@@ -432,12 +431,12 @@ var masks = func() (all [secretKinds]string) {
 	return all
 }()
 
-// isMask reports whether a value begins with a mask, or is one.
+// isMask reports whether a value is a mask or begins with one.
 func isMask(v []byte) bool {
 	return bytes.HasPrefix(v, []byte(maskBegin)) || len(bytes.Trim(v, "*")) == 0
 }
 
-// Sum returns the sums of two lists.
+// Sum returns the sum of two lists of findings.
 func Sum(all, more []Finding) []Finding {
 	for _, f := range more {
 		i := slices.IndexFunc(all, func(o Finding) bool { return o.Kind == f.Kind })

@@ -10,17 +10,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Made up: random text of the right shape.
+// Random text of the right shape.
 const (
 	hex32  = "9f2b6c0d4e7a81530bd2f4961ce8a73d"
 	hex40  = "9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214"
 	hex64  = hex32 + "4c1d0e9b7a6f52833eb1c0d7f94a286e"
-	alnum2 = "tR7kQm2XzV9bLs4Wd8Yc"                     // 20
-	alnum4 = "tR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0T" // 40
+	alnum2 = "tR7kQm2XzV9bLs4Wd8Yc"                     // 20 characters
+	alnum4 = "tR7kQm2XzV9bLs4Wd8YcHn3Jf6Gp1ZaEu5KxBo0T" // 40 characters
 	base88 = "q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3MxDz5NvQwCe1HgYf7PlOu+A/jSrTkXm0bVq4WzLd9IcNyGg=="
 )
 
-// foundIn gives the masked text, and the kind of each credential found.
+// foundIn returns the masked text and the kind of each credential found.
 func foundIn(t *testing.T, text string) (masked string, kinds []string) {
 	t.Helper()
 	s, err := NewScanner(nil)
@@ -50,7 +50,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Each secret is masked, with the kind that is told of it.
+// Each secret is masked, and the reported kind is right.
 func TestScanFinds(t *testing.T) {
 	pem := "-----BEGIN RSA PRIVATE KEY-----\n" + alnum4 + alnum2 + "Ab1+\n" + alnum4 + "/+d" + alnum2 + "Z\n" + alnum2 + "==\n-----END RSA PRIVATE KEY-----"
 	body := []string{alnum4 + alnum2 + "Ab1+", alnum4 + "/+d" + alnum2 + "Z", alnum2 + "=="}

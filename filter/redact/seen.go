@@ -2,30 +2,30 @@ package redact
 
 import "hash/maphash"
 
-// Seen knows lines again: of many most of the later ones. What it knows was
-// there. A nil one knows nothing.
+// Seen remembers lines. It forgets some of them if there are many, but never
+// reports a line that it was not given. A nil Seen remembers nothing.
 type Seen struct {
 	seed  maphash.Seed
-	marks [][2]uint32 // of the last two lines whose hashes lead there
+	marks [][2]uint32 // two lines for each index
 	n     int
 }
 
-// How many lines are known at most: of short texts, and of long ones, which takes
-// 512 KiB. Both are powers of two.
+// The most lines remembered, of short texts and of long ones, for which they
+// take 512 KiB. Both are powers of two.
 const (
 	familiarFew  = 1 << 10
 	familiarMany = 1 << 17
 )
 
-// harmless is the bit of a line that scanning did nothing to, and nothing because
-// of it: the same one again need not be scanned.
+// harmless is the bit of a line in which nothing was found and which implies
+// nothing for later lines. Such a line need not be scanned again.
 const harmless = 1
 
 func NewSeen() *Seen {
 	return &Seen{seed: maphash.MakeSeed(), marks: make([][2]uint32, familiarFew/2)}
 }
 
-// hash gives what a line is known by, which is not harmless.
+// hash returns the hash of a line, without the harmless bit.
 func (f *Seen) hash(line []byte) uint64 {
 	if f == nil {
 		return 0
@@ -33,13 +33,13 @@ func (f *Seen) hash(line []byte) uint64 {
 	return maphash.Bytes(f.seed, line) &^ harmless
 }
 
-// add takes a line by its hash.
+// add remembers a line by its hash.
 func (f *Seen) add(hash uint64) {
 	if f == nil {
 		return
 	}
 	if f.n++; f.n == familiarFew {
-		f.marks = make([][2]uint32, familiarMany/2) // the few are forgotten
+		f.marks = make([][2]uint32, familiarMany/2) // the lines so far are forgotten
 	}
 	m := f.at(hash)
 	if m[0]&^harmless != uint32(hash)&^harmless {
@@ -56,7 +56,7 @@ func (f *Seen) Has(line []byte) bool {
 	return m[0]&^harmless == uint32(h) || m[1]&^harmless == uint32(h)
 }
 
-// isHarmless reports whether a line is known for that.
+// isHarmless reports whether a line is remembered as harmless.
 func (f *Seen) isHarmless(hash uint64) bool {
 	if f == nil {
 		return false
@@ -65,7 +65,7 @@ func (f *Seen) isHarmless(hash uint64) bool {
 	return m[0] == uint32(hash)|harmless || m[1] == uint32(hash)|harmless
 }
 
-// doubt has all lines scanned again: there is more to be found.
+// doubt makes all lines be scanned again, since a new value was learned.
 func (f *Seen) doubt() {
 	if f == nil {
 		return

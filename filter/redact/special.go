@@ -7,7 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// special looks at names that are no credential's by themselves.
+// special looks for values of names that are not those of credentials by
+// themselves.
 func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
 		from += space + 1

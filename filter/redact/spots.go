@@ -8,33 +8,33 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// spot is a text that a value begins with, found by one byte of it that is rare
-// in most texts.
+// spot is a text that a value begins with. It is found by one of its bytes that
+// is rare in most texts.
 type spot struct {
 	text  []byte
-	at    int // of that byte, at least 1: the one before it is looked at first
+	at    int // index of that byte, at least 1, since the byte before it is compared first
 	kind  credKind
-	left  *text.ByteSet                            // of what of the value is before the text; nil is nothing
-	value func(l []byte, from, body int) (end int) // end of the value at from, whose text ends at body; 0 if it is none
+	left  *text.ByteSet                            // bytes of the value that may precede the text; nil means none
+	value func(l []byte, from, body int) (end int) // returns the end of the value at from, whose text ends at body; 0 if there is no value
 }
 
-// spots are where a scan of a line stops: at bytes that have a meaning, and at
-// those that texts are found by.
+// spots are the places where the scan of a line stops: bytes with a meaning,
+// and rare bytes of known texts.
 type spots struct {
-	stops  [256]uint32       // each byte's own bit, if texts are found by it; and around
-	before [256]uint32       // bits of the bytes that texts have behind this one
-	texts  [256]*[256][]spot // by their byte and the one before it
-	bits   int               // that are given away
+	stops  [256]uint32       // a bit for each byte that texts are found by, and around
+	before [256]uint32       // bits of the bytes that follow this one in texts
+	texts  [256]*[256][]spot // texts by their rare byte and the byte before it
+	bits   int               // number of bits in use
 }
 
-// around is the bit of a byte around which to look.
+// around is the bit of bytes with a meaning.
 const around = 1 << 31
 
-// rareBytes are bytes that texts are found by, the best first: those that a scan
-// stops at in any case, then rare ones.
+// rareBytes are the bytes that texts are found by, the best first: those with a
+// meaning, then rare ones.
 const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
 
-// rarest gives the place in a text of the byte that it is found by.
+// rarest returns the index of the byte that a text is found by.
 func rarest(text []byte) (at int) {
 	at = 1
 	best := len(rareBytes)
@@ -46,7 +46,7 @@ func rarest(text []byte) (at int) {
 	return at
 }
 
-// add makes a scan stop at one more text of at least two bytes.
+// add adds a text of at least two bytes.
 func (s *spots) add(p spot) {
 	p.at = rarest(p.text)
 	b := p.text[p.at]
@@ -64,14 +64,14 @@ func (s *spots) add(p spot) {
 	s.texts[b] = table
 }
 
-// has reports whether a scan stops at a text.
+// has reports whether a text was added.
 func (s *spots) has(text []byte) bool {
 	at := rarest(text)
 	table := s.texts[text[at]]
 	return table != nil && slices.ContainsFunc(table[text[at-1]], func(p spot) bool { return bytes.Equal(p.text, text) })
 }
 
-// clone gives spots of which more can be added without a change of these.
+// clone returns a copy that can be extended.
 func (s *spots) clone() *spots {
 	if s == nil {
 		s = commonSpots()
@@ -80,8 +80,8 @@ func (s *spots) clone() *spots {
 	return &c
 }
 
-// commonSpots are the spots of every scan, made by the first: a start that scans
-// nothing does not pay for them.
+// commonSpots are the spots of every scan. The first scan makes them, so that a
+// start without a scan does not pay for them.
 var commonSpots = sync.OnceValue(func() *spots {
 	s := &spots{}
 	for _, b := range []byte("=:-<(wWB~\\%") {
@@ -96,7 +96,7 @@ var commonSpots = sync.OnceValue(func() *spots {
 			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
 				return 0
 			}
-			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // of the sentence
+			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
 				end--
 			}
 			if v := l[body:min(end, body+256)]; dull(v) || examples.Find(v) || p.random && !randomText(v) {
@@ -118,7 +118,7 @@ var commonSpots = sync.OnceValue(func() *spots {
 	return s
 })
 
-// wholeSpot finds a known value.
+// wholeSpot returns the spot of a known value.
 func wholeSpot(value []byte, k credKind) spot {
 	return spot{text: value, kind: k, value: func(_ []byte, _, body int) int { return body }}
 }
@@ -132,7 +132,7 @@ func (m *Stream) scan(l []byte) {
 	}
 }
 
-// look notes the hits in a line as it is.
+// look notes the hits in a line, without undoing escapes.
 func (m *Stream) look(l []byte) {
 	m.judged, m.begins, m.cookies = 0, 0, 0
 	spots := m.spots
@@ -158,7 +158,7 @@ func (m *Stream) look(l []byte) {
 	}
 }
 
-// texts looks for the texts that are found by a byte and the one before it.
+// texts looks for the texts found by the byte at i and the one before it.
 func (m *Stream) texts(l []byte, i int) {
 	table := m.spots.texts[l[i]]
 	if table == nil {
@@ -169,13 +169,14 @@ func (m *Stream) texts(l []byte, i int) {
 	}
 }
 
-// stop looks around a byte, and gives the last one that needs no further look.
+// stop looks around a byte with a meaning. It returns the index of the last
+// byte that needs no further look.
 func (m *Stream) stop(l []byte, i int) int {
 	switch b := l[i]; b {
 	case '-':
 		return m.dash(l, i)
 	case '=', ':':
-		if i+1 < len(l) && l[i+1] == b { // a rule, a comparison, a path of names
+		if i+1 < len(l) && l[i+1] == b { // a rule, a comparison, a qualified name
 			for i+1 < len(l) && l[i+1] == b {
 				i++
 			}
@@ -202,7 +203,7 @@ func (m *Stream) stop(l []byte, i int) int {
 	return i
 }
 
-// text looks for what a spot tells of at a place.
+// text notes the value of a spot at from, if there is one.
 func (m *Stream) text(l []byte, from int, s spot) {
 	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
 		return
@@ -218,7 +219,7 @@ func (m *Stream) text(l []byte, from int, s spot) {
 	}
 }
 
-// own looks for a pattern of the user's own.
+// own looks for a pattern of the user.
 func (m *Stream) own(l []byte, p *text.Pattern) {
 	if !p.Match(l) {
 		return
@@ -234,7 +235,7 @@ func (m *Stream) own(l []byte, p *text.Pattern) {
 	}
 }
 
-// touchesMask reports whether any of a part of a line is of a mask.
+// touchesMask reports whether a part of a line overlaps a mask.
 func touchesMask(l []byte, from, to int) bool {
 	if isMask(l[from:to]) {
 		return true
@@ -256,8 +257,8 @@ func touchesMask(l []byte, from, to int) bool {
 	}
 }
 
-// tokenStart reports whether a token can begin at a place: what is before it is of
-// no word. The end of an escape is not, be it of a terminal, a string or a URL.
+// tokenStart reports whether a token can begin at at: not within a word, but
+// after an escape of a terminal, a string or a URL.
 func tokenStart(l []byte, at int) bool {
 	if at == 0 || !text.AlnumSet[l[at-1]] {
 		return true
@@ -267,7 +268,7 @@ func tokenStart(l []byte, at int) bool {
 		return b == 'n' || b == 'r' || b == 't'
 	case at > 2 && l[at-3] == '%':
 		return text.HexDigit(l[at-2]) && text.HexDigit(b)
-	case b == 'm': // of a colour
+	case b == 'm': // a colour
 		i := at - 2
 		for i >= 0 && at-i < 24 && (text.DigitSet[l[i]] || l[i] == ';' || l[i] == ':') {
 			i--
@@ -277,7 +278,7 @@ func tokenStart(l []byte, at int) bool {
 	return false
 }
 
-// inHash reports whether what follows is a part of a hash, or another run of
+// inHash reports whether the next bytes belong to a hash or another run of
 // Base64.
 func inHash(before []byte) bool {
 	n := len(before)
@@ -285,8 +286,8 @@ func inHash(before []byte) bool {
 		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && text.HasAnyPrefix(before[n-7:], "sha256", "sha512", "sha384")
 }
 
-// webToken finds the end of a JSON web token, of three parts or five; a cut one
-// may have less of the second.
+// webToken returns the end of a JSON web token of three or five parts. A
+// truncated one may have less of the second.
 func webToken(l []byte, from, body int) int {
 	if !tokenStart(l, from) {
 		return 0
@@ -310,7 +311,7 @@ func webToken(l []byte, from, body int) int {
 	return end
 }
 
-// webhook finds the end of the path of a URL which is the secret itself.
+// webhook returns the end of a URL whose path is the secret.
 func webhook(l []byte, _, body int) int {
 	end := body
 	for end < len(l) && end-body < maxUser && (text.TokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
@@ -322,8 +323,8 @@ func webhook(l []byte, _, body int) int {
 	return end
 }
 
-// encodedLogin finds the end of the logins to registries, as Docker keeps them,
-// in Base64.
+// encodedLogin returns the end of registry logins in Base64, as Docker stores
+// them.
 func encodedLogin(l []byte, from, body int) int {
 	const longest = 4 << 10
 	if !tokenStart(l, from) {
@@ -332,7 +333,7 @@ func encodedLogin(l []byte, from, body int) int {
 	return text.Base64Set.Run(l[:min(len(l), body+longest)], body)
 }
 
-// passwordHash finds the end of the hash of a password.
+// passwordHash returns the end of the hash of a password.
 func passwordHash(l []byte, _, body int) int {
 	const least = 30
 	end := body
@@ -345,8 +346,8 @@ func passwordHash(l []byte, _, body int) int {
 	return end
 }
 
-// atlasToken finds the end of a token of Terraform Cloud: 14 bytes, .atlasv1. and 60
-// or more.
+// atlasToken returns the end of a token of Terraform Cloud: 14 bytes, .atlasv1.
+// and at least 60 more.
 func atlasToken(l []byte, from, body int) int {
 	end := text.Base64OrTokenSet.Run(l, body)
 	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || dull(l[body:end]) {
@@ -355,8 +356,8 @@ func atlasToken(l []byte, from, body int) int {
 	return end
 }
 
-// mailchimp looks at a key of Mailchimp: 32 hexadecimal digits, -us and the number
-// of a data center.
+// mailchimp looks for a key of Mailchimp: 32 hexadecimal digits, -us and the
+// number of a data center.
 func (m *Stream) mailchimp(l []byte, i int) {
 	const size, most = 32, 2
 	from, at := i-size, i+len("-us")

@@ -7,16 +7,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Values that are shorter or longer, in bytes, are none. The bound is also what
-// keeps a line that is made of beginnings only from being looked at over and
-// over.
+// Limits on the length of a value, in bytes. The upper one also keeps the scan
+// of a line full of beginnings linear.
 const (
 	minValue = 4
 	maxValue = 2 << 10
 )
 
-// believable reports whether a value is what a name says. quoted and shout tell
-// how it was written: NAME=value is data, name = value may be code.
+// believable reports whether a value can be what its name implies. quoted and
+// shout say how it was written: NAME=value is data, name = value may be code.
 func believable(v []byte, n naming, quoted, shout bool) bool {
 	if len(v) < minValue || len(v) > maxValue || placeholder(v) {
 		return false
@@ -35,7 +34,7 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 		if shout && len(v) >= 12 && text.HasDigit(v) && believablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
 			return true
 		}
-		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; with fewer digits it is an address
+		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; 40 digits are an address
 			v = v[len("0x"):]
 		}
 		return len(v) >= 8 && !refersTo(v) && !aPath(v) && (randomText(v) || mixedWords(v))
@@ -79,18 +78,18 @@ func hashedPassword(v []byte) bool {
 	return len(v) >= 20 && v[0] == '$' && text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
 }
 
-// refersTo reports whether a value names the place of a secret.
+// refersTo reports whether a value is a reference to a secret.
 func refersTo(v []byte) bool {
 	return text.HasAnyPrefix(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
 }
 
-// aPath reports whether a value is one.
+// aPath reports whether a value is a path.
 func aPath(v []byte) bool {
 	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!text.HasDigit(v) || !randomText(v))
 }
 
-// wordy reports whether there are only words in a value: letters, parted by one
-// punctuation mark or blank each.
+// wordy reports whether a value consists of words: letters separated by single
+// punctuation marks or blanks.
 func wordy(v []byte) bool {
 	parted := true
 	for _, b := range v {
@@ -121,7 +120,7 @@ func codeLike(v []byte) bool {
 				return true
 			}
 		case '.':
-			// A name of a member, which does not begin with a digit.
+			// A member of an object; its name does not begin with a digit.
 			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
@@ -134,8 +133,8 @@ func codeLike(v []byte) bool {
 	return false
 }
 
-// hyphenated reports whether a hyphen parts a number from a word, which programs
-// write with blanks.
+// hyphenated reports whether a hyphen joins a number to a word. Programs write
+// a subtraction with blanks.
 func hyphenated(v []byte) bool {
 	i := bytes.IndexByte(v, '-')
 	return i > 0 && i+1 < len(v) && text.AlnumSet[v[i-1]] && text.AlnumSet[v[i+1]] && text.HasDigit(v)
@@ -152,10 +151,11 @@ func number(v []byte) bool {
 			return false
 		}
 	}
-	return len(v) <= 20 // with more it is no integer
+	return len(v) <= 20 // longer ones are not integers
 }
 
-// identifier reports whether a value can be a name in a program, and no chance.
+// identifier reports whether a value can be a name in a program and does not
+// look random.
 func identifier(v []byte) bool {
 	return len(v) > 0 && !text.DigitSet[v[0]] && text.TokenSet.All(v) && !randomText(v)
 }
@@ -178,9 +178,9 @@ func compound(v []byte) bool {
 	return parts > 0 && !endsInNumber(v)
 }
 
-// mixedWords reports whether a value is words that are mixed with numbers as no
-// name is: capitals and small letters, and at least two numbers. One of those
-// begins a word or is within one: Tr0ub4dor-9Kx, hunter2_Zeta_9Kx.
+// mixedWords reports whether a value mixes words and numbers as names do not:
+// it has capitals, small letters and at least two numbers, of which one begins
+// a word or stands within one: Tr0ub4dor-9Kx, hunter2_Zeta_9Kx.
 func mixedWords(v []byte) bool {
 	upper, lower, numbers, odd := false, false, 0, false
 	for i := 0; i < len(v); {
@@ -208,8 +208,8 @@ func mixedWords(v []byte) bool {
 	return upper && lower && odd && numbers >= 2 && len(v) >= minLearned
 }
 
-// endsInNumber reports whether a value ends in a number, as passwords do: a year, but
-// no size of a type.
+// endsInNumber reports whether a value ends in a number, such as a year, but
+// not in the size of a type.
 func endsInNumber(v []byte) bool {
 	from := len(v)
 	for from > 0 && text.DigitSet[v[from-1]] {
@@ -222,8 +222,8 @@ func endsInNumber(v []byte) bool {
 	return len(v)-from >= 2
 }
 
-// placeholder reports whether a value stands for one: a variable, a template, an
-// example, a mask.
+// placeholder reports whether a value only stands for a credential: a variable,
+// a template, an example or a mask.
 func placeholder(v []byte) bool {
 	if len(v) == 0 || isMask(v) || dull(v) {
 		return true
@@ -252,8 +252,8 @@ func placeholder(v []byte) bool {
 	return examples.Find(v) || dummies.Find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
 }
 
-// disguised reports whether a value holds so much besides the words of
-// placeholders that it is a password all the same.
+// disguised reports whether a value with words of placeholders has enough other
+// text to be a password.
 func disguised(v []byte) bool {
 	const marks, least = "!@#$%^&*+=?~", 3
 	if !text.HasDigit(v) || bytes.IndexByte(v, ' ') >= 0 {
@@ -292,16 +292,16 @@ func closingMark(b byte) byte {
 	return b
 }
 
-// dollarName reports whether a value is a variable of a shell.
+// dollarName reports whether a value is a shell variable.
 func dollarName(v []byte) bool {
 	end := text.NameSet.Run(v, 1)
 	return end == len(v) && (shouting(v[1:]) || identifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
-// examples are in values that say themselves that they are none.
+// examples occur in values that call themselves examples.
 var examples = text.NewWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
 
-// dummies are in values that are made up for a text, not for use.
+// dummies occur in made-up values.
 var dummies = text.NewWords(dummyWords...)
 
 var dummyWords = []string{
@@ -311,7 +311,7 @@ var dummyWords = []string{
 	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
 }
 
-// dummy reports whether the letters of a value are a word that stands for any.
+// dummy reports whether the letters of a value are a common stand-in.
 func dummy(v []byte) bool {
 	var buf [24]byte
 	low := buf[:0]
@@ -333,8 +333,8 @@ func dummy(v []byte) bool {
 	return false
 }
 
-// dull reports whether a value has too little in it: one or few characters, or
-// one after the other as they are in the alphabet.
+// dull reports whether a value has too few different characters, or mostly
+// characters in alphabetical order.
 func dull(v []byte) bool {
 	if len(v) == 0 {
 		return true
@@ -357,10 +357,10 @@ func dull(v []byte) bool {
 	return len(v) >= 6 && next*10 >= len(v)*6
 }
 
-// anAddress reports whether a value is one of Ethereum.
+// anAddress reports whether a value is an address of Ethereum.
 func anAddress(v []byte) bool { return len(v) == len("0x")+40 && text.HasAnyPrefix(v, "0x") }
 
-// uuid reports whether a value is one.
+// uuid reports whether a value is a UUID.
 func uuid(v []byte) bool {
 	if len(v) != 36 {
 		return false
@@ -395,8 +395,7 @@ func fingerprint(v []byte) bool {
 	return true
 }
 
-// mixedText reports whether a value has more than letters or more than digits in
-// it.
+// mixedText reports whether a value has letters and other characters.
 func mixedText(v []byte) bool {
 	letters, others := false, false
 	for _, b := range v {

@@ -20,53 +20,52 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Confidence says how sure a filter is of what it did.
+// Confidence says how well a strategy recognised an output.
 type Confidence uint8
 
-// The levels; of several rules the worst, which is the largest, counts.
+// The levels. Of several rules the worst counts, which is the largest.
 const (
-	Full     Confidence = iota // it knows this output
-	Partial                    // a heuristic: something of use may be gone
-	Fallback                   // the output did not look as expected, and stays as it is
+	Full     Confidence = iota // the output was recognised
+	Partial                    // a heuristic: useful lines may be gone
+	Fallback                   // the output was not recognised and stays as it is
 )
 
-// String gives the name as metrics and people read it.
+// String returns the name used in metrics.
 func (c Confidence) String() string { return [...]string{"full", "partial", "fallback"}[c] }
 
-// Run is what a strategy may know of the command whose output it gets.
+// Run describes the command whose output a strategy filters.
 type Run struct {
 	Command string // the segment that the rule matched, without wrappers, pipes and redirections
-	Exit    int    // exit code of the whole line; -1 means that a signal ended it, or nobody knows
-	Mixed   bool   // other commands of the line may have written too: what is not recognised stays
+	Exit    int    // exit code of the whole script; -1 if a signal ended it or the code is unknown
+	Mixed   bool   // other commands of the script may have written too: keep unrecognised lines
 }
 
-// Strategy is how a rule works, with its parameters. It does not change, and is
+// Strategy is the method of a rule, with its parameters. It is immutable and
 // used for many outputs at once.
 type Strategy interface {
-	// Begin begins one output.
+	// Begin starts the filtering of one output.
 	Begin(run Run, out *text.Lines) Pass
 }
 
-// Pass takes the lines of one output.
+// Pass filters the lines of one output.
 type Pass interface {
-	// Line takes the next line, sanitised, masked and without its end. It must
-	// not change it, and the line is the caller's after Line returned. Blank ones
-	// are empty.
+	// Line takes the next line, sanitised, masked and without its line feed.
+	// Blank lines are empty. The pass must neither change nor keep l.
 	Line(l []byte)
-	// End writes what is left. With Fallback all that was written is thrown
-	// away, and the input goes on as it is.
+	// End writes the rest. If it returns Fallback, all that was written is
+	// discarded and the input stays as it is.
 	End() Confidence
 }
 
-// Constructor makes a strategy of its parameters. The error says which one is
-// wrong, and why.
+// Constructor makes a strategy of its parameters. The error names the invalid
+// parameter.
 type Constructor func(p Params) (Strategy, error)
 
 // Params are the parameters of a strategy, as a rule sets them.
 type Params map[string]any
 
 // Decode decodes the parameters into a struct that holds the defaults. A name
-// that the struct does not have is an error.
+// without a field is an error.
 func (p Params) Decode(into any) error {
 	text, err := toml.Marshal(map[string]any(p))
 	if err != nil {
@@ -75,7 +74,7 @@ func (p Params) Decode(into any) error {
 	return Strict(text, into)
 }
 
-// Strict decodes TOML into a struct that must have all of its keys.
+// Strict decodes TOML into a struct. A key without a field is an error.
 func Strict(text []byte, into any) error {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {

@@ -9,56 +9,56 @@ import (
 	"unicode/utf8"
 )
 
-// automaton finds out whether any of several regular expressions matches a line,
-// with one look at each byte, however many they are; mostly with fewer, as it
-// stops where none can match any more. It may be used concurrently.
+// automaton reports whether any of several regular expressions matches a line.
+// It reads each byte at most once, however many expressions there are, and
+// stops as soon as no match is possible. It is safe for concurrent use.
 //
-// It is deterministic, and makes its states when lines first lead to them, as
-// RE2 does: to make all would take exponential memory. Package regexp takes 20
-// times as long, and for each expression.
+// It is deterministic and makes its states when lines first reach them, as RE2
+// does: making all of them would take exponential memory. Package regexp takes
+// 20 times as long for each expression.
 type automaton struct {
 	prog     *syntax.Prog
-	anchored bool // a match begins where the line does
-	words    bool // the expressions ask where words end
+	anchored bool // a match starts at the start of the line
+	words    bool // the expressions use word boundaries
 	bounds   []rune
-	ascii    [utf8.RuneSelf]uint8 // the class of each: the runes between two bounds are one
+	ascii    [utf8.RuneSelf]uint8 // the class of each rune: runes between two bounds share one
 	cache    atomic.Pointer[cache]
 }
 
-// cache are the states that were made. A state is known by where in the table
-// the states begin that the classes of runes lead to from it, and the end of the
-// line, which is one more class.
+// cache holds the states made so far. A state is identified by the offset of
+// its row in the table. The row has the next state for each class of runes and
+// for the end of the line, which is one more class.
 type cache struct {
 	a      *automaton
-	table  atomic.Pointer[[]atomic.Uint32] // grows by being copied
-	stride int                             // classes
+	table  atomic.Pointer[[]atomic.Uint32] // grows by copying
+	stride int                             // number of classes
 
 	mu     sync.Mutex
 	made   map[string]uint32
 	states []state
-	insts  int // in all of them
+	insts  int // in all states
 }
 
-// state is where all the expressions are after some runes.
+// state is the position of all expressions after some runes.
 type state struct {
 	insts  []uint32
-	before rune // a rune of the kind of the last one, as syntax.EmptyOpContext takes it
+	before rune // a rune of the same kind as the last one, for syntax.EmptyOpContext
 }
 
-// What stands in the table where no state is told, and the first state, where a
-// line begins.
+// Special entries of the table, and the first state, where a line begins.
 const (
-	unknown uint32 = iota // nobody was there yet
+	unknown uint32 = iota // not computed yet
 	matched
-	dead // nothing can match any more
+	dead // no match is possible any more
 	first
 )
 
-// maxStates bounds what a cache holds, in bytes, about; then it begins anew.
+// maxStates limits the size of a cache, in bytes, approximately. Beyond it the
+// cache starts anew.
 const maxStates = 2 << 20
 
-// newAutomaton makes an automaton of expressions; nil if they are too much for
-// one.
+// newAutomaton makes an automaton of expressions. It returns nil if they have
+// too many classes of runes.
 func newAutomaton(exprs []*syntax.Regexp) *automaton {
 	const maxClasses = 256
 	tree := &syntax.Regexp{Op: syntax.OpAlternate, Sub: exprs}
@@ -101,7 +101,7 @@ func newAutomaton(exprs []*syntax.Regexp) *automaton {
 	return a
 }
 
-// ranges notes where an instruction begins and ceases to match.
+// ranges adds the bounds of the runes that an instruction matches.
 func (a *automaton) ranges(in *syntax.Inst) {
 	if len(in.Rune) == 1 {
 		r := in.Rune[0]
@@ -118,7 +118,7 @@ func (a *automaton) ranges(in *syntax.Inst) {
 	}
 }
 
-// class is the place of the last bound that is not behind a rune.
+// class returns the index of the last bound that is not greater than r.
 func (a *automaton) class(r rune) int {
 	i, found := slices.BinarySearch(a.bounds, r)
 	if !found {
@@ -142,8 +142,8 @@ func (a *automaton) empty() *cache {
 	return c
 }
 
-// match reports whether there is a match in a line. It does not know, which is
-// rare, where the states grew too many.
+// match reports whether a line has a match. known is false in the rare case
+// that the states grew too many.
 func (a *automaton) match(line []byte) (found, known bool) {
 	c := a.cache.Load()
 	table, s := *c.table.Load(), first
@@ -159,7 +159,7 @@ func (a *automaton) match(line []byte) (found, known bool) {
 		}
 		next := table[int(s)+class].Load()
 		switch {
-		case next == s: // most often; and the processor need not wait for what was loaded
+		case next == s: // the most frequent case, in which the processor need not wait for the load
 			continue
 		case next == unknown:
 			if next = c.step(s, class); next == unknown {
@@ -179,8 +179,8 @@ func (a *automaton) match(line []byte) (found, known bool) {
 	return end == matched, true
 }
 
-// step makes the state that a class of runes leads to; unknown if there is no
-// room.
+// step makes the state after a rune of a class. It returns unknown if there is
+// no room.
 func (c *cache) step(from uint32, class int) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,8 +213,7 @@ func (c *cache) step(from uint32, class int) uint32 {
 	return next
 }
 
-// end finds out what the end of the line makes of a state: it matches, or is
-// dead.
+// end returns the state after the end of the line: matched or dead.
 func (c *cache) end(from uint32) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +228,7 @@ func (c *cache) end(from uint32) uint32 {
 	return next
 }
 
-// kind gives a rune that stands for the last one.
+// kind returns a rune that stands for all runes of the same kind.
 func (a *automaton) kind(r rune) rune {
 	switch {
 	case r == '\n':
@@ -240,7 +239,7 @@ func (a *automaton) kind(r rune) rune {
 	return ' '
 }
 
-// state gives the one state that is so.
+// state returns the state with these instructions, and makes it if needed.
 func (c *cache) state(insts []uint32, before rune) uint32 {
 	key := make([]byte, 0, 4*len(insts)+1)
 	key = append(key, byte(before))
@@ -258,8 +257,8 @@ func (c *cache) state(insts []uint32, before rune) uint32 {
 	return at
 }
 
-// grow makes room in the table. Whoever still looks into the one before finds less
-// there, and asks.
+// grow makes room in the table. Readers of the old table miss the new entries
+// and ask for them.
 func (c *cache) grow(size int) {
 	old := *c.table.Load()
 	if size <= len(old) {
@@ -272,7 +271,7 @@ func (c *cache) grow(size int) {
 	c.table.Store(&table)
 }
 
-// threads are the instructions that are reached without a rune.
+// threads are the instructions reached without consuming a rune.
 type threads struct {
 	list []uint32
 	seen []bool
@@ -280,8 +279,8 @@ type threads struct {
 
 func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst)) }
 
-// all follows all instructions of a state, and the begin of a match here. It
-// reports whether one is complete.
+// all follows all instructions of a state and starts a match here. It reports
+// whether a match is complete.
 func (t *threads) all(a *automaton, s state, holds syntax.EmptyOp) bool {
 	for _, pc := range s.insts {
 		t.follow(a.prog, pc, holds)
@@ -292,7 +291,7 @@ func (t *threads) all(a *automaton, s state, holds syntax.EmptyOp) bool {
 	return slices.ContainsFunc(t.list, func(pc uint32) bool { return a.prog.Inst[pc].Op == syntax.InstMatch })
 }
 
-// follow adds what is reached from an instruction where holds is true.
+// follow adds the instructions reached from pc where holds is true.
 func (t *threads) follow(prog *syntax.Prog, pc uint32, holds syntax.EmptyOp) {
 	for !t.seen[pc] {
 		t.seen[pc] = true

@@ -2,10 +2,9 @@ package text
 
 import "bytes"
 
-// ShortStat appends to dst a line of git's statistics of changed files, without
-// what pads it, and with one sign each where it draws how much was added and
-// deleted: " a/file.go   | 12 +++++++-----" becomes " a/file.go | 12 +-".
-// It reports false for other lines.
+// ShortStat appends a line of git's statistics of changed files without
+// padding, and with one sign each for additions and deletions: " a/file.go | 12
+// +++++++-----" becomes " a/file.go | 12 +-". It reports false for other lines.
 func ShortStat(dst, l []byte) ([]byte, bool) {
 	if len(l) < 6 || l[0] != ' ' || l[1] == ' ' {
 		return dst, false
@@ -45,7 +44,7 @@ func ShortStat(dst, l []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// IsStatSum reports whether a line sums up statistics of changed files.
+// IsStatSum reports whether a line sums up the statistics of changed files.
 func IsStatSum(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	n := 0

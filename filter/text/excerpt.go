@@ -6,26 +6,26 @@ import (
 	"fmt"
 )
 
-// Excerpt is the begin and the end of a text, and of what lies between the lines
-// that tell what went wrong.
+// Excerpt keeps the head and the tail of a text, and between them the lines
+// that report what went wrong.
 type Excerpt struct {
 	Head, Tail int
-	Keep       *Patterns // lines that stay, besides the important ones
-	Context    int       // lines that stay behind such a line
+	Keep       *Patterns // further lines to keep
+	Context    int       // lines to keep after each such line
 }
 
-// MaxKept bounds the lines that stay of the middle of a text; what is more is
-// counted.
+// MaxKept limits the lines kept between head and tail. Lines beyond it are
+// counted as omitted.
 const MaxKept = 400
 
-// Ends are the lines to keep at both ends of a text of more than max lines.
-// An end that is not set is the usual one, or shorter where max has no room for it.
+// Ends are the lines to keep at both ends of a text of more than Max lines. An
+// end that is not set is the usual one, or shorter if Max has no room for it.
 type Ends struct {
 	Max        int
-	Head, Tail *int // nil is not set
+	Head, Tail *int // nil means not set
 }
 
-// fit returns the lines to keep, given the usual ones.
+// Fit returns the lines to keep, given the usual ones.
 func (b Ends) Fit(head, tail int) (int, int, error) {
 	switch room := b.Max - head - tail; {
 	case b.Head != nil && b.Tail != nil:
@@ -49,21 +49,23 @@ func (b Ends) Fit(head, tail int) (int, int, error) {
 	return head, tail, nil
 }
 
-// Cutter takes the lines of one text for an excerpt.
+// Cutter makes an excerpt of the lines of one text.
 type Cutter struct {
 	Excerpt
 	out     *Lines
 	N       int
 	ring    [][]byte // the last lines, which may be the tail
-	first   int      // of ring
-	behind  int      // lines that still stay, as context
+	first   int      // index of the oldest line in ring
+	behind  int      // lines still to keep as context
 	kept    int
-	omitted int  // lines since the last that stayed
-	cut     bool // any line was left out
+	omitted int  // lines omitted since the last kept one
+	cut     bool // whether any line was omitted
 }
 
+// Cut starts an excerpt of one text, which goes to out.
 func (e Excerpt) Cut(out *Lines) *Cutter { return &Cutter{Excerpt: e, out: out} }
 
+// Line takes the next line. It does not keep it.
 func (c *Cutter) Line(l []byte) {
 	c.N++
 	switch {
@@ -81,8 +83,8 @@ func (c *Cutter) Line(l []byte) {
 	}
 }
 
-// middle judges a line that is neither of the head nor of the tail. What an
-// earlier cut says of itself stays as it is.
+// middle decides about a line between head and tail. It keeps the marks of an
+// earlier cut.
 func (c *Cutter) middle(l []byte) {
 	switch {
 	case IsOmission(l):
@@ -106,7 +108,7 @@ func (c *Cutter) middle(l []byte) {
 
 func (c *Cutter) omit() { c.omitted, c.cut = c.omitted+1, true }
 
-// VaryingMark says how many lines are left out here.
+// mark writes how many lines were omitted here.
 func (c *Cutter) mark() {
 	if c.omitted > 0 {
 		c.out.Write(Omission(c.omitted))
@@ -114,7 +116,7 @@ func (c *Cutter) mark() {
 	}
 }
 
-// end writes the tail, and tells whether anything was left out.
+// End writes the tail. It reports whether any line was omitted.
 func (c *Cutter) End() bool {
 	c.mark()
 	for i := range c.ring {

@@ -2,20 +2,20 @@ package text
 
 import "bytes"
 
-// feed gives a pass its lines while they are made: of a long text on a goroutine
-// of its own, since a pass takes about as long as all that is done before it. A
-// text that fits into one buffer is not worth that.
+// feed sends lines to a reader while they are written. It uses a goroutine if
+// the text does not fit into one buffer, since a strategy takes about as long
+// as all the work before it.
 type feed struct {
 	lines  func(text []byte)
-	chunks chan []byte // whole lines; nil until there are some
-	spare  chan []byte // buffers for more
+	chunks chan []byte // whole lines; nil before the first
+	spare  chan []byte // buffers for reuse
 	done   chan struct{}
 }
 
-// feedAhead is how many buffers a pass may be behind.
+// feedAhead is the number of buffers that may wait for the reader.
 const feedAhead = 3
 
-// take takes whole lines, with their ends, and gives an empty buffer for more.
+// take passes whole lines on and returns an empty buffer for more.
 func (f *feed) take(text []byte) []byte {
 	if f.chunks == nil {
 		f.chunks, f.spare, f.done = make(chan []byte, feedAhead), make(chan []byte, feedAhead), make(chan struct{})
@@ -41,7 +41,7 @@ func (f *feed) run() {
 	}
 }
 
-// end takes the last lines, and waits until the pass had all.
+// end passes the last lines on and waits until all were read.
 func (f *feed) end(text []byte) {
 	if f.chunks == nil {
 		f.lines(text)
@@ -51,7 +51,7 @@ func (f *feed) end(text []byte) {
 	f.stop()
 }
 
-// stop waits for the pass. It may be called again.
+// stop waits for the reader. It may be called more than once.
 func (f *feed) stop() {
 	if f.chunks != nil {
 		close(f.chunks)
@@ -60,7 +60,7 @@ func (f *feed) stop() {
 	}
 }
 
-// EachLine calls do with each whole line, and gives what is behind them.
+// EachLine calls do with each whole line and returns the rest of text.
 func EachLine(text []byte, do func(line []byte)) (rest []byte) {
 	for {
 		end := bytes.IndexByte(text, '\n')

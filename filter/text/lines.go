@@ -8,27 +8,28 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Lines is a text of whole lines, in memory and, when it grows, in a file. It
-// has no blank line at its begin or its end and no two in a row, since where
-// lines are taken out of a text, blank ones meet. It keeps the first error and
-// drops what comes after. It is not for concurrent use.
+// Lines is a text of whole lines, in memory and, when it grows, in a file.
+//
+// It drops blank lines at both ends and joins blank lines in a row, since
+// removing lines brings blank ones together. It keeps the first error and
+// ignores what is written after it. It is not safe for concurrent use.
 type Lines struct {
 	spool *executors.Spool
 	buf   []byte // not yet in spool
 	n     int    // lines
 	size  int64  // bytes
-	blank bool   // a blank line waits for what follows it
+	blank bool   // a blank line is pending
 	err   error
-	also  *feed // gets the lines too; nil for none
+	also  *feed // also reads the lines; may be nil
 }
 
-// BufferSize is how much is collected before it is written.
+// BufferSize is the number of bytes that are collected before they are written.
 const BufferSize = 64 << 10
 
-// NewLines makes an empty text. The caller closes it.
+// NewLines returns an empty text. The caller closes it.
 func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
 
-// Write adds a line, which must have no line end in it.
+// Write adds a line without a line feed.
 func (l *Lines) Write(line []byte) {
 	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
 		l.blank = l.n > 0
@@ -38,7 +39,7 @@ func (l *Lines) Write(line []byte) {
 	l.added(len(line))
 }
 
-// WriteString is Write.
+// WriteString is Write for a string.
 func (l *Lines) WriteString(line string) {
 	if len(line) == 0 || line[0] <= ' ' && strings.TrimSpace(line) == "" {
 		l.Write(nil)
@@ -48,7 +49,7 @@ func (l *Lines) WriteString(line string) {
 	l.added(len(line))
 }
 
-// endBlank writes the blank line that waits, and gives where the next one goes.
+// endBlank writes the pending blank line and returns the buffer to append to.
 func (l *Lines) endBlank() []byte {
 	if l.blank {
 		l.blank = false
@@ -77,16 +78,16 @@ func (l *Lines) flush() {
 	l.buf = l.buf[:0]
 }
 
-// Feed has do called with all lines that are written from here on, whole and with
-// their ends, on a goroutine of its own if they are many. It ends with [Lines.EndFeed]
-// or stop, which waits for do and may be called after EndFeed too. do must not
-// keep the text.
+// Feed calls do with all lines written from now on, whole and with their line
+// feeds. If there are many, do runs on a goroutine of its own. stop and
+// [Lines.EndFeed] end the feed and wait for do; both may be called. do must not
+// keep text.
 func (l *Lines) Feed(do func(text []byte)) (stop func()) {
 	l.also = &feed{lines: do}
 	return l.also.stop
 }
 
-// EndFeed passes the last lines to what Feed was given, and waits for it.
+// EndFeed passes the last lines to the function given to Feed and waits for it.
 func (l *Lines) EndFeed() {
 	f := l.also
 	l.also = nil
@@ -96,16 +97,16 @@ func (l *Lines) EndFeed() {
 	}
 }
 
-// Count is the number of lines.
+// Count returns the number of lines.
 func (l *Lines) Count() int { return l.n }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (l *Lines) Size() int64 { return l.size }
 
-// Err is the first error of writing.
+// Err returns the first error of writing.
 func (l *Lines) Err() error { return l.err }
 
-// Spool gives the text, which remains the Lines's own.
+// Spool returns the text, which l still owns.
 func (l *Lines) Spool() *executors.Spool {
 	l.flush()
 	return l.spool
@@ -117,7 +118,7 @@ func (l *Lines) Each(do func(line []byte)) error {
 	r := l.spool.Reader()
 	buf := make([]byte, 0, min(BufferSize, max(l.size, 512)))
 	for {
-		if len(buf) == cap(buf) { // a line longer than that
+		if len(buf) == cap(buf) { // a line longer than the buffer
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
@@ -132,5 +133,5 @@ func (l *Lines) Each(do func(line []byte)) error {
 	}
 }
 
-// Close gives memory and file back.
+// Close releases the memory and file of l.
 func (l *Lines) Close() { l.spool.Close() }

@@ -7,27 +7,32 @@ import (
 	"unicode/utf8"
 )
 
+// noiseTail ends the line that NoiseCount makes.
 const noiseTail = " noise lines removed)"
 
+// NoiseCount returns the line that stands for n lines of noise.
 func NoiseCount(n int) []byte {
 	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseTail...)
 }
 
+// IsNoiseCount reports whether a line was made by NoiseCount.
 func IsNoiseCount(l []byte) bool {
 	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseTail))
 }
 
+// PatternsTail occurs in the last line of a deduplicated log.
 const PatternsTail = " total lines)"
 
+// IsPatternCount reports whether a line is the last one of a deduplicated log.
 func IsPatternCount(l []byte) bool {
 	rest := l[DigitsEnd(l, 0):]
 	return len(rest) < len(l) && bytes.HasPrefix(rest, []byte(" unique patterns (")) && bytes.Contains(rest, []byte(PatternsTail))
 }
 
-// ShortenedMark is in a line without its middle.
+// ShortenedMark occurs in each line that Shorten made.
 const ShortenedMark = " bytes omitted) ... "
 
-// Shorten is a long line without its middle.
+// Shorten returns a long line without its middle, about size bytes long.
 func Shorten(l []byte, size int) []byte {
 	head, tail := size*3/4, len(l)-size/4
 	for head > 0 && !utf8.RuneStart(l[head]) {
@@ -39,12 +44,12 @@ func Shorten(l []byte, size int) []byte {
 	return fmt.Appendf(nil, "%s ... (%d"+ShortenedMark+"%s", l[:head], tail-head, l[tail:])
 }
 
-// IsFolded reports whether a line is one that folded made.
+// IsFolded reports whether a line stands for lines that a digest folded.
 func IsFolded(l []byte) bool {
 	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' && bytes.HasSuffix(l, []byte(") ...")) && !IsOmission(l)
 }
 
-// Squeeze appends a line with fewer blanks between its words.
+// Squeeze appends a line with at most two blanks in a row.
 func Squeeze(dst, l []byte) []byte {
 	in := len(l) - len(bytes.TrimLeft(l, " "))
 	dst = append(dst, l[:in]...)
@@ -62,7 +67,7 @@ func Squeeze(dst, l []byte) []byte {
 	return dst
 }
 
-// Prefix is the begin of a text, without half a character.
+// Prefix returns at most the first n bytes of l, and no part of a rune.
 func Prefix(l []byte, n int) []byte {
 	n = min(n, len(l))
 	for n > 0 && n < len(l) && !utf8.RuneStart(l[n]) {
@@ -71,7 +76,7 @@ func Prefix(l []byte, n int) []byte {
 	return l[:n]
 }
 
-// Omission is the line that stands for n lines.
+// Omission returns the line that stands for n omitted lines.
 func Omission(n int) []byte {
 	what := " lines"
 	if n == 1 {
@@ -80,7 +85,7 @@ func Omission(n int) []byte {
 	return append(strconv.AppendInt([]byte("... ("), int64(n), 10), what+" omitted) ..."...)
 }
 
-// IsOmission reports whether a line is one that omission made.
+// IsOmission reports whether a line was made by Omission.
 func IsOmission(l []byte) bool {
 	return bytes.HasPrefix(l, []byte("... (")) && bytes.HasSuffix(l, []byte(" omitted) ..."))
 }

@@ -2,19 +2,19 @@ package text
 
 import "bytes"
 
-// A log says the same again and again with another time, address, id or count.
-// normal makes equal what differs only by that. It is written by hand, since
-// regular expressions on every line of a log would cost more than all else.
+// A log repeats records with another time, address, id or count. Normalize
+// makes those equal. It is written by hand: regular expressions on every line
+// of a log would cost more than all other work.
 
-// VaryingMark stands for what varies.
+// VaryingMark stands for a part of a line that varies.
 const VaryingMark = '#'
 
-// Normalize appends to dst the text by which a line is compared. A strict one holds
-// apart what tells of different things: only times, addresses, long ids, sizes,
-// durations, processes and ports count as the same then, not plain numbers.
+// Normalize appends the text by which a line is compared. If strict, lines
+// about different things stay different: only times, addresses, long ids,
+// sizes, durations, processes and ports vary then, and plain numbers do not.
 func Normalize(dst, line []byte, strict bool) []byte {
 	n := normalising{dst: dst, line: line, strict: strict}
-	same := 0 // from here on up to at it stays as it is, which is not copied yet
+	same := 0 // line[same:at] is unchanged and not copied yet
 	for at := 0; at < len(line); {
 		start, kind := at, Class[line[at]]
 		switch b := line[at]; {
@@ -49,8 +49,8 @@ func Normalize(dst, line []byte, strict bool) []byte {
 	return append(n.dst, line[same:]...)
 }
 
-// joins reports whether what is behind a part of an id, a clock or a date joins it
-// to more.
+// joins reports whether the byte at end joins a part of an id, a clock or a
+// date to the next part.
 func joins(line []byte, end int) bool {
 	return end < len(line) && (line[end] == ':' || line[end] == '-' || line[end] == '/')
 }
@@ -61,7 +61,7 @@ type normalising struct {
 	strict    bool
 }
 
-// word takes the letters and digits up to end, which are of these kinds.
+// word normalises the letters and digits up to end, which are of these classes.
 func (n *normalising) word(end int, kind uint8) {
 	line, start := n.line, n.at
 	if kind&Letter == 0 && joins(line, end) {
@@ -99,8 +99,8 @@ func (n *normalising) literal(end int) {
 	n.at = end
 }
 
-// VaryingMark stands for the text up to end, and for the fraction and the unit that
-// follow.
+// mark writes VaryingMark for the text up to end, a fraction and a unit
+// included.
 func (n *normalising) mark(end int) {
 	line := n.line
 	for {
@@ -118,7 +118,7 @@ func (n *normalising) mark(end int) {
 	n.at = end
 }
 
-// fraction gives the end of a number that may have one.
+// fraction returns the end of a number with its fraction.
 func (n *normalising) fraction(end int) int {
 	for end+1 < len(n.line) && n.line[end] == '.' && Class[n.line[end+1]] == Digit {
 		for end++; end < len(n.line) && Class[n.line[end]] == Digit; end++ {
@@ -127,8 +127,8 @@ func (n *normalising) fraction(end int) int {
 	return end
 }
 
-// tells reports whether a number up to end tells of one thing and not another,
-// so that errors with different ones differ.
+// tells reports whether the number up to end identifies what a record is about,
+// so that errors with different numbers differ.
 func (n *normalising) tells(end int) bool {
 	line, start := n.line, n.at
 	if end-start >= 10 { // an epoch, an id
@@ -172,8 +172,8 @@ func (n *normalising) tells(end int) bool {
 	return true
 }
 
-// speaks reports whether a number up to end is one of the few that say what
-// happened: a status, an exit code, a level, none at all.
+// speaks reports whether the number up to end says what happened: a status, an
+// exit code, a level, or zero.
 func (n *normalising) speaks(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
@@ -196,7 +196,7 @@ func (n *normalising) speaks(end int) bool {
 	if len(k) < 2 {
 		return false
 	}
-	switch k[len(k)-1] { // of a few words only
+	switch k[len(k)-1] { // the last letters of the words below
 	case 's', 'S', 'e', 'E', 'l', 'L', 't', 'y', 'o', 'c', 'Y':
 	default:
 		return false
@@ -211,7 +211,7 @@ func (n *normalising) speaks(end int) bool {
 
 var speaking = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
 
-// failedStatus are the HTTP statuses from 400 on.
+// failedStatus holds the HTTP statuses of failures, from 400 on.
 var failedStatus = func() (table [200]bool) {
 	for _, status := range []int{400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 422, 423, 424, 425, 426, 428, 429, 431, 444, 451, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 521, 522, 523, 524, 525, 526, 530} {
 		table[status-400] = true
@@ -219,8 +219,8 @@ var failedStatus = func() (table [200]bool) {
 	return table
 }()
 
-// wordBefore gives the word before a value that begins at start: of level=30, of
-// "level": 30, of exit code 1.
+// wordBefore returns the word before a value that begins at start, as in
+// level=30, "level": 30 and exit code 1.
 func wordBefore(line []byte, start int) []byte {
 	end := start
 	for end > 0 && start-end < 5 && (line[end-1] == ' ' || line[end-1] == '=' || line[end-1] == ':' || line[end-1] == '"' || line[end-1] == '\'') {
@@ -233,7 +233,7 @@ func wordBefore(line []byte, start int) []byte {
 	return line[from:end]
 }
 
-// turns counts how often letters and digits take turns.
+// turns counts the changes between letters and digits.
 func turns(word []byte) (n int) {
 	for i := 1; i < len(word); i++ {
 		if (Class[word[i]] == Digit) != (Class[word[i-1]] == Digit) {
@@ -243,7 +243,7 @@ func turns(word []byte) (n int) {
 	return n
 }
 
-// isMeasure reports whether a word is a number and what it counts: 12ms, 4kB.
+// isMeasure reports whether a word is a number with a unit: 12ms, 4kB.
 func isMeasure(word []byte) bool {
 	i := 0
 	for i < len(word) && Class[word[i]] == Digit {
@@ -260,8 +260,8 @@ func isMeasure(word []byte) bool {
 	return true
 }
 
-// linkedEnd gives the end of a UUID, a clock, a date, an IPv6 or a hardware address
-// whose first part is from start to end; 0 if it is none.
+// linkedEnd returns the end of a UUID, a clock, a date, an IPv6 or a hardware
+// address whose first part is line[start:end]. It returns 0 for other text.
 func linkedEnd(line []byte, start, end int) int {
 	if start > 0 {
 		switch line[start-1] {
@@ -318,8 +318,8 @@ done:
 	return 0
 }
 
-// dateEnd gives the end of a date that begins with a number, and of the clock that
-// is joined to it: 2026-11-21T03:12:01Z, 21/Nov/2026:03:12:01.
+// dateEnd returns the end of a date that begins with a number, and of the clock
+// joined to it: 2026-11-21T03:12:01Z, 21/Nov/2026:03:12:01.
 func dateEnd(line []byte, start, end int) int {
 	sep := line[end]
 	if DigitsEnd(line, start) != end {
@@ -357,7 +357,8 @@ func hexadecimal(b []byte) bool {
 	return true
 }
 
-// FailedRequest reports whether a line of an access log has a status from 400 on.
+// FailedRequest reports whether a line of an access log has a status from 400
+// on.
 func FailedRequest(text []byte) bool {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], ' ')

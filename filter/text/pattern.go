@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// maxPattern is the longest regular expression of a rule, in characters.
+// maxPattern is the longest regular expression, in characters.
 const maxPattern = 512
 
-// maxProgram is the largest regular expression of a rule, in steps of its compiled
-// form: the time for a line is its length times that.
+// maxProgram is the largest regular expression, in instructions of its compiled
+// form. Matching a line takes its length times that.
 const maxProgram = 5000
 
-// Pattern is a regular expression over one line.
+// Pattern is a regular expression that is matched against one line.
 type Pattern struct {
 	Regexp *regexp.Regexp
 	tree   *syntax.Regexp
-	auto   func() *automaton // of it alone
+	auto   func() *automaton // of this expression alone
 }
 
-// Compile makes a pattern. The error says what is wrong with the expression.
+// Compile compiles an expression. The error says what is wrong with it.
 func Compile(expr string) (*Pattern, error) {
 	if n := len([]rune(expr)); n > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d characters, and %d is the most", n, maxPattern)
@@ -45,7 +45,7 @@ func Compile(expr string) (*Pattern, error) {
 	return p, nil
 }
 
-// match reports whether the expression is found in the line.
+// Match reports whether the expression occurs in the line.
 func (p *Pattern) Match(line []byte) bool {
 	if a := p.auto(); a != nil {
 		if found, known := a.match(line); known {
@@ -55,7 +55,7 @@ func (p *Pattern) Match(line []byte) bool {
 	return p.Regexp.Match(line)
 }
 
-// submatch gives the first match and its groups, nil if there is none.
+// Submatch returns the first match and its groups, or nil.
 func (p *Pattern) Submatch(line []byte) [][]byte {
 	if !p.Match(line) {
 		return nil
@@ -63,13 +63,13 @@ func (p *Pattern) Submatch(line []byte) [][]byte {
 	return p.Regexp.FindSubmatch(line)
 }
 
-// Patterns is a set of patterns, of which any may match.
+// Patterns is a set of patterns.
 type Patterns struct {
 	list []*Pattern
 	auto func() *automaton
 }
 
-// CompileAll makes a set; the error is that of the first that is wrong.
+// CompileAll compiles a set. The error is that of the first invalid expression.
 func CompileAll(exprs []string) (*Patterns, error) {
 	set := &Patterns{}
 	for _, expr := range exprs {
@@ -82,6 +82,7 @@ func CompileAll(exprs []string) (*Patterns, error) {
 	return set, nil
 }
 
+// Add adds a pattern to the set, which must not be in use yet.
 func (s *Patterns) Add(p *Pattern) {
 	s.list = append(s.list, p)
 	s.auto = sync.OnceValue(func() *automaton {
@@ -93,7 +94,7 @@ func (s *Patterns) Add(p *Pattern) {
 	})
 }
 
-// match reports whether any of the set is found in the line.
+// Match reports whether any of the patterns occurs in the line.
 func (s *Patterns) Match(line []byte) bool {
 	if s == nil || len(s.list) == 0 {
 		return false
@@ -111,8 +112,7 @@ func (s *Patterns) Match(line []byte) bool {
 	return false
 }
 
-// CompileOnce compiles expressions that are known to be right, when they are
-// first needed.
+// CompileOnce compiles valid expressions when they are first needed.
 func CompileOnce(exprs ...string) func() *Patterns {
 	return sync.OnceValue(func() *Patterns {
 		set, err := CompileAll(exprs)

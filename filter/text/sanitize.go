@@ -7,30 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the longest line, in bytes, that is looked at as a whole; a longer
-// one goes on in pieces.
+// MaxLine is the longest line, in bytes, that is processed as a whole. A longer
+// one is processed in pieces.
 const MaxLine = 64 << 10
 
-// Sanitizer makes lines of what a command wrote to a terminal: without escape
-// sequences and other control characters, of what was overwritten in place only
-// the last state, runs of blank lines as one, and valid UTF-8. It is an
-// io.Writer; End must be called after the last write.
+// Sanitizer turns the output of a command into lines of valid UTF-8 without
+// escape sequences and other control characters. Of text overwritten in place
+// only the last state stays, and runs of blank lines become one. It is an
+// io.Writer; call End after the last write.
 //
-// An overwritten state that tells of an error is kept as a line of its own:
-// some tools print those between two states of a progress bar.
+// An overwritten state that reports a problem becomes a line of its own, since
+// some tools print errors between two states of a progress bar.
 type Sanitizer struct {
-	// Emit takes each line, without its end; the line is valid until Emit
-	// returns.
+	// Emit receives each line, without its line feed. The line is valid until
+	// Emit returns.
 	Emit func(line []byte)
 
-	raw   []byte // the begin of a line whose end was not written yet
-	clean []byte // the current state of the line, while it is sanitised
-	long  bool   // raw goes on a line of which a piece was emitted
-	begun bool   // something was emitted
-	blank bool   // a blank line waits for what follows it
+	raw   []byte // the beginning of a line that has not ended
+	clean []byte // the current state of the line
+	long  bool   // raw continues a line whose beginning was emitted
+	begun bool   // a line was emitted
+	blank bool   // a blank line is pending
 }
 
-// Write takes more output.
+// Write sanitises more output. It never fails.
 func (s *Sanitizer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -53,7 +53,7 @@ func (s *Sanitizer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// End takes the end of the output.
+// End sanitises the last line.
 func (s *Sanitizer) End() {
 	if len(s.raw) > 0 {
 		s.lines(s.raw)
@@ -62,7 +62,7 @@ func (s *Sanitizer) End() {
 	s.long = false
 }
 
-// pieces emits of a line without an end what is too long to wait for it.
+// pieces emits the beginning of a line that is too long to wait for its end.
 func (s *Sanitizer) pieces() {
 	for len(s.raw) > MaxLine {
 		n := s.piece(s.raw[:MaxLine])
@@ -86,10 +86,11 @@ func (s *Sanitizer) lines(line []byte) {
 	s.line(line)
 }
 
-// SafeCut is how much of a long line may be cut off so that no credential is in both
-// parts: up to a byte that parts values, and no name from its value.
+// SafeCut returns how much of a long line can be cut off without cutting a
+// credential: up to a separator of values, but not between a name and its
+// value.
 func SafeCut(line []byte) int {
-	const around = 1 << 10 // bytes; a longer value is no credential, mostly
+	const around = 1 << 10 // bytes; longer values are rarely credentials
 	from := max(0, len(line)-around)
 	for to := len(line); to > from; {
 		i := from + bytes.LastIndexAny(line[from:to], ",; \t&")
@@ -104,10 +105,10 @@ func SafeCut(line []byte) int {
 	return len(line)
 }
 
-// piece is how much of a long line may be cut off: not in a rune, nor in an
-// escape sequence.
+// piece returns how much of a long line can be cut off without cutting a rune
+// or an escape sequence.
 func (s *Sanitizer) piece(line []byte) int {
-	const longest = 256 // no sequence of sense is longer
+	const longest = 256 // bytes; no meaningful sequence is longer
 	n := SafeCut(line)
 	if esc := bytes.LastIndexByte(line[n-longest:n], escape); esc >= 0 {
 		at := n - longest + esc
@@ -126,7 +127,7 @@ func (s *Sanitizer) piece(line []byte) int {
 	return n
 }
 
-// PlainByte are the bytes that need no work.
+// PlainByte reports the bytes that stay as they are.
 var PlainByte = func() (table [256]bool) {
 	for b := range table {
 		table[b] = b == '\t' || b >= ' ' && b != 0x7f
@@ -141,7 +142,7 @@ func (s *Sanitizer) line(line []byte) {
 		s.emit(line)
 		return
 	}
-	if !utf8.Valid(line) { // first: what is taken out must not make characters of what is left
+	if !utf8.Valid(line) { // first, so that removing bytes cannot form new runes
 		line = bytes.ToValidUTF8(line, replacement)
 	}
 	for i, b := range line {
@@ -153,13 +154,14 @@ func (s *Sanitizer) line(line []byte) {
 	s.emit(line)
 }
 
-// printable reports whether there is nothing but ASCII without control characters
-// in a line, save tabs.
+// printable reports whether a line is ASCII without control characters other
+// than tabs.
 func printable(line []byte) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(line); i += 8 {
-		// The highest bit of each byte: it is less than a blank, DEL, or more.
+		// The highest bit of each byte is set if the byte is below a blank, is
+		// DEL, or is not ASCII.
 		x := binary.LittleEndian.Uint64(line[i:])
 		if ((x-' '*each)|(x+each)|x)&high == 0 {
 			continue
@@ -185,7 +187,7 @@ const (
 	bell   = 0x07
 )
 
-// controlled sanitises a line that has control characters, from the first on.
+// controlled sanitises a line whose first control character is at first.
 func (s *Sanitizer) controlled(line []byte, first int) {
 	s.clean = append(s.clean[:0], line[:first]...)
 	for i := first; i < len(line); {
@@ -223,8 +225,8 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 	s.emit(s.clean)
 }
 
-// overwrite goes back to the begin of the line. The state so far is dropped,
-// unless it tells of an error.
+// overwrite returns to the start of the line. It drops the current state unless
+// that reports a problem.
 func (s *Sanitizer) overwrite() {
 	if Important(s.clean) {
 		s.emit(s.clean)
@@ -246,8 +248,8 @@ func (s *Sanitizer) emit(line []byte) {
 	s.Emit(line)
 }
 
-// sequence gives the length of the escape sequence that line begins with, and
-// whether it is all there.
+// sequence returns the length of the escape sequence that line begins with.
+// whole reports whether it is complete.
 func sequence(line []byte) (n int, whole bool) {
 	if len(line) < 2 {
 		return len(line), false
@@ -263,12 +265,12 @@ func sequence(line []byte) (n int, whole bool) {
 				return i + 1, true
 			case line[i] == escape && i+1 < len(line) && line[i+1] == '\\':
 				return i + 2, true
-			case line[i] == escape || line[i] == '\r': // never ended
+			case line[i] == escape || line[i] == '\r': // unterminated
 				return i, true
 			}
 		}
 		return len(line), false
-	case b >= 0x20 && b < 0x30: // charsets and the like: intermediates, then one more
+	case b >= 0x20 && b < 0x30: // such as character sets: intermediate bytes and a final one
 		for i := 2; i < len(line); i++ {
 			switch b := line[i]; {
 			case b >= 0x30 && b < 0x7f:
@@ -284,8 +286,8 @@ func sequence(line []byte) (n int, whole bool) {
 	return 1, true
 }
 
-// parameters gives the length of what follows a control sequence introducer, its
-// final byte included. A byte that cannot be in one ends it.
+// parameters returns the length of the rest of a control sequence, its final
+// byte included. An impossible byte ends it.
 func parameters(line []byte) int {
 	for i, b := range line {
 		switch {
@@ -298,8 +300,8 @@ func parameters(line []byte) int {
 	return len(line)
 }
 
-// restarts reports whether an escape sequence goes back to the begin of the
-// line, or empties it.
+// restarts reports whether an escape sequence returns to the start of the line
+// or erases it.
 func restarts(seq []byte) bool {
 	if len(seq) < 3 || seq[1] != '[' {
 		return false
@@ -313,18 +315,18 @@ func restarts(seq []byte) bool {
 	return false
 }
 
-// Sanitize is a Sanitizer for a text in memory. Each line of the result ends in
-// a line feed.
+// Sanitize sanitises a text in memory. Each line of the result ends in a line
+// feed.
 func Sanitize(text []byte) []byte {
 	var out []byte
 	s := Sanitizer{Emit: func(line []byte) { out = append(append(out, line...), '\n') }}
-	_, _ = s.Write(text) // cannot fail
+	_, _ = s.Write(text) // never fails
 	s.End()
 	return out
 }
 
-// TextHasControls reports whether a text of several lines looks different in a
-// terminal: see drawn.
+// TextHasControls reports whether any line of a text has control characters.
+// The carriage return of a CR LF does not count.
 func TextHasControls(text string) bool {
 	for line := range strings.Lines(text) {
 		if HasControls(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")) {
@@ -334,8 +336,8 @@ func TextHasControls(text string) bool {
 	return false
 }
 
-// HasControls reports whether a line has control characters besides tabs, so that a
-// terminal shows something else than its bytes.
+// HasControls reports whether a line has control characters other than tabs, so
+// that a terminal shows something other than its bytes.
 func HasControls[T string | []byte](line T) bool {
 	for i := range len(line) {
 		if b := line[i]; !PlainByte[b] || b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0 {
@@ -345,8 +347,8 @@ func HasControls[T string | []byte](line T) bool {
 	return false
 }
 
-// WithoutControls returns a text without control characters but line feeds and tabs.
-// One that has no others stays as it is.
+// WithoutControls returns a sanitised text. A text without control characters
+// stays as it is.
 func WithoutControls(text string) string {
 	if !strings.Contains(text, "\r") && !TextHasControls(text) {
 		return text

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Important reports whether a line, whatever wrote it, likely tells of what went
-// wrong: an error, a failure, a warning, a crash.
+// Important reports whether a line likely reports a problem: an error, a
+// failure, a warning or a crash.
 func Important(line []byte) bool { return importantWords.Find(line) }
 
 var importantWords = NewWords(
@@ -14,25 +14,25 @@ var importantWords = NewWords(
 	"segmentation fault", "core dumped", "assert", "abort", "killed", "timed out", "timeout", "conflict", "unauthorized", "forbidden", "out of memory", "oom", "invalid", "unexpected", "mismatch", "deprecated", "vulnerab",
 )
 
-// words finds any of several words in a line, whatever the case of their ASCII
+// Words finds any of several words in a line, ignoring the case of ASCII
 // letters.
-type words struct {
+type Words struct {
 	table func() *wordTable
 }
 
-// wordTable is what words looks by: the first three bytes, five bits of each, which
-// are the same for small letters and capitals.
+// wordTable indexes the words by their first three bytes, five bits each, which
+// are the same for both cases of a letter.
 type wordTable struct {
-	third [1 << 10]uint32   // bits of the third, by the first two
+	third [1 << 10]uint32   // bits of the third byte, by the first two
 	words [1 << 10][][]byte // in lower case, by the same
 }
 
 func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// NewWords makes words of at least three bytes each. The table is made when it is
-// first needed: most are never, in a process.
-func NewWords(list ...string) *words {
-	return &words{table: sync.OnceValue(func() *wordTable {
+// NewWords makes a set of words of at least three bytes each. It builds the
+// table when it is first needed, since a process uses few of the sets.
+func NewWords(list ...string) *Words {
+	return &Words{table: sync.OnceValue(func() *wordTable {
 		t := &wordTable{}
 		for _, text := range list {
 			lower := bytes.ToLower([]byte(text))
@@ -44,7 +44,8 @@ func NewWords(list ...string) *words {
 	})}
 }
 
-func (w *words) Find(line []byte) bool {
+// Find reports whether any of the words occurs in the line.
+func (w *Words) Find(line []byte) bool {
 	if len(line) < 3 {
 		return false
 	}
@@ -60,7 +61,7 @@ func (w *words) Find(line []byte) bool {
 	return false
 }
 
-// begins reports whether a line begins with any of the words that begin so.
+// begins reports whether a line begins with any of the words at an index.
 func (t *wordTable) begins(line []byte, at int) bool {
 	for _, word := range t.words[at] {
 		if HasPrefixFold(line, word) {
@@ -70,7 +71,8 @@ func (t *wordTable) begins(line []byte, at int) bool {
 	return false
 }
 
-// HasPrefixFold reports whether line begins with word, which is in lower case.
+// HasPrefixFold reports whether line begins with word, ignoring case. word is
+// in lower case.
 func HasPrefixFold(line, word []byte) bool {
 	if len(line) < len(word) {
 		return false

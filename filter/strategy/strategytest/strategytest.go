@@ -15,7 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Check holds a strategy to what all of them promise, on any text.
+// Check tests the promises of all strategies on one text: the result is not
+// larger, is valid UTF-8, and does not change when it is filtered again.
 func Check(t *testing.T, s strategy.Strategy, body string) {
 	t.Helper()
 	body = string(text.Sanitize([]byte(body)))
@@ -33,7 +34,8 @@ func Check(t *testing.T, s strategy.Strategy, body string) {
 	}
 }
 
-// Pass is a text after one rule, which keeps it where it would not get shorter.
+// Pass returns a text after one strategy. The text stays as it is if it would
+// not get shorter.
 func Pass(t testing.TB, s strategy.Strategy, run strategy.Run, body string) string {
 	t.Helper()
 	in, out := text.NewLines(), text.NewLines()
@@ -52,7 +54,7 @@ func Pass(t testing.TB, s strategy.Strategy, run strategy.Run, body string) stri
 	return Text(t, out)
 }
 
-// Benchmark runs a strategy alone over the outputs of a rule.
+// Benchmark runs a strategy alone over a text.
 func Benchmark(b *testing.B, s strategy.Strategy, run strategy.Run, body []byte) {
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte{'\n'}), []byte{'\n'})
 	b.SetBytes(int64(len(body)))
@@ -79,7 +81,7 @@ func SampleDirs(own string) []string {
 	return dirs
 }
 
-// Text reads all of a Lines.
+// Text returns the contents of l.
 func Text(t testing.TB, l *text.Lines) string {
 	t.Helper()
 	b, err := io.ReadAll(l.Spool().Reader())
@@ -97,7 +99,8 @@ func Difference(a, b string) string {
 	return fmt.Sprintf("different at byte %d: %q, not %q", i, b[i:min(len(b), i+80)], a[i:min(len(a), i+80)])
 }
 
-// Make makes a strategy of parameters in TOML, on a line, divided by commas.
+// Make makes a strategy. The parameters are TOML on one line, separated by
+// commas.
 func Make(t testing.TB, build strategy.Constructor, parameters string) strategy.Strategy {
 	t.Helper()
 	s, err := Build(build, parameters)
@@ -107,7 +110,7 @@ func Make(t testing.TB, build strategy.Constructor, parameters string) strategy.
 	return s
 }
 
-// Build is made for parameters that may be wrong.
+// Build is Make for parameters that may be invalid.
 func Build(build strategy.Constructor, parameters string) (strategy.Strategy, error) {
 	var table struct{ Strategy strategy.Params }
 	if err := toml.Unmarshal([]byte("strategy = { "+parameters+" }"), &table); err != nil {
@@ -116,7 +119,7 @@ func Build(build strategy.Constructor, parameters string) (strategy.Strategy, er
 	return build(table.Strategy)
 }
 
-// Filter puts a text through one strategy.
+// Filter returns a text after one strategy, and the strategy's confidence.
 func Filter(t testing.TB, s strategy.Strategy, run strategy.Run, body string) (string, strategy.Confidence) {
 	t.Helper()
 	out := text.NewLines()
@@ -132,10 +135,10 @@ func Filter(t testing.TB, s strategy.Strategy, run strategy.Run, body string) (s
 	return Text(t, out), c
 }
 
-// Numbered are n lines.
+// Numbered returns lines with the numbers from from to to.
 func Numbered(from, to int) string { return NumberedAs("line %d\n", from, to) }
 
-// NumberedAs writes a format once for each number.
+// NumberedAs formats each number from from to to.
 func NumberedAs(format string, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
