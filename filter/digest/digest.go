@@ -11,45 +11,48 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// digest drops what a tool says of its way, names together what it says of many
-// things alike, and keeps the rest.
+// digest drops progress, joins similar lines and keeps the rest.
 type digest struct {
 	noise, keep *text.Patterns
-	last        *text.Patterns // of a run of these only the last stays
-	lead        *text.Patterns // stays before what tells of errors
-	heads       *text.Patterns // stay before another line that stays
+	last        *text.Patterns // only the last of consecutive matches stays
+	lead        *text.Patterns // the last match stays before a line that reports a problem
+	heads       *text.Patterns // the last match stays before another line that stays
 	folds       []fold
-	foldable    *text.Patterns // any of folds
+	foldable    *text.Patterns // matches any of folds
 	blocks      []block
-	blockBegins *text.Patterns // any of blocks
-	others      *text.Patterns // any but noise and keep
+	blockBegins *text.Patterns // matches the begin of any of blocks
+	others      *text.Patterns // matches any pattern but noise and keep
 	diffstat    bool
 	max         int
 	text.Excerpt
 }
 
-// block is a part of a text that goes: from a line to the next one that is
-// another part's.
+// block is a part of a text to drop: from a line up to the next line of another
+// part.
 type block struct {
 	begin, end *text.Pattern
-	whole      bool // nothing of it stays
-	max        int  // lines, so that a begin whose end never comes takes no more
+	whole      bool // no line of it stays
+	max        int  // limit of lines, for a block whose end never comes
 }
 
-// newDigest makes the strategy "digest". Lines that match one of patterns go,
-// and of a run of lines that match one of last only the last stays. Of lines that
-// match one of lead one stays before the next line that tells of an error, since
-// that does not name what it is of; one that matches one of heads stays before any
-// other line that stays, up to the next head. A block goes
-// from a line that matches its begin to before one that matches its end. What
-// matches one of keep stays all the same, in a block that does not go as a whole
-// also what tells of errors. Of
-// lines that match the pattern of a fold the first ones stay, and of the others
-// the names, which are its first group, stand together in one line; the last of the
-// states, which are its second group, counts for each name, and its third group
-// stands behind the name. With diffstat, lines
-// such as git's of changed files get short. Of what is left more than max_lines,
-// the first head and last tail lines stay, and what tells of errors.
+// newDigest makes the strategy "digest". It drops these lines:
+//
+//   - matches of patterns
+//   - matches of last, except the last of consecutive ones
+//   - matches of lead, except the last one before a line that reports a problem
+//   - matches of heads, except the last one before another line that stays
+//   - blocks, from a match of begin up to a match of end
+//
+// Matches of keep stay all the same, and so do lines that report problems in a
+// block that is not dropped as a whole.
+//
+// A fold joins the matches of its pattern after the first ones. Its line lists
+// their names, which are the first group. The second group is the state of a
+// name, of which the last counts, and the third group follows the name.
+//
+// With diffstat, git's statistics of changed files are shortened. If more than
+// max_lines lines are left, the first head and last tail lines stay, and those
+// that report problems.
 func newDigest(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
@@ -82,7 +85,7 @@ type digestParams struct {
 	Tail     *int `toml:"tail"`
 }
 
-// digestDefaults are what is not said.
+// digestDefaults returns the default parameters.
 func digestDefaults() digestParams { return digestParams{MaxLines: 400} }
 
 func readDigest(p strategy.Params) (*digest, error) {
@@ -178,21 +181,21 @@ type digesting struct {
 	*digest
 	run     strategy.Run
 	out     *text.Lines
-	rest    *text.Lines // what is left
-	in      *block      // that is being dropped
+	rest    *text.Lines // the lines that stay
+	in      *block      // the block that is being dropped
 	inLines int
-	held    []byte // the last line of a run
+	held    []byte // the last of consecutive matches of last
 	holds   bool
-	leader  []byte // what the next error may be of
+	leader  []byte // the last match of lead
 	leads   bool
-	head    []byte // what the next line that stays is below
-	headed  bool   // head waits for one
+	head    []byte // the last match of heads
+	headed  bool   // head is pending
 	folded  []folding
-	again   [][]byte // what an earlier pass wrote of folds
+	again   [][]byte // folds of an earlier pass
 	changed bool
-	cut     bool   // an earlier pass has left lines out: what is left of a text does not always tell what they were
-	gone    []byte // the last line that went while nothing was left: better than no line at all
-	told    bool   // something of what is left tells how it went
+	cut     bool   // an earlier pass omitted lines, so the rest may not show what they were
+	gone    []byte // the last dropped line while no line stayed, which is better than an empty result
+	told    bool   // a line that stays shows the outcome
 	short   []byte
 }
 
@@ -223,8 +226,8 @@ func (g *digesting) Line(l []byte) {
 	}
 }
 
-// other takes a line that is more than noise or what stays. It reports false for
-// one that stays all the same.
+// other handles a line that matches anything but noise and keep. It reports
+// false if the line stays.
 func (g *digesting) other(l []byte) bool {
 	switch {
 	case g.blockBegins.Match(l) && !g.keep.Match(l):
@@ -283,7 +286,7 @@ func (g *digesting) release() {
 	}
 }
 
-// begins begins a block.
+// begins starts a block.
 func (g *digesting) begins(l []byte) {
 	for i := range g.blocks {
 		if g.blocks[i].begin.Match(l) {
@@ -293,10 +296,11 @@ func (g *digesting) begins(l []byte) {
 	}
 }
 
-// inBlock reports whether a line is a block's, and keeps it if it has to stay.
+// inBlock reports whether a line belongs to the block. It keeps the line if it
+// has to stay.
 func (g *digesting) inBlock(l []byte) bool {
 	g.inLines++
-	if g.in.begin.Match(l) { // before its end, which may look alike
+	if g.in.begin.Match(l) { // before the end, which may match too
 		g.inLines = 0
 		return true
 	}
@@ -305,7 +309,7 @@ func (g *digesting) inBlock(l []byte) bool {
 		return false
 	}
 	if !g.in.whole && (text.Important(l) || g.keep.Match(l)) {
-		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) || g.heads.Match(l) || g.foldable.Match(l) || text.IsFolded(l) { // as outside
+		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) || g.heads.Match(l) || g.foldable.Match(l) || text.IsFolded(l) { // as outside of blocks
 			return false
 		}
 		g.write(l)
@@ -322,7 +326,7 @@ func (g *digesting) End() strategy.Confidence {
 	switch {
 	case g.cut, !g.changed && !long:
 		return strategy.Fallback
-	case g.run.Exit != 0 && !g.told: // what would be left does not tell what is wrong
+	case g.run.Exit != 0 && !g.told: // the rest would not show what is wrong
 		return strategy.Fallback
 	}
 	if g.rest.Count() == 0 && len(folded) == 0 {

@@ -1,10 +1,11 @@
-// Package digest holds the strategy digest, which drops lines and blocks and folds
-// lines alike, and those built on it: build_steps, terraform, kubectl and gh_log.
+// Package digest holds the strategy digest, which drops lines and blocks and
+// joins similar lines, and the strategies built on it: build_steps, terraform,
+// kubectl and gh_log.
 package digest
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// Strategies are the constructors of this family, by the type that rules name.
+// Strategies are the constructors of this family by type.
 var Strategies = map[string]strategy.Constructor{
 	"digest":      newDigest,
 	"build_steps": newBuildSteps,

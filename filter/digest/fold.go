@@ -7,14 +7,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// fold tells which lines say alike of many things what they are.
+// fold joins lines that say the same of different things.
 type fold struct {
 	pattern *text.Pattern
-	as      string // what the things are; empty if the pattern's second group says it, and the third one more of each
-	first   int    // lines that stay
+	as      string // the state of the things; empty if the second group of the pattern is the state, and the third more about each
+	first   int    // number of lines to keep
 }
 
-// The most of folded names that are kept: in all, and written of one kind.
+// Limits of the names of a fold: held in all, and written for each state.
 const (
 	maxNames    = 20_000
 	shownNames  = 60
@@ -26,12 +26,11 @@ type folding struct {
 	seen   int
 	order  []string
 	states map[string]string
-	more   map[string]string // of a name, what stands behind it
-	beyond int               // names that were too many
+	more   map[string]string // text after a name
+	beyond int               // names beyond the limit
 }
 
-// fold takes a line into the fold that it is of. It reports false for a line
-// that stays.
+// fold adds a line to its fold. It reports false for a line that stays.
 func (g *digesting) fold(l []byte) bool {
 	for i, f := range g.folds {
 		m := f.pattern.Submatch(l)
@@ -80,7 +79,7 @@ func (s *folding) insert(name, state string) {
 	s.states[name] = state
 }
 
-// unfold gives the lines that stand for what was folded, after those of an
+// unfold returns the lines that stand for folded ones, after those of an
 // earlier pass.
 func (g *digesting) unfold() [][]byte {
 	lines := g.again
@@ -90,7 +89,7 @@ func (g *digesting) unfold() [][]byte {
 	return lines
 }
 
-// lines are one for each state.
+// lines returns a line for each state.
 func (s *folding) lines() (lines [][]byte) {
 	var kinds []string
 	names := map[string][]string{}
@@ -114,8 +113,8 @@ func (s *folding) lines() (lines [][]byte) {
 	return lines
 }
 
-// folded is the line that stands for n lines of a kind, with as many of the names
-// as fit.
+// folded returns the line that stands for n lines with a state, with as many
+// names as fit.
 func folded(n int, kind string, names []string, most int) []byte {
 	l := strconv.AppendInt([]byte("... ("), int64(n), 10)
 	l = append(append(l, ' '), kind...)

@@ -7,12 +7,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// ghLog is a digest of the logs of runs: their lines without job, step and time.
+// ghLog is a digest of logs of runs, without job, step and time on each line.
 type ghLog struct{ *digest }
 
-// newGHLog makes the strategy "gh_log": a digest of the logs that gh shows of
-// runs. The name of a job and its step stands once before their lines, and what a
-// group folds away stays only where it tells of errors.
+// newGHLog makes the strategy "gh_log": a digest of the logs that gh shows. The
+// name of a job and its step is written once before their lines. Of a collapsed
+// group only lines that report problems stay.
 func newGHLog(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
@@ -28,7 +28,7 @@ func (g ghLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 type running struct {
 	*digesting
 	place []byte // job and step of the current lines
-	group bool   // in lines that are folded away
+	group bool   // within a collapsed group
 }
 
 func (r *running) Line(l []byte) {
@@ -57,7 +57,7 @@ func (r *running) Line(l []byte) {
 	r.digesting.Line(body)
 }
 
-// runLine divides a line of a log: job, tab, step, tab, time, text.
+// runLine splits a line of a log: job, tab, step, tab, time, text.
 func runLine(l []byte) (place, text []byte, ok bool) {
 	first := bytes.IndexByte(l, '\t')
 	if first <= 0 {

@@ -10,16 +10,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// kubectl is a digest of what kubectl tells: of tables the rows of what is not
-// well, of descriptions what tells of the state.
+// kubectl keeps unhealthy rows of tables and status fields of descriptions.
 type kubectl struct {
 	*digest
 	rows int
 }
 
-// newKubectl makes the strategy "kubectl": a digest that also cuts tables, where
-// of what is well the first max_rows rows stay and names of the others, and
-// takes out of descriptions and manifests what only the cluster needs.
+// newKubectl makes the strategy "kubectl": a digest that also shortens tables,
+// descriptions and manifests. Of healthy rows the first max_rows stay, and
+// names of the others. Fields that only the cluster needs are dropped.
 func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		digestParams
@@ -47,16 +46,16 @@ type clustering struct {
 	rows      int
 	describes bool
 	keys      *text.Patterns
-	header    [][]byte // of the current table; nil outside
+	header    [][]byte // of the current table; nil outside of tables
 	cells     [][]byte
-	well      int // rows
+	well      int // healthy rows
 	more      []healthy
-	skips     bool // what is deeper than indent
+	skips     bool // dropping lines that are indented deeper than indent
 	indent    int
 	line      []byte
 }
 
-// clusterKeys are parts of descriptions and manifests that only the cluster needs.
+// clusterKeys are fields that only the cluster needs.
 var clusterKeys = text.CompileOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
 
 func (c *clustering) Line(l []byte) {
@@ -93,7 +92,7 @@ func (c *clustering) Line(l []byte) {
 	c.digesting.Line(l)
 }
 
-// split divides a row where there are two blanks or more, or a tab.
+// split splits a row at two or more blanks or a tab.
 func (c *clustering) split(l []byte) [][]byte {
 	c.cells = c.cells[:0]
 	for l = bytes.TrimSpace(l); len(l) > 0; {
@@ -101,7 +100,7 @@ func (c *clustering) split(l []byte) [][]byte {
 		if i < 0 {
 			i = len(l)
 		}
-		if tab := bytes.IndexByte(l[:i], '\t'); tab >= 0 { // helm's
+		if tab := bytes.IndexByte(l[:i], '\t'); tab >= 0 { // a table of helm
 			i = tab
 		}
 		c.cells = append(c.cells, bytes.TrimRight(l[:i], " "))
@@ -110,7 +109,7 @@ func (c *clustering) split(l []byte) [][]byte {
 	return c.cells
 }
 
-// joined is the row that was split, without what pads it.
+// joined returns the split row without padding.
 func (c *clustering) joined(l []byte) []byte {
 	c.line = c.line[:0]
 	for i, cell := range c.cells {
@@ -123,7 +122,7 @@ func (c *clustering) joined(l []byte) []byte {
 	return c.line
 }
 
-// isTableHeader reports whether a line has the names of columns, in upper case.
+// isTableHeader reports whether a line consists of column names in upper case.
 func isTableHeader(l []byte) bool {
 	if !bytes.Contains(l, []byte("  ")) && bytes.IndexByte(l, '\t') < 0 || l[0] < 'A' || l[0] > 'Z' || len(l) < 8 {
 		return false
@@ -143,7 +142,7 @@ func isTableHeader(l []byte) bool {
 	return true
 }
 
-// row takes a row of a table. It reports false for a line that is none.
+// row handles a row of a table. It reports false for other lines.
 func (c *clustering) row(l []byte) bool {
 	if len(c.split(l)) != len(c.header) {
 		return false
@@ -165,22 +164,21 @@ func (c *clustering) row(l []byte) bool {
 	return true
 }
 
-// healthy are rows of one state that are only counted, and the names of the
-// first.
+// healthy are rows of one state that are counted, with the names of the first.
 type healthy struct {
 	state string
 	n     int
 	names []string
 }
 
-// The most of states, and of names of one.
+// Limits of states, and of names of one state.
 const (
 	maxHealthy  = 200
 	stateNames  = 10
 	otherStates = "more"
 )
 
-// add counts the current row, which is l.
+// add counts the current row l.
 func (c *clustering) add(l []byte) {
 	state := append(c.line[:0], "more"...)
 	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" ", "REASON"}, {" ", "VERSION"}, {" in ", "NAMESPACE"}} {
@@ -197,7 +195,7 @@ func (c *clustering) add(l []byte) {
 	if i < 0 {
 		i = len(c.more)
 		c.more = append(c.more, healthy{state: string(state)})
-		if c.column("REASON") != nil { // what happened once may matter, though all is well
+		if c.column("REASON") != nil { // an event that happened once may matter, even a healthy one
 			c.write(c.joined(l))
 			return
 		}
@@ -225,8 +223,8 @@ func (c *clustering) column(name string) []byte {
 	return c.cells[i]
 }
 
-// isWell reports whether a row tells that all is well; known is false if it does
-// not tell.
+// isWell reports whether a row is healthy. known is false if the row does not
+// say.
 func (c *clustering) isWell() (well, known bool) {
 	well = true
 	judge := func(ok bool) { well, known = well && ok, true }

@@ -8,13 +8,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// buildSteps is a digest of the output of an image's build: of steps that
-// succeeded only warnings stay, of one that failed or did not end its name and its
-// output.
+// buildSteps is a digest of image builds. Steps that succeeded keep only
+// warnings; others keep their name and output.
 type buildSteps struct{ *digest }
 
-// newBuildSteps makes the strategy "build_steps": a digest whose patterns are used
-// on the output of the steps too, for docker and what resembles it.
+// newBuildSteps makes the strategy "build_steps" for docker and similar
+// programs. Its patterns also apply to the output of the steps.
 func newBuildSteps(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
@@ -27,38 +26,38 @@ func (b buildSteps) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &building{digesting: b.begin(run, out)}
 }
 
-// stepOutput is how the output of a step is cut that did not succeed.
+// stepOutput cuts the output of a step that did not succeed.
 var stepOutput = text.Excerpt{Head: 5, Tail: 40, Context: 6}
 
-// stepTests are what tests tell of a failure, besides its name.
+// stepTests match what tests report of a failure, besides its name.
 var stepTests = text.CompileOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
 
-// maxSteps bounds the steps that are underway at once, and maxStepWarnings the
-// lines that stay of one that succeeded.
+// maxSteps limits the steps that run at once. maxStepWarnings limits the lines
+// kept of a step that succeeded.
 const (
 	maxSteps        = 200
 	maxStepWarnings = 20
 )
 
-// stepWarnings are what stays of a step that succeeded.
+// stepWarnings select the lines kept of a step that succeeded.
 var stepWarnings = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
 
 type building struct {
 	*digesting
-	steps   []*step // in the order of their begins, those that are underway
-	legacy  *step   // of the classic builder, whose lines do not tell their step
-	excerpt bool    // in what BuildKit repeats of the step that failed
+	steps   []*step // the running steps in the order of their begins
+	legacy  *step   // the step of the classic builder, whose lines do not name their step
+	excerpt bool    // within BuildKit's excerpt of the failed step
 	failed  [][]byte
 }
 
-// step is one step that is underway.
+// step is a running step.
 type step struct {
 	id       []byte // "#8"; empty with the classic builder
 	name     []byte // empty if its begin is cut off
 	output   *text.Lines
 	cut      *text.Cutter
 	warnings [][]byte
-	leader   []byte // what its next error may be of
+	leader   []byte // the last match of lead
 }
 
 func newStep(id, name []byte) *step {
@@ -90,7 +89,7 @@ func (b *building) Line(l []byte) {
 	b.digesting.Line(l)
 }
 
-// stepLine divides a line of BuildKit's plain progress.
+// stepLine splits a line of BuildKit's plain progress.
 func stepLine(l []byte) (id, text []byte, ok bool) {
 	n := 1
 	for n < len(l) && l[n] >= '0' && l[n] <= '9' {
@@ -102,7 +101,7 @@ func stepLine(l []byte) (id, text []byte, ok bool) {
 	return l[:n], l[min(n+1, len(l)):], true
 }
 
-// ofStep takes a line of a step.
+// ofStep handles a line of a step.
 func (b *building) ofStep(id, text, l []byte) {
 	s := b.find(id)
 	switch {
@@ -124,13 +123,13 @@ func (b *building) ofStep(id, text, l []byte) {
 		b.changed = true
 	case s == nil && len(b.steps) == maxSteps:
 		b.write(l)
-	case s == nil && timing(text) > 0: // its begin is cut off
+	case s == nil && timing(text) > 0: // the begin is cut off
 		s = newStep(id, nil)
 		b.steps = append(b.steps, s)
 		b.output(s, text)
 	case s == nil:
 		b.steps = append(b.steps, newStep(id, text))
-	case bytes.Equal(s.name, text): // it goes on after another's
+	case bytes.Equal(s.name, text): // it continues after another step
 		b.changed = true
 	case len(s.name) == 0:
 		b.output(s, text)
@@ -148,7 +147,7 @@ func (b *building) find(id []byte) *step {
 	return nil
 }
 
-// output takes what the command of a step wrote.
+// output handles a line that the command of a step wrote.
 func (b *building) output(s *step, body []byte) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0, b.noise.Match(body) && !b.keep.Match(body):
@@ -174,8 +173,8 @@ func (b *building) forget(s *step) {
 	s.output.Close()
 }
 
-// succeeded drops a step but for its warnings, and with those the line that ends
-// it, if there is one.
+// succeeded keeps only the warnings of a step, and after them the line that
+// ends it.
 func (b *building) succeeded(s *step, end []byte) {
 	if len(s.warnings) > 0 {
 		b.name(s)
@@ -190,13 +189,13 @@ func (b *building) succeeded(s *step, end []byte) {
 	b.forget(s)
 }
 
-// broken writes a step that failed, or did not end.
+// broken writes a step that failed or did not end.
 func (b *building) broken(s *step, failed bool) {
 	b.name(s)
 	if s.cut.End() {
 		b.changed = true
 	}
-	_ = s.output.Each(func(l []byte) { // its error is that of a full disk, which out will have too
+	_ = s.output.Each(func(l []byte) { // out reports the same full disk
 		if failed && len(b.failed) < stepOutput.Tail+text.MaxKept && len(l) > 0 {
 			b.failed = append(b.failed, bytes.Clone(l))
 		}
@@ -225,8 +224,8 @@ func (b *building) line(s *step, l []byte) {
 	b.keepLine(b.short)
 }
 
-// untimed takes off the seconds since the step began, unless what follows would
-// then be taken for BuildKit's own.
+// untimed removes the seconds since the step began, unless the rest would look
+// like a line of BuildKit.
 func untimed(text []byte) []byte {
 	n := timing(text)
 	if n == 0 {
@@ -238,7 +237,7 @@ func untimed(text []byte) []byte {
 	return text
 }
 
-// timing is the length of "12.345 " at the begin of a text, 0 if it has none.
+// timing returns the length of a leading "12.345 ", or 0.
 func timing(text []byte) int {
 	n := 0
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9') {
@@ -259,7 +258,7 @@ func isStepEnd(text []byte) bool {
 	return bytes.Equal(text, []byte("CACHED")) || bytes.HasPrefix(text, []byte("DONE ")) && text[len(text)-1] == 's'
 }
 
-// isStepNoise reports whether BuildKit tells of progress.
+// isStepNoise reports whether a line of BuildKit reports progress.
 func isStepNoise(text []byte) bool {
 	if bytes.Equal(text, []byte("...")) {
 		return true
@@ -272,13 +271,13 @@ func isStepNoise(text []byte) bool {
 	return false
 }
 
-// isStepNews reports whether BuildKit tells of a result.
+// isStepNews reports whether a line of BuildKit reports a result.
 func isStepNews(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("naming to ")) || bytes.HasPrefix(text, []byte("writing image ")) || bytes.HasPrefix(text, []byte("WARN"))
 }
 
-// excerpted reports whether a line is one of those that BuildKit repeats at the
-// end of a step that failed, and that were kept there.
+// excerpted reports whether a line belongs to BuildKit's excerpt of the failed
+// step and was kept before.
 func (b *building) excerpted(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte(" > ")) && bytes.HasSuffix(l, []byte(":")):
@@ -292,8 +291,8 @@ func (b *building) excerpted(l []byte) bool {
 	return false
 }
 
-// classic takes a line of the classic builder. It reports false for one that is
-// not of a step.
+// classic handles a line of the classic builder. It reports false for lines
+// outside of steps.
 func (b *building) classic(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("Step ")) && bytes.Contains(l, []byte(" : ")), bytes.HasPrefix(l, []byte("STEP ")):

@@ -7,13 +7,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// terraform is a digest of plans: each resource with what is done to it and what
-// changes of it.
+// terraform is a digest of plans: each resource, its action and its changes.
 type terraform struct{ *digest }
 
-// newTerraform makes the strategy "terraform": a digest that also takes out of a
-// plan what is only known later, what does not change, and what resources looked
-// like that are destroyed.
+// newTerraform makes the strategy "terraform": a digest that also drops from a
+// plan the values known after apply, unchanged attributes, and the attributes
+// of destroyed resources.
 func newTerraform(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {
@@ -28,20 +27,20 @@ func (t terraform) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 
 type planning struct {
 	*digesting
-	block   resource // what the current block is of
-	around  resource // the same of one without an end, in which one of a destroyed resource is
-	blank   bool     // a blank line waits for what follows it
-	heredoc []byte   // the word that ends the text that a line of the block is in; nil if none
+	block   resource // the action of the current block
+	around  resource // the action of an unfinished block around it
+	blank   bool     // a blank line is pending
+	heredoc []byte   // the word that ends the current here-document, or nil
 }
 
-// resource is what a plan does to one.
+// resource is the action of a plan on a resource.
 type resource uint8
 
 const (
 	noResource resource = iota
 	created
 	destroyed
-	updated // replaced ones too
+	updated // or replaced
 )
 
 func (p *planning) Line(l []byte) {
@@ -59,7 +58,7 @@ func (p *planning) Line(l []byte) {
 			p.write(l)
 			p.leave()
 		}
-	case l[0] != ' ' && (p.noise.Match(l) || p.foldable.Match(l) || text.IsFolded(l)): // of another resource, in between
+	case l[0] != ' ' && (p.noise.Match(l) || p.foldable.Match(l) || text.IsFolded(l)): // a line of another resource in between
 		p.digesting.Line(l)
 	case resourceLine(l) == destroyed:
 		p.changed = true
@@ -74,7 +73,7 @@ func (p *planning) Line(l []byte) {
 		}
 		p.outside(l)
 	default:
-		p.changed = p.changed || p.blank // within a block it only divides
+		p.changed = p.changed || p.blank // a blank line in a block only separates
 		p.blank = false
 		if p.drops(l) {
 			p.changed = true
@@ -84,7 +83,7 @@ func (p *planning) Line(l []byte) {
 	}
 }
 
-// outside takes a line that is of no block, or begins one.
+// outside handles a line outside of blocks, or one that begins a block.
 func (p *planning) outside(l []byte) {
 	p.block = resourceLine(l)
 	if p.block == destroyed {
@@ -96,7 +95,7 @@ func (p *planning) outside(l []byte) {
 
 func (p *planning) leave() { p.block, p.heredoc, p.blank = noResource, nil, false }
 
-// resourceLine tells what the block is of that a line begins.
+// resourceLine returns the action of the block that a line begins.
 func resourceLine(l []byte) resource {
 	if len(l) < 14 || l[len(l)-1] != '{' {
 		return noResource
@@ -119,14 +118,14 @@ func resourceLine(l []byte) resource {
 	return noResource
 }
 
-// drops reports whether a line of a block goes.
+// drops reports whether a line of a block is dropped.
 func (p *planning) drops(l []byte) bool {
 	if p.block == destroyed {
 		return true
 	}
 	text := bytes.TrimLeft(l, " ")
 	if p.heredoc != nil {
-		if bytes.HasPrefix(text, p.heredoc) { // "EOT -> (known after apply)" too
+		if bytes.HasPrefix(text, p.heredoc) { // also "EOT -> (known after apply)"
 			p.heredoc = nil
 		}
 		return false
@@ -144,7 +143,7 @@ func (p *planning) drops(l []byte) bool {
 	case bytes.HasPrefix(text, []byte("# (")):
 		return bytes.HasSuffix(text, []byte(" hidden)"))
 	}
-	// unchanged, and nothing that opens or closes what has changes in it
+	// Unchanged, and it neither opens nor closes a part with changes.
 	last := text[len(text)-1]
 	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' && bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))
 }

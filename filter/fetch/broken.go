@@ -6,11 +6,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// foldBrokenJSON does for a text whose lines look like a list in JSON, but that is
-// none, what foldJSON does for one: curl writes its progress into the middle of
-// what it fetched, where it is to show both, and part of a line is lost. An item is
-// what stands between braces that are alone in their lines, as far to the right as
-// the first ones within another.
+// foldBrokenJSON is foldJSON for a text that looks like a list in JSON but is
+// damaged, as when curl writes its progress into the output. An item is the
+// text between braces that are alone on their lines, indented like the first
+// ones within another.
 func foldBrokenJSON(body []byte) (short []byte, ok bool) {
 	body = bytes.TrimRight(body, "\n")
 	if len(body) < 400 || body[0] != '[' && body[0] != '{' {
@@ -21,7 +20,7 @@ func foldBrokenJSON(body []byte) (short []byte, ok bool) {
 	if len(items) < minItems {
 		return nil, false
 	}
-	values := map[string]map[string]bool{} // of a key, no more than tell items apart
+	values := map[string]map[string]bool{} // values of a key, as long as there are few
 	for _, item := range items {
 		for _, l := range lines[item.from:item.to] {
 			key, value := jsonMember(l)
@@ -97,7 +96,7 @@ func brokenItems(lines [][]byte) (items []lineRange) {
 	return items
 }
 
-// jsonMember divides a line of an object; of another line all is the value.
+// jsonMember splits a line of an object. Another line is all value.
 func jsonMember(l []byte) (key, value []byte) {
 	l = bytes.TrimSuffix(bytes.TrimLeft(l, " \t"), []byte{','})
 	if i := bytes.Index(l, []byte(`":`)); i > 0 && l[0] == '"' {

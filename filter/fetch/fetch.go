@@ -8,15 +8,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// fetch shortens what a client of HTTP shows.
+// fetch shortens the output of an HTTP client.
 type fetch struct {
-	lines int // of a body that is no JSON
-	bytes int // of a body
+	lines int // lines of a body other than JSON
+	bytes int // bytes of a body
 }
 
-// newFetch makes the strategy "fetch": of curl and wget the progress goes, and
-// headers that tell nothing; of a body in JSON items that resemble others, and of a
-// page styles and scripts; of another one with more than max_lines lines, or max_bytes bytes, the middle.
+// newFetch makes the strategy "fetch". The progress of curl and wget is
+// dropped, and headers of little use. A body in JSON loses items that resemble
+// others, and a page loses styles and scripts. Other bodies of more than
+// max_lines lines or max_bytes bytes lose their middle.
 func newFetch(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Lines int `toml:"max_lines"`
@@ -39,19 +40,19 @@ type fetching struct {
 	fetch
 	run      strategy.Run
 	out      *text.Lines
-	progress []byte // the last row of it
-	final    bool   // it says 100 %
-	headers  bool   // of a response, outside of -v
-	refused  bool   // its status is an error
+	progress []byte // the last row
+	final    bool   // progress is at 100 %
+	headers  bool   // within the headers of a response, outside of -v
+	refused  bool   // the status is an error
 	body     []byte
-	rest     *text.Cutter // of a body that is too large to be held
+	rest     *text.Cutter // the rest of a body that is too large to hold
 	long     *text.Lines
-	again    bool // it is a result of an earlier pass
+	again    bool // the input is the result of an earlier pass
 	changed  bool
 	lossy    bool
 }
 
-// maxBody bounds what is held of a body.
+// maxBody limits the part of a body that is held, in bytes.
 const maxBody = 2 << 20
 
 func (f *fetching) Line(l []byte) {
@@ -73,7 +74,7 @@ func (f *fetching) Line(l []byte) {
 		f.out.Write(nil)
 		return
 	}
-	if !keep { // and parts no body: the next pass would not see two
+	if !keep { // and does not split a body, since the next pass would not see two
 		f.changed = true
 		return
 	}
@@ -82,7 +83,7 @@ func (f *fetching) Line(l []byte) {
 	f.out.Write(l)
 }
 
-// row takes a row of curl's progress, with what of a body came behind it.
+// row takes a row of curl's progress, and the part of a body after it.
 func (f *fetching) row(row, after []byte) {
 	if f.progress != nil {
 		if f.final {
@@ -93,7 +94,7 @@ func (f *fetching) row(row, after []byte) {
 	}
 	f.progress = append(f.progress[:0], row...)
 	f.final = bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("100 "))
-	if bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("0     0    0     0 ")) { // nothing came
+	if bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("0     0    0     0 ")) { // nothing received
 		f.progress, f.changed = nil, true
 	}
 	if len(after) > 0 {
@@ -109,14 +110,14 @@ func (f *fetching) flushRow() {
 	}
 }
 
-// Of what a line is a part.
+// The kinds of lines.
 const (
 	ofBody = iota
 	ofHeaders
 	ofTool
 )
 
-// classify says what a line is a part of, and whether it stays.
+// classify returns the kind of a line and whether it stays.
 func (f *fetching) classify(l []byte) (kind int, keep bool) {
 	switch {
 	case f.headers && len(l) == 0:
@@ -155,7 +156,7 @@ func (f *fetching) classify(l []byte) (kind int, keep bool) {
 	return f.wget(l)
 }
 
-// wget classifies what wget says.
+// wget classifies a line of wget.
 func (f *fetching) wget(l []byte) (kind int, keep bool) {
 	switch {
 	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")), bytes.HasPrefix(l, []byte("HTTP request sent, ")), bytes.HasPrefix(l, []byte("Saving to: ")), bytes.HasPrefix(l, []byte("Length: ")):
@@ -168,7 +169,8 @@ func (f *fetching) wget(l []byte) (kind int, keep bool) {
 	return ofBody, true
 }
 
-// wgetDots reports whether a line is of wget's progress: 50K .......... 12% 1.2M 3s.
+// wgetDots reports whether a line is wget's progress: 50K .......... 12% 1.2M
+// 3s.
 func wgetDots(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	end := text.DigitsEnd(l, 0)
@@ -180,7 +182,7 @@ func (f *fetching) status(l []byte) {
 	f.refused = i > 0 && i+1 < len(l) && l[i+1] >= '4'
 }
 
-// isHeader reports whether a line is a header: a name, a colon, a value.
+// isHeader reports whether a line is a header: a name, a colon and a value.
 func isHeader(l []byte) bool {
 	i := bytes.IndexByte(l, ':')
 	if i <= 0 || i+1 < len(l) && l[i+1] != ' ' {
@@ -194,7 +196,7 @@ func isHeader(l []byte) bool {
 	return true
 }
 
-// headerName is the name of a header.
+// headerName returns the name of a header.
 func headerName(l []byte) []byte { return l[:bytes.IndexByte(l, ':')+1] }
 
 var (
@@ -206,7 +208,7 @@ var (
 // header reports whether a header of a response stays.
 func (f *fetching) header(l []byte) bool { return f.refused || !quietResponse.Find(headerName(l)) }
 
-// connection reports whether a line that curl says of its connection stays.
+// connection reports whether a line of curl about its connection stays.
 func (f *fetching) connection(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	for _, noise := range connectNoise {
@@ -219,9 +221,8 @@ func (f *fetching) connection(l []byte) bool {
 
 var connectNoise = text.ByteTexts("Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate", "Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer", "SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session", "Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream", "Request completely sent off", "upload completely", "We are completely uploaded", "Expire in", "TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level", "Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found")
 
-// curlProgress takes a row of curl's progress apart from what follows it on the
-// same line: percent, size, percent, size, percent, size, speeds, three times, and
-// the current speed.
+// curlProgress splits a line after a row of curl's progress: percent, size,
+// percent, size, percent, size, two speeds, three times, and the current speed.
 func curlProgress(l []byte) (row, after []byte, ok bool) {
 	at := 0
 	for column := range 12 {
@@ -251,7 +252,7 @@ func curlProgress(l []byte) (row, after []byte, ok bool) {
 	return l[:at], bytes.TrimLeft(l[at:], " "), true
 }
 
-// add takes a line of a body.
+// add adds a line of a body.
 func (f *fetching) add(l []byte) {
 	if bytes.Contains(l, []byte(similarTail)) {
 		f.again = true
@@ -291,7 +292,7 @@ func (f *fetching) flush() {
 		if f.rest.End() {
 			f.lossy = true
 		}
-		_ = f.long.Each(f.out.Write) // an error of out's tells of a full disk
+		_ = f.long.Each(f.out.Write) // out reports the same full disk
 		f.long.Close()
 		f.rest, f.long = nil, nil
 		return
@@ -308,7 +309,7 @@ func (f *fetching) flush() {
 	} else if short, ok := foldHTML(body, f.bytes/4+200); ok {
 		f.lossy = true
 		body = short
-	} else if len(body) <= f.bytes { // a text, which may be source code
+	} else if len(body) <= f.bytes { // a text, possibly source code
 		most = 4 * f.lines
 	}
 	lines := bytes.Split(body, []byte{'\n'})

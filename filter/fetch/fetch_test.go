@@ -123,7 +123,7 @@ func FuzzFetch(f *testing.F) {
 	})
 }
 
-// FuzzFoldJSON checks that what is cut out of JSON leaves the rest as it is.
+// FuzzFoldJSON checks that the rest of a JSON text stays as it is.
 func FuzzFoldJSON(f *testing.F) {
 	f.Add([]byte(strings.Repeat("{\"a\": {\"b\": 1}}\n", 40)))
 	f.Add([]byte(`{"a":[` + strings.Repeat(`{"k":"v","n":[1,2,{"x":null}]},`, 30) + `{}]}`))

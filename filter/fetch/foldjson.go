@@ -8,15 +8,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Bounds of what is folded of JSON.
+// Limits of folding JSON.
 const (
-	minItems   = 8    // of an array
-	minMembers = 30   // of an object whose values are objects
-	maxEnum    = 8    // different values of a field that tell items apart
-	maxNovel   = 60   // items that stay, of one array, for what texts tell; as many more for other reasons
+	minItems   = 8    // items of an array
+	minMembers = 30   // members of an object whose values are objects
+	maxEnum    = 8    // different values of a field that distinguishes items
+	maxNovel   = 60   // items kept of one array for their texts, and as many for other reasons
 	maxText    = 2000 // bytes of a string
 	maxNesting = 200
-	maxFields  = 64 // of an object, that are told apart
+	maxFields  = 64 // fields of an object that are distinguished
 	minPlain   = 100
 )
 
@@ -24,16 +24,15 @@ const similarTail = " similar items omitted) ..."
 
 func similarItems(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, similarTail) }
 
-// foldJSON takes out of a text in JSON the items of arrays that resemble others:
-// those without a field, and without a value of a field of few values, that did
-// not come before. What stays, stays as it is written.
-// With lists, nothing within an item that stays goes.
+// foldJSON removes the items of arrays that resemble others: those without a
+// new field, and without a new value of a field that has few values. The rest
+// stays as it is written. If lists is set, items that stay are whole.
 func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
 		return nil, false
 	}
-	if bytes.Contains(trimmed, []byte(text.ShortenedMark)) { // what kept it from being JSON may be gone
+	if bytes.Contains(trimmed, []byte(text.ShortenedMark)) { // the missing part may have been invalid
 		return nil, false
 	}
 	j := jsonFold{text: body, lists: lists, fields: make([]jsonField, 1, 64)}
@@ -54,8 +53,8 @@ func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	return append(out, j.text[last:]...), len(j.edits) > 0
 }
 
-// jsonSequence reads objects and arrays one after the other, as a line each or as
-// jq writes them: the items of an array whose bracket is put before them.
+// jsonSequence parses consecutive objects and arrays, one a line or as jq
+// writes them. They become the items of an array.
 func jsonSequence(text []byte, lists bool) (jsonFold, bool) {
 	j := jsonFold{text: slices.Concat([]byte{'['}, text), lists: lists, fields: make([]jsonField, 1, 64)}
 	j.values = append(j.values, jsonValue{to: len(j.text)})
@@ -73,7 +72,7 @@ func jsonSequence(text []byte, lists bool) (jsonFold, bool) {
 	return j, true
 }
 
-// jsonFold is a text in JSON and what is cut out of it.
+// jsonFold is a JSON text and the parts to remove.
 type jsonFold struct {
 	text   []byte
 	lists  bool // items stay whole
@@ -83,20 +82,20 @@ type jsonFold struct {
 	array  int // number of the array that is folded
 }
 
-// jsonValue is a value of the text. What is in it follows, up to next.
+// jsonValue is a value of the text. Its contents follow it, up to next.
 type jsonValue struct {
-	key, from, to int // key is where its key begins, or from
+	key, from, to int // key is the start of its key, or from
 	next          int
 	field         int
 }
 
-// jsonField is a place of values, which is one for all items of an array.
+// jsonField is a place of values, shared by all items of an array.
 type jsonField struct {
 	key    []byte
-	fields []int // in it
+	fields []int // fields within it
 	values [][]byte
 	array  int
-	shown  [][]byte // of the items of that array that stay
+	shown  [][]byte // values in the items of that array that stay
 }
 
 // jsonEdit replaces a part of the text.
@@ -105,7 +104,7 @@ type jsonEdit struct {
 	by       []byte
 }
 
-// blank gives the end of blanks.
+// blank returns the end of blanks.
 func (j *jsonFold) blank(at int) int {
 	for at < len(j.text) && (j.text[at] == ' ' || j.text[at] == '\n' || j.text[at] == '\t' || j.text[at] == '\r') {
 		at++
@@ -113,7 +112,7 @@ func (j *jsonFold) blank(at int) int {
 	return at
 }
 
-// parse reads the value that begins at at, of a field.
+// parse parses the value of a field that begins at at.
 func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 	if at >= len(j.text) || depth > maxNesting {
 		return 0, false
@@ -140,7 +139,7 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 	return end, true
 }
 
-// count adds a value to those of its field.
+// count counts a value of its field.
 func (j *jsonFold) count(n int) {
 	v := j.values[n]
 	f, value := &j.fields[v.field], j.text[v.from:v.to]
@@ -170,7 +169,7 @@ func (j *jsonFold) string(at int) (end int, ok bool) {
 	return 0, false
 }
 
-// members reads what is in the array or object that begins at at.
+// members parses the contents of the array or object that begins at at.
 func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 	object := j.text[at] == '{'
 	closing := byte(']')
@@ -213,8 +212,8 @@ func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 	}
 }
 
-// field gives the field of a key in another, which likely is the one of its turn.
-// The last keys of very many are one.
+// field returns the field of a key within another. turn is its likely index.
+// Beyond maxFields the keys share one.
 func (j *jsonFold) field(of int, key []byte, turn int) int {
 	in := j.fields[of].fields
 	if turn < len(in) && bytes.Equal(j.fields[in[turn]].key, key) {
@@ -280,7 +279,7 @@ func (j *jsonFold) fold(n int) {
 	cut()
 }
 
-// novel says which of the items of a value stay; nil if all do.
+// novel returns which items of a value stay, or nil if all do.
 func (j *jsonFold) novel(n int) []bool {
 	v := j.values[n]
 	count, nested := 0, 0
@@ -303,7 +302,7 @@ func (j *jsonFold) novel(n int) []bool {
 		}
 		return keep
 	}
-	if object { // a map: all its values are of one field
+	if object { // a map: all its values share a field
 		j.fields = append(j.fields, jsonField{})
 		field := len(j.fields) - 1
 		for c := n + 1; c < v.next; c = j.values[c].next {
@@ -327,7 +326,7 @@ func (j *jsonFold) novel(n int) []bool {
 	return keep
 }
 
-// move makes a value, and what is in it, one of another field.
+// move assigns a value and its contents to another field.
 func (j *jsonFold) move(n, field int) {
 	v := &j.values[n]
 	v.field = field
@@ -344,7 +343,7 @@ func (j *jsonFold) move(n, field int) {
 	}
 }
 
-// fresh reports whether an item of count has what those before do not have.
+// fresh reports whether an item has something that the items before lack.
 func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
 	for n := item; n < j.values[item].next; n++ {
 		v := j.values[n]

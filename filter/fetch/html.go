@@ -7,18 +7,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// quietElements are those of a page whose contents nobody reads.
+// quietElements are elements whose contents are not for readers.
 var quietElements = [...]string{"style", "script", "svg"}
 
-// minQuiet is how much of such contents must be there, in bytes, to be left out.
+// minQuiet is the least size of such contents to remove, in bytes.
 const minQuiet = 80
 
-// maxTag is the longest tag that begins such an element, in bytes.
+// maxTag is the longest start tag of such an element, in bytes.
 const maxTag = 2 << 10
 
-// foldHTML takes styles, scripts and drawings out of a page, and makes lines of
-// one that has none, so that what its text tells can be found. ok is false for
-// what is no page, or has nothing of these.
+// foldHTML removes styles, scripts and drawings from a page and breaks its long
+// lines, so that its text can be found. ok is false if the text is not a page
+// or has nothing to remove.
 func foldHTML(body []byte, width int) (short []byte, ok bool) {
 	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) || !text.HasPrefixFold(start, []byte("<!doctype html")) && !text.HasPrefixFold(start, []byte("<html")) {
 		return body, false
@@ -52,8 +52,9 @@ func foldHTML(body []byte, width int) (short []byte, ok bool) {
 	return short, len(short) != len(body)
 }
 
-// quietContents gives the contents of the element that begins at a place; none if
-// they matter, or it does not end, as endless then says of all of its name.
+// quietContents returns the contents of the element that begins at open. There
+// are none if they matter or the element does not end, which endless records by
+// name.
 func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (from, to int) {
 	rest := body[open+1:]
 	for i, name := range quietElements {

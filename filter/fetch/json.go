@@ -8,11 +8,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// minList is how long a list is, in bytes, whose items are worth to be left out.
+// minList is the least size of a list whose items are removed, in bytes.
 const minList = 8 << 10
 
-// newJSON makes the strategy "json": of a long list in JSON, such as a service
-// gives, the items go that resemble others. Those that stay are whole.
+// newJSON makes the strategy "json": a long list in JSON loses items that
+// resemble others. The other items stay whole.
 func newJSON(p strategy.Params) (strategy.Strategy, error) { return jsonList{}, p.Decode(&struct{}{}) }
 
 type jsonList struct{}
@@ -22,7 +22,7 @@ func (jsonList) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &j
 type jsonPass struct {
 	out   *text.Lines
 	text  []byte
-	other bool // it is no JSON, or more than is held
+	other bool // the output is not JSON, or too large
 }
 
 func (p *jsonPass) Line(l []byte) {
@@ -35,7 +35,7 @@ func (p *jsonPass) Line(l []byte) {
 }
 
 func (p *jsonPass) End() strategy.Confidence {
-	again := bytes.Contains(p.text, []byte(similarTail)) // the result of an earlier pass
+	again := bytes.Contains(p.text, []byte(similarTail)) // the input is the result of an earlier pass
 	if p.other || len(p.text) < minList && !again {
 		return strategy.Fallback
 	}
@@ -43,7 +43,7 @@ func (p *jsonPass) End() strategy.Confidence {
 	short, ok := foldJSON(text, true)
 	switch {
 	case ok:
-	case again || json.Valid(text): // there is nothing to leave out, nor for rules of other outputs
+	case again || json.Valid(text): // nothing to remove, and other rules must not cut it
 		short = text
 	default:
 		return strategy.Fallback

@@ -7,8 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// newGitBlame makes the strategy "git_blame": of lines of one commit in a row the
-// first tells of it, and the others are no more than their number and text.
+// newGitBlame makes the strategy "git_blame": of consecutive lines of one
+// commit the first names the commit, and the others keep only their number and
+// text.
 func newGitBlame(p strategy.Params) (strategy.Strategy, error) {
 	return gitBlame{}, p.Decode(&struct{}{})
 }
@@ -19,7 +20,7 @@ func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &b
 
 type blaming struct {
 	out     *text.Lines
-	of      []byte // the commit of the last line, up to its number
+	of      []byte // the commit of the last line, up to the line number
 	changed bool
 }
 
@@ -37,8 +38,8 @@ func (b *blaming) Line(l []byte) {
 	b.out.Write(l)
 }
 
-// blamed is where in a line "1a2b3c4d (Name 2026-01-02 03:04:05 +0000 17) text" its
-// number begins; 0 for another line.
+// blamed returns where the line number begins in "1a2b3c4d (Name 2026-01-02
+// 03:04:05 +0000 17) text". It returns 0 for other lines.
 func blamed(l []byte) int {
 	hash := bytes.TrimPrefix(l, []byte("^"))
 	open := bytes.IndexByte(l, '(')
@@ -58,7 +59,7 @@ func blamed(l []byte) int {
 		if number < end && number > open+1 && l[number-1] == ' ' {
 			return number
 		}
-		at = end + 1 // of a name
+		at = end + 1 // a digit of a name
 	}
 }
 

@@ -2,13 +2,13 @@ package git
 
 import "bytes"
 
-// commit is the head of one commit in the long format of a history.
+// commit is the head of a commit in the long format of a log.
 type commit struct {
 	open   bool
-	graph  bool // the history is drawn beside it
-	bodies bool // messages stay
+	graph  bool // the log has a graph
+	bodies bool // keep messages
 	hash   []byte
-	whole  []byte // the hash as it is, with what follows it
+	whole  []byte // the hash as written, with the text after it
 	refs   []byte
 	author []byte
 	date   []byte
@@ -17,10 +17,10 @@ type commit struct {
 	subject []byte
 }
 
-// shortHash is the length of a hash that is certainly of one object.
+// shortHash is the length of a hash that is almost certainly unique.
 const shortHash = 12
 
-// commitLine gives the hash, and what follows it, of a line that begins a commit.
+// commitLine returns the hash and the rest of a line that begins a commit.
 func commitLine(l []byte) (graph bool, hash []byte) {
 	rest := l
 	if !bytes.HasPrefix(l, []byte("commit ")) {
@@ -30,7 +30,7 @@ func commitLine(l []byte) (graph bool, hash []byte) {
 		graph = true
 	}
 	hash = rest[len("commit "):]
-	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' { // marks of --left-right and --boundary
+	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' { // signs of --left-right and --boundary
 		hash = hash[1:]
 	}
 	if hexes(hash) < 40 {
@@ -39,7 +39,7 @@ func commitLine(l []byte) (graph bool, hash []byte) {
 	return graph, hash
 }
 
-// hexes is the number of hexadecimal digits that a text begins with.
+// hexes returns the number of leading hexadecimal digits.
 func hexes(b []byte) int {
 	n := 0
 	for n < len(b) && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
@@ -48,7 +48,7 @@ func hexes(b []byte) int {
 	return n
 }
 
-// withoutGraph cuts off what draws the history.
+// withoutGraph removes the graph from the start of a line.
 func withoutGraph(l []byte) []byte { return bytes.TrimLeft(l, "*|\\/_ .-") }
 
 func (c *commit) begin(graph bool, hash []byte) {
@@ -60,7 +60,7 @@ func (c *commit) begin(graph bool, hash []byte) {
 	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
 }
 
-// append writes the line of the commit.
+// append appends the line that stands for the commit.
 func (c *commit) append(dst []byte) []byte {
 	if c.graph {
 		dst = append(dst, "* "...)
@@ -83,7 +83,7 @@ func (c *commit) append(dst []byte) []byte {
 	return dst
 }
 
-// name is a person without the mail address.
+// name returns a person without the mail address.
 func name(person []byte) []byte {
 	if i := bytes.LastIndex(person, []byte(" <")); i > 0 {
 		person = person[:i]
@@ -91,11 +91,11 @@ func name(person []byte) []byte {
 	return bytes.TrimSpace(person)
 }
 
-// months are as git writes them.
+// months are the names of months in git's dates.
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 // day shortens a date in git's own format, "Thu Jan 1 22:57:48 2026 +0100", to
-// "2026-01-01"; others stay.
+// "2026-01-01". Other dates stay.
 func day(date []byte) []byte {
 	f := bytes.Fields(date)
 	if len(f) < 5 || len(f[1]) != 3 || len(f[2]) > 2 || len(f[3]) != 8 || len(f[4]) != 4 {
@@ -113,8 +113,8 @@ func day(date []byte) []byte {
 	return append(short, f[2]...)
 }
 
-// isOneline reports whether a line begins with a hash, beside what draws the
-// history.
+// isOneline reports whether a line begins with a hash, after a graph if there
+// is one.
 func isOneline(l []byte) bool {
 	rest := l
 	if bytes.IndexByte([]byte("*|\\/"), l[0]) >= 0 {

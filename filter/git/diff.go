@@ -19,11 +19,11 @@ type gitDiff struct {
 	generated    []string
 }
 
-// newGitDiff makes the strategy "git_diff". Of the hunks max_diff_lines stay,
-// divided so that small files stay whole, and of the rest the number of lines
-// that were added and deleted; with context as git's own --unified would show
-// them, unless the command asks for a number of lines. Of files that match one of generated, which are patterns of names, only
-// small changes stay.
+// newGitDiff makes the strategy "git_diff". It keeps max_diff_lines lines of
+// hunks, divided so that small files stay whole, and reports how many other
+// lines were added and deleted. Hunks keep context lines as with git's
+// --unified, unless the command sets it. Files whose names match a pattern of
+// generated keep only small changes.
 func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxDiffLines int      `toml:"max_diff_lines"`
@@ -44,15 +44,15 @@ func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 	return gitDiff{c.MaxDiffLines, c.Context, c.Generated}, nil
 }
 
-// generatedFiles are names of files that no person wrote.
+// generatedFiles are names of files that no person writes.
 var generatedFiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock", "go.sum", "go.work.sum", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "composer.lock",
 	"Gemfile.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock", "packages.lock.json", "gradle.lockfile", ".terraform.lock.hcl", "*.min.js", "*.min.css", "*.js.map", "*.css.map", "*.snap",
 	"*.pb.go", "*_pb2.py", "*.pb.cc", "*.pb.h", "*.svg",
 }
 
-// The changed lines of a generated file that stay, and the directories that hold
-// what others wrote.
+// The changed lines kept of a generated file, and the directories of other
+// people's code.
 const maxGenerated = 12
 
 var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
@@ -69,14 +69,14 @@ func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffing {
 	return d
 }
 
-// diffing writes what it shortened to body, and at the end the part of that which
+// diffing writes the shortened diff to body, and at the end as much of it as
 // there is room for.
 type diffing struct {
 	gitDiff
 	run   strategy.Run
 	out   *text.Lines
 	body  *text.Lines
-	trims bool // context
+	trims bool // shorten the context
 	at    diffPlace
 	hunk  hunk
 	files []diffFile
@@ -85,42 +85,43 @@ type diffing struct {
 	cut   bool
 }
 
-// diffFile is what is known of the changes of one file.
+// diffFile describes the changes of one file.
 type diffFile struct {
-	lines      int // of its hunks
+	lines      int // lines of its hunks
 	added, del int
 	generated  bool
 	binary     int // lines of a binary patch
 }
 
-// maxDiffFiles bounds the files whose changes are counted apart.
+// maxDiffFiles limits the files that are counted separately.
 const maxDiffFiles = 100_000
 
-// maxDiffLine is the longest line of a diff, in bytes: code has no longer ones.
+// maxDiffLine is the longest line of a diff, in bytes. Longer lines are not
+// code.
 const maxDiffLine = 2000
 
-// diffPlace follows where in a diff a line stands.
+// diffPlace tracks the position in a diff.
 type diffPlace struct {
-	header, binary bool // of a file
-	combined       bool // its lines have several signs
-	old, new       int  // lines that the current hunk lacks
+	header, binary bool // within the header or the binary patch of a file
+	combined       bool // lines have several signs
+	old, new       int  // lines left in the current hunk
 	inHunk         bool
 }
 
-// The kinds of lines in a diff.
+// diffKind is the kind of a line in a diff.
 type diffKind uint8
 
 const (
-	otherLine  diffKind = iota // no diff
+	otherLine  diffKind = iota // not part of a diff
 	fileLine                   // begins a file
-	headerLine                 // tells of it
-	indexLine                  // the same, for programs
+	headerLine                 // describes a file
+	indexLine                  // describes a file for programs
 	hunkLine                   // begins a hunk
-	codeLine                   // of a hunk
-	dataLine                   // of a binary patch
+	codeLine                   // within a hunk
+	dataLine                   // within a binary patch
 )
 
-// next takes a line.
+// next returns the kind of the next line.
 func (p *diffPlace) next(l []byte) diffKind {
 	switch {
 	case len(l) > 8 && l[0] == 'd' && (bytes.HasPrefix(l, []byte("diff --git ")) || bytes.HasPrefix(l, []byte("diff --cc ")) || bytes.HasPrefix(l, []byte("diff --combined "))):
@@ -150,8 +151,8 @@ func (p *diffPlace) next(l []byte) diffKind {
 	return otherLine
 }
 
-// code reports whether a line is one of the current hunk, which has as many as
-// its begin says; a run of blank ones may have become one.
+// code reports whether a line belongs to the current hunk, by the number of
+// lines that its header announces. A run of blank lines may have become one.
 func (p *diffPlace) code(l []byte) bool {
 	if len(l) > 0 && l[0] == '\\' {
 		return true
@@ -175,7 +176,8 @@ func (p *diffPlace) code(l []byte) bool {
 	return true
 }
 
-// hunkCounts reads "@@ -12,7 +12,9 @@"; with several old files it gives none.
+// hunkCounts parses "@@ -12,7 +12,9 @@". It returns no counts if there are
+// several old files.
 func hunkCounts(l []byte) (old, new int, ok bool) {
 	h, ok := parseHunk(l)
 	if !ok {
@@ -235,14 +237,13 @@ func (d *diffing) file() *diffFile {
 	return &d.files[len(d.files)-1]
 }
 
-// binary says how many lines of a binary patch are left out.
+// binary writes how many lines of a binary patch are left out.
 func (d *diffing) binary(f *diffFile) {
 	d.body.Write(text.Omission(f.binary))
 	f.binary = 0
 }
 
-// isGenerated reports whether a file is one that no person wrote, and that the
-// command does not name.
+// isGenerated reports whether a file is generated and not named by the command.
 func (d *diffing) isGenerated(l []byte) bool {
 	name := string(l[bytes.LastIndexByte(l, ' ')+1:])
 	whole := strings.TrimPrefix(strings.Trim(name, `"`), "b/")

@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// fileDiff is a diff of one new file of n lines.
+// fileDiff returns a diff of a new file of n lines.
 func fileDiff(name string, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n", name, name, name, n)
@@ -82,12 +82,12 @@ func TestGitDiff(t *testing.T) {
 	}
 }
 
-// cutLines gives the first n lines.
+// cutLines returns the first n lines.
 func cutLines(s string, n int) string {
 	return strings.Join(strings.SplitAfter(s, "\n")[:n], "")
 }
 
-// A line of thousands of bytes is no code.
+// A line of thousands of bytes is not code.
 func TestGitDiffLongLine(t *testing.T) {
 	s := strategytest.Make(t, Strategies["git_diff"], ``)
 	in := "diff --git a/x b/x\n@@ -0,0 +1 @@\n+" + strings.Repeat("é", 5000) + "\n"

@@ -1,12 +1,13 @@
 // Package git holds the strategies for git: git_status, git_diff, git_log and
 // git_blame.
 //
-// Branch, names of files and hunks stay; padding, hints and repeated headers go.
+// Branches, names of files and hunks stay. Padding, hints and repeated headers
+// go.
 package git
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// Strategies are the constructors of this family, by the type that rules name.
+// Strategies are the constructors of this family by type.
 var Strategies = map[string]strategy.Constructor{
 	"git_status": newGitStatus,
 	"git_diff":   newGitDiff,

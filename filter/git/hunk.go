@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// hunk is one hunk of a diff, kept until all of it is there.
+// hunk is a hunk of a diff, held until it is complete.
 type hunk struct {
 	open                                   bool
 	oldStart, oldCount, newStart, newCount int
-	head                                   []byte // the line that begins it
-	heading                                []byte // what that says after the numbers
+	head                                   []byte // its first line
+	heading                                []byte // the text after the numbers of head
 	text                                   []byte
-	ends                                   []int // of the lines in text
+	ends                                   []int // end of each line in text
 }
 
-// maxHunk bounds the hunks that are looked at as a whole, in bytes.
+// maxHunk is the largest hunk that is processed as a whole, in bytes.
 const maxHunk = 1 << 20
 
 // parseHunk reads "@@ -12,7 +12,9 @@ heading".
@@ -41,7 +41,7 @@ func parseHunk(l []byte) (h hunk, ok bool) {
 	return h, true
 }
 
-// span reads "12,7", or "12", which is for one line.
+// span parses "12,7", or "12" for one line.
 func span(b []byte) (start, count int, rest []byte, ok bool) {
 	if start, b, ok = leadingNumber(b); !ok {
 		return 0, 0, nil, false
@@ -60,7 +60,7 @@ func leadingNumber(b []byte) (n int, rest []byte, ok bool) {
 	return n, b, ok
 }
 
-// add takes a line; it reports false when the hunk is too long.
+// add adds a line. It reports false if the hunk is too long.
 func (h *hunk) add(l []byte) bool {
 	h.text = append(h.text, l...)
 	h.ends = append(h.ends, len(h.text))
@@ -82,10 +82,10 @@ func (h *hunk) whole(write func([]byte)) {
 	}
 }
 
-// trim writes the hunk with as much context around changes as git would show if
-// it was asked for less: where that leaves lines out between two changes, these
-// become two hunks. A hunk that is not all there stays as it is, since the
-// numbers of its lines are not certain.
+// trim writes the hunk with less context, as git would with a smaller
+// --unified. If lines between two changes are left out, they become two hunks.
+// An incomplete hunk stays as it is, since the numbers of its lines are
+// uncertain.
 func (h *hunk) trim(context int, write func([]byte)) {
 	old, new := 0, 0
 	for i := range h.ends {
@@ -102,7 +102,7 @@ func (h *hunk) trim(context int, write func([]byte)) {
 		h.whole(write)
 		return
 	}
-	oldAt, newAt := h.oldStart, h.newStart // of the next line
+	oldAt, newAt := h.oldStart, h.newStart // numbers of the next line
 	heading := h.heading
 	for i := 0; i < len(h.ends); {
 		first := h.change(i)
@@ -110,7 +110,7 @@ func (h *hunk) trim(context int, write func([]byte)) {
 			break
 		}
 		from := max(i, first-context)
-		for ; i < from; i++ { // no changes
+		for ; i < from; i++ { // context
 			if l := h.line(i); len(l) > 1 && heads(l[1]) {
 				heading = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
 			}
@@ -145,7 +145,7 @@ func (h *hunk) trim(context int, write func([]byte)) {
 	}
 }
 
-// change is the first line from i on that is changed.
+// change returns the index of the first changed line from i on.
 func (h *hunk) change(i int) int {
 	for i < len(h.ends) && h.sign(i) == ' ' {
 		i++
@@ -153,8 +153,8 @@ func (h *hunk) change(i int) int {
 	return i
 }
 
-// until is where the context after a change ends: where that of the next change
-// does not begin yet.
+// until returns the end of the context after a change. It ends before the
+// context of the next change.
 func (h *hunk) until(i, context int) int {
 	for {
 		for i < len(h.ends) && h.sign(i) != ' ' {
@@ -172,8 +172,8 @@ func (h *hunk) until(i, context int) int {
 	}
 }
 
-// sign is what became of a line; the one that says that the line before has no
-// end goes with that.
+// sign returns the sign of a line. The line about a missing line feed has the
+// sign of the line before it.
 func (h *hunk) sign(i int) byte {
 	s := sign(h.line(i))
 	if s == '\\' && i > 0 {
@@ -182,9 +182,9 @@ func (h *hunk) sign(i int) byte {
 	return s
 }
 
-// begin is the line that begins a hunk.
+// begin returns the first line of the hunk.
 func (h *hunk) begin(heading []byte) []byte {
-	// git names the line before, of a side that has none in the hunk
+	// A side without lines in the hunk is numbered by the line before.
 	start := func(at, count int) int {
 		if count == 0 {
 			return at - 1
@@ -204,7 +204,7 @@ func appendSpan(l []byte, start, count int) []byte {
 	return l
 }
 
-// sign is the first byte of a line of a hunk.
+// sign returns the first byte of a line of a hunk.
 func sign(l []byte) byte {
 	if len(l) == 0 {
 		return ' '
@@ -212,7 +212,7 @@ func sign(l []byte) byte {
 	return l[0]
 }
 
-// heads reports whether git takes a line that begins so for a heading.
+// heads reports whether git takes a line that begins with c for a heading.
 func heads(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
 }

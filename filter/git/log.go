@@ -11,17 +11,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// gitLog shortens histories.
+// gitLog shortens logs.
 type gitLog struct {
 	max, bodies int
 	diff        gitDiff
 }
 
-// newGitLog makes the strategy "git_log": each commit becomes a line of its hash,
-// date, author and subject. If there are no more than max_bodies commits, the
-// rest of their messages stays too. Diffs go as with the strategy "git_diff". Of
-// more than max_commits, the later ones are no more than a hash and the begin of a
-// subject, and from ten times as many on they are only counted.
+// newGitLog makes the strategy "git_log". Each commit becomes a line of its
+// hash, date, author and subject. Up to max_bodies commits keep the rest of
+// their messages. Diffs are shortened as with git_diff. Commits after
+// max_commits become a hash and the beginning of a subject; after ten times as
+// many they are only counted.
 func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxCommits int `toml:"max_commits"`
@@ -40,7 +40,8 @@ func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &logging{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
 }
 
-// showsFile reports whether a command shows what is in a file: "git show a:b".
+// showsFile reports whether a command shows the contents of a file: "git show
+// a:b".
 func showsFile(command string) bool {
 	words := strings.Fields(command)
 	for _, w := range words[min(2, len(words)):] {
@@ -51,37 +52,36 @@ func showsFile(command string) bool {
 	return false
 }
 
-// logging gives what it made of commits, and all other lines as they are, to a
-// pass for diffs.
+// logging shortens commits and passes all other lines to a pass for diffs.
 type logging struct {
 	gitLog
 	run      strategy.Run
 	diff     *diffing
 	blob     bool
-	few      bool   // no more commits than those whose messages stay
-	pending  []byte // lines that wait until that is known
+	few      bool   // few enough commits to keep messages
+	pending  []byte // lines that wait until few is known
 	waiting  int    // commits in pending
 	at       logPlace
 	commit   commit
-	commits  int // in the long format
-	oneliner int // in the short one
-	others   int // lines that are neither
-	bodies   int // lines of messages that are left out
-	omitted  int // commits beyond the most
+	commits  int // commits in the long format
+	oneliner int // commits in the short format
+	others   int // other lines
+	bodies   int // omitted lines of messages
+	omitted  int // commits that are only counted
 	line     []byte
 }
 
-// logPlace is where in a commit a line stands.
+// logPlace is a position in a commit.
 type logPlace uint8
 
 const (
-	logOutside logPlace = iota // before commits, or behind a message: in statistics and diffs
+	logOutside logPlace = iota // before a commit or after its message: in statistics and diffs
 	logHeader
 	logSubject
 	logBody
 )
 
-// maxPending bounds the lines that wait, in bytes.
+// maxPending limits the lines that wait, in bytes.
 const maxPending = 256 << 10
 
 func (g *logging) Line(l []byte) {
@@ -98,7 +98,8 @@ func (g *logging) Line(l []byte) {
 	}
 }
 
-// decide says whether messages stay, and goes on with what waited for that.
+// decide sets whether messages stay, and processes the lines that waited for
+// it.
 func (g *logging) decide(few bool) {
 	g.few = false
 	g.commit.bodies = few
@@ -138,14 +139,14 @@ func (g *logging) next(l []byte) {
 	}
 }
 
-// Of commits beyond the most, how many are shown for each of the most, and how
-// long their lines are.
+// Commits after max_commits: how many are shown for each of max_commits, and
+// how long their lines are.
 const (
 	lateCommits = 10
 	lateLine    = 64 // bytes
 )
 
-// late takes a line of a commit beyond the most: of its message the subject.
+// late takes a line of a commit after max_commits and keeps the subject.
 func (g *logging) late(text []byte) {
 	switch {
 	case g.at == logHeader && len(text) == 0:
@@ -157,7 +158,7 @@ func (g *logging) late(text []byte) {
 	}
 }
 
-// brief writes a line of a commit beyond the most.
+// brief writes a line of a commit after max_commits.
 func (g *logging) brief(l []byte) {
 	if len(l) > lateLine {
 		l = slices.Concat(text.Prefix(l, lateLine-len(" …")), []byte(" …"))
@@ -170,7 +171,7 @@ func (g *logging) header(text []byte) {
 	switch {
 	case len(text) == 0:
 		g.at = logSubject
-	case bytes.HasPrefix(text, []byte("tree ")): // of --format=raw, which stays as it is
+	case bytes.HasPrefix(text, []byte("tree ")): // --format=raw stays as it is
 		g.commit.open, g.at = false, logOutside
 		g.diff.Line(slices.Concat([]byte("commit "), g.commit.whole))
 		g.diff.Line(text)
@@ -204,7 +205,7 @@ func (g *logging) subject(text []byte) {
 	g.at = logBody
 }
 
-// body takes a line behind the subject.
+// body takes a line of a message after the subject.
 func (g *logging) body(l, text []byte) {
 	switch {
 	case len(text) == 0:
@@ -223,12 +224,12 @@ func (g *logging) body(l, text []byte) {
 	}
 }
 
-// isGraphStat reports whether a line beside a graph is of statistics.
+// isGraphStat reports whether a line after a graph belongs to statistics.
 func isGraphStat(body []byte) bool {
 	return bytes.Contains(body, []byte(" | ")) || text.IsStatSum(body)
 }
 
-// other takes a line that is not of a commit's head or message.
+// other takes a line outside of heads and messages.
 func (g *logging) other(l []byte) {
 	if g.commits == 0 && len(l) > 0 {
 		if isOneline(l) {
@@ -296,7 +297,7 @@ func (g *logging) End() strategy.Confidence {
 	return confidence
 }
 
-// omission says how much is left out.
+// omission writes how many things are left out.
 func (g *logging) omission(n int, one, many string) {
 	if n == 1 {
 		many = one

@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// longCommit is commit n of a history in git's own format.
+// longCommit returns commit n of a log in git's own format.
 func longCommit(n int) string {
 	return fmt.Sprintf("commit %040x\nAuthor: Ada Lovelace <ada@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n    Subject %d\n\n    Body of %d.\n\n", 0xabc0000+n, n, n)
 }

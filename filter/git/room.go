@@ -6,20 +6,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 )
 
-// maxNamedFiles bounds the files that are named of a diff.
+// maxNamedFiles limits the files that are named.
 const maxNamedFiles = 1000
 
-// leastRoom is the number of lines of a file that are worth it to show a part.
+// leastRoom is the least number of lines worth showing of a file.
 const leastRoom = 10
 
-// divide writes the body, of each file as many lines as there is room for.
+// divide writes as many lines of each file as there is room for.
 func (d *diffing) divide() strategy.Confidence {
 	room := d.room()
 	left := d.max
-	file, lines := -1, 0 // the current one, and its lines so far
-	shown := 0           // lines of it that may be written
+	file, lines := -1, 0 // the current file and its lines so far
+	shown := 0           // lines of the file that may be written
 	hidden, added, del := 0, 0, 0
-	beyond := 0 // files
+	beyond := 0 // files that are not named
 	confidence := strategy.Full
 	var at diffPlace
 	end := func() {
@@ -55,7 +55,7 @@ func (d *diffing) divide() strategy.Confidence {
 		}
 		switch kind {
 		case hunkLine, codeLine:
-			if file < 0 { // of a diff whose begin is cut off
+			if file < 0 { // the beginning of the diff is cut off
 				break
 			}
 			if lines++; lines > shown {
@@ -87,8 +87,8 @@ func (d *diffing) divide() strategy.Confidence {
 	return confidence
 }
 
-// room is the most lines of one file that are shown, so that all together they
-// are not too many and small files stay whole.
+// room returns the largest number of lines of one file for which all files fit,
+// so that small files stay whole.
 func (d *diffing) room() int {
 	lines := make([]int, 0, len(d.files))
 	total := 0
@@ -102,7 +102,7 @@ func (d *diffing) room() int {
 		return d.max
 	}
 	low, high := leastRoom, d.max
-	for low < high { // the largest with which all fit
+	for low < high { // find the largest number that fits
 		mid := (low + high + 1) / 2
 		sum := 0
 		for _, n := range lines {

@@ -8,12 +8,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// gitStatus shortens what git tells of a working tree.
+// gitStatus shortens the status of a working tree.
 type gitStatus struct{ changed, untracked int }
 
-// newGitStatus makes the strategy "git_status": hints go, all else stays. Of more
-// than max_changed entries in a section, or more than max_untracked of files that
-// git does not track, those stand together that are in one directory.
+// newGitStatus makes the strategy "git_status": hints are dropped. If a section
+// has more than max_changed entries, or more than max_untracked untracked
+// files, those of one directory are joined.
 func newGitStatus(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Changed   int `toml:"max_changed"`
@@ -36,25 +36,24 @@ type treeStatus struct {
 	gitStatus
 	out             *text.Lines
 	heads, sections *text.Patterns
-	known           bool // a line was git's
-	short           bool // in entries of the short format
+	known           bool // a line of git was seen
+	short           bool // within entries of the short format
 	files           *entries
 }
 
-// statusHeads begin what git says of a tree in the long format, apart from
-// sections.
+// statusHeads match lines of the long format outside of sections.
 var statusHeads = text.CompileOnce(
 	`^On branch `, `^HEAD detached (at|from) `, `^Not currently on any branch`, `^nothing to commit`, `^(interactive )?rebase in progress`, `^You are currently `, `^No commits yet$`,
 	`^Initial commit$`, `^Your branch `, `^nothing added to commit`, `^no changes added to commit`, `^You have unmerged paths`, `^All conflicts fixed`, `^Untracked files not listed`, `^You are in the middle of an am session`,
 )
 
-// statusSections are the headings of lists of files.
+// statusSections match the headings of lists of files.
 var statusSections = text.CompileOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
 
 func (t *treeStatus) Line(l []byte) {
 	switch {
 	case len(l) == 0:
-		if t.files == nil { // git's blank lines stand around sections, which their headings divide too
+		if t.files == nil { // the blank lines around sections, which their headings separate too
 			t.out.Write(nil)
 		}
 	case t.files != nil && l[0] == '\t':
@@ -90,8 +89,8 @@ func (t *treeStatus) limit(untracked bool) int {
 	return t.changed
 }
 
-// entry takes a file of the long format: a tab, what was done to it, and blanks
-// up to a column.
+// entry takes a file of the long format: a tab, a state, and blanks up to a
+// column.
 func (t *treeStatus) entry(l []byte) {
 	name := 1
 	if colon := bytes.Index(l, []byte(":  ")); colon > 0 && colon < 24 {
@@ -127,12 +126,12 @@ func (t *treeStatus) End() strategy.Confidence {
 	return strategy.Full
 }
 
-// isHint reports whether git says what may be done.
+// isHint reports whether a line is a hint of git.
 func isHint(l []byte) bool {
 	return bytes.HasPrefix(l, []byte("  (")) && (bytes.HasPrefix(l[3:], []byte("use \"git ")) || bytes.HasPrefix(l[3:], []byte("fix conflicts and ")) || bytes.HasPrefix(l[3:], []byte("all conflicts fixed: ")) || bytes.HasPrefix(l[3:], []byte("commit or discard the untracked")))
 }
 
-// withoutHint cuts off what may be done.
+// withoutHint cuts off a hint.
 func withoutHint(l []byte) []byte {
 	if i := bytes.LastIndex(l, []byte(" (use ")); i > 0 && l[len(l)-1] == ')' {
 		return l[:i]
@@ -140,22 +139,22 @@ func withoutHint(l []byte) []byte {
 	return l
 }
 
-// isShortEntry reports whether a line is one of the short format: two letters
-// and a name.
+// isShortEntry reports whether a line is in the short format: two letters and a
+// name.
 func isShortEntry(l []byte) bool {
 	return len(l) > 3 && l[2] == ' ' && l[3] > ' ' && bytes.IndexByte(shortStates, l[0]) >= 0 && bytes.IndexByte(shortStates, l[1]) >= 0 && (l[0] != ' ' || l[1] != ' ') || bytes.HasPrefix(l, []byte("## "))
 }
 
 var shortStates = []byte(" MTADRCU?!")
 
-// isLongEntry reports whether a line is one of the second format for programs:
-// "1 .M N... 100644 100644 100644 <hash> <hash> name".
+// isLongEntry reports whether a line is in version 2 of the format for
+// programs: "1 .M N... 100644 100644 100644 <hash> <hash> name".
 func isLongEntry(l []byte) bool {
 	return len(l) > 2 && l[1] == ' ' && (l[0] == '1' || l[0] == '2' || l[0] == 'u') && bytes.Count(l[:min(len(l), 64)], []byte(" ")) >= 5 && l[4] == ' ' || bytes.HasPrefix(l, []byte("# branch."))
 }
 
-// withoutObjects takes modes and hashes out of an entry for programs, unless the
-// mode changed or it is a submodule.
+// withoutObjects removes modes and hashes from an entry for programs, unless
+// the mode changed or the entry is a submodule.
 func withoutObjects(l []byte) []byte {
 	fields := bytes.SplitN(l, []byte(" "), 9)
 	if l[0] != '1' || len(fields) < 9 || string(fields[2]) != "N..." || !bytes.Equal(fields[3], fields[4]) || !bytes.Equal(fields[4], fields[5]) {

@@ -60,7 +60,7 @@ func TestGitStatus(t *testing.T) {
 	}
 }
 
-// More files than are kept apart are counted by directory at once.
+// Files beyond the limit are counted by directory at once.
 func TestGitStatusHuge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("On branch main\nUntracked files:\n")

@@ -8,30 +8,30 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// entries are the files of one section. Of too many, those of a directory stand
-// together.
+// entries are the files of one section. If there are too many, those of a
+// directory are joined.
 type entries struct {
-	most, others int // entries that are named; others: of those in the short format that git does not track, 0 as most
+	most, others int // limits of named entries; others is for untracked files of the short format, 0 means most
 	lines        []string
-	names        []int // where the name begins in the line
+	names        []int // where the name begins in each line
 	size         int
-	written      bool // an earlier pass has grouped them
+	written      bool // an earlier pass joined them
 	groups       map[string]int
-	order        []string // keys of groups
+	order        []string // keys of groups in order
 	n, nOthers   int
 }
 
-// maxEntries bounds the text of the entries that are kept apart, in bytes; when
-// there are more they are counted by directory at once.
+// maxEntries limits the text of entries, in bytes. Beyond it they are counted
+// by directory at once.
 const maxEntries = 4 << 20
 
-// maxGroups bounds the directories.
+// maxGroups limits the directories.
 const maxGroups = 5000
 
 func newEntries(most int) *entries { return &entries{most: most, others: most} }
 
-// add takes a line whose name begins at the given byte; 0 is for one that an
-// earlier pass wrote.
+// add adds a line whose name begins at a byte. 0 means that an earlier pass
+// wrote the line.
 func (e *entries) add(l []byte, name int) {
 	if name == 0 || groupedLine(l) {
 		e.written = true
@@ -49,7 +49,7 @@ func (e *entries) add(l []byte, name int) {
 	e.size += len(l) + 16
 }
 
-// groupedLine reports whether a line stands for many files already.
+// groupedLine reports whether a line already stands for many files.
 func groupedLine(l []byte) bool {
 	if !bytes.HasSuffix(l, []byte(" files)")) {
 		return false
@@ -70,10 +70,10 @@ func (e *entries) write(out *text.Lines) {
 	e.divide(out, many, manyOthers)
 }
 
-// least is the number of files of a directory from which on they stand together.
+// least is the smallest number of files of a directory that are joined.
 const least = 4
 
-// divide writes the entries, those of directories with many together.
+// divide writes the entries and joins those of large directories.
 func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 	counts := map[string]int{}
 	for i, l := range e.lines {
@@ -81,7 +81,7 @@ func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 			counts[key]++
 		}
 	}
-	// so many directories that it would be a long list itself: the ones above them
+	// So many directories would be a long list: use the ones above them.
 	up := 0
 	for ; len(counts) > e.most && up < 8; up++ {
 		above := map[string]int{}
@@ -122,8 +122,7 @@ func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 	}
 }
 
-// key is what an entry stands together with others by: what was done to the file,
-// and its directory.
+// key returns the group of an entry: its state and its directory.
 func (e *entries) key(l string, name int, many, manyOthers bool) (string, bool) {
 	others := strings.HasPrefix(l, "??") || strings.HasPrefix(l, "!!")
 	if others && !manyOthers || !others && !many || name == 0 || strings.HasPrefix(l, "## ") || conflicted(l) {
@@ -132,7 +131,7 @@ func (e *entries) key(l string, name int, many, manyOthers bool) (string, bool) 
 	return directory(l, name), true
 }
 
-// conflicted reports whether an entry is of a file that has to be merged.
+// conflicted reports whether an entry has a merge conflict.
 func conflicted(l string) bool {
 	switch {
 	case strings.HasPrefix(l, "\tboth "), strings.HasPrefix(l, "\tadded by "), strings.HasPrefix(l, "\tdeleted by "):
@@ -143,7 +142,7 @@ func conflicted(l string) bool {
 	return false
 }
 
-// directory cuts the name of the file off a line.
+// directory removes the name of the file from a line.
 func directory(l string, name int) string {
 	path := l[name:]
 	if i := strings.Index(path, " -> "); i > 0 {
@@ -153,7 +152,7 @@ func directory(l string, name int) string {
 	return l[:name+strings.LastIndexByte(path, '/')+1]
 }
 
-// parent cuts the last directory off a key.
+// parent removes the last directory from a key.
 func parent(key string) string {
 	dir := strings.TrimSuffix(key, "/")
 	i := strings.LastIndexByte(dir, '/')
@@ -163,7 +162,7 @@ func parent(key string) string {
 	return key[:i+1]
 }
 
-// group counts an entry with its directory, or the one at the top.
+// group counts an entry in its directory, or in the top one.
 func (e *entries) group(l string, name, n int) {
 	key := directory(l, name)
 	if e.groups == nil {

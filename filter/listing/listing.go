@@ -11,16 +11,17 @@ import (
 
 // listing shortens lists of files.
 type listing struct {
-	group int // paths from which on those of one directory stand together
-	names int // names of one directory that stay
-	lines int // lines in all
+	group int // number of paths beyond which those of one directory are joined
+	names int // names kept of one directory
+	lines int // lines kept in all
 }
 
-// newListing makes the strategy "listing": what ls, find, tree and the like list.
-// Directories of dependencies and caches become a count, names that differ by a
-// number only one line, what all rows of a long listing have in common stands
-// once. From group paths on, those of one directory stand in braces; of more than
-// names names in a directory some stay, and no more than lines lines in all.
+// newListing makes the strategy "listing" for ls, find, tree and similar
+// programs. Directories of dependencies and caches become a count. Names that
+// differ only by a number become one line, and what all rows of a long listing
+// share is written once. From group paths on, the names of a directory are
+// joined in braces. At most names names of a directory and lines lines in all
+// stay.
 func newListing(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Group int `toml:"group"`
@@ -45,15 +46,15 @@ type listingPass struct {
 	run    strategy.Run
 	out    *text.Lines
 	all    *text.Lines
-	again  bool   // it is a result of an earlier pass
-	errors int    // of one kind, in a row
-	last   []byte // the kind
+	again  bool   // the input is the result of an earlier pass
+	errors int    // consecutive complaints of one kind
+	last   []byte // that kind
 
-	seen    []byte // a directory, and where the noise of it ends
+	seen    []byte // a directory, and where its name ends
 	seenEnd int
 }
 
-// listNote begins the line that says how a list was shortened.
+// listNote begins the line that describes a shortened list.
 const listNote = "(listing: "
 
 func (p *listingPass) Line(l []byte) {
@@ -92,19 +93,19 @@ func (p *listingPass) End() strategy.Confidence {
 	return strategy.Partial
 }
 
-// noiseDirs are directories that hold what is not the project's own.
+// noiseDirs are directories of other people's files.
 var noiseDirs = map[string]bool{
 	"node_modules": true, "bower_components": true, ".git": true, ".hg": true, ".svn": true, "__pycache__": true, ".venv": true, "venv": true, ".tox": true, ".nox": true, ".mypy_cache": true,
 	".pytest_cache": true, ".ruff_cache": true, ".next": true, ".nuxt": true, ".svelte-kit": true, ".turbo": true, ".parcel-cache": true, ".cache": true, ".gradle": true, ".terraform": true, "site-packages": true,
 	".yarn": true, ".pnpm-store": true, ".eggs": true, "DerivedData": true, "Pods": true, ".angular": true, ".dart_tool": true, ".bundle": true, "zig-cache": true, ".zig-cache": true, "cmake-build-debug": true, "CMakeFiles": true,
 }
 
-// builtDirs are directories that often hold what was built, and often a project's
-// own.
+// builtDirs are directories that often hold build output, and often a project's
+// own files.
 var builtDirs = map[string]bool{"target": true, "dist": true, "build": true, "out": true, "_build": true, "obj": true, "vendor": true, "coverage": true, "third_party": true}
 
-// noiseShapes are the lengths of the names of both, by their first byte: most
-// names are none of them.
+// noiseShapes are the lengths of the names of both, by their first byte. Most
+// names fit none.
 var noiseShapes = func() (table [256]uint32) {
 	for _, names := range []map[string]bool{noiseDirs, builtDirs} {
 		for name := range names {
@@ -114,9 +115,9 @@ var noiseShapes = func() (table [256]uint32) {
 	return table
 }()
 
-// noisePath gives the part of a path up to its first directory of noise, which the
-// command does not name itself; 0 if there is none. built says that what was built
-// is noise too.
+// noisePath returns the part of a path up to its first directory of noise,
+// unless the command names that. It returns 0 if there is none. If built, build
+// output is noise too.
 func (p *listingPass) noisePath(path []byte, built bool) (end int) {
 	dir := path[:bytes.LastIndexByte(path, '/')+1]
 	if len(dir) == 0 {
@@ -146,7 +147,7 @@ func (p *listingPass) noiseEnd(path []byte, built bool) (end int) {
 	return 0
 }
 
-// named reports whether the command asks for a directory of noise itself.
+// named reports whether the command names a directory of noise.
 func (p *listingPass) named(name string, end int) bool {
 	words := strings.Fields(p.run.Command)
 	for i, w := range words {
@@ -164,13 +165,14 @@ func (p *listingPass) named(name string, end int) bool {
 	return false
 }
 
-// complaint reports whether a line is of the tool itself and not of its list.
+// complaint reports whether a line is a message of the tool and not part of its
+// list.
 func complaint(l []byte) bool {
 	i := bytes.Index(l[:min(len(l), 24)], []byte(": "))
 	return i > 0 && bytes.IndexByte(l[:i], '/') < 0 && bytes.IndexByte(l[:i], '.') < 0 && text.Important(l) || bytes.HasPrefix(l, []byte("[fd error]"))
 }
 
-// complain writes what the tool says of what went wrong; of very many alike some.
+// complain writes a message of the tool. Of very many alike it keeps some.
 func (p *listingPass) complain(l []byte) {
 	kind := l[bytes.LastIndexByte(l, ':')+1:]
 	if !bytes.Equal(kind, p.last) {
@@ -189,7 +191,7 @@ func (p *listingPass) complained() {
 	p.errors, p.last = 0, p.last[:0]
 }
 
-// sections shortens what ls lists by name, of one directory or of many.
+// sections shortens the names that ls lists, of one directory or many.
 func (p *listingPass) sections() (bool, error) {
 	if p.all.Count() < 12 {
 		return false, nil
@@ -247,13 +249,14 @@ func (p *listingPass) sections() (bool, error) {
 	return true, err
 }
 
-// nameRuns writes names, those in a row that differ by a number only as one line.
+// nameRuns writes names. It joins consecutive names that differ only by a
+// number.
 type nameRuns struct {
 	out     *text.Lines
-	max     int // names of one directory
-	n       int // of this one
+	max     int // names kept of one directory
+	n       int // names of this directory
 	omitted int
-	rares   int // beyond max
+	rares   int // unusual names beyond max
 	key     []byte
 	next    []byte
 	held    [][]byte
@@ -261,7 +264,7 @@ type nameRuns struct {
 	changed bool
 }
 
-// minRun is how many names become one line.
+// minRun is the least number of names that are joined.
 const minRun = 6
 
 func (r *nameRuns) name(l []byte) {
@@ -286,7 +289,7 @@ func isNameRun(l []byte) bool {
 	return bytes.HasSuffix(l, []byte(runTail)) || text.IsOmission(bytes.TrimLeft(l, " "))
 }
 
-// flush writes the names that were held.
+// flush writes the held names.
 func (r *nameRuns) flush() {
 	if r.count >= minRun {
 		r.line(fmt.Appendf(nil, "%s%s%s (%d%s", r.held[0], runBetween, bytes.TrimLeft(r.held[minRun-1], " "), r.count, runTail))
@@ -299,7 +302,7 @@ func (r *nameRuns) flush() {
 	r.held, r.count = r.held[:0], 0
 }
 
-// line writes one line of a directory.
+// line writes a name.
 func (r *nameRuns) line(l []byte) {
 	if r.n++; r.max > 0 && r.n > r.max {
 		r.omitted++
@@ -309,11 +312,10 @@ func (r *nameRuns) line(l []byte) {
 	r.out.Write(l)
 }
 
-// maxRare bounds the names of one directory that stay for being unlike the others.
+// maxRare limits the names of one directory that stay because they are unusual.
 const maxRare = 100
 
-// rare writes a line of a directory that is unlike the others, however many there
-// are.
+// rare writes an unusual name, whatever the number of names.
 func (r *nameRuns) rare(l []byte) {
 	r.flush()
 	if r.max == 0 || r.n < r.max || r.rares == maxRare {
@@ -328,7 +330,7 @@ func (r *nameRuns) rare(l []byte) {
 	r.out.Write(l)
 }
 
-// plain writes a line that is no name.
+// plain writes a line that is not a name.
 func (r *nameRuns) plain(l []byte) {
 	r.flush()
 	r.out.Write(l)

@@ -13,10 +13,10 @@ type longRow struct {
 	mode, owner, size, date, name []byte
 }
 
-// minLong is how many rows a long listing must have to be shortened.
+// minLong is the least number of rows of a listing that is shortened.
 const minLong = 8
 
-// parseLong takes a row apart: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name.
+// parseLong parses a row: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name.
 func parseLong(l []byte) (r longRow, ok bool) {
 	if len(l) < 20 || bytes.IndexByte([]byte("-dlbcpsD"), l[0]) < 0 {
 		return r, false
@@ -69,11 +69,11 @@ func parseLong(l []byte) (r longRow, ok bool) {
 	return r, len(r.name) > 0
 }
 
-// common counts how often texts come, of which the same mostly come in a row.
+// common counts texts, of which equal ones are mostly consecutive.
 type common struct {
 	count map[string]int
 	last  []byte
-	n     int // of last, not yet in count
+	n     int // occurrences of last that are not in count yet
 }
 
 func (c *common) add(text []byte) {
@@ -84,7 +84,7 @@ func (c *common) add(text []byte) {
 	c.n++
 }
 
-// all gives the counts; of very many texts not all are there.
+// all returns the counts. If there are very many texts, some are missing.
 func (c *common) all() map[string]int {
 	if c.n > 0 {
 		if c.count == nil {
@@ -98,7 +98,7 @@ func (c *common) all() map[string]int {
 	return c.count
 }
 
-// most gives the text that comes most, and whether there is no other.
+// most returns the most frequent text, and whether it is the only one.
 func (c *common) most() (text string, only bool) {
 	for t, n := range c.all() {
 		if n > c.count[text] || n == c.count[text] && t < text {
@@ -108,24 +108,24 @@ func (c *common) most() (text string, only bool) {
 	return text, len(c.count) == 1
 }
 
-// longUsual is what the rows of a long listing have in common.
+// longUsual is what the rows of a long listing share.
 type longUsual struct {
-	file, dir         string // modes
+	file, dir         string // usual modes
 	owner, date       string
-	oneOwner, oneDate bool           // all rows have it
-	kinds             map[string]int // of files, by what their names end with
+	oneOwner, oneDate bool           // all rows share it
+	kinds             map[string]int // files by extension
 }
 
-// rare reports whether a row is unlike most.
+// rare reports whether a row is unlike most rows.
 func (u longUsual) rare(r longRow) bool {
 	return r.mode[0] != '-' || string(r.mode) != u.file || string(r.owner) != u.owner || u.kinds[nameKind(r.name)] <= 2
 }
 
-// nameKind is what the name of a file ends with.
+// nameKind returns the extension of a name.
 func nameKind(name []byte) string { return path.Ext(string(name)) }
 
-// usual counts what the rows of the listing have in common. It is not ok if too few
-// lines are rows.
+// usual finds what the rows of the listing share. ok is false if too few lines
+// are rows.
 func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 	var files, dirs, owners, dates, names common
 	rows := 0
@@ -156,7 +156,7 @@ func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 	return u, rows >= minLong && rows*10 >= p.all.Count()*4, err
 }
 
-// note says once what the rows leave out.
+// note describes what the rows leave out.
 func (u longUsual) note() string {
 	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(u.file, "-"), or(u.dir, "-"), u.owner)
 	if u.oneDate {
@@ -165,7 +165,7 @@ func (u longUsual) note() string {
 	return note + ")"
 }
 
-// row writes a row into line, without what is usual.
+// row appends a row to line, without what is usual.
 func (u longUsual) row(line []byte, r longRow) []byte {
 	line = line[:0]
 	mode := u.file
@@ -191,7 +191,7 @@ func (u longUsual) row(line []byte, r longRow) []byte {
 	return line
 }
 
-// long shortens a long listing: what the rows have in common stands once.
+// long shortens a long listing: what the rows share is written once.
 func (p *listingPass) long() (bool, error) {
 	usual, ok, err := p.usual()
 	if err != nil || !ok {
@@ -199,7 +199,7 @@ func (p *listingPass) long() (bool, error) {
 	}
 	p.out.WriteString(usual.note())
 	runs := nameRuns{out: p.out, max: p.names}
-	skip := false // a directory of noise
+	skip := false // within a directory of noise
 	var line []byte
 	err = p.all.Each(func(l []byte) {
 		r, ok := parseLong(l)

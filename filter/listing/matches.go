@@ -11,18 +11,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// groupMatches shortens what a search found.
+// groupMatches shortens search results.
 type groupMatches struct {
-	max     int // matches that stay
+	max     int // matches to keep
 	perFile int
-	width   int // bytes of a line that stay
+	width   int // bytes of a line to keep
 }
 
-// newGroupMatches makes the strategy "group_matches": the matches of a file stand
-// below its first, without its name. Of more than max_matches, and of more than
-// max_per_file in a file, and 8 when half of all are there, the others are counted,
-// by file; of lines longer than
-// width what is near the match stays.
+// newGroupMatches makes the strategy "group_matches". The matches of a file
+// follow the first one, without the path. It keeps max_matches in all,
+// max_per_file of a file, and only 8 of a file after half of max_matches; the
+// rest is counted by file. Lines longer than width are cut to the text near the
+// match.
 func newGroupMatches(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Max     int `toml:"max_matches"`
@@ -55,13 +55,13 @@ func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 type matchesPass struct {
 	groupMatches
 	out     *text.Lines
-	wanted  [][]byte // words of the command, of which one likely is what was looked for
-	counts  bool     // the command asks for numbers only
-	path    []byte   // of the file whose matches come
-	n       int      // matches of it
-	shown   int      // matches of it that stay
-	total   int      // lines that stay
-	rest    int      // lines without a path that went
+	wanted  [][]byte // words of the command that may be the search pattern
+	counts  bool     // the command prints only counts
+	path    []byte   // the current file
+	n       int      // matches of that file
+	shown   int      // matches kept of that file
+	total   int      // lines kept
+	rest    int      // omitted lines without a path
 	zeros   int      // files without a match
 	others  int      // complaints
 	again   bool
@@ -109,7 +109,7 @@ func (m *matchesPass) Line(l []byte) {
 	}
 }
 
-// write writes a match whose path ends before rest.
+// write writes a match whose text begins at rest.
 func (m *matchesPass) write(l []byte, rest int) {
 	m.shown++
 	m.total++
@@ -132,7 +132,7 @@ func (m *matchesPass) file() {
 	m.path, m.n, m.shown = m.path[:0], 0, 0
 }
 
-// other takes a line that is no match with a path.
+// other takes a line without a path.
 func (m *matchesPass) other(l []byte) {
 	switch {
 	case len(l) == 0:
@@ -158,7 +158,7 @@ func (m *matchesPass) other(l []byte) {
 	}
 }
 
-// parse takes the path off a match; path is nil if there is none.
+// parse splits a match into path and rest. path is nil if there is none.
 func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 	if len(l) == 0 || l[0] == ' ' || l[0] == '\t' {
 		return nil, nil
@@ -180,7 +180,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 			break
 		}
 		at += i
-		if at == 1 && at+1 < len(l) && (l[2] == '\\' || l[2] == '/') { // a drive
+		if at == 1 && at+1 < len(l) && (l[2] == '\\' || l[2] == '/') { // the colon after a drive
 			at++
 			continue
 		}
@@ -189,7 +189,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 		}
 		return l[:at], l[at+1:]
 	}
-	// Lines before a match: name.ext-12-text.
+	// A line of context: name.ext-12-text.
 	if dot := bytes.IndexByte(l[:limit], '.'); dot >= 0 {
 		for at := dot + 1; at < limit; at++ {
 			if l[at] == '-' {
@@ -205,7 +205,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 	return nil, nil
 }
 
-// pathLike reports whether a text may be the path of a file.
+// pathLike reports whether a text may be a path.
 func pathLike(p []byte) bool {
 	if len(p) == 0 || text.DigitsEnd(p, 0) == len(p) {
 		return false
@@ -222,7 +222,7 @@ func pathLike(p []byte) bool {
 	return named || bytes.HasSuffix(p, []byte("file"))
 }
 
-// around shortens a long line to its begin and what is near the match.
+// around shortens a long line to its beginning and the text near the match.
 func (m *matchesPass) around(l []byte, from int) []byte {
 	part := (m.width - 100) / 2
 	head := min(from+part/2, m.width/2)
@@ -235,7 +235,7 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 			}
 		}
 	}
-	if at < head+part/2 { // in the head, or not found
+	if at < head+part/2 { // in the beginning, or not found
 		return append(bytes.Clone(text.Prefix(l, head+part)), fmt.Appendf(nil, " ... (%d bytes omitted)", len(l)-len(text.Prefix(l, head+part)))...)
 	}
 	start, end := at-part/2, min(len(l), at+part/2)

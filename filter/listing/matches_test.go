@@ -70,7 +70,7 @@ func FuzzGroupMatches(f *testing.F) {
 	})
 }
 
-// checkCommand is checkStrategy for one command.
+// checkCommand is [strategytest.Check] for one command.
 func checkCommand(t *testing.T, s strategy.Strategy, command, body string) {
 	t.Helper()
 	body = string(text.Sanitize([]byte(body)))

@@ -8,24 +8,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// pathDir is a directory of a list of paths, or one of noise.
+// pathDir is a directory of a list of paths, possibly of noise.
 type pathDir struct {
 	path  string
-	names [][]byte // of those in it, in their order
+	names [][]byte // names in the directory, in order
 	noise bool
-	packs []string // what is in a directory of noise, in its order
+	packs []string // packages in a directory of noise, in order
 	count map[string]int
 	total int
 }
 
-// Bounds of what is held of a list of paths.
+// Limits of what is held of a list of paths.
 const (
 	maxDirs      = 20_000
 	maxPathBytes = 16 << 20
 )
 
-// From how many paths on a directory of noise, or one of what was built, is
-// counted.
+// The least number of paths at which a directory of noise, or of build output,
+// is counted.
 const (
 	fewNoise = 5
 	fewBuilt = 60
@@ -36,15 +36,15 @@ func pathBase(dir string) string {
 	return dir[strings.LastIndexByte(dir, '/')+1:]
 }
 
-// pathCount is what a list of paths is made of.
+// pathCount counts the lines of a list of paths.
 type pathCount struct {
 	paths, strange, complaints int
 
 	in    *common // paths in each directory of noise that is counted
-	quiet int     // and in all of them
+	quiet int     // paths in all of them
 }
 
-// countPaths looks what the lines are.
+// countPaths counts the lines.
 func (p *listingPass) countPaths() (c pathCount, err error) {
 	c.in = &common{}
 	err = p.all.Each(func(l []byte) {
@@ -71,17 +71,17 @@ func (p *listingPass) countPaths() (c pathCount, err error) {
 	return c, err
 }
 
-// pathDirs groups paths by directory, in the order in which they come.
+// pathDirs groups paths by directory, in their order.
 type pathDirs struct {
 	known  map[string]*pathDir
 	latest *pathDir
 	order  []*pathDir
 	names  arena
 	held   int // bytes of names
-	lost   int // paths for which there is no room
+	lost   int // paths beyond the limits
 }
 
-// dir gives the directory of that path; nil if there are too many.
+// dir returns the directory of a path, or nil if there are too many.
 func (g *pathDirs) dir(path []byte) *pathDir {
 	if g.latest != nil && g.latest.path == string(path) {
 		return g.latest
@@ -96,7 +96,7 @@ func (g *pathDirs) dir(path []byte) *pathDir {
 	return d
 }
 
-// pack counts a path in the directory of noise that its first bytes name.
+// pack counts a path in the directory of noise path[:end].
 func (g *pathDirs) pack(path []byte, end int) {
 	if d := g.dir(path[:end]); d != nil {
 		d.pack(path[end:])
@@ -105,7 +105,7 @@ func (g *pathDirs) pack(path []byte, end int) {
 	}
 }
 
-// add puts a path into its directory.
+// add adds a path to its directory.
 func (g *pathDirs) add(path []byte) {
 	at := bytes.LastIndexByte(bytes.TrimSuffix(path, []byte("/")), '/') + 1
 	d := g.dir(path[:at])
@@ -121,8 +121,8 @@ func (g *pathDirs) alone(path []byte) {
 	g.order = append(g.order, &pathDir{names: [][]byte{g.names.clone(path)}})
 }
 
-// paths shortens a list of paths: what is in directories of noise is counted, and
-// when there are many, those of one directory stand together.
+// paths shortens a list of paths. It counts the contents of directories of
+// noise and, if there are many paths, joins those of one directory.
 func (p *listingPass) paths() (bool, error) {
 	c, err := p.countPaths()
 	if err != nil || c.strange*20 > c.paths || c.complaints <= maxComplains && (c.paths < 8 || c.quiet == 0 && c.paths <= p.group) {
@@ -161,7 +161,7 @@ func (p *listingPass) paths() (bool, error) {
 	return true, err
 }
 
-// pack counts a path in a directory of noise by what it is in there.
+// pack counts a path in a directory of noise by its package.
 func (d *pathDir) pack(rest []byte) {
 	d.noise = true
 	d.total++
@@ -187,7 +187,7 @@ func (d *pathDir) pack(rest []byte) {
 	d.count[name]++
 }
 
-// dir writes what is in one directory.
+// dir writes the contents of a directory.
 func (p *listingPass) dir(d *pathDir) {
 	var b []byte
 	switch {
@@ -238,8 +238,8 @@ func (p *listingPass) dir(d *pathDir) {
 	p.out.Write(append(b, '}'))
 }
 
-// sameNumbered is how many of the first names become one: 1, or at least minRun
-// that differ by a number only.
+// sameNumbered returns how many of the first names are joined: 1, or at least
+// minRun that differ only by a number.
 func sameNumbered(names [][]byte) int {
 	first := numberless(nil, names[0])
 	if bytes.IndexByte(first, text.VaryingMark) < 0 {

@@ -20,11 +20,11 @@ type process struct {
 	keep     bool
 }
 
-// maxProcesses bounds the rows that are held.
+// maxProcesses limits the rows that are held.
 const maxProcesses = 20_000
 
-// ps keeps all processes, or those that take most, without kernel threads; the
-// others by name.
+// ps keeps all processes, or the largest, without kernel threads. It names the
+// others.
 func (t *tablePass) ps() string {
 	var rows []process
 	var before [][]byte
@@ -91,7 +91,7 @@ func (t *tablePass) ps() string {
 	return strings.Join(gone, ", ")
 }
 
-// choose marks the rows that stay, and names the others.
+// choose marks the rows to keep and names the others.
 func (t *tablePass) choose(rows []process) string {
 	if len(rows) <= 2*t.rows {
 		for i := range rows {
@@ -146,12 +146,12 @@ func (t *tablePass) choose(rows []process) string {
 	return fmt.Sprintf("%d more processes: %s", gone, strings.Join(list, ", "))
 }
 
-// treeless is a command line without the tree that ps draws before it.
+// treeless returns a command line without the tree that ps draws before it.
 func treeless(command []byte) []byte {
 	return bytes.TrimLeft(command, ` |\_`)
 }
 
-// programOf is the name of the program in a command line.
+// programOf returns the name of the program in a command line.
 func programOf(command []byte) string {
 	command = treeless(command)
 	word, rest, _ := strings.Cut(string(command), " ")
@@ -161,8 +161,8 @@ func programOf(command []byte) string {
 	return strings.ToValidUTF8(word[strings.LastIndexByte(word, '/')+1:], "")
 }
 
-// psColumns finds the columns of a header by their number; command is -1 if it is
-// none.
+// psColumns returns the indexes of the columns in a header. command is -1 if
+// the line is not a header.
 func psColumns(l []byte) (cpu, mem, command int) {
 	cpu, mem, command = -1, -1, -1
 	process := false
@@ -186,7 +186,7 @@ func psColumns(l []byte) (cpu, mem, command int) {
 	return cpu, mem, command
 }
 
-// column gives where the column of a number begins in a row; -1 if there is none.
+// column returns where the column with an index begins in a row, or -1.
 func column(l []byte, n int) int {
 	at := 0
 	for range n {

@@ -14,17 +14,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// table shortens what a system tells of itself in rows.
+// table shortens tables about the system.
 type table struct {
-	rows  int // that stay
-	width int // bytes of a command line
+	rows  int // rows to keep
+	width int // bytes of a command line to keep
 }
 
-// newTable makes the strategy "table" for df, du, ps, top, lsof, ss and netstat:
-// file systems without a device, kernel threads and mapped files go, of very many
-// rows those with the largest numbers stay, and of the others at least the names
-// or the states; command lines are cut at width. Of the tables of other commands
-// all rows stay, and what pads their columns goes.
+// newTable makes the strategy "table" for df, du, ps, top, lsof, ss and
+// netstat. File systems without a device, kernel threads and mapped files are
+// dropped. Of very many rows the largest stay, and at least the names or states
+// of the others. Command lines are cut at width. Tables of other commands keep
+// all rows and lose only padding.
 func newTable(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Rows  int `toml:"max_rows"`
@@ -53,7 +53,7 @@ type tablePass struct {
 	again   bool
 }
 
-// tableTail ends the line that says what was left out of a table.
+// tableTail ends the line that reports omitted rows.
 const tableTail = " left out)"
 
 func (t *tablePass) Line(l []byte) {
@@ -92,7 +92,7 @@ func (t *tablePass) End() strategy.Confidence {
 	return strategy.Partial
 }
 
-// columns takes out what pads the columns of a table. Most of its rows have some.
+// columns removes the padding of a table.
 func (t *tablePass) columns() strategy.Confidence {
 	padded := 0
 	if !t.each(func(l []byte) {
@@ -112,8 +112,8 @@ func (t *tablePass) columns() strategy.Confidence {
 	return strategy.Full
 }
 
-// each calls do with each line. An error of reading shows in what is left of the
-// text, which is less; so nothing is left out then.
+// each calls do with each line. An error of reading leaves the text incomplete,
+// so nothing is left out then.
 func (t *tablePass) each(do func(l []byte)) bool { return t.all.Each(do) == nil }
 
 // pseudo are types of file systems without a device.
@@ -123,7 +123,7 @@ func (t *tablePass) df() string {
 	gone, rows := 0, 0
 	var fields [][]byte
 	ok := t.each(func(l []byte) {
-		if bytes.IndexByte(l, '%') < 0 { // looked for first, since it is quick
+		if bytes.IndexByte(l, '%') < 0 { // first, since it is quick
 			t.out.Write(l)
 			return
 		}
@@ -159,7 +159,7 @@ func (t *tablePass) df() string {
 	return fmt.Sprintf("%d pseudo file systems", gone)
 }
 
-// amount reads a number with a unit; ok is false for another text.
+// amount parses a number with a unit.
 func amount(body []byte) (n float64, ok bool) {
 	end := 0
 	for end < len(body) && (text.Class[body[end]] == text.Digit || body[end] == '.' || body[end] == ',') {
@@ -206,7 +206,7 @@ func (t *tablePass) du() string {
 	}
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
 	least := sizes[t.rows-1]
-	as := t.rows - slices.Index(sizes, least) // of those as small as the least
+	as := t.rows - slices.Index(sizes, least) // rows to keep of those as small as the least
 	gone, complaints := 0, 0
 	var last []byte
 	ok := t.each(func(l []byte) {
@@ -240,7 +240,7 @@ func (t *tablePass) du() string {
 	return fmt.Sprintf("%d smaller entries", gone)
 }
 
-// top keeps the first processes, and those with much memory.
+// top keeps the first processes and those with much memory.
 func (t *tablePass) top() string {
 	gone, rows, mem := 0, -1, -1
 	ok := t.each(func(l []byte) {
@@ -306,7 +306,7 @@ func (t *tablePass) lsof() string {
 	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, more)
 }
 
-// sockets keeps what listens, and counts the states of most others.
+// sockets keeps listening sockets and counts most others by state.
 func (t *tablePass) sockets() string {
 	states := map[string]int{}
 	shown, gone := 0, 0
@@ -333,8 +333,7 @@ func (t *tablePass) sockets() string {
 	return fmt.Sprintf("%d more sockets: %s", gone, strings.Join(all, ", "))
 }
 
-// socketState gives the state of a socket that does not listen; empty for another
-// line.
+// socketState returns the state of a socket that does not listen, or "".
 func socketState(l []byte) string {
 	for i, f := range bytes.Fields(l) {
 		if i > 6 {

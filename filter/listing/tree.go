@@ -7,13 +7,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// treeUnits are what tree draws before a name, for each level.
+// treeUnits are what tree draws before a name for each level.
 var (
 	treeUnits    = text.ByteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
 	treeBranches = text.ByteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")
 )
 
-// branch gives the level of a line of a tree and its name; 0 if it is none.
+// branch returns the level and the name of a line of a tree. The level of other
+// lines is 0.
 func branch(l []byte) (level int, name []byte) {
 	rest, depth, branched := l, 0, false
 next:
@@ -38,8 +39,9 @@ next:
 	return depth, bytes.TrimLeft(rest, " ")
 }
 
-// tree indents what tree drew, and counts what is in directories of noise and
-// below the level to which a large tree is shown.
+// tree replaces the drawing by indentation. It counts the contents of
+// directories of noise, and those below the level to which a large tree is
+// shown.
 func (p *listingPass) tree() (bool, error) {
 	var perLevel [64]int
 	lines := 0
@@ -68,10 +70,10 @@ type treeCut struct {
 	p       *listingPass
 	runs    nameRuns
 	deepest int
-	under   int    // level of the directory whose entries are counted
+	under   int    // level of the directory whose contents are counted
 	head    []byte // that directory
 	count   int
-	level   int // of the last line
+	level   int // level of the last line
 }
 
 func (t *treeCut) line(l []byte) {
@@ -104,14 +106,14 @@ func (t *treeCut) line(l []byte) {
 	t.runs.name(text)
 }
 
-// flushIfOther writes what was held, if a line does not go on with it.
+// flushIfOther writes the held names if a line does not continue them.
 func (r *nameRuns) flushIfOther(l []byte) {
 	if r.next = numberless(r.next[:0], l); !bytes.Equal(r.next, r.key) {
 		r.flush()
 	}
 }
 
-// treeName is a name without what tree says of it.
+// treeName returns a name without tree's remarks.
 func treeName(name []byte) string {
 	if len(name) > 0 && name[0] == '[' {
 		if i := bytes.IndexByte(name, ']'); i > 0 {
@@ -121,7 +123,7 @@ func treeName(name []byte) string {
 	return string(bytes.TrimRight(name, "/"))
 }
 
-// counted writes the directory whose entries were counted.
+// counted writes the directory whose contents were counted.
 func (t *treeCut) counted() {
 	if t.under == 0 {
 		return
