@@ -7,20 +7,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// kind is how the lines of a diagnostic hang together.
+// kind is the layout of a diagnostic's lines.
 type kind uint8
 
 const (
 	closed    kind = iota
-	oneLine        // place and message in one line; code and notes may follow
-	paragraph      // a message, "--> place", then all up to a blank line
-	sections       // a heading, then all that is indented, blank lines too
+	oneLine        // place and message on one line; code and notes may follow
+	paragraph      // a message, "--> place", and the lines up to a blank one
+	sections       // a heading, and all indented lines, even after blank lines
 )
 
-// diagnostic is the one whose lines come now. Its buffers are used again.
+// diagnostic is the current diagnostic. Its buffers are reused.
 type diagnostic struct {
 	kind    kind
-	at      position // without what refers to a line
+	at      position // without slices of the line
 	file    []byte
 	pos     []byte
 	rule    []byte
@@ -28,25 +28,25 @@ type diagnostic struct {
 	split   bool
 	hidden  bool // the first lines do not name the rule
 	rust    bool
-	follows bool // a note, and its error stayed
-	muted   bool // a note that says too little, and its code
+	follows bool // a note whose error stayed
+	muted   bool // a note of little use, and its code
 
-	raw       []byte // all lines with their ends
+	raw       []byte // all lines with their line feeds
 	rawLines  int
-	cut       int // lines that are not in raw since the last that is
+	cut       int // lines since the last one in raw
 	first     []byte
 	hints     []byte
 	notes     []byte
 	source    []byte // the last line, which may be code
 	hasSource bool
 	framed    bool
-	gap       bool // a blank line was the last
-	noteOpen  bool // notes ends in one whose place may follow
-	related   bool // places that belong to it came
+	gap       bool // the last line was blank
+	noteOpen  bool // notes ends in a note whose place may follow
+	related   bool // its related places came
 }
 
-// Bounds of one diagnostic that stays as it is: the lines that stay, those that
-// stay if they are notes or the like, and the bytes.
+// Limits of a diagnostic that stays as it is: its lines, those lines if they
+// are notes, and its bytes.
 const (
 	maxRaw      = 60
 	maxRawNotes = 140
@@ -86,7 +86,7 @@ func (d *diagnostic) set(p position) {
 	d.at = p
 }
 
-// begins takes a line that begins a diagnostic, or leads to one.
+// begins handles a line that begins a diagnostic or leads to one.
 func (g *grouping) begins(l []byte) bool {
 	t, d := &g.text, &g.cur
 	if place, ok := arrow(l); ok {
@@ -136,7 +136,7 @@ func (g *grouping) begins(l []byte) bool {
 	if p.relation {
 		return false
 	}
-	if p.sev == isNote && len(p.rule) == 0 && g.stayed { // of an error, though other lines lie between
+	if p.sev == isNote && len(p.rule) == 0 && g.stayed { // a note of an error, even after other lines
 		g.flushHeld()
 		d.open(oneLine, l)
 		d.set(p)
@@ -152,7 +152,7 @@ func (g *grouping) begins(l []byte) bool {
 	}
 	g.flushHeld()
 	g.notes = 0
-	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) { // its notes would say the same
+	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) { // its notes would repeat others
 		g.notes = maxNotesFull
 	}
 	d.open(oneLine, l)
@@ -161,7 +161,7 @@ func (g *grouping) begins(l []byte) bool {
 	return true
 }
 
-// locate is locate, once for each line.
+// locate calls locate once for each line.
 func (g *grouping) locate(l []byte) (position, bool) {
 	if !g.located {
 		g.place, g.placed = locate(l)
@@ -170,7 +170,7 @@ func (g *grouping) locate(l []byte) (position, bool) {
 	return g.place, g.placed
 }
 
-// leading reports whether a line says where the diagnostics behind it come from.
+// leading reports whether a line says where the next diagnostics come from.
 func leading(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("In file included from ")), bytes.HasPrefix(l, []byte("                 from ")):
@@ -195,7 +195,7 @@ func isFileName(l []byte) bool {
 	return rooted || bytes.IndexByte(l, ' ') < 0 && bytes.ContainsAny(l, "./\\")
 }
 
-// narrow makes runs of blanks two.
+// narrow reduces runs of blanks to two.
 func narrow(l []byte) []byte {
 	out := make([]byte, 0, len(l))
 	for i, b := range l {
@@ -207,7 +207,7 @@ func narrow(l []byte) []byte {
 	return out
 }
 
-// continues takes a line that belongs to the diagnostic before it.
+// continues handles a line that belongs to the diagnostic before it.
 func (g *grouping) continues(l []byte) bool {
 	switch d := &g.cur; d.kind {
 	case paragraph:
@@ -231,15 +231,15 @@ func (g *grouping) continues(l []byte) bool {
 	return g.continuesLine(l)
 }
 
-// hunkRule begins the line between two hunks that "ruff format" would change.
+// hunkRule begins the line between two hunks of "ruff format".
 var hunkRule = []byte("--------------------")
 
-// marks stand before the further lines of a diagnostic.
+// marks begin further lines of a diagnostic.
 var marks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
 
 func (g *grouping) continuesLine(l []byte) bool {
 	d := &g.cur
-	twice := string(d.rule) == "R0801" // pylint shows code that is there twice
+	twice := string(d.rule) == "R0801" // pylint shows duplicate code
 	if len(l) == 0 {
 		if twice && !d.gap {
 			d.keep(nil)
@@ -260,7 +260,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 		return true
 	}
 	if showsCode(l) || d.at.pretty && (d.gap || d.related) && isCodeLine(l) {
-		if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' { // which is code, then
+		if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' { // it was code
 			d.keep(d.source)
 		}
 		d.hasSource = false
@@ -330,12 +330,12 @@ func (g *grouping) continuesLine(l []byte) bool {
 	return true
 }
 
-// alone reports whether nothing follows a diagnostic of its kind.
+// alone reports whether the diagnostic has only one line.
 func (d *diagnostic) alone() bool {
 	return len(d.pos) > 0 && d.pos[0] == '(' && len(d.rule) > 0 && !bytes.HasPrefix(d.rule, []byte("TS"))
 }
 
-// noteText is a note without the place that it shares with its diagnostic.
+// noteText returns a note without the place that it shares with its diagnostic.
 func (g *grouping) noteText(p position, l []byte) []byte {
 	d := &g.cur
 	if bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos) {
@@ -344,9 +344,9 @@ func (g *grouping) noteText(p position, l []byte) []byte {
 	return l
 }
 
-// joins takes the end of a message that was wrapped, with its rule.
+// joins handles the end of a wrapped message with its rule.
 func (d *diagnostic) joins(l []byte) bool {
-	if len(d.first) == 0 || len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' { // the note of an error that stayed has no first
+	if len(d.first) == 0 || len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' { // the note of an error that stayed has no first line
 		return false
 	}
 	text, rule := trailing(l)
@@ -362,7 +362,7 @@ func (d *diagnostic) joins(l []byte) bool {
 	return true
 }
 
-// unhold makes a line that was not code one of the notes.
+// unhold adds a line that turned out not to be code to the notes.
 func (d *diagnostic) unhold() {
 	if d.hasSource && len(d.source) > 0 && (d.source[0] == ' ' || d.source[0] == '\t') {
 		d.addNote(d.source)
@@ -411,8 +411,7 @@ func showsCode(l []byte) bool {
 	return points
 }
 
-// isPlace reports whether a line that is indented is a place in a file, and
-// nothing else.
+// isPlace reports whether an indented line is only a place in a file.
 func isPlace(l []byte) bool {
 	in := text.Unindent(l)
 	if len(in) == len(l) || bytes.IndexByte(in, ' ') >= 0 {
@@ -435,7 +434,7 @@ func isCodeLine(l []byte) bool {
 	return n > 0 && (n == len(in) || in[n] == ' ') || len(in) > 2 && in[0] == '.' && in[1] == '.'
 }
 
-// runeEnd is where to cut a text to at most n bytes.
+// runeEnd returns where to cut a text to at most n bytes.
 func runeEnd(l []byte, n int) int {
 	if len(l) <= n {
 		return len(l)

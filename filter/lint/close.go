@@ -6,18 +6,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// maxNotesFull is how many notes of an error show code of others; more of them
-// are what a compiler tried, mostly.
+// maxNotesFull is how many notes of an error show other people's code. More of
+// them are mostly attempts of the compiler.
 const maxNotesFull = 3
 
-// tooMany counts the notes of an error, and reports whether one more of this
-// file says too little.
+// tooMany counts the notes of an error and reports whether another note about
+// this file would be of little use.
 func (g *grouping) tooMany(file []byte) bool {
 	g.notes++
 	return g.notes > maxNotesFull && foreignFile(file)
 }
 
-// foreignFile reports whether a file is of the system or of a library.
+// foreignFile reports whether a file belongs to the system or a library.
 func foreignFile(file []byte) bool {
 	for _, dir := range foreignDirs {
 		if bytes.HasPrefix(file, dir) {
@@ -38,7 +38,7 @@ func (g *grouping) close() {
 	if d.kind == closed {
 		return
 	}
-	var text []byte // a line that was not part of it
+	var text []byte // a line that turned out not to be part of it
 	if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' {
 		text = d.source
 		d.hasSource = false
@@ -70,12 +70,12 @@ func (g *grouping) close() {
 func (g *grouping) stays() bool {
 	d := &g.cur
 	switch {
-	case d.follows, d.kind == paragraph && d.at.sev == isIssue && len(d.rule) == 0: // nobody knows what it is
+	case d.follows, d.kind == paragraph && d.at.sev == isIssue && len(d.rule) == 0: // unknown severity
 		return true
 	case d.at.sev != isError || d.split:
 		return false
 	case d.compiles():
-		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: unmarked(d.raw)}) { // told again by a summary
+		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: unmarked(d.raw)}) { // repeated by a summary
 			d.raw, d.cut = d.raw[:0], 0
 			g.dropped += d.rawLines
 			return true
@@ -100,8 +100,8 @@ func (g *grouping) stays() bool {
 	return false
 }
 
-// unmarked gives the lines of a diagnostic without what stands before them in
-// one place of an output and not in another.
+// unmarked returns the lines of a diagnostic without marks that occur in only
+// some places of an output.
 func unmarked(raw []byte) []byte {
 	var out []byte
 	for l := range bytes.Lines(raw) {
@@ -114,7 +114,7 @@ func unmarked(raw []byte) []byte {
 	return out
 }
 
-// compiles reports whether the diagnostic is a compiler's, not a linter's.
+// compiles reports whether the diagnostic is a compiler's and not a linter's.
 func (d *diagnostic) compiles() bool {
 	if d.rust { // its lints have names
 		return len(d.rule) == 0
@@ -122,11 +122,11 @@ func (d *diagnostic) compiles() bool {
 	return !d.at.linter && d.kind == oneLine && (len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
 }
 
-// write puts a diagnostic into the body.
+// write writes a diagnostic to the body.
 func (g *grouping) write() {
 	g.failed = true
 	d, t := &g.cur, &g.text
-	if t.spent && !bytes.Contains(t.lead, d.file) { // it led to another
+	if t.spent && !bytes.Contains(t.lead, d.file) { // it led to another diagnostic
 		t.lead = t.lead[:0]
 	}
 	if len(d.raw) > 0 {
@@ -146,7 +146,7 @@ func (g *grouping) write() {
 	g.body.settle()
 }
 
-// endMuted says how many lines of notes are left out here.
+// endMuted writes how many lines of notes are left out.
 func (g *grouping) endMuted() {
 	if g.muted > 0 {
 		g.body.text(text.Omission(g.muted))
@@ -159,8 +159,8 @@ func (g *grouping) endMuted() {
 // maxChain is how many lines of a chain lead to an error.
 const maxChain = 4
 
-// condense shortens chains of files that include one another and of templates
-// that need one another, of which the ends tell most.
+// condense keeps the ends of long chains of including files and instantiated
+// templates.
 func condense(lead []byte) []byte {
 	if bytes.Count(lead, []byte("\n")) <= maxChain {
 		return lead
@@ -203,7 +203,7 @@ func (g *grouping) finding() finding {
 	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden, line: d.kind == oneLine}
 }
 
-// group puts a diagnostic into the store.
+// group adds a diagnostic to the store.
 func (g *grouping) group() {
 	f := g.finding()
 	g.store.add(&f)

@@ -6,18 +6,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// command is what a line of a build tool shows of itself.
+// command is the kind of a command that a build tool prints.
 type command uint8
 
 const (
 	noCommand    command = iota
-	otherCommand         // it compiles, or the like
-	links                // it makes a program or a library
-	enters               // it goes into a directory
+	otherCommand         // compiles, or similar
+	links                // makes a program or a library
+	enters               // enters a directory
 )
 
-// isCompiler reports whether commands of a program are noise. It is asked of most
-// lines, which a map would take longer for.
+// isCompiler reports whether commands of a program are noise. Most lines are
+// tested, for which a map would be slower.
 func isCompiler(name []byte) bool {
 	switch string(name) {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "ar", "ranlib", "ld", "strip", "as", "nasm", "yasm",
@@ -28,7 +28,7 @@ func isCompiler(name []byte) bool {
 	return false
 }
 
-// commandOf reads a line as a command that a build tool shows before it runs it.
+// commandOf returns the kind of a printed command.
 func commandOf(l []byte) command {
 	if len(l) < 6 {
 		return noCommand
@@ -37,7 +37,7 @@ func commandOf(l []byte) command {
 		return shortCommand(l)
 	}
 	rest := l
-	if l[0] == '[' { // a step of many
+	if l[0] == '[' { // a numbered step
 		at := bytes.IndexByte(l, ']')
 		if at < 4 || at+2 >= len(l) || digitRun(l[1:]) == 0 || l[1+digitRun(l[1:])] != '/' {
 			return noCommand
@@ -45,7 +45,7 @@ func commandOf(l []byte) command {
 		rest = l[at+2:]
 	}
 	rest = bytes.TrimPrefix(rest, []byte(": && "))
-	for range 4 { // what stands before the program
+	for range 4 { // words before the program
 		end := bytes.IndexByte(rest, ' ')
 		if end <= 0 {
 			return noCommand
@@ -75,8 +75,7 @@ func commandOf(l []byte) command {
 	return noCommand
 }
 
-// compiles reports whether a program is a compiler, of whatever target and
-// version.
+// compiles reports whether a program is a compiler, for any target and version.
 func compiles(name []byte) bool {
 	if isCompiler(name) {
 		return true
@@ -92,7 +91,7 @@ func compiles(name []byte) bool {
 	return isCompiler(name)
 }
 
-// linksOrNot tells linking from compiling.
+// linksOrNot distinguishes linking from compiling.
 func linksOrNot(name, args []byte) command {
 	switch {
 	case string(name) == "ar" || bytes.HasSuffix(name, []byte("-ar")):
@@ -105,7 +104,7 @@ func linksOrNot(name, args []byte) command {
 	return otherCommand
 }
 
-// shortCommand reads "  CC      file.o", as quiet makefiles write it.
+// shortCommand parses " CC file.o", as quiet makefiles print it.
 func shortCommand(l []byte) command {
 	in := text.Unindent(l)
 	n := 0
@@ -133,11 +132,11 @@ func shortCommand(l []byte) command {
 	return otherCommand
 }
 
-// longCommand is from which length on a command is shortened to what it makes,
-// in bytes.
+// longCommand is the length in bytes beyond which a command is shortened to its
+// product.
 const longCommand = 160
 
-// product shortens a command that makes a program or library to what it makes.
+// product shortens a command to the program or library that it makes.
 func product(l []byte) []byte {
 	if len(l) <= longCommand {
 		return l

@@ -7,13 +7,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// customGrouping groups diagnostics of which patterns tell place and rule. A
-// place holds for the rules that follow it. The lines up to a blank one, or up
-// to the next place when place and rule are there, belong together; those
-// without both stay as they are.
+// customGrouping groups diagnostics whose place and rule are found by patterns.
+// A place holds for the rules after it. A diagnostic ends at a blank line, or
+// at the next place if it has a place and a rule. Lines without either stay as
+// they are.
 type customGrouping struct {
 	*grouping
-	para        []byte // lines with their ends
+	para        []byte // lines with their line feeds
 	place, rule []byte
 	firstLine   []byte
 	isError     bool
@@ -51,7 +51,7 @@ func (c *customGrouping) Line(l []byte) {
 	}
 }
 
-// endPara ends lines that belong together.
+// endPara ends the lines of one diagnostic.
 func (c *customGrouping) endPara() {
 	if len(c.para) == 0 {
 		return

@@ -1,12 +1,12 @@
-// Package lint holds the strategy group_by_rule, which states once what each rule of
-// a linter or compiler complains of and lists all places.
+// Package lint holds the strategy group_by_rule, which writes each message of a
+// linter or compiler once, grouped by rule, with all its places.
 //
-// Errors of compilers stay as they were written.
+// Errors of compilers stay as they are.
 package lint
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// Strategies are the constructors of this family, by the type that rules name.
+// Strategies are the constructors of this family by type.
 var Strategies = map[string]strategy.Constructor{
 	"group_by_rule": newGroupByRule,
 }

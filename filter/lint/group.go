@@ -10,10 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// groupByRule says what each rule of a linter or compiler complains of once, with
-// all places.
+// groupByRule writes the message of each rule once, with all places.
 type groupByRule struct {
-	location, rule *text.Pattern // of one's own format; nil for those known here
+	location, rule *text.Pattern // patterns of a custom format; nil for the known formats
 	noise, echo    *text.Patterns
 	table          *text.Patterns
 	rows           int
@@ -22,18 +21,18 @@ type groupByRule struct {
 	maxErrors      int
 }
 
-// newGroupByRule makes the strategy "group_by_rule". What diagnostics look like
-// is known for compilers and linters of common use; location_pattern and
-// rule_pattern, with a group each, tell it for others. Compilers' errors stay
-// as they are, the first max_errors with their code, and come first; other
-// diagnostics are grouped by severity, rule and message, with all places.
+// newGroupByRule makes the strategy "group_by_rule". It recognises the formats
+// of common compilers and linters; location_pattern and rule_pattern, with a
+// group each, describe another one. Errors of compilers come first and stay as
+// they are, the first max_errors with their code. Other diagnostics are grouped
+// by severity, rule and message, with all places.
 //
-// Besides, lines that match one of noise go; those that match one of echo, which
-// are commands that a build tool shows, go unless an error follows; of many
-// lines in a row that match one of table, the first and last stay, table_rows in
-// all. After a line that matches program_pattern everything stays: it is what
-// the program wrote that was built. Of a command that matches one of except all
-// stays: it asks for what would be noise.
+// Lines that match noise are dropped. Commands printed by a build tool, which
+// match echo, are dropped unless an error follows. Of consecutive lines that
+// match table, the first and last stay, table_rows in all. Everything after a
+// line that matches program_pattern stays, since it is the output of the built
+// program. If the command matches except, everything stays, since the command
+// asks for it.
 func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Location  string   `toml:"location_pattern"`
@@ -100,10 +99,10 @@ func (s *groupByRule) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return g
 }
 
-// grouping takes the lines of one output. What becomes of each: diagnostics of
-// several lines are collected in cur; errors of compilers go to the body as they
-// are, the other diagnostics to the store; noise goes; all else is text, and
-// stays where it is among the errors.
+// grouping filters the lines of one output. Diagnostics of several lines are
+// collected in cur. Errors of compilers go to the body as they are, other
+// diagnostics to the store. Noise is dropped, and other lines stay where they
+// are among the errors.
 type grouping struct {
 	*groupByRule
 	run strategy.Run
@@ -114,33 +113,33 @@ type grouping struct {
 	cur   diagnostic
 	text  textState
 
-	echoed  [2][]byte // the last command and the last directory that were not written
+	echoed  [2][]byte // the last command and directory that were not written
 	tabled  tableRun
 	shell   shellState
 	dropped int
-	fulls   int // errors of the body with their code
-	linted  int // of these, those of linters
+	fulls   int // errors in the body with their code
+	linted  int // errors of linters among them
 	failed  bool
 	stayed  bool // the last diagnostic went to the body
-	notes   int  // of the last error
-	muted   int  // lines of these that are left out here
-	again   bool // the input stays as it is: mostly it is the result of an earlier pass
-	raw     bool // the program writes
+	notes   int  // notes of the last error
+	muted   int  // omitted lines of these notes
+	again   bool // the input stays as it is, mostly as the result of an earlier pass
+	raw     bool // the built program is writing
 
 	counted map[string]bool // see countedBefore
 
-	place           position // that the line begins with, if placed, when located
+	place           position // the place at the start of the line, if placed, once located
 	located, placed bool
 }
 
-// bodyText is text in order, whose last part may come behind the groups: what
-// stands behind the last diagnostic, summaries mostly.
+// bodyText is text in order. Its last part may come after the groups: the lines
+// after the last diagnostic, which are mostly summaries.
 type bodyText struct {
 	lines *text.Lines
-	after []byte // lines with their ends
+	after []byte // lines with their line feeds
 }
 
-// maxAfter bounds what waits to be behind the groups, in bytes.
+// maxAfter limits the text that waits for the groups, in bytes.
 const maxAfter = 256 << 10
 
 func (s *bodyText) text(l []byte) {
@@ -150,7 +149,7 @@ func (s *bodyText) text(l []byte) {
 	s.after = append(append(s.after, l...), '\n')
 }
 
-// settle makes the last part one that more will follow.
+// settle moves the last part before the groups.
 func (s *bodyText) settle() {
 	s.write(s.lines)
 	s.after = s.after[:0]
@@ -159,7 +158,7 @@ func (s *bodyText) settle() {
 // write writes the last part.
 func (s *bodyText) write(to *text.Lines) { writeLines(to, s.after) }
 
-// writeLines writes lines with their ends.
+// writeLines writes lines with line feeds.
 func writeLines(to *text.Lines, text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
@@ -204,7 +203,7 @@ func (g *grouping) line(l []byte) {
 	}
 }
 
-// silenced drops noise, and keeps commands back.
+// silenced drops noise and holds commands back.
 func (g *grouping) silenced(l []byte) bool {
 	if g.noise.Match(l) || g.countedBefore(l) {
 		g.dropped++
@@ -243,11 +242,11 @@ func (g *grouping) silenced(l []byte) bool {
 	return true
 }
 
-// counts reports whether a line tells how much there was of one file: clang's
-// "6 warnings generated.".
+// counts reports whether a line counts the diagnostics of one file: clang's "6
+// warnings generated.".
 func counts(l []byte) bool { return bytes.HasSuffix(l, []byte(" generated.")) && digitRun(l) > 0 }
 
-// countedBefore reports whether there was as much of another file.
+// countedBefore reports whether another file had the same count.
 func (g *grouping) countedBefore(l []byte) bool {
 	if !counts(l) {
 		return false
@@ -262,10 +261,10 @@ func (g *grouping) countedBefore(l []byte) bool {
 	return before
 }
 
-// maxCounted bounds the lines that countedBefore knows.
+// maxCounted limits the lines that countedBefore remembers.
 const maxCounted = 1000
 
-// maxEcho bounds how much of a command is shown, in bytes.
+// maxEcho limits the part of a command that is shown, in bytes.
 const maxEcho = 1000
 
 func (g *grouping) keepBack(which int, l []byte) {
@@ -276,7 +275,7 @@ func (g *grouping) keepBack(which int, l []byte) {
 	}
 }
 
-// tell writes the commands that were kept back, where what they led to follows.
+// tell writes the commands that were held back before their result.
 func (g *grouping) tell() {
 	for _, which := range []int{1, 0} {
 		if e := g.echoed[which]; len(e) > 0 {
@@ -287,7 +286,7 @@ func (g *grouping) tell() {
 	}
 }
 
-// plain takes a line that is no part of a diagnostic.
+// plain handles a line outside of diagnostics.
 func (g *grouping) plain(l []byte) {
 	g.flushText()
 	g.endMuted()
@@ -301,19 +300,19 @@ func (g *grouping) plain(l []byte) {
 	g.text.held = append(g.text.held[:0], l...)
 }
 
-// textState is what may turn out to be text.
+// textState holds lines that may turn out to be text.
 type textState struct {
-	held   []byte // the last line, which may be the head of what follows
-	lead   []byte // lines that lead to a diagnostic, with their ends
+	held   []byte // the last line, which may be a heading
+	lead   []byte // lines that lead to a diagnostic, with line feeds
 	spent  bool   // a diagnostic followed lead
-	file   []byte // heads diagnostics that say only where in it
+	file   []byte // a file name above diagnostics that name only their lines
 	inFile bool
 }
 
-// maxLead bounds the lines that lead to one diagnostic, in bytes.
+// maxLead limits the lines that lead to one diagnostic, in bytes.
 const maxLead = 4 << 10
 
-// flushText writes what turned out to be text.
+// flushText writes lines that turned out to be text.
 func (g *grouping) flushText() {
 	g.flushHeld()
 	if t := &g.text; !t.spent {
@@ -322,17 +321,17 @@ func (g *grouping) flushText() {
 	}
 }
 
-// flushHeld writes the last line, which is the head of nothing. It stands
-// before the lines that lead to a diagnostic.
+// flushHeld writes the last line, which is not a heading. It comes before the
+// lines that lead to a diagnostic.
 func (g *grouping) flushHeld() {
 	t := &g.text
 	if len(t.held) == 0 {
 		return
 	}
-	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // of a linker
+	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // a linker's heading
 		g.tell()
 	}
-	// The look at all words costs the most here, so it is not done for nothing.
+	// Looking at all words is expensive, so it is done only if needed.
 	kept := g.run.Exit != 0 && len(g.echoed[0])+len(g.echoed[1]) > 0
 	if (kept || !g.failed) && text.Important(t.held) {
 		g.failed = true
@@ -344,7 +343,7 @@ func (g *grouping) flushHeld() {
 	t.held = t.held[:0]
 }
 
-// leads takes a line that says where the next diagnostics come from.
+// leads handles a line that says where the next diagnostics come from.
 func (g *grouping) leads(l []byte) {
 	t := &g.text
 	g.flushHeld()
@@ -363,7 +362,7 @@ type tableRun struct {
 	ring [][]byte
 }
 
-// tabular takes rows of tables; those in the middle go.
+// tabular handles rows of tables and drops those in the middle.
 func (g *grouping) tabular(l []byte) bool {
 	if g.table == nil {
 		return false
@@ -410,7 +409,7 @@ func (g *grouping) End() strategy.Confidence {
 	g.flushText()
 	g.endMuted()
 	g.endTable()
-	if g.run.Exit == 0 && len(g.echoed[0]) > 0 && commandOf(g.echoed[0]) != noCommand { // what was made last
+	if g.run.Exit == 0 && len(g.echoed[0]) > 0 && commandOf(g.echoed[0]) != noCommand { // the last product
 		if last := product(g.echoed[0]); len(last) <= 200 {
 			g.body.text(last)
 			if len(last) == len(g.echoed[0]) {
@@ -438,7 +437,7 @@ func (g *grouping) End() strategy.Confidence {
 	return strategy.Full
 }
 
-// totalLine is the line that says how much was grouped.
+// totalLine returns the line that reports how much was grouped.
 func (s *store) totalLine() []byte {
 	var b []byte
 	for sev, n := range s.count {

@@ -77,8 +77,8 @@ func TestGroupByRule(t *testing.T) {
 	}
 }
 
-// A note that stays with its error, though other lines lie between, has no rule
-// to which the end of a wrapped message could belong.
+// A note that stays with its error after other lines has no rule to which the
+// end of a wrapped message could belong.
 func TestNoteThenRule(t *testing.T) {
 	in := "noise\na.c:1:2: error: no x\n    1 | x;\nhello\na.c:3:4: note: it was\nhere [-Wfoo]\n"
 	for _, exit := range []int{0, 1} {
@@ -103,7 +103,7 @@ func TestGroupByRuleParameters(t *testing.T) {
 }
 
 func TestLocate(t *testing.T) {
-	for line, want := range map[string]string{ // severity, file, position, rule, message; empty means that it is none
+	for line, want := range map[string]string{ // severity, file, position, rule and message; empty means no diagnostic
 		"src/a.c:3:4: error: no x":                                                       "error|src/a.c|:3:4||no x",
 		"src/a.c:3:4: warning: unused [-Wunused]":                                        "warning|src/a.c|:3:4|-Wunused|unused",
 		"src/a.c:3: fatal error: x.h: No such file or directory":                         "error|src/a.c|:3||x.h: No such file or directory",
@@ -190,8 +190,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestGroupsManyDiagnostics puts more in than is kept at a time: no place is
-// lost.
+// TestGroupsManyDiagnostics checks that no place is lost beyond the limit of
+// the store.
 func TestGroupsManyDiagnostics(t *testing.T) {
 	lines := 120_000
 	if strategytest.Racing {
@@ -212,12 +212,12 @@ func TestGroupsManyDiagnostics(t *testing.T) {
 	}
 }
 
-// groupRules are the parameters that the fuzz test uses: of several built-in
-// rules at once, so that everything of the strategy is reached.
+// groupRules are the parameters of several built-in rules at once, so that the
+// fuzz test reaches all of the strategy.
 const groupRules = `noise = ["^   Compiling", "^> Task :x UP"], echo = ["^make: Entering directory ", "^cd "], table = ["kB$"], table_rows = 2, program_pattern = "^ *Running ", max_errors = 2`
 
-// FuzzGroupByRule puts texts through the strategy: it does not panic, its result
-// is valid and not larger, and stays as it is when it is filtered again.
+// FuzzGroupByRule checks that the result is valid, not larger, and unchanged
+// when it is filtered again.
 func FuzzGroupByRule(f *testing.F) {
 	outputs, err := filepath.Glob("../testdata/samples/*/*/output")
 	if err != nil {
@@ -234,7 +234,7 @@ func FuzzGroupByRule(f *testing.F) {
 	f.Add("warning: a\n --> b.rs:1:2\n  |\n1 | x\n  | ^ y\n  = note: `#[warn(z)]` on by default\n\n", 0)
 	f.Fuzz(func(t *testing.T, body string, exit int) {
 		var in strings.Builder
-		last := true // no blank ones in a row, and none first
+		last := true // no consecutive blank lines, and none at the start
 		for line := range strings.Lines(string(text.Sanitize([]byte(body)))) {
 			if blank := strings.TrimSpace(line) == ""; !blank || !last {
 				in.WriteString(line)

@@ -6,25 +6,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// position is a place in a file as a tool writes it, in one line with what it
-// says of it.
+// position is a place in a file, and the rest of the line about it.
 type position struct {
 	sev      severity
-	known    bool   // the line says its severity
-	linter   bool   // of a kind that only linters write
-	lead     bool   // not a diagnostic, but on the way to one
-	file     []byte // the file; pos stands behind it
+	known    bool   // the line names its severity
+	linter   bool   // of a form that only linters write
+	lead     bool   // leads to a diagnostic
+	file     []byte // the file; pos follows it
 	pos      []byte
 	rule     []byte
 	msg      []byte
-	pretty   bool // "file:1:2 - error": its code stands apart from it
-	relation bool // "file:1:2 - text": a place that belongs to the last
+	pretty   bool // "file:1:2 - error": its code is separate
+	relation bool // "file:1:2 - text": a place of the last diagnostic
 }
 
-// maxFileName bounds the text before a position, in bytes.
+// maxFileName limits the text before a position, in bytes.
 const maxFileName = 400
 
-// locate reads a line that begins with a place in a file.
+// locate parses a line that begins with a place in a file.
 func locate(l []byte) (p position, ok bool) {
 	l = bytes.TrimRight(text.Unindent(l), " ")
 	l = p.prefix(l)
@@ -51,7 +50,7 @@ func locate(l []byte) (p position, ok bool) {
 	return p, false
 }
 
-// after gives where a byte is next behind a place; the end if nowhere.
+// after returns the index of the next b after at, or the end of l.
 func after(l []byte, at int, b byte) int {
 	if at+1 < len(l) {
 		if i := bytes.IndexByte(l[at+1:], b); i >= 0 {
@@ -61,7 +60,7 @@ func after(l []byte, at int, b byte) int {
 	return len(l)
 }
 
-// prefix takes off what stands before the file.
+// prefix removes the text before the file.
 func (p *position) prefix(l []byte) []byte {
 	if len(l) < 3 {
 		return l
@@ -85,7 +84,7 @@ func (p *position) prefix(l []byte) []byte {
 			}
 			return bytes.TrimPrefix(l[3:], []byte("file://"))
 		}
-	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9': // the node of a build
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9': // the number of a build node
 		if n := digitRun(l); n < len(l) && l[n] == '>' {
 			return l[n+1:]
 		}
@@ -101,9 +100,9 @@ func digitRun(l []byte) int {
 	return n
 }
 
-// positionAt gives the length of the position that begins here, and what is
-// behind it: ":1", ":1:2", ":1:2-3:4", ":[1,2]", ": (1, 2)", "(1)", "(1,2)",
-// "(1,2,3,4)", ": line 1, col 2,".
+// positionAt returns the length of a position at the start of l, and the rest:
+// ":1", ":1:2", ":1:2-3:4", ":[1,2]", ": (1, 2)", "(1)", "(1,2)", "(1,2,3,4)",
+// ": line 1, col 2,".
 func positionAt(l []byte) (n int, rest []byte) {
 	if len(l) < 2 {
 		return 0, nil
@@ -159,7 +158,7 @@ func positionAt(l []byte) (n int, rest []byte) {
 	return n, l[n:]
 }
 
-// list gives the length of numbers with commas between.
+// list returns the length of numbers separated by commas.
 func list(l []byte) int {
 	n := digitRun(l)
 	for n > 0 && n < len(l) && l[n] == ',' {
@@ -176,8 +175,8 @@ func list(l []byte) int {
 	return n
 }
 
-// severities are the words for them. Longer ones come before those they begin
-// with.
+// severities are the words for severities. Longer words come before their
+// prefixes.
 var severities = []struct {
 	word string
 	sev  severity
@@ -188,7 +187,7 @@ var severities = []struct {
 	{"internal compiler error", isError}, {"sorry, unimplemented", isError}, {"warn", isWarning}, {"suggestion", isIssue}, {"performance", isWarning}, {"portability", isWarning},
 }
 
-// word reads a severity, and gives what is behind it.
+// word parses a severity and returns the rest.
 func (p *position) word(l []byte) (rest []byte, ok bool) {
 	if len(l) == 0 || !severityBegins[l[0]] {
 		return l, false
@@ -212,14 +211,14 @@ var severityBegins = func() (table [256]bool) {
 	return table
 }()
 
-// says reads what stands behind the place. It is no diagnostic if neither
-// severity nor rule is there.
+// says parses the text after the place. It reports false without a severity or
+// a rule.
 func (p *position) says(rest []byte) bool {
 	if !p.named() || len(rest) == 0 {
 		return false
 	}
 	rest = bytes.TrimPrefix(rest, []byte(":"))
-	if len(rest) > 1 && rest[1] == ' ' && rest[0] == ' ' && bytes.Contains(rest, []byte("required ")) { // from an instantiation
+	if len(rest) > 1 && rest[1] == ' ' && rest[0] == ' ' && bytes.Contains(rest, []byte("required ")) { // an instantiation
 		p.lead = true
 		return true
 	}
@@ -273,7 +272,7 @@ func (p *position) says(rest []byte) bool {
 	return len(p.msg) > 0
 }
 
-// named reports whether the file can be the name of one.
+// named reports whether the file can be a file name.
 func (p *position) named() bool {
 	f := p.file
 	if len(f) == 0 || f[0] == '-' && len(f) > 1 && f[1] == '-' || f[0] == '"' || f[0] == '\'' || f[0] == '(' || f[0] == '{' {

@@ -6,7 +6,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// arrow gives the place of a line "  --> file:1:2" and the like.
+// arrow returns the place in a line such as " --> file:1:2".
 func arrow(l []byte) (place []byte, ok bool) {
 	in := text.Unindent(l)
 	if len(in) == len(l) || len(in) < 6 {
@@ -25,7 +25,7 @@ func arrow(l []byte) (place []byte, ok bool) {
 
 var arrows = [][]byte{[]byte("--> "), []byte("╭─["), []byte(",-["), []byte("┌─ "), []byte("╭▸ ")}
 
-// beginsParagraph begins a diagnostic whose first line was the last.
+// beginsParagraph begins a diagnostic whose first line was the last one.
 func (g *grouping) beginsParagraph(l, place []byte) bool {
 	t, d := &g.text, &g.cur
 	if len(t.held) == 0 {
@@ -51,7 +51,7 @@ func (g *grouping) beginsParagraph(l, place []byte) bool {
 	return true
 }
 
-// headed reads the message above a place.
+// headed parses the message above a place.
 func (p *position) headed(head []byte) {
 	p.sev = isIssue
 	p.msg = head
@@ -93,7 +93,7 @@ func (p *position) headed(head []byte) {
 	}
 }
 
-// isErrorCode reports whether a code is one of rustc's for errors.
+// isErrorCode reports whether a code is one of rustc's errors.
 func isErrorCode(l []byte) bool { return len(l) == 5 && l[0] == 'E' && digitRun(l[1:]) == 4 }
 
 // beginsSections begins a diagnostic with a heading.
@@ -121,7 +121,7 @@ func (g *grouping) beginsSections(l, head []byte) bool {
 	return true
 }
 
-// belongs reports whether a line can be one of a paragraph.
+// belongs reports whether a line can belong to a paragraph.
 func belongs(l []byte) bool {
 	if len(l) == 0 {
 		return false
@@ -133,8 +133,8 @@ func belongs(l []byte) bool {
 	return bytes.HasPrefix(l, []byte("note: ")) || bytes.HasPrefix(l, []byte("help: ")) || bytes.HasPrefix(l, []byte("LL "))
 }
 
-// absorb takes what a line of a paragraph tells besides code, and reports
-// whether the line is but a hint where to read more.
+// absorb handles a line of a paragraph other than code. hint reports that the
+// line only refers to documentation.
 func (d *diagnostic) absorb(l []byte) (hint bool) {
 	in := text.Unindent(l)
 	if len(in) == 0 {
@@ -171,7 +171,7 @@ func (d *diagnostic) absorb(l []byte) (hint bool) {
 	return false
 }
 
-// label takes what stands behind the carets that point at the place.
+// label handles the text after the carets that point at the place.
 func (d *diagnostic) label(in []byte) {
 	if len(d.hints) > 0 {
 		return
@@ -190,8 +190,8 @@ func (d *diagnostic) label(in []byte) {
 	}
 }
 
-// lint reads the name of the rule from a note about its level, and reports
-// whether the line tells no more.
+// lint parses the name of the rule in a note about its level. It reports
+// whether the line says nothing else.
 func (d *diagnostic) lint(in []byte) bool {
 	if at := bytes.Index(in, []byte("for further information visit ")); at >= 0 {
 		if hash := bytes.LastIndexByte(in, '#'); hash > at {
@@ -227,7 +227,7 @@ func (d *diagnostic) named(prefix, name []byte) {
 	d.rule = append(append(d.rule, prefix...), name...)
 }
 
-// section takes a line below a heading.
+// section handles a line below a heading.
 func (d *diagnostic) section(l []byte) {
 	if len(d.msg) > 0 {
 		return

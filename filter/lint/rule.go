@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// spaced reports whether a severity with a blank behind it is one, and not the
-// first word of a message.
+// spaced reports whether a severity with a blank after it is not the first word
+// of a message.
 func (p *position) spaced(rest []byte) bool {
 	rest = text.Unindent(rest)
 	if bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte(": ")) {
@@ -18,7 +18,7 @@ func (p *position) spaced(rest []byte) bool {
 	return len(q.rule) > 0
 }
 
-// code reads a code between severity and message.
+// code parses a code between severity and message.
 func (p *position) code(l []byte) []byte {
 	end := bytes.IndexAny(l, ": ")
 	if end <= 0 {
@@ -32,7 +32,7 @@ func (p *position) code(l []byte) []byte {
 	return l
 }
 
-// leading reads a code at the begin of a message.
+// leading parses a code at the start of a message.
 func (p *position) leading(l []byte) []byte {
 	if end := bytes.IndexByte(l, ':'); end > 0 && end < 12 && isCode(l[:end]) && end+1 < len(l) && l[end+1] == ' ' {
 		p.rule = l[:end]
@@ -41,9 +41,9 @@ func (p *position) leading(l []byte) []byte {
 	return l
 }
 
-// coded reads what linters write that begin with a code: "E501 message",
-// "C0114: message", "C: [Correctable] Cop/Name: message", "DL3008 warning:
-// message", "MD013/line-length message", "lint/style/useConst  FIXABLE".
+// coded parses lines of linters that begin with a code: "E501 message", "C0114:
+// message", "C: [Correctable] Cop/Name: message", "DL3008 warning: message",
+// "MD013/line-length message", "lint/style/useConst FIXABLE".
 func (p *position) coded(l []byte) []byte {
 	end := bytes.IndexAny(l, ": ")
 	if end <= 0 {
@@ -74,7 +74,7 @@ func (p *position) coded(l []byte) []byte {
 		p.rule = token
 		p.sev = isIssue
 		rest := text.Unindent(bytes.TrimPrefix(l[end:], []byte(":")))
-		if l[end] == ':' && len(token) > 4 { // pylint: the letter tells
+		if l[end] == ':' && len(token) > 4 { // pylint: the letter is the severity
 			switch token[0] {
 			case 'E', 'F':
 				p.sev = isError
@@ -96,8 +96,8 @@ func (p *position) coded(l []byte) []byte {
 	return l
 }
 
-// ending reads a rule at the end: "(rule)", "[rule]", "[Error/rule]", with a
-// project behind it or without.
+// ending parses a rule at the end: "(rule)", "[rule]" or "[Error/rule]",
+// possibly with a project after it.
 func (p *position) ending(l []byte, known bool) {
 	text, rule := trailing(l)
 	if len(rule) > 4 && rule[len(rule)-4] == 'p' && bytes.HasSuffix(rule, []byte("proj")) || bytes.Contains(rule, []byte("proj::")) {
@@ -133,8 +133,8 @@ func (p *position) ending(l []byte, known bool) {
 	}
 }
 
-// trailing divides a text from the rule in brackets or parentheses at its end;
-// the rule is nil if there is none.
+// trailing splits a text from the rule in brackets at its end. rule is nil if
+// there is none.
 func trailing(l []byte) (text, rule []byte) {
 	l = bytes.TrimRight(l, " ")
 	if len(l) < 3 {
@@ -177,7 +177,7 @@ func isRule(l []byte) bool {
 	return letters
 }
 
-// isCode reports whether a text is a code: letters in upper case, then digits.
+// isCode reports whether a text is a code: capitals, then digits.
 func isCode(l []byte) bool {
 	n := 0
 	for n < len(l) && l[n] >= 'A' && l[n] <= 'Z' {
@@ -189,8 +189,8 @@ func isCode(l []byte) bool {
 	return digitRun(l[n:]) == len(l)-n
 }
 
-// tableRow reads a line of a table of diagnostics under the name of their file:
-// "  1:2  error  message  rule", "1:2  Error: message  rule".
+// tableRow parses a row of a table of diagnostics below the name of their file:
+// " 1:2 error message rule", "1:2 Error: message rule".
 func tableRow(l []byte) (p position, ok bool) {
 	in := text.Unindent(l)
 	n := digitRun(in)

@@ -2,7 +2,7 @@ package lint
 
 import "bytes"
 
-// shape appends a message without what is quoted in it and without numbers.
+// shape appends a message without quoted texts and numbers.
 func shape(to, msg []byte) []byte {
 	eachPart(msg, func(text []byte, varies bool) {
 		if varies {
@@ -14,8 +14,8 @@ func shape(to, msg []byte) []byte {
 	return to
 }
 
-// difference gives the quoted texts and numbers of msg that are not those of
-// base, which has the same shape.
+// difference returns the quoted texts and numbers of msg that differ from those
+// of base. Both have the same shape.
 func difference(base, msg []byte) []byte {
 	var of [][]byte
 	eachPart(base, func(text []byte, varies bool) {
@@ -40,11 +40,11 @@ func difference(base, msg []byte) []byte {
 	return out
 }
 
-// quotes are what opens and what closes a quoted text.
+// quotes are pairs of quotes.
 var quotes = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
 
-// eachPart goes through a message: the quoted texts and numbers, and what lies
-// between.
+// eachPart splits a message into quoted texts, numbers, and the text between
+// them.
 func eachPart(msg []byte, do func(text []byte, varies bool)) {
 	from := 0
 	part := func(at, end int) {
@@ -83,7 +83,7 @@ func wordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
 }
 
-// quotedEnd gives the end of the quoted text that begins at i, 0 if there is none.
+// quotedEnd returns the end of the quoted text that begins at i, or 0.
 func quotedEnd(msg []byte, i int) int {
 	if i > 0 && wordByte(msg[i-1]) {
 		return 0
@@ -93,7 +93,7 @@ func quotedEnd(msg []byte, i int) int {
 			continue
 		}
 		from := i + len(q.open)
-		if len(q.shut) > 1 && q.shut[0] < 0x80 { // any of them
+		if len(q.shut) > 1 && q.shut[0] < 0x80 { // any of the closing quotes
 			if n := bytes.IndexAny(msg[from:], q.shut); n >= 0 {
 				return from + n + 1
 			}

@@ -6,19 +6,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// shellState is where in the output of shellcheck the lines are: under a heading
-// "In FILE line N:" come the code, then one line for each finding, then maybe a
-// suggestion.
+// shellState is the position in the output of shellcheck: a heading "In FILE
+// line N:", the code, a line for each finding, and possibly a suggestion.
 type shellState struct {
 	on      bool
-	place   []byte // of the heading
+	place   []byte // the place in the heading
 	head    []byte
 	code    []byte
 	found   bool // a finding came
-	suggest bool // the lines of a suggestion come
+	suggest bool // within a suggestion
 }
 
-// beginsShell takes the heading.
+// beginsShell handles the heading.
 func (g *grouping) beginsShell(l []byte) bool {
 	at := bytes.LastIndex(l, []byte(" line "))
 	if at < 4 || l[len(l)-1] != ':' || digitRun(l[at+6:]) != len(l)-at-7 {
@@ -31,7 +30,7 @@ func (g *grouping) beginsShell(l []byte) bool {
 	return true
 }
 
-// shellcheck takes a line below the heading.
+// shellcheck handles a line below the heading.
 func (g *grouping) shellcheck(l []byte) bool {
 	s := &g.shell
 	in := text.Unindent(l)
@@ -58,7 +57,7 @@ func (g *grouping) shellcheck(l []byte) bool {
 	return false
 }
 
-// shellFinding takes "^--^ SC2086 (info): message".
+// shellFinding parses "^--^ SC2086 (info): message".
 func (g *grouping) shellFinding(in []byte) bool {
 	s := &g.shell
 	rest := bytes.TrimLeft(in, "^-")
@@ -82,7 +81,7 @@ func (g *grouping) shellFinding(in []byte) bool {
 	return true
 }
 
-// endShell gives back a heading that none of it followed.
+// endShell writes a heading without findings.
 func (g *grouping) endShell() {
 	s := &g.shell
 	if s.on && !s.found {

@@ -11,11 +11,11 @@ import (
 // severity is how bad a diagnostic is.
 type severity uint8
 
-// The severities, in the order of the groups.
+// The severities in the order of the groups.
 const (
 	isError severity = iota
 	isWarning
-	isIssue // the linter knows no severities
+	isIssue // the linter has no severities
 	isNote
 )
 
@@ -26,23 +26,23 @@ func (s severity) plural(n int) string {
 	return [...]string{"errors", "warnings", "issues", "notes"}[s]
 }
 
-// finding is a diagnostic for the store. What it refers to is the caller's.
+// finding is a diagnostic for the store. It refers to memory of the caller.
 type finding struct {
 	sev       severity
 	rule, msg []byte
 	file      []byte
-	pos       []byte // behind file, with what divides them
-	split     bool   // file and pos stood apart
-	first     []byte // the lines that show the first of its message
-	hints     []byte // more of these, which only the first shows
-	notes     []byte // lines of which each that differs is shown
-	above     bool   // it stands in the body, as the first of its message
+	pos       []byte // the text after file, with its separator
+	split     bool   // file and pos were separate
+	first     []byte // lines to show for the first diagnostic of a message
+	hints     []byte // further lines that only the first one shows
+	notes     []byte // lines of which each different one is shown
+	above     bool   // the body has the first diagnostic of the message
 	unnamed   bool   // first does not name the rule
-	line      bool   // first is the line that the tool wrote
+	line      bool   // first is the line of the tool
 }
 
-// store groups diagnostics. Its memory is bounded: when there are too many, the
-// groups so far are written, and others begin.
+// store groups diagnostics. If there are too many for memory, it writes the
+// groups so far and starts new ones.
 type store struct {
 	groups map[string]*group
 	order  []*group
@@ -52,14 +52,14 @@ type store struct {
 	count  [4]int
 	rules  int
 	key    []byte
-	names  map[string]string   // rules, by the shape of a message
-	files  map[string]struct{} // that stood over places
-	root   []byte              // the directory of all of them
+	names  map[string]string   // rules by the shape of a message
+	files  map[string]struct{} // file names that stood above places
+	root   []byte              // the directory of all files
 
-	errors, rest *text.Lines // groups that are written
+	errors, rest *text.Lines // written groups
 }
 
-// maxStore is when groups are written, in bytes.
+// maxStore is the size at which groups are written, in bytes.
 const maxStore = 4 << 20
 
 type group struct {
@@ -72,34 +72,34 @@ type group struct {
 	byShape map[string]*entry // nil while there are few messages
 }
 
-// entry is one message of a rule.
+// entry is a message of a rule.
 type entry struct {
 	msg   string
 	lines []byte
 	notes []noted
-	also  []byte // lines with the further places
-	file  []byte // of the last place in also
+	also  []byte // lines of further places
+	file  []byte // file of the last place in also
 	col   int    // length of the last line of also
-	item  []byte // made last
+	item  []byte // a buffer for the last place
 	n     int
 }
 
-// noted is a line of what belongs to a message.
+// noted is a further line of a message.
 type noted struct {
-	line []byte // with its end
-	also []byte // lines with the further places that it says the same of
+	line []byte // with its line feed
+	also []byte // lines of further places with the same note
 	col  int    // length of the last line of also
 }
 
-// maxMessages is how many messages of a rule are shown in full, before those
-// that differ only in what is quoted are shown by that alone.
+// maxMessages is how many messages of a rule are shown in full. Beyond it, of
+// similar messages only the differences are shown.
 const maxMessages = 12
 
 func (s *store) total() int {
 	return s.count[isError] + s.count[isWarning] + s.count[isIssue] + s.count[isNote]
 }
 
-// seenBefore notes a place of a message, and reports whether it is known.
+// seenBefore remembers a place of a message and reports whether it is known.
 func (s *store) seenBefore(f *finding) bool {
 	if s.seen == nil {
 		s.seen, s.seed = map[uint64]struct{}{}, maphash.MakeSeed()
@@ -116,7 +116,7 @@ func (s *store) seenBefore(f *finding) bool {
 	return false
 }
 
-// add takes a diagnostic; one of a place that is known counts once.
+// add adds a diagnostic. A known place counts once.
 func (s *store) add(f *finding) {
 	g := s.group(f)
 	e := g.byMsg[string(f.msg)]
@@ -147,7 +147,7 @@ func (s *store) add(f *finding) {
 		}
 		s.size += 2*len(f.msg) + len(e.lines) + 200
 	} else if f.line && f.sev == isError && s.count[isError] <= maxVerbatim {
-		if e.n == 0 { // it says the message
+		if e.n == 0 { // the first line has the message
 			e.lines = e.lines[:0]
 		}
 		e.lines = append(e.lines, f.first...)
@@ -175,7 +175,7 @@ func (s *store) notes(e *entry, lines []byte) {
 	}
 }
 
-// noteAlso adds the place of a note that says the same as one of another place.
+// noteAlso adds the place of a note whose text is known from another place.
 func (s *store) noteAlso(e *entry, l []byte) bool {
 	at := bytes.Index(l, []byte(": note: "))
 	if at < 0 {
@@ -200,7 +200,7 @@ func (s *store) noteAlso(e *entry, l []byte) bool {
 	return false
 }
 
-// appendPlace adds a place to lines of places, the last of which is col long.
+// appendPlace adds a place to lines of places. The last line is col bytes long.
 func appendPlace(lines []byte, col int, head string, place []byte) ([]byte, int) {
 	if col == 0 || col >= wrapAt {
 		if col > 0 {
@@ -228,8 +228,8 @@ func (s *store) group(f *finding) *group {
 	return g
 }
 
-// alike gives an entry whose message differs only in what is quoted and in
-// numbers, and what these are.
+// alike returns an entry whose message differs only in quoted texts and
+// numbers, and those of msg.
 func (g *group) alike(msg []byte) (*entry, []byte) {
 	if len(g.entries) < maxMessages {
 		return nil, nil
@@ -249,20 +249,20 @@ func (g *group) alike(msg []byte) (*entry, []byte) {
 	return e, difference([]byte(e.msg), msg)
 }
 
-// maxVerbatim is how many errors are shown in the words of the tool, though
-// others say the same: place and message together.
+// maxVerbatim is how many errors are shown as the tool wrote them, even if
+// others are similar.
 const maxVerbatim = 16
 
-// wrapAt is where a line of places ends, in bytes.
+// wrapAt is the length of a line of places, in bytes.
 const wrapAt = 200
 
-// place adds a further place. The name of a file that stood over the place is
-// marked where it was told before, so that it can be shortened.
+// place adds a further place. It marks a file name that was written before, so
+// that it can be shortened.
 func (e *entry) place(f *finding, known bool, differs []byte) {
 	item := e.item[:0]
 	follows := f.split && bytes.Equal(e.file, f.file)
 	if follows && e.col < wrapAt {
-		item = append(item, f.pos[1:]...) // without what divides it from the file
+		item = append(item, f.pos[1:]...) // without the separator
 	} else {
 		if f.split && (known || follows) {
 			item = append(item, shortMark)
@@ -277,12 +277,12 @@ func (e *entry) place(f *finding, known bool, differs []byte) {
 	e.item = item
 }
 
-// shortMark stands before the name of a file that may be shortened. No line has
-// it, since it is a control character.
+// shortMark precedes a file name that may be shortened. It is a control
+// character, so no line has it.
 const shortMark = 1
 
-// shorten takes from marked names of files the directory that all have, but its
-// last part.
+// shorten removes the common directory from marked file names, except its last
+// part.
 func (s *store) shorten(text []byte) []byte {
 	if bytes.IndexByte(text, shortMark) < 0 {
 		return text
@@ -295,8 +295,7 @@ func (s *store) shorten(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{shortMark}, nil)
 }
 
-// fileKnown notes the name of a file that stood over places, and reports whether
-// it was there before.
+// fileKnown remembers a file name above places and reports whether it is known.
 func (s *store) fileKnown(name []byte) bool {
 	if _, ok := s.files[string(name)]; ok {
 		return true
@@ -317,14 +316,14 @@ func (s *store) fileKnown(name []byte) bool {
 
 const alsoHead = "  also"
 
-// note adds a line that is not there yet, and tells its size.
+// note adds a line that is not there yet and returns its size.
 func (e *entry) note(l []byte) int {
 	for i := range e.notes {
 		if bytes.Equal(e.notes[i].line, l) {
 			return 0
 		}
 	}
-	if len(e.notes) == maxNotes { // they would be compared with each other for ever
+	if len(e.notes) == maxNotes { // limits the comparisons
 		e.lines = append(e.lines, l...)
 		return len(l)
 	}
@@ -332,7 +331,7 @@ func (e *entry) note(l []byte) int {
 	return len(l) + 24
 }
 
-// maxNotes is how many notes of one message are looked through for doubles.
+// maxNotes is how many notes of one message are compared.
 const maxNotes = 50
 
 // flush writes the groups so far.
@@ -377,7 +376,7 @@ func (g *group) write(to *text.Lines, s *store) {
 	}
 }
 
-// write writes all groups, and how many there are.
+// write writes all groups and their totals.
 func (s *store) write(to *text.Lines) error {
 	if s.total() == 0 {
 		return nil
@@ -400,8 +399,8 @@ func (s *store) close() {
 	}
 }
 
-// nameOf gives the rule of a message whose tool names a rule only the first
-// time: the one of a message of the same shape.
+// nameOf returns the rule of a message whose tool names it only once: the rule
+// of a message of the same shape.
 func (s *store) nameOf(rule, msg []byte) []byte {
 	s.key = shape(s.key[:0], msg)
 	if len(rule) > 0 {
@@ -416,5 +415,5 @@ func (s *store) nameOf(rule, msg []byte) []byte {
 	return append(rule, s.names[string(s.key)]...)
 }
 
-// maxNamed bounds the rules that are known by their messages.
+// maxNamed limits the rules that are known by their messages.
 const maxNamed = 4096

@@ -2,23 +2,23 @@ package testreport
 
 import "bytes"
 
-// cargoTests knows what cargo test and cargo nextest write.
+// cargoTests recognises cargo test and cargo nextest.
 type cargoTests struct {
 	*testPass
 	in       cargoPart
-	header   []byte // "Running unittests ..." of the binary, until it is written
-	count    []byte // "running 3 tests", as long as the binary does not end
-	dotted   []byte // the last line of dots with a failure, until its block comes
-	test1    []byte // that nextest runs
-	failing  held   // lines that name a failed test, until its block comes
+	header   []byte // "Running unittests ..." of the binary, until written
+	count    []byte // "running 3 tests", until the binary ends
+	dotted   []byte // the last line of dots with a failure, until its block
+	test1    []byte // the running test of nextest
+	failing  held   // lines that name a failed test, until its block
 	named    map[string]bool
-	heading  bool // "failures:", of which no name was written yet
-	hanging  bool // a test has begun that has no result
+	heading  bool // "failures:" came, and no name was written
+	hanging  bool // a test has begun without a result
 	nextest  bool
 	warnings int
 	errors   int
 	ignored  int
-	brief    bool // of a diagnostic stays only what and where
+	brief    bool // keep only the message and place of a diagnostic
 	sums     cargoSums
 }
 
@@ -27,11 +27,11 @@ type cargoPart uint8
 
 const (
 	cargoTop        cargoPart = iota
-	cargoBlocks               // "failures:", then what each test wrote
+	cargoBlocks               // "failures:", then the output of each test
 	cargoNames                // the second "failures:", with names
-	cargoSuccesses            // what tests wrote that passed
+	cargoSuccesses            // the output of passed tests
 	cargoDiagnostic           // an error or a warning of the compiler
-	cargoNextest              // what a test of nextest wrote
+	cargoNextest              // the output of a test of nextest
 )
 
 func newCargoTests(p *testPass) testRunner {
@@ -117,7 +117,7 @@ func (c *cargoTests) shape(l []byte) bool {
 	return c.inside(l)
 }
 
-// inBlocks takes a line among what failed tests wrote.
+// inBlocks handles a line of the output of failed tests.
 func (c *cargoTests) inBlocks(l []byte) bool {
 	switch {
 	case string(l) == "failures:":
@@ -137,7 +137,7 @@ func (c *cargoTests) inBlocks(l []byte) bool {
 	return true
 }
 
-// inside takes a line of the part of the output that is read.
+// inside handles a line of the current part.
 func (c *cargoTests) inside(l []byte) bool {
 	switch c.in {
 	case cargoNames:
@@ -162,7 +162,7 @@ func (c *cargoTests) inside(l []byte) bool {
 	return false
 }
 
-// leave ends the part that is read.
+// leave ends the current part.
 func (c *cargoTests) leave() {
 	if c.in == cargoBlocks || c.in == cargoNextest {
 		c.close()
@@ -177,7 +177,7 @@ func (c *cargoTests) blank() bool {
 	return false
 }
 
-// test takes "test name ... ok" and "test result: ...".
+// test handles "test name ... ok" and "test result: ...".
 func (c *cargoTests) test(l []byte) bool {
 	if begins(l, "test result: ") {
 		c.result(l)
@@ -195,7 +195,7 @@ func (c *cargoTests) test(l []byte) bool {
 	c.leave()
 	switch result := bytes.TrimSpace(l[at+len(" ..."):]); {
 	case string(result) == "ok", begins(result, "ok ("), begins(result, "ok <"), string(result) == "ignored":
-	case begins(result, "ignored, "): // and why
+	case begins(result, "ignored, "): // with a reason
 		if c.ignored++; c.ignored <= notedTests {
 			c.keep(l)
 		}
@@ -222,7 +222,7 @@ func (c *cargoTests) failedLine(l []byte) {
 	c.failed(l)
 }
 
-// binary keeps the line that names the binary whose tests run.
+// binary keeps the line that names the current binary.
 func (c *cargoTests) binary() {
 	if len(c.header) > 0 {
 		c.keep(c.header)
@@ -237,7 +237,7 @@ func (c *cargoTests) failures() {
 	c.dotted = c.dotted[:0]
 }
 
-// block takes "---- name stdout ----".
+// block handles "---- name stdout ----".
 func (c *cargoTests) block(l []byte) bool {
 	if !begins(l, "---- ") || !ends(l, " stdout ----") && !ends(l, " stderr ----") || len(l) <= len("----  stdout ----") {
 		return false
@@ -260,8 +260,8 @@ func (c *cargoTests) block(l []byte) bool {
 	return true
 }
 
-// name takes a name of the list of failed tests. It stays if nothing else told
-// of it.
+// name handles a name in the list of failed tests. It stays if the test has no
+// other line.
 func (c *cargoTests) name(name, l []byte) {
 	if c.named[testKey(name)] {
 		return
@@ -275,7 +275,7 @@ func (c *cargoTests) name(name, l []byte) {
 	c.failed(l)
 }
 
-// dots takes the quiet form: "....F.. 7/9".
+// dots handles the quiet form: "....F.. 7/9".
 func (c *cargoTests) dots(l []byte) {
 	c.leave()
 	if bytes.IndexByte(l, 'F') >= 0 {
@@ -284,7 +284,7 @@ func (c *cargoTests) dots(l []byte) {
 	}
 }
 
-// result takes the sum of one binary's tests.
+// result handles the total of one binary.
 func (c *cargoTests) result(l []byte) {
 	c.leave()
 	c.failing.write(c.failedLine)
@@ -312,7 +312,7 @@ func (c *cargoTests) begin(header []byte) {
 	clear(c.named)
 }
 
-// unfinished keeps what is known of a binary whose tests did not end.
+// unfinished keeps the lines of a binary whose tests did not end.
 func (c *cargoTests) unfinished() {
 	c.failing.write(c.failedLine)
 	if len(c.dotted) > 0 {
@@ -326,7 +326,7 @@ func (c *cargoTests) unfinished() {
 	}
 }
 
-// indented takes what cargo and nextest set to the right.
+// indented handles the indented lines of cargo and nextest.
 func (c *cargoTests) indented(l []byte) bool {
 	if status := nextestStatus(l); status != "" {
 		c.nextest = true
@@ -371,7 +371,7 @@ func (c *cargoTests) indented(l []byte) bool {
 	return false
 }
 
-// diagnostic takes the begin of an error or a warning.
+// diagnostic handles the first line of an error or a warning.
 func (c *cargoTests) diagnostic(l []byte) bool {
 	switch {
 	case begins(l, "warning: "), begins(l, "warning["):

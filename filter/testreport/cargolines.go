@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// long cuts the middle out of a line that is a command of a linker.
+// long removes the middle of the command line of a linker.
 func long(l []byte) []byte {
 	const side = 600
 	if len(l) <= 4*side || !contains(l, "note: ") {
@@ -15,7 +15,7 @@ func long(l []byte) []byte {
 	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", head, len(l)-2*side, tail)
 }
 
-// cargoSums adds the sums of binaries all of whose tests passed.
+// cargoSums adds up the totals of binaries whose tests all passed.
 type cargoSums struct {
 	n      int // binaries
 	counts [5]int
@@ -46,7 +46,7 @@ func (s *cargoSums) line() []byte {
 	return fmt.Appendf(b, " (%d runs)", s.n)
 }
 
-// dots reports whether a line is of signs for tests alone: "..F. 88/240".
+// dots reports whether a line consists of signs for tests: "..F. 88/240".
 func dots(l []byte) bool {
 	n := 0
 	for n < len(l) && (l[n] == '.' || l[n] == 'F' || l[n] == 'i') {
@@ -84,7 +84,7 @@ func claimsCargo(l []byte) bool {
 	return false
 }
 
-// runningTests: "running 12 tests".
+// runningTests matches "running 12 tests".
 func runningTests(l []byte) bool {
 	if !begins(l, "running ") {
 		return false
@@ -96,7 +96,7 @@ func runningTests(l []byte) bool {
 var cargoVerbs = newPrefixes("Compiling ", "Downloading ", "Downloaded ", "Updating ", "Fetching ", "Fresh ", "Packaging ", "Verifying ", "Archiving ", "Locking ", "Adding ", "Removing ", "Checking ", "Documenting ",
 	"Running ", "Doc-tests ", "Loaded ", "Blocking ", "Unpacking ", "Finished ", "Building ", "Dirty ", "Scraping ", "Executable ", "Migrating ", "Installing ", "Installed ", "Ignored ", "Upgrading ", "Downgrading ", "Patching ", "Waiting ", "Credential ")
 
-// cargoStatus: "   Compiling x v1.0.0", with the verb set to the right.
+// cargoStatus matches " Compiling x v1.0.0".
 func cargoStatus(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
 	verb := bytes.IndexByte(inner, ' ')

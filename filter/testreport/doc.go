@@ -1,13 +1,13 @@
 // Package testreport holds the strategy test_summary, which keeps the failures,
-// warnings and totals of a test run. Each runner has a file: go.go, pytest.go,
-// cargo.go, web.go, jvm.go, native.go, tap.go, unittest.go.
+// warnings and totals of a test run. Each kind of runner has files of its name:
+// go, pytest, unittest, cargo, nextest, web, jvm, native and tap.
 //
-// Text that no runner claims stays as it is.
+// Lines that no runner recognises stay within limits.
 package testreport
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
 
-// Strategies are the constructors of this family, by the type that rules name.
+// Strategies are the constructors of this family by type.
 var Strategies = map[string]strategy.Constructor{
 	"test_summary": newTestSummary,
 }

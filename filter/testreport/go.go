@@ -8,38 +8,38 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// goTests knows what go test writes: as text, verbose or not, and as JSON. What
-// a package's tests wrote waits until it is known which of them failed.
+// goTests recognises go test as text, verbose or not, and as JSON. The output
+// of a package's tests waits until their results are known.
 type goTests struct {
 	*testPass
 	pkg    *goPackage
-	others map[string]*goPackage // of JSON, by name
-	build  bool                  // "# package": what the compiler says of it
+	others map[string]*goPackage // packages of JSON by name
+	build  bool                  // "# package": messages of the compiler
 	oks    int
-	more   int    // of oks, that are left out here
-	none   int    // packages without tests that were asked for
+	more   int    // omitted oks
+	none   int    // packages without tests that the command named
 	empty  int    // packages without tests
-	first  []byte // what was said of the first of them
-	noted  int    // lines on skipped tests
+	first  []byte // the line of the first of them
+	noted  int    // lines about skipped tests
 	failed int    // tests with lines of their own
 	json   goEvent
 }
 
-// goPackage is what is known of the package whose tests run.
+// goPackage is the package whose tests run.
 type goPackage struct {
-	text   *text.Lines // what may stay; nil is nothing
-	owner  []byte      // the test that writes
-	mark   []byte      // the line that said so
-	marked bool        // mark is in text, or is not needed
-	last   []byte      // the "=== RUN" line of the test that began last, and did not end
+	text   *text.Lines // lines that may stay; nil means none
+	owner  []byte      // the test that is writing
+	mark   []byte      // the line that named it
+	marked bool        // mark is in text or not needed
+	last   []byte      // the "=== RUN" line of the last test that has not ended
 	tests  map[string]*goTest
-	part   []byte // of JSON: a line that has no end yet
+	part   []byte // JSON: a line that has not ended
 }
 
-// goTest is a test that wrote something, or failed.
+// goTest is a test that failed or wrote something.
 type goTest struct {
 	state goState
-	left  int // lines that may stay
+	left  int // lines that may still stay
 }
 
 type goState uint8
@@ -51,7 +51,7 @@ const (
 )
 
 const (
-	maxTests   = 50000 // tests of a package that are told apart
+	maxTests   = 50000 // tests of a package that are distinguished
 	maxOKs     = 20
 	maxSkipped = 20
 )
@@ -116,7 +116,7 @@ func (g *goTests) shape(l []byte) bool {
 	return g.more1(l)
 }
 
-// more1 takes rarer lines.
+// more1 handles rarer lines.
 func (g *goTests) more1(l []byte) bool {
 	switch l[0] {
 	case ' ':
@@ -161,7 +161,7 @@ func (g *goTests) more1(l []byte) bool {
 			return true
 		}
 	case 'c', 't', 'e':
-		if string(l) == "testing: warning: no tests to run" { // the sum says so
+		if string(l) == "testing: warning: no tests to run" { // the total says so too
 			return true
 		}
 		if beginsAny(l, "coverage: ", "testing: warning: ", "exit status ") {
@@ -179,7 +179,7 @@ func (g *goTests) more1(l []byte) bool {
 	return false
 }
 
-// marker takes "=== RUN   TestX" and its like.
+// marker handles "=== RUN TestX" and similar lines.
 func (g *goTests) marker(l []byte) bool {
 	if len(l) < 11 || l[3] != ' ' {
 		return false
@@ -203,15 +203,15 @@ func (g *goTests) marker(l []byte) bool {
 	return true
 }
 
-// own makes a test the owner of the lines that follow.
+// own makes a test the owner of the next lines.
 func (p *goPackage) own(name, mark []byte) {
 	p.owner = append(p.owner[:0], name...)
 	p.mark = append(p.mark[:0], mark...)
 	p.marked = false
 }
 
-// result takes "--- PASS: TestX (0.00s)" and its like. Lines behind it may be the
-// test's too.
+// result handles "--- PASS: TestX (0.00s)" and similar lines. The lines after
+// it may belong to the test too.
 func (g *goTests) result(kind byte, name, l []byte) {
 	p := g.pkg
 	if kind != 'B' && begins(p.last, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.last[8:], " "), name) {
@@ -242,7 +242,7 @@ func (g *goTests) result(kind byte, name, l []byte) {
 	}
 }
 
-// test gives what is known of a test, and makes place for lines.
+// test returns the record of a test, which may be new.
 func (g *goTests) test(name []byte) *goTest {
 	p := g.pkg
 	if p.text == nil {
@@ -269,11 +269,11 @@ func (g *goTests) store(l []byte) {
 	g.pkg.text.Write(l)
 }
 
-// other takes what a test, or nobody known, wrote.
+// other handles the output of a test or of an unknown writer.
 func (g *goTests) other(l []byte) {
 	p := g.pkg
 	if len(p.owner) > 0 {
-		if at := bytes.Index(l, []byte("--- ")); at > 0 && ends(l, "s)") { // a result behind a text without an end
+		if at := bytes.Index(l, []byte("--- ")); at > 0 && ends(l, "s)") { // a result after a text without a line feed
 			if kind, name, _ := goResult(l[at:]); kind == 'P' || kind == 'F' {
 				if kind == 'F' {
 					g.result(kind, name, l)
@@ -288,7 +288,7 @@ func (g *goTests) other(l []byte) {
 		if !p.marked {
 			t := g.test(p.owner)
 			if kind, _, _ := goResult(p.mark); kind == 'P' {
-				if l[0] != ' ' && l[0] != '\t' { // no test's, but behind one
+				if l[0] != ' ' && l[0] != '\t' { // output after a test, not of it
 					p.owner = p.owner[:0]
 				} else if t.state == goRuns {
 					t.state = goPassed
@@ -312,10 +312,10 @@ func (g *goTests) blank() bool {
 	return true
 }
 
-// endPackage writes what stays of the package's lines.
+// endPackage writes the lines of the package that stay.
 func (g *goTests) endPackage(state goState) {
 	p := g.pkg
-	if state != goPassed && len(p.last) > 0 { // it hung, or took all down
+	if state != goPassed && len(p.last) > 0 { // it hung or crashed the others
 		if t := p.tests[testKey(bytes.TrimLeft(p.last[8:], " "))]; t == nil {
 			g.bad = true
 			g.insertLast()
@@ -335,13 +335,13 @@ func (g *goTests) endPackage(state goState) {
 	g.build = false
 }
 
-// insertLast stores the line of the test that did not end, which wrote nothing.
+// insertLast stores the line of a test that did not end and wrote nothing.
 func (g *goTests) insertLast() {
 	g.test(bytes.TrimLeft(g.pkg.last[8:], " "))
 	g.store(g.pkg.last)
 }
 
-// ok takes the sum of a package that passed.
+// ok handles the result of a package that passed.
 func (g *goTests) ok(l []byte) {
 	if ends(l, "[no tests to run]") {
 		if g.none++; g.none > 3 {
@@ -366,7 +366,7 @@ func (g *goTests) ok(l []byte) {
 	g.wait(text.Omission(g.more))
 }
 
-// noTests takes a package without tests.
+// noTests handles a package without tests.
 func (g *goTests) noTests(l []byte) {
 	if g.empty++; g.empty == 1 {
 		g.first = append(g.first, l...)
@@ -374,7 +374,7 @@ func (g *goTests) noTests(l []byte) {
 }
 
 func (g *goTests) end() {
-	for _, name := range slices.Sorted(maps.Keys(g.others)) { // an output always becomes the same
+	for _, name := range slices.Sorted(maps.Keys(g.others)) { // sorted, so that the result is always the same
 		g.pkg = g.others[name]
 		g.flushPart()
 		g.endPackage(goRuns)

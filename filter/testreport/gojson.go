@@ -7,15 +7,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// goEvent is an event of go test -json; its texts are those of the line, or
-// valid until the next one.
+// goEvent is an event of go test -json. Its texts are valid until the next
+// event.
 type goEvent struct {
 	action, pkg, importPath, test []byte
-	output                        []byte // still as JSON, without its quotes
-	text                          []byte // of output
+	output                        []byte // still encoded, without quotes
+	text                          []byte // decoded output
 }
 
-// parse reads a line that holds a flat JSON object.
+// parse parses a line with a flat JSON object.
 func (e *goEvent) parse(l []byte) bool {
 	text := e.text
 	*e = goEvent{text: text[:0]}
@@ -60,7 +60,7 @@ func (e *goEvent) parse(l []byte) bool {
 	}
 }
 
-// jsonText reads a JSON string, as it is written.
+// jsonText returns a JSON string, still encoded.
 func jsonText(l []byte) (text, rest []byte, ok bool) {
 	if len(l) == 0 || l[0] != '"' {
 		return nil, nil, false
@@ -82,7 +82,7 @@ func jsonText(l []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// decode gives the text of output.
+// decode returns the decoded output.
 func (e *goEvent) decode() ([]byte, bool) {
 	if bytes.IndexByte(e.output, '\\') < 0 {
 		return e.output, true
@@ -115,7 +115,7 @@ func (e *goEvent) slow() ([]byte, bool) {
 	return []byte(text), err == nil
 }
 
-// event takes a line of JSON: the output of its package goes the way of text.
+// event handles a line of JSON. Its output is handled like text.
 func (g *goTests) event(l []byte) bool {
 	e := &g.json
 	if !e.parse(l) || len(e.action) == 0 {
@@ -144,10 +144,10 @@ func (g *goTests) event(l []byte) bool {
 	return true
 }
 
-// maxPackages bounds the packages whose lines come in turns.
+// maxPackages limits the packages whose lines are interleaved.
 const maxPackages = 64
 
-// inPackage makes a package the one whose lines come.
+// inPackage switches to a package.
 func (g *goTests) inPackage(name []byte) {
 	if g.others == nil {
 		g.others = map[string]*goPackage{"": g.pkg}
@@ -175,7 +175,7 @@ func (g *goTests) leavePackage(name []byte, state goState) {
 	}
 }
 
-// write takes what an event says was written: a line, or a part of one.
+// write handles the output of an event: a line or a part of one.
 func (g *goTests) write(e *goEvent) bool {
 	body, ok := e.decode()
 	if !ok {
@@ -212,8 +212,7 @@ func (g *goTests) flushPart() {
 	p.part = part[:0]
 }
 
-// text takes a line of text, which may need what the output as a whole has
-// behind it.
+// text handles a line of text, which may need the lines before it.
 func (g *goTests) text(l []byte) {
 	for _, b := range l {
 		if !text.PlainByte[b] || b == 0xc2 {

@@ -25,8 +25,8 @@ func goJSON(l []byte) bool {
 	return ends(l, "}") && (begins(l, `{"Time":"`) || begins(l, `{"ImportPath":"`) || begins(l, `{"Action":"`)) && contains(l, `"Action":"`)
 }
 
-// goResult takes "    --- FAIL: TestX/y (0.00s)" apart; kind is 'P', 'F', 'S',
-// 'B' or 0.
+// goResult parses " --- FAIL: TestX/y (0.00s)". kind is 'P', 'F', 'S', 'B' or
+// 0.
 func goResult(l []byte) (kind byte, name []byte, indent int) {
 	for indent < len(l) && l[indent] == ' ' {
 		indent++
@@ -54,7 +54,7 @@ func goResult(l []byte) (kind byte, name []byte, indent int) {
 	return kind, rest, indent
 }
 
-// goBuild: "# example.test/pkg [example.test/pkg.test]".
+// goBuild matches "# example.test/pkg [example.test/pkg.test]".
 func goBuild(l []byte) bool {
 	rest, ok := bytes.CutPrefix(l, []byte("# "))
 	if !ok || len(rest) == 0 {

@@ -10,10 +10,10 @@ import (
 type goWriter struct {
 	*goTests
 	pkg   goState
-	test  *goTest // the one whose lines come; nil is nobody known
-	mark  []byte  // the line that named it, not yet written
-	crash bool    // a panic, or a race
-	skip  bool    // of a passed test, behind "--- SKIP"
+	test  *goTest // the test that is writing; nil means unknown
+	mark  []byte  // the line that named it, until written
+	crash bool    // within a panic or a race
+	skip  bool    // after "--- SKIP" of a passed test
 	lines int
 }
 
@@ -70,7 +70,7 @@ func (w *goWriter) line(l []byte) {
 	w.wrote(l)
 }
 
-// wrote takes a line that a test wrote.
+// wrote handles a line of a test.
 func (w *goWriter) wrote(l []byte) {
 	switch t := w.test; {
 	case w.crash:
@@ -88,7 +88,7 @@ func (w *goWriter) wrote(l []byte) {
 	}
 }
 
-// passed takes a line that a test wrote which passed.
+// passed handles a line of a passed test.
 func (w *goWriter) passed(l []byte) {
 	if len(w.mark) > 0 {
 		w.prints(w.mark)
@@ -97,7 +97,7 @@ func (w *goWriter) passed(l []byte) {
 	w.prints(l)
 }
 
-// owned takes a line of a test that failed, or did not end.
+// owned handles a line of a test that failed or did not end.
 func (w *goWriter) owned(l []byte) {
 	t := w.test
 	if t.left == 0 {
@@ -135,7 +135,7 @@ func (w *goWriter) flushMark() {
 // unfinished keeps the line of a test that did not end.
 func (w *goWriter) unfinished() { w.flushMark(); w.bad = true }
 
-// to ends the lines of one test and begins those of another.
+// to switches to the lines of another test.
 func (w *goWriter) to(t *goTest) {
 	switch old := w.test; {
 	case w.open && w.crash:

@@ -6,24 +6,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// jvmTests knows what Maven's surefire and Gradle write.
+// jvmTests recognises Maven's surefire and Gradle.
 type jvmTests struct {
 	*testPass
 	in       jvmPart
 	maven    bool
 	warnings int
 	skipped  int
-	classes  []byte // "Running x.FooTest", until its sum comes
+	classes  []byte // "Running x.FooTest", until its total
 }
 
 type jvmPart uint8
 
 const (
 	jvmTop     jvmPart = iota
-	jvmTrace           // what follows a failed test
+	jvmTrace           // after a failed test
 	jvmTry             // Gradle's hints
-	jvmWrong           // Gradle: what went wrong
-	jvmPrinted         // what a test wrote
+	jvmWrong           // Gradle: "What went wrong"
+	jvmPrinted         // the output of a test
 )
 
 func newJVMTests(p *testPass) testRunner { return &jvmTests{testPass: p} }
@@ -40,10 +40,10 @@ func claimsJVM(l []byte) bool {
 	return gradleResult(l) != 0
 }
 
-// gradleResult: "FooTest > bar() FAILED".
+// gradleResult matches "FooTest > bar() FAILED".
 func gradleResult(l []byte) byte {
 	var result byte
-	switch { // from what is cheap to see
+	switch { // cheap checks first
 	case ends(l, " PASSED"):
 		result = 'P'
 	case ends(l, " FAILED"):
@@ -94,7 +94,7 @@ func (j *jvmTests) leave() {
 	j.in = jvmTop
 }
 
-// info takes what Maven tells.
+// info handles an information of Maven.
 func (j *jvmTests) info(l []byte) {
 	rest := bytes.TrimLeft(l[len("[INFO]"):], " ")
 	switch {
@@ -115,7 +115,7 @@ func (j *jvmTests) info(l []byte) {
 	}
 }
 
-// warning takes a warning of Maven: the first ones.
+// warning handles a warning of Maven. The first ones stay.
 func (j *jvmTests) warning(l []byte) bool {
 	rest := bytes.TrimLeft(l[len("[WARNING]"):], " ")
 	if len(rest) == 0 {
@@ -137,7 +137,7 @@ func (j *jvmTests) warning(l []byte) bool {
 	return true
 }
 
-// count counts a line that goes since there were many.
+// count counts a line that is dropped because there were many.
 func (j *jvmTests) count() {
 	if !j.waits {
 		j.skipped = 0
@@ -148,7 +148,7 @@ func (j *jvmTests) count() {
 
 var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "See /", "Please refer to", "After correcting the problems")
 
-// failure takes a line of Maven that tells of an error.
+// failure handles an error line of Maven.
 func (j *jvmTests) failure(l []byte) bool {
 	rest := bytes.TrimLeft(l[len("[ERROR]"):], " ")
 	j.bad = true
@@ -182,7 +182,7 @@ var gradleHints = newPrefixes(
 	"For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry", "Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions",
 )
 
-// gradle takes what Gradle tells, and all else.
+// gradle handles lines of Gradle and all others.
 func (j *jvmTests) gradle(l []byte) bool {
 	switch gradleResult(l) {
 	case 'P', 'S':
@@ -235,7 +235,7 @@ func (j *jvmTests) gradle(l []byte) bool {
 		j.leave()
 		j.keep(l)
 		return true
-	case j.in == jvmTrace && j.open: // the exception, without an indent in Maven's
+	case j.in == jvmTrace && j.open: // the exception, which Maven does not indent
 		j.tell(l, true)
 		return true
 	case j.in == jvmWrong:
@@ -267,10 +267,10 @@ func (j *jvmTests) end() {
 	}
 }
 
-// dotnetTests knows what dotnet test writes.
+// dotnetTests recognises dotnet test.
 type dotnetTests struct {
 	*testPass
-	in   bool // what a failed test says follows
+	in   bool // within the lines of a failed test
 	seen map[string]bool
 }
 

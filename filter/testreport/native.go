@@ -6,12 +6,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// nativeTests knows what googletest, ctest, automake, phpunit and rspec write.
+// nativeTests recognises googletest, ctest, automake, phpunit and rspec.
 type nativeTests struct {
 	*testPass
-	text   *text.Lines // what the test wrote that runs
+	text   *text.Lines // the output of the running test
 	run1   []byte      // "[ RUN      ] A.b"
-	starts []byte      // of ctest
+	starts []byte      // start lines of ctest
 	in     nativePart
 }
 
@@ -47,13 +47,13 @@ func claimsNative(l []byte) bool {
 	return rspecSum(l)
 }
 
-// rspecSum: "12 examples, 1 failure".
+// rspecSum matches "12 examples, 1 failure".
 func rspecSum(l []byte) bool {
 	_, n := digits(l)
 	return n > 0 && beginsAny(l[n:], " examples, ", " example, ")
 }
 
-// ctestResult takes " 1/12 Test  #1: foo ....   Passed    0.01 sec".
+// ctestResult parses " 1/12 Test #1: foo .... Passed 0.01 sec".
 func ctestResult(l []byte) (passed, ok bool) {
 	inner := bytes.TrimLeft(l, " ")
 	_, n := digits(inner)
@@ -67,7 +67,8 @@ func ctestResult(l []byte) (passed, ok bool) {
 	return contains(inner, "   Passed  ") || contains(inner, ". Passed "), true
 }
 
-// ctestVerbose: what "ctest -V" tells of each test before it runs, and of all.
+// ctestVerbose matches the lines that "ctest -V" writes before each test and
+// for all.
 func ctestVerbose(l []byte) bool {
 	_, signs := digits(l)
 	if signs > 0 && begins(l[signs:], ": ") {
@@ -115,7 +116,7 @@ func (n *nativeTests) shape(l []byte) bool {
 	return n.numbered(l, inner)
 }
 
-// google takes a line of googletest.
+// google handles a line of googletest.
 func (n *nativeTests) google(l []byte) bool {
 	switch {
 	case begins(l, "[ RUN      ]"):
@@ -160,7 +161,7 @@ func (n *nativeTests) store(l []byte) {
 	n.text.Write(l)
 }
 
-// drop forgets what the test wrote.
+// drop drops the output of the test.
 func (n *nativeTests) drop() {
 	if n.text != nil {
 		n.text.Close()
@@ -170,7 +171,7 @@ func (n *nativeTests) drop() {
 	n.run1 = n.run1[:0]
 }
 
-// unfinished keeps a test that has no result.
+// unfinished keeps a test without a result.
 func (n *nativeTests) unfinished() {
 	if n.in == nativeRuns {
 		n.failed(n.run1)
@@ -183,7 +184,7 @@ func (n *nativeTests) unfinished() {
 	n.drop()
 }
 
-// numbered takes a line of phpunit and rspec.
+// numbered handles a line of phpunit and rspec.
 func (n *nativeTests) numbered(l, inner []byte) bool {
 	_, signs := digits(inner)
 	switch {
@@ -196,7 +197,7 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 		if l[0] != 'P' {
 			n.bad = true
 		}
-		if l[0] == 'T' { // tells how many
+		if l[0] == 'T' { // the number of failures
 			n.keep(l)
 		}
 		return true
@@ -236,7 +237,7 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 	return false
 }
 
-// nativeSigns: "....F..S  63 / 120 ( 52%)".
+// nativeSigns matches "....F..S 63 / 120 ( 52%)".
 func nativeSigns(l []byte) (failed, ok bool) {
 	signs, rest, _ := bytes.Cut(l, []byte(" "))
 	dots := 0

@@ -2,7 +2,7 @@ package testreport
 
 import "bytes"
 
-// nextestStatus gives the status of "        PASS [   0.010s] crate test".
+// nextestStatus returns the status in " PASS [ 0.010s] crate test".
 func nextestStatus(l []byte) string {
 	inner := bytes.TrimLeft(l, " ")
 	if len(inner) == len(l) {
@@ -28,7 +28,7 @@ func nextestStatus(l []byte) string {
 	return ""
 }
 
-// nextestEnds reports whether a line ends what a test of nextest wrote.
+// nextestEnds reports whether a line ends the output of a test of nextest.
 func (c *cargoTests) nextestEnds(l []byte) bool {
 	switch {
 	case l[0] == ' ' && nextestStatus(l) != "", begins(l, "────"), begins(l, "error: test run failed"), begins(l, "warning: "):
@@ -38,8 +38,8 @@ func (c *cargoTests) nextestEnds(l []byte) bool {
 	return len(inner) < len(l) && beginsAny(inner, "Cancelling due to", "Canceling due to", "Killing ")
 }
 
-// nextestWrote takes a line that a failed test of nextest wrote. What libtest
-// says of the one test is known.
+// nextestWrote handles the output of a failed test of nextest. It drops
+// libtest's lines about the single test.
 func (c *cargoTests) nextestWrote(l []byte) {
 	switch inner := bytes.TrimLeft(l, " "); {
 	case runningTests(inner), string(inner) == "failures:", begins(inner, "test result: "), begins(inner, "test ") && (ends(inner, " ... FAILED") || ends(inner, " ... ok")),
@@ -49,8 +49,8 @@ func (c *cargoTests) nextestWrote(l []byte) {
 	}
 }
 
-// nextestFailed takes a line of nextest that names a test which did not simply
-// pass. After the sum it names each of them again.
+// nextestFailed handles a line of nextest that names a test which did not
+// simply pass. After the total nextest names each of them again.
 func (c *cargoTests) nextestFailed(l []byte) {
 	at := bytes.Index(l, []byte("] "))
 	name := bytes.TrimLeft(l[at+1:], " ")

@@ -9,7 +9,7 @@ import (
 
 // shortFailures are the failures after the first ones.
 type shortFailures struct {
-	text   []byte // a line each
+	text   []byte // one line each
 	name   []byte
 	reason []byte
 	first  []byte
@@ -76,7 +76,7 @@ func ends(l []byte, with string) bool {
 
 func contains(l []byte, text string) bool { return bytes.Contains(l, []byte(text)) }
 
-// beginsAny tells whether a line begins with one of several texts.
+// beginsAny reports whether a line begins with one of several texts.
 func beginsAny(l []byte, texts ...string) bool {
 	for _, t := range texts {
 		if begins(l, t) {
@@ -86,10 +86,10 @@ func beginsAny(l []byte, texts ...string) bool {
 	return false
 }
 
-// testKey is what a name is known by.
+// testKey returns the key of a test's name.
 func testKey(name []byte) string { return string(name[:min(len(name), 300)]) }
 
-// clip cuts a text to at most n bytes, or little more.
+// clip cuts a text to about n bytes.
 func clip(l []byte, n int) []byte {
 	if len(l) <= n {
 		return l
@@ -98,7 +98,7 @@ func clip(l []byte, n int) []byte {
 	return append(cut[:len(cut):len(cut)], "..."...)
 }
 
-// digits reads the number a text begins with; n is how many there are.
+// digits parses a leading number. n is the number of digits.
 func digits(l []byte) (value, n int) {
 	for n < len(l) && n < 15 && l[n] >= '0' && l[n] <= '9' {
 		value = value*10 + int(l[n]-'0')
@@ -126,13 +126,13 @@ func (r *lastLines) write(write func([]byte)) {
 	r.n = 0
 }
 
-// held are lines that stay unless something better takes their place.
+// held are lines that stay unless a better line replaces them.
 type held struct {
 	text []byte
 	n    int
 }
 
-// add holds a line; if there are too many, all are written.
+// add holds a line. If there are too many, it writes all.
 func (h *held) add(l []byte, write func([]byte)) {
 	h.text = append(append(h.text, l...), '\n')
 	if h.n++; len(h.text) > 1<<20 {
@@ -140,7 +140,7 @@ func (h *held) add(l []byte, write func([]byte)) {
 	}
 }
 
-// forget drops the lines that hold a name.
+// forget drops the lines that contain a name.
 func (h *held) forget(name []byte) {
 	if h.n == 0 {
 		return
@@ -155,7 +155,7 @@ func (h *held) forget(name []byte) {
 	h.n--
 }
 
-// drop drops them all.
+// drop drops all lines.
 func (h *held) drop() { h.text, h.n = h.text[:0], 0 }
 
 func (h *held) write(write func([]byte)) {

@@ -6,20 +6,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// pytest knows what pytest writes, with xdist and coverage.
+// pytest recognises pytest, with xdist and coverage.
 type pytest struct {
 	*testPass
 	in      pytestPart
-	failing held // lines that name a failed test, until something else tells of it
-	sums    held // the last lines with signs for failures, until something else tells of them
+	failing held // lines that name a failed test, until other lines show it
+	sums    held // the last lines with signs of failures, until other lines show them
 	rows    int
 	skips   int
 	names   int
 	warns   int
-	id      []byte    // of a warning, not yet written
-	ids     lastLines // tests that began, and whose results are elsewhere, or missing
-	begun   bool      // what is on top of the output was seen
-	hanging bool      // a test has begun that has no result
+	id      []byte    // the test of a warning, until written
+	ids     lastLines // tests that began, whose results are elsewhere or missing
+	begun   bool      // the head of the output was seen
+	hanging bool      // a test has begun without a result
 	ended   bool      // the last line of a run was seen
 }
 
@@ -102,7 +102,7 @@ func (p *pytest) section(title, l []byte) bool {
 	return true
 }
 
-// sum takes the last line of a run.
+// sum handles the last line of a run.
 func (p *pytest) sum(l []byte) {
 	p.leave()
 	p.failing.write(p.testPass.failed)
@@ -120,7 +120,7 @@ func (p *pytest) leave() {
 	p.in = pytestOther
 }
 
-// inBlocks takes a line of what failed tests, or passed ones, say.
+// inBlocks handles a line about a failed or passed test.
 func (p *pytest) inBlocks(l []byte) bool {
 	switch {
 	case l[0] == '_':
@@ -156,7 +156,7 @@ func (p *pytest) inBlocks(l []byte) bool {
 	return true
 }
 
-// block begins what one test says.
+// block begins the lines about one test.
 func (p *pytest) block(title, l []byte) {
 	if p.in == pytestPasses {
 		p.prints(l)
@@ -165,7 +165,8 @@ func (p *pytest) block(title, l []byte) {
 	p.fail(title, l)
 }
 
-// warning takes a line of the summary of warnings: of each is kept where it is.
+// warning handles a line of the warnings summary and keeps the place of each
+// warning.
 func (p *pytest) warning(l []byte) bool {
 	switch {
 	case begins(l, "-- Docs: "):
@@ -200,7 +201,7 @@ func (p *pytest) warning(l []byte) bool {
 	return true
 }
 
-// summary takes a line of the short summary.
+// summary handles a line of the short summary.
 func (p *pytest) summary(l []byte) bool {
 	word, rest, _ := bytes.Cut(l, []byte(" "))
 	if at := bytes.IndexAny(word, "(["); at > 0 && begins(word, "SUB") {
@@ -236,7 +237,7 @@ func (p *pytest) summary(l []byte) bool {
 	return true
 }
 
-// count counts a line that goes since there were many.
+// count counts a line that is dropped because there were many.
 func (p *pytest) count() {
 	if !p.waits {
 		p.rows = 0
@@ -245,7 +246,7 @@ func (p *pytest) count() {
 	p.wait(text.Omission(p.rows))
 }
 
-// coverage takes a line of a table of coverage: files that are covered go.
+// coverage handles a row of a coverage table. Fully covered files are dropped.
 func (p *pytest) coverage(l []byte) bool {
 	switch {
 	case beginsAny(l, "FAIL ", "ERROR: ", "Required test coverage", "Coverage failure"):
@@ -264,7 +265,7 @@ func (p *pytest) coverage(l []byte) bool {
 	return true
 }
 
-// progress takes the results of tests while they run.
+// progress handles the results of running tests.
 func (p *pytest) progress(l []byte) bool {
 	if name, word, ok := pytestResult(l); ok {
 		if p.in, p.hanging = pytestProgress, false; l[0] != '[' {
@@ -305,8 +306,8 @@ func (p *pytest) progress(l []byte) bool {
 	return false
 }
 
-// note keeps the line of a test that was skipped for a reason, that passed
-// although it should not, or that ran again.
+// note keeps the line of a test that was skipped for a reason, passed
+// unexpectedly or was repeated.
 func (p *pytest) note(name, word, l []byte) {
 	switch string(word) {
 	case "XPASS", "RERUN":
@@ -322,13 +323,13 @@ func (p *pytest) note(name, word, l []byte) {
 	}
 }
 
-// pytestHeads begin what pytest says of itself before the tests.
+// pytestHeads begin pytest's lines before the tests.
 var pytestHeads = newPrefixes(
 	"platform ", "cachedir: ", "rootdir: ", "configfile: ", "plugins: ", "testpaths: ", "asyncio: ", "hypothesis profile ", "benchmark: ", "scheduling tests via ", "created: ", "bringing up nodes", "django: ", "Using --cov", "libraries: ",
 	"metadata: ", "timeout: ", "timeout method: ", "timeout func_only: ", "anyio: ",
 )
 
-// top takes what stands around the tests.
+// top handles the lines outside of sections.
 func (p *pytest) top(l []byte) bool {
 	switch {
 	case pytestHeads.match(l):
@@ -383,7 +384,8 @@ func (p *pytest) top(l []byte) bool {
 	return false
 }
 
-// collected takes "collected 12 items": of use where not all of them run.
+// collected handles "collected 12 items", which matters if some were
+// deselected.
 func (p *pytest) collected(l []byte) bool {
 	if !p.begun && !contains(l, " item") && !ends(l, " ...") {
 		return false

@@ -2,7 +2,7 @@ package testreport
 
 import "bytes"
 
-// ruled takes the title out of "==== title ====".
+// ruled returns the title in "==== title ====".
 func ruled(l []byte, sign byte) (title []byte, ok bool) {
 	if len(l) < 5 || l[0] != sign || l[len(l)-1] != sign {
 		return nil, false
@@ -14,7 +14,7 @@ func ruled(l []byte, sign byte) (title []byte, ok bool) {
 	return title[1 : len(title)-1], true
 }
 
-// pytestSum: "1 failed, 2 passed in 0.12s".
+// pytestSum matches "1 failed, 2 passed in 0.12s".
 func pytestSum(l []byte) bool {
 	if len(l) == 0 || l[0] != 'n' && (l[0] < '0' || l[0] > '9') {
 		return false
@@ -32,8 +32,8 @@ func pytestSum(l []byte) bool {
 
 var pytestWords = []string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "SUBPASS", "SUBFAIL", "SUBPASSED", "SUBFAILED", "SUBSKIPPED"}
 
-// pytestResult takes "x.py::test PASSED [ 10%]" and "[gw0] [ 10%] PASSED
-// x.py::test" apart.
+// pytestResult parses "x.py::test PASSED [ 10%]" and "[gw0] [ 10%] PASSED
+// x.py::test".
 func pytestResult(l []byte) (name, word []byte, ok bool) {
 	if begins(l, "[gw") {
 		at := bytes.Index(l, []byte("] "))
@@ -96,7 +96,7 @@ func pytestWord(w []byte) bool {
 	return false
 }
 
-// pytestSigns: "tests/test_x.py ..F.s [ 10%]", "..F.s".
+// pytestSigns matches "tests/test_x.py ..F.s [ 10%]" and "..F.s".
 func pytestSigns(l []byte) (failed, ok bool) {
 	if ends(l, "%]") {
 		if at := bytes.LastIndexByte(l, '['); at > 0 {
@@ -128,7 +128,7 @@ func pytestSigns(l []byte) (failed, ok bool) {
 	return failed, ok || two || plain > 0 && bytes.IndexByte(signs, '.') >= 0 || failed && len(signs) == 1
 }
 
-// pytestID: "tests/test_x.py::test[1]", a test that begins.
+// pytestID matches "tests/test_x.py::test[1]", a test that begins.
 func pytestID(l []byte) bool {
 	at := bytes.Index(l, []byte(".py::"))
 	if at < 1 || l[0] <= ' ' {

@@ -6,25 +6,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// sink takes lines of one kind, of which the first ones stay, the last of each
-// run of them, and what tells of errors between; of stack traces the frames of
-// libraries go before that.
+// sink keeps the first lines of one kind, the last lines of each run of them,
+// and between them those that report problems. The frames of libraries in stack
+// traces are dropped before.
 type sink struct {
 	traces
-	cut    bool // anything was left out
-	active bool // a run of lines has begun
-	left   int  // lines that stay at the begin
+	cut    bool // a line was left out
+	active bool // within a run of lines
+	left   int  // first lines that may still stay
 	tail   int
 	emit   func([]byte)
 	ring   [][]byte
 	first  int
-	n      int // of ring
-	kept   int // lines between begin and end that stayed
+	n      int // number of lines in ring
+	kept   int // lines kept between the first and last
 	behind int
 	omits  int
 }
 
-// maxBetween bounds the lines that stay between begin and end.
+// maxBetween limits the lines kept between the first and last.
 const maxBetween = 150
 
 func (s *sink) begin(emit func([]byte), head, tail int) {
@@ -33,13 +33,13 @@ func (s *sink) begin(emit func([]byte), head, tail int) {
 	s.traces.emit = s.take
 }
 
-// line takes a line.
+// line handles a line.
 func (s *sink) line(l []byte) {
 	s.active = true
 	s.traces.line(l)
 }
 
-// take takes a line that is left of the traces.
+// take handles a line after stack traces were shortened.
 func (s *sink) take(l []byte) {
 	switch {
 	case s.left > 0:
@@ -57,7 +57,7 @@ func (s *sink) take(l []byte) {
 	}
 }
 
-// put puts a line into the ring.
+// put adds a line to the ring.
 func (s *sink) put(i int, l []byte) {
 	i = (s.first + i) % s.tail
 	for len(s.ring) <= i {
@@ -66,7 +66,7 @@ func (s *sink) put(i int, l []byte) {
 	s.ring[i] = append(s.ring[i][:0], l...)
 }
 
-// between judges a line that is neither of the begin nor of the end.
+// between handles a line between the first and last.
 func (s *sink) between(l []byte) {
 	switch {
 	case s.kept >= maxBetween:
@@ -109,13 +109,13 @@ func (s *sink) end() {
 	s.n, s.first, s.behind = 0, 0, 0
 }
 
-// telling reports whether a line of a failure tells why, or where.
+// telling reports whether a line of a failure says why or where.
 func telling(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
 	switch l[0] {
-	case '>', 'E', '+', '-', '!': // pytest's lines, those of a diff
+	case '>', 'E', '+', '-', '!': // lines of pytest or of a diff
 		if len(l) > 1 && (l[1] == ' ' || l[1] == l[0]) {
 			return true
 		}
@@ -125,8 +125,8 @@ func telling(l []byte) bool {
 
 var expectations = text.NewWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
 
-// place reports whether a line begins with a file and a line in it:
-// "x_test.go:12: ", or is vitest's of one: " ❯ f x.js:1:2".
+// place reports whether a line begins with a file and a line number:
+// "x_test.go:12: ", or vitest's " ❯ f x.js:1:2".
 func place(l []byte) bool {
 	l = bytes.TrimLeft(l, " \t")
 	if begins(l, "❯ ") {

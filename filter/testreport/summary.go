@@ -8,23 +8,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// testSummary takes out of the output of test runs what passed.
+// testSummary removes passed tests from the output of test runs.
 type testSummary struct {
-	format string // of testFormats; empty is any
-	max    int    // failures that stay with all they say
-	trace  int    // lines that stay of each
+	format string // one of testFormats; empty means any
+	max    int    // failures that stay in full
+	trace  int    // lines kept of each
 }
 
-// newTestSummary makes the strategy "test_summary": of a run of tests stay the
-// failures, warnings and sums. The first max_failures failures stay with what
-// they say, each up to truncate_stack_trace lines; of four times as many more
-// stays what tells why and where, of the others the name and the reason. Of stack
-// traces the frames of libraries go. The format is a
-// test runner's, or "auto", which tells runners by their lines.
+// newTestSummary makes the strategy "test_summary". Failures, warnings and
+// totals of a test run stay. The first max_failures failures stay in full, each
+// up to truncate_stack_trace lines. The next ones, four times as many, keep
+// reason and place, and the others only name and reason. Frames of libraries in
+// stack traces are dropped. The format is that of a test runner, or "auto",
+// which recognises runners by their lines.
 //
-// What tests that passed have written stays where it is short, since whoever
-// prints something likely wants to see it; of more there is the begin, the end
-// and what tells of errors. What a test wrote goes where another one failed.
+// Short output of passed tests stays, since the user likely wants to see it. Of
+// longer output the first and last lines stay, and those that report problems.
+// If a test failed, the output of passed tests is dropped.
 func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxFailures int    `toml:"max_failures"`
@@ -47,14 +47,14 @@ func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	return testSummary{format: c.Format, max: c.MaxFailures, trace: c.Trace}, nil
 }
 
-// testRunner knows the lines of one kind of test runner.
+// testRunner recognises the lines of one kind of test runner.
 type testRunner interface {
-	// shape takes a line that is of the runner's own shape, or of a failure that
-	// the runner tells of; false says that the line is neither.
+	// shape handles a line of the runner's own format, or of a failure that the
+	// runner reports. It reports false for other lines.
 	shape(l []byte) bool
-	// other takes a line that nobody knows.
+	// other handles a line that no runner recognises.
 	other(l []byte)
-	// end takes the end of the runner's lines.
+	// end handles the end of the output.
 	end()
 }
 
@@ -62,7 +62,7 @@ type testRunner interface {
 type testFormat struct {
 	name   string
 	begin  func(*testPass) testRunner
-	claims func(l []byte) bool // a line that only this kind writes
+	claims func(l []byte) bool // reports whether only this kind writes a line
 }
 
 var testFormats = []testFormat{
@@ -109,43 +109,43 @@ func (s testSummary) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return p
 }
 
-// testPass is the way of one output through the strategy. Its methods besides
-// Line and End are for runners, which say by them what a line is.
+// testPass filters one output. Its methods other than Line and End are for
+// runners, which use them to say what a line is.
 type testPass struct {
 	testSummary
 	run     strategy.Run
 	out     *text.Lines
 	runner  testRunner
 	kind    *testFormat
-	outside sink // lines that are of no test
-	printed sink // lines that tests wrote which passed
+	outside sink // lines outside of tests
+	printed sink // output of passed tests
 	detail  sink // lines of a failure
 	pending []byte
-	waits   bool // pending waits to be written, or replaced
-	seen    bool // something was of a runner's shape
-	bad     bool // something went wrong, and it was seen what
-	lossy   bool // lines went of which nobody knows what they are
+	waits   bool // pending waits to be written or replaced
+	seen    bool // a line had a runner's format
+	bad     bool // a problem was reported
+	lossy   bool // unrecognised lines were dropped
 	short   shortFailures
-	fails   int  // failures so far
-	open    bool // detail is one's
-	drops   bool // of that failure stays only the reason
-	again   bool // it is the result of an earlier pass
-	lines   int  // taken so far
+	fails   int  // number of failures
+	open    bool // detail belongs to a failure
+	drops   bool // only the reason of that failure stays
+	again   bool // the input is the result of an earlier pass
+	lines   int  // number of lines
 	size    int64
 	named   int
 }
 
-// Bounds of what stays of lines that nobody knows.
+// Limits on how many unrecognised lines are kept.
 const (
 	outsideLines  = 200
 	outsideTail   = 30
 	printedLines  = 40
 	printedTail   = 10
-	mixedLines    = 2000 // where other commands wrote
-	toldFailures  = 500  // failures of which more than a number is told
-	briefFailures = 5    // times max_failures: those of which more than the reason stays
-	briefLines    = 16   // lines that stay of the later ones of them, beside those that tell why
-	notedTests    = 10   // tests that did not run, or not only once, of which is told
+	mixedLines    = 2000 // if other commands wrote too
+	toldFailures  = 500  // failures that are reported with more than a number
+	briefFailures = 5    // times max_failures: failures that keep more than the reason
+	briefLines    = 16   // lines kept of these, besides their reasons
+	notedTests    = 10   // skipped or repeated tests that are reported
 )
 
 func (p *testPass) Line(l []byte) {
@@ -182,7 +182,7 @@ func (p *testPass) Line(l []byte) {
 	p.loose(l)
 }
 
-// detect gives the kind of test runner that alone writes such a line.
+// detect returns the kind of test runner that alone writes such a line.
 func (p *testPass) detect(l []byte) *testFormat {
 	for i := range testFormats {
 		if testFormats[i].claims(l) {
@@ -215,14 +215,14 @@ func (p *testPass) keep(l []byte) {
 	p.out.Write(l)
 }
 
-// failed keeps a line that says that something failed.
+// failed keeps a line that reports a failure.
 func (p *testPass) failed(l []byte) {
 	p.bad = true
 	p.keep(l)
 }
 
-// wait keeps a line unless another that waits takes its place before anything
-// else stays.
+// wait keeps a line unless another waiting line replaces it before other lines
+// are kept.
 func (p *testPass) wait(l []byte) {
 	p.close()
 	p.flushSinks()
@@ -233,7 +233,7 @@ func (p *testPass) wait(l []byte) {
 // emit writes a line of a sink.
 func (p *testPass) emit(l []byte) { p.out.Write(l) }
 
-// flush writes what stays of the lines before.
+// flush writes the kept lines so far.
 func (p *testPass) flush() {
 	p.outside.end()
 	p.printed.end()
@@ -245,14 +245,14 @@ func (p *testPass) flush() {
 	}
 }
 
-// blank takes an empty line.
+// blank handles a blank line.
 func (p *testPass) blank() {
 	if s, ok := p.runner.(interface{ blank() bool }); !ok || !s.blank() {
 		p.gap()
 	}
 }
 
-// gap keeps an empty line: it is of what stands before it.
+// gap keeps a blank line after the line before it.
 func (p *testPass) gap() {
 	switch {
 	case p.open:
@@ -268,7 +268,7 @@ func (p *testPass) gap() {
 	}
 }
 
-// loose keeps a line that is of no test, as long as there are not too many.
+// loose keeps a line outside of tests, within the limits.
 func (p *testPass) loose(l []byte) {
 	if p.run.Exit != 0 && !p.bad {
 		p.bad = text.Important(l)
@@ -276,7 +276,7 @@ func (p *testPass) loose(l []byte) {
 	p.into(&p.outside, l)
 }
 
-// prints keeps a line that a test wrote which passed, if there are few.
+// prints keeps a line of a passed test, within the limits.
 func (p *testPass) prints(l []byte) { p.into(&p.printed, l) }
 
 func (p *testPass) into(s *sink, l []byte) {
@@ -287,7 +287,7 @@ func (p *testPass) into(s *sink, l []byte) {
 	s.line(l)
 }
 
-// fail begins a failure: lines that follow with more are its.
+// fail begins a failure, to which the next lines belong.
 func (p *testPass) fail(name, header []byte) {
 	p.close()
 	p.bad = true
@@ -305,7 +305,7 @@ func (p *testPass) fail(name, header []byte) {
 	p.limit(p.room(p.fails))
 }
 
-// room is how many lines stay of the failure that is the n-th.
+// room returns how many lines of failure n stay.
 func (p *testPass) room(n int) int {
 	if n > p.max {
 		return min(p.trace, briefLines)
@@ -319,14 +319,13 @@ func (p *testPass) flushSinks() {
 	p.detail.end()
 }
 
-// limit begins lines of a failure of which n stay.
+// limit begins the lines of a failure of which n stay.
 func (p *testPass) limit(n int) {
 	p.open, p.drops = true, false
 	p.detail.begin(p.emit, n-n/5, n/5)
 }
 
-// tell takes a line of the failure that began last. reason says that it tells
-// why.
+// tell handles a line of the last failure. reason marks the line that says why.
 func (p *testPass) tell(l []byte, reason bool) {
 	switch {
 	case !p.open:

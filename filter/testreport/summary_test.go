@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// What is lost of an output is named by the case; each line of keep stays, none
-// of gone does.
+// Each case names what it removes. All lines of keep stay, and all lines of
+// gone go.
 func TestTestSummary(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters string

@@ -2,8 +2,8 @@ package testreport
 
 import "bytes"
 
-// tapTests knows the Test Anything Protocol, as node --test, prove, tape, bats
-// and others write it.
+// tapTests recognises the Test Anything Protocol, as node --test, prove, tape,
+// bats and others write it.
 type tapTests struct {
 	*testPass
 	in      tapPart
@@ -15,8 +15,8 @@ type tapPart uint8
 
 const (
 	tapTop    tapPart = iota
-	tapPassed         // the YAML of a test that passed
-	tapFailed         // what follows a failed test
+	tapPassed         // the YAML of a passed test
+	tapFailed         // after a failed test
 )
 
 func newTAP(p *testPass) testRunner { return &tapTests{testPass: p} }
@@ -29,7 +29,7 @@ func claimsTAP(l []byte) bool {
 	return ok && numbered
 }
 
-// tapResult takes "not ok 2 - name" apart.
+// tapResult parses "not ok 2 - name".
 func tapResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
 	rest, not := bytes.CutPrefix(l, []byte("not "))
 	if !begins(rest, "ok") || len(rest) > 2 && rest[2] != ' ' {
@@ -95,7 +95,7 @@ func (t *tapTests) shape(l []byte) bool {
 	return false
 }
 
-// tapYAML is a line of what is told of a test that passed.
+// tapYAML matches a line of the YAML of a passed test.
 func tapYAML(l []byte) bool { return beginsAny(l, "duration_ms: ", "type: '", "at: ", "started_at: ") }
 
 func (t *tapTests) leave() {
@@ -103,7 +103,7 @@ func (t *tapTests) leave() {
 	t.in = tapTop
 }
 
-// comment takes "# pass 4" and what explains a failed test.
+// comment handles "# pass 4" and explanations of a failed test.
 func (t *tapTests) comment(l []byte) bool {
 	rest := l[2:]
 	switch {

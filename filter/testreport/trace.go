@@ -6,25 +6,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// traces takes the frames of libraries out of stack traces. Short traces stay
-// whole, and of every one the frame where it happened.
+// traces removes the frames of libraries from stack traces. Short traces stay
+// whole, and each trace keeps its first frame.
 type traces struct {
 	emit   func([]byte)
-	style  frameStyle // of the frames in buf
-	buf    []byte     // the lines of frames not yet written, each with its end
+	style  frameStyle // style of the frames in buf
+	buf    []byte     // lines of pending frames with their line feeds
 	frames []frame
 	rust   bool   // "stack backtrace:" was seen
-	last   []byte // a line that may be the first of a Go frame
-	waits  bool   // there is a last
+	last   []byte // a line that may begin a Go frame
+	waits  bool   // last is set
 }
 
-// frame is one frame of a stack trace: one line or several.
+// frame is a frame of a stack trace: one or more lines.
 type frame struct {
-	start   int // in buf
+	start   int // index in buf
 	library bool
 }
 
-// frameStyle is how a language writes the frames of its stack traces.
+// frameStyle is how a language formats the frames of its stack traces.
 type frameStyle uint8
 
 const (
@@ -36,12 +36,12 @@ const (
 	numberFrame            // "#0 /x.php(12): f()", "# ./x.rb:3:in `f'"
 )
 
-// Bounds of traces.
+// Limits of traces.
 const (
 	shortTrace  = 4
-	maxTrace    = 256 << 10 // bytes, the same
-	longTrace   = 400       // frames after which a trace is taken for two
-	loneFrames  = 3         // frames that stay of a trace of nothing but libraries
+	maxTrace    = 256 << 10 // bytes of a trace
+	longTrace   = 400       // frames after which a trace is split in two
+	loneFrames  = 3         // frames kept of a trace of libraries only
 	projectMost = 40
 )
 
@@ -64,7 +64,7 @@ func (t *traces) line(l []byte) {
 	t.pass(l)
 }
 
-// pass takes a line that is not of Go's frames.
+// pass handles a line that is not part of a Go frame.
 func (t *traces) pass(l []byte) {
 	inner := bytes.TrimLeft(l, " \t")
 	style := t.styleOf(l, inner)
@@ -82,7 +82,7 @@ func (t *traces) pass(l []byte) {
 	}
 }
 
-// styleOf tells of which kind of frame a line is the first.
+// styleOf returns the style of a frame that begins with a line.
 func (t *traces) styleOf(l, inner []byte) frameStyle {
 	if len(inner) == 0 {
 		return noFrame

@@ -6,13 +6,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// unittest knows what python -m unittest writes, and Django's tests.
+// unittest recognises python -m unittest and Django's tests.
 type unittest struct {
 	*testPass
 	failing held
-	in      bool // what failed tests say
-	rule    bool // "=====" came, with which a failure begins
-	noted   int  // lines on skipped tests
+	in      bool // within the lines of failed tests
+	rule    bool // after "=====", which begins a failure
+	noted   int  // lines about skipped tests
 }
 
 func newUnittest(p *testPass) testRunner { return &unittest{testPass: p} }
@@ -29,7 +29,7 @@ func claimsUnittest(l []byte) bool {
 	return false
 }
 
-// ranTests: "Ran 12 tests in 0.001s".
+// ranTests matches "Ran 12 tests in 0.001s".
 func ranTests(l []byte) bool {
 	if !begins(l, "Ran ") {
 		return false
@@ -101,7 +101,7 @@ func (u *unittest) progress(l []byte) bool {
 }
 
 func (u *unittest) other(l []byte) {
-	if begins(l, "test") && ends(l, ")") { // its doc string follows, with the result
+	if begins(l, "test") && ends(l, ")") { // the doc string follows, with the result
 		return
 	}
 	u.loose(l)

@@ -6,26 +6,26 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// jsTests knows what jest, vitest, mocha, node --test, playwright, ava, bun and
-// others write that mark tests by signs.
+// jsTests recognises jest, vitest, mocha, node --test, playwright, ava, bun and
+// others that mark tests by signs.
 type jsTests struct {
 	*testPass
 	in      jsPart
 	titles  jsTitles
-	test    []byte          // the last one that failed
-	file    []byte          // "FAIL x.test.js", the last one
-	seen1   map[string]bool // failures that were told of
-	table   bool            // of coverage
-	files   [][]byte        // the files of failures, as they are told of first
-	names   [][]byte        // ava: what failed, with the reason
-	again   bool            // jest tells of all failures a second time
-	tests   bool            // a line with the result of a test was seen
-	begun   bool            // of mocha: "2 failing", what failed follows
+	test    []byte          // the last failed test
+	file    []byte          // the last "FAIL x.test.js"
+	seen1   map[string]bool // failures that were reported
+	table   bool            // within a coverage table
+	files   [][]byte        // files of failures, as they were first written
+	names   [][]byte        // ava: failed tests with reasons
+	again   bool            // jest repeats all failures
+	tests   bool            // the result of a test was seen
+	begun   bool            // after mocha's "2 failing"
 	context []byte          // a line of a code frame
-	deep    int             // indent of the test that failed, in jsTree
-	hints   bool            // jest's advice on code that it cannot read
-	quiet   bool            // of a file that passed: what it wrote follows
-	noted   int             // lines on tests that were skipped, or ran again
+	deep    int             // indentation of the failed test in jsTree
+	hints   bool            // jest's advice about code that it cannot parse
+	quiet   bool            // after a file that passed: its output follows
+	noted   int             // lines about skipped or repeated tests
 }
 
 // jsPart is a part of the output.
@@ -33,15 +33,15 @@ type jsPart uint8
 
 const (
 	jsTop     jsPart = iota
-	jsBullet         // jest: "  ● suite › test", and what follows with an indent
-	jsBlock          // vitest: " FAIL  file > test", up to a line of "⎯"
-	jsNumber         // mocha, playwright: "  1) suite", and what follows with an indent
-	jsTree           // what follows "✖ test" with a deeper indent
-	jsCause          // node: "✖ test" behind "✖ failing tests:"
-	jsRepeat         // jest: what was told of before
-	jsConsole        // what a file's tests wrote
-	jsStdout         // vitest: "stdout | file > test", up to an empty line
-	jsAva            // ava: between two lines of "─", each failure under its name
+	jsBullet         // jest: " ● suite › test" and the indented lines after it
+	jsBlock          // vitest: " FAIL file > test", up to a line of "⎯"
+	jsNumber         // mocha, playwright: " 1) suite" and the indented lines after it
+	jsTree           // the deeper lines after "✖ test"
+	jsCause          // node: "✖ test" after "✖ failing tests:"
+	jsRepeat         // jest: repeated failures
+	jsConsole        // the output of a file's tests
+	jsStdout         // vitest: "stdout | file > test", up to a blank line
+	jsAva            // ava: between two lines of "─", each failure below its name
 )
 
 func newJSTests(p *testPass) testRunner {
@@ -77,7 +77,7 @@ const (
 )
 
 func (j *jsTests) shape(l []byte) bool {
-	if jestFile(l) { // in colours there is a space before it
+	if jestFile(l) { // coloured output has a space before it
 		l = l[1:]
 	}
 	inner := bytes.TrimLeft(l, " ")
@@ -90,7 +90,7 @@ func (j *jsTests) shape(l []byte) bool {
 		j.tests = true
 		j.leave()
 		j.titles.sign(indent, false, j.testPass)
-		if contains(l, "(retry x") || s == skipSign && contains(l, ") # ") { // and why it was skipped
+		if contains(l, "(retry x") || s == skipSign && contains(l, ") # ") { // with the reason for skipping
 			if j.noted++; j.noted <= notedTests {
 				j.keep(l)
 			}
@@ -132,8 +132,8 @@ func (j *jsTests) shape(l []byte) bool {
 	return j.summary(l)
 }
 
-// inBlock takes a line of a failure that is told of, or of what tests wrote. It
-// ends the part where a line is of none.
+// inBlock handles a line of a failure or of the output of tests. It leaves the
+// block at the first line that belongs to neither.
 func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 	switch j.in {
 	case jsBullet:
@@ -219,7 +219,7 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 	return false
 }
 
-// avaName reports whether a line is the name of a test that failed.
+// avaName reports whether a line is the name of a failed test.
 func (j *jsTests) avaName(inner []byte) bool {
 	for _, name := range j.names {
 		if rest, ok := bytes.CutPrefix(name, inner); ok && (len(rest) == 0 || rest[0] == ' ') {
@@ -229,8 +229,8 @@ func (j *jsTests) avaName(inner []byte) bool {
 	return false
 }
 
-// frame takes a line of a code frame: only the one in question stays. Vitest
-// shows which by a caret under it.
+// frame handles a line of a code frame and keeps only the marked one. Vitest
+// marks it by a caret below.
 func (j *jsTests) frame(l, inner []byte) bool {
 	if codeContext(inner) {
 		j.context = append(j.context[:0], l...)
@@ -243,15 +243,15 @@ func (j *jsTests) frame(l, inner []byte) bool {
 	return false
 }
 
-// told notes that it was told of a failure.
+// told records that a failure was reported.
 func (j *jsTests) told(id string) {
 	if len(j.seen1) < 20*toldFailures {
 		j.seen1[id] = true
 	}
 }
 
-// told1 gives a file's name as it was told of first: the second time jest tells
-// it from rootDir on.
+// told1 returns a file's name as it was first written. Jest repeats it relative
+// to rootDir.
 func (j *jsTests) told1(file []byte) []byte {
 	file, _, _ = bytes.Cut(file, []byte(" ("))
 	if !j.again {
@@ -267,7 +267,7 @@ func (j *jsTests) told1(file []byte) []byte {
 		case bytes.Equal(f, file):
 			return file
 		case !bytes.HasSuffix(f, below) || bytes.Equal(f, first):
-		case first != nil: // it could be either
+		case first != nil: // ambiguous
 			return file
 		default:
 			first = f
@@ -279,7 +279,7 @@ func (j *jsTests) told1(file []byte) []byte {
 	return file
 }
 
-// leave ends the part.
+// leave ends the block.
 func (j *jsTests) leave() {
 	if j.open {
 		j.close()
@@ -299,7 +299,7 @@ func (j *jsTests) blank() bool {
 	return false
 }
 
-// fails1 takes a line of a test that failed.
+// fails1 handles a line of a failed test.
 func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	j.bad = true
 	if begins(inner, "✖ failing tests:") {
@@ -309,7 +309,7 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 		j.failed(l)
 		return true
 	}
-	if j.begun && indent == 0 { // node tells why
+	if j.begun && indent == 0 { // node repeats it with the reason
 		name := jsName(inner)
 		j.leave()
 		if j.seen1[testKey(name)] {
@@ -337,7 +337,7 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	return true
 }
 
-// indented takes a line with an indent that is in no failure.
+// indented handles an indented line outside of failures.
 func (j *jsTests) indented(l, inner []byte, indent int) bool {
 	switch {
 	case begins(inner, "● "):
@@ -394,7 +394,7 @@ func (j *jsTests) indented(l, inner []byte, indent int) bool {
 	return false
 }
 
-// bullet takes "  ● suite › test" of jest.
+// bullet handles jest's " ● suite › test".
 func (j *jsTests) bullet(l, inner []byte) bool {
 	j.leave()
 	j.titles.end(j.testPass)
@@ -416,7 +416,7 @@ func (j *jsTests) bullet(l, inner []byte) bool {
 	return true
 }
 
-// console takes what the tests of a file wrote, with the place of each.
+// console handles the output of a file's tests, with its places.
 func (j *jsTests) console(l, inner []byte) {
 	if beginsAny(inner, "at ") {
 		if library(l, atFrame) {
@@ -426,7 +426,7 @@ func (j *jsTests) console(l, inner []byte) {
 	j.prints(l)
 }
 
-// vitestFailed takes " FAIL  file > test".
+// vitestFailed handles " FAIL file > test".
 func (j *jsTests) vitestFailed(l []byte) bool {
 	j.leave()
 	j.titles.end(j.testPass)
@@ -437,8 +437,8 @@ func (j *jsTests) vitestFailed(l []byte) bool {
 	return true
 }
 
-// number takes "  1) suite" of mocha and playwright: in the tree of tests, or
-// where they tell why.
+// number handles " 1) suite" of mocha and playwright, in the tree of tests or
+// above a reason.
 func (j *jsTests) number(l, inner []byte) {
 	j.leave()
 	j.bad = true

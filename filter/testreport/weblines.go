@@ -2,7 +2,7 @@ package testreport
 
 import "bytes"
 
-// jsFile: "PASS ./x.test.js (5.2 s)", "FAIL src/x.test.js".
+// jsFile matches "PASS ./x.test.js (5.2 s)" and "FAIL src/x.test.js".
 func jsFile(l []byte) bool {
 	if !begins(l, "PASS ") && !begins(l, "FAIL ") {
 		return false
@@ -16,13 +16,13 @@ func jsFile(l []byte) bool {
 	return false
 }
 
-// jestFile: " FAIL  src/x.test.js", as jest writes it in colours. Vitest's has the
-// name of a test behind it, or the file again.
+// jestFile matches " FAIL src/x.test.js", as jest writes it in colours. Vitest
+// adds the name of a test, or the file again.
 func jestFile(l []byte) bool {
 	return (begins(l, " PASS  ") || begins(l, " FAIL  ")) && jsFile(l[1:]) && !contains(l, " > ") && !ends(l, " ]")
 }
 
-// jsCount: "  12 passing (20ms)", "  1 failed".
+// jsCount matches " 12 passing (20ms)" and " 1 failed".
 func jsCount(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
 	if len(l)-len(inner) > 6 || len(inner) == len(l) {
@@ -34,7 +34,7 @@ func jsCount(l []byte) bool {
 
 var jsCounts = newPrefixes(" passing", " failing", " pending", " passed", " failed", " skipped", " flaky", " did not run", " interrupted", " todo")
 
-// testSign is what stands before the name of a test.
+// testSign is the meaning of the sign before the name of a test.
 type testSign uint8
 
 func jsSign(l []byte) testSign {
@@ -54,20 +54,19 @@ func jsSign(l []byte) testSign {
 	return noSign
 }
 
-// codeContext is a line of a code frame that is not the one in question: "  12 |
-// x()".
+// codeContext matches an unmarked line of a code frame: " 12 | x()".
 func codeContext(inner []byte) bool {
 	_, n := digits(inner)
 	return n > 0 && (begins(inner[n:], " |") || begins(inner[n:], "|"))
 }
 
-// jsReason reports whether a line tells why a test failed.
+// jsReason reports whether a line says why a test failed.
 func jsReason(l []byte) bool {
 	at := bytes.IndexByte(l, ':')
 	return at > 0 && contains(l[:at], "Error") || beginsAny(l, "expect(", "Expected")
 }
 
-// jsName cuts the time off the name of a test.
+// jsName returns the name of a test without its time.
 func jsName(l []byte) []byte {
 	if at := bytes.LastIndex(l, []byte(" (")); at > 0 && ends(l, ")") {
 		l = l[:at]
@@ -75,7 +74,7 @@ func jsName(l []byte) []byte {
 	return l
 }
 
-// jsNumbered: "  1) suite test".
+// jsNumbered matches " 1) suite test".
 func jsNumbered(l, inner []byte) bool {
 	if len(l)-len(inner) < 2 {
 		return false
@@ -84,7 +83,7 @@ func jsNumbered(l, inner []byte) bool {
 	return n > 0 && n < 6 && begins(inner[n:], ") ")
 }
 
-// summary takes a line without an indent that is in no failure.
+// summary handles a line without indentation outside of failures.
 func (j *jsTests) summary(l []byte) bool {
 	switch l[0] {
 	case 'T', 'S', 'R', 'D', 'J':
@@ -157,7 +156,7 @@ func (j *jsTests) summary(l []byte) bool {
 	return false
 }
 
-// info takes "ℹ pass 4" of node.
+// info handles node's "ℹ pass 4".
 func (j *jsTests) info(l []byte) {
 	j.leave()
 	j.titles.end(j.testPass)
@@ -175,7 +174,7 @@ func (j *jsTests) info(l []byte) {
 	}
 }
 
-// coverage takes a line of a table: files that are covered go.
+// coverage handles a row of a table. Fully covered files are dropped.
 func (j *jsTests) coverage(l, inner []byte) bool {
 	bar := bytes.IndexByte(inner, '|')
 	if bar < 0 {
@@ -210,9 +209,8 @@ func (j *jsTests) coverage(l, inner []byte) bool {
 	return true
 }
 
-// jsTitles are the titles of the suites that tests are in: they stay with a
-// test that failed. What looks like a title, and has no test, is what a test
-// wrote.
+// jsTitles are the titles of nested suites. They stay with a failed test. A
+// title without tests was the output of a test.
 type jsTitles struct {
 	list  []jsTitle
 	tests bool // a test was seen
@@ -221,11 +219,11 @@ type jsTitles struct {
 type jsTitle struct {
 	text   []byte
 	indent int
-	sure   bool // a test followed, deeper than this
+	sure   bool // a deeper test followed
 	kept   bool
 }
 
-// title takes a line that may be one.
+// title handles a line that may be a title.
 func (t *jsTitles) title(l []byte, indent int, p *testPass) {
 	t.pop(indent, p)
 	n := len(t.list)
@@ -238,7 +236,7 @@ func (t *jsTitles) title(l []byte, indent int, p *testPass) {
 	e.text, e.indent, e.sure, e.kept = append(e.text[:0], l...), indent, false, false
 }
 
-// pop takes off what is not above a line with this indent.
+// pop removes titles that are not above a line with this indentation.
 func (t *jsTitles) pop(indent int, p *testPass) {
 	n := len(t.list)
 	for n > 0 && t.list[n-1].indent >= indent {
@@ -247,7 +245,8 @@ func (t *jsTitles) pop(indent int, p *testPass) {
 	t.write(n, p)
 }
 
-// write writes the titles from n on that were none, and takes them off.
+// write writes the titles from n on that turned out to be output, and removes
+// them.
 func (t *jsTitles) write(n int, p *testPass) {
 	for _, e := range t.list[n:] {
 		switch {
@@ -261,7 +260,7 @@ func (t *jsTitles) write(n int, p *testPass) {
 	t.list = t.list[:n]
 }
 
-// sign takes the result of a test.
+// sign handles the result of a test.
 func (t *jsTitles) sign(indent int, failed bool, p *testPass) {
 	t.tests = true
 	t.pop(indent, p)
