@@ -22,7 +22,7 @@ import (
 // benchSize is how much is filtered at once.
 const benchSize = 10 << 20
 
-// repeated gives at least size bytes of outputs, one after the other.
+// repeated returns at least size bytes of repeated outputs.
 func repeated(outputs [][]byte, size int) []byte {
 	var b bytes.Buffer
 	for b.Len() < size {
@@ -36,9 +36,9 @@ func repeated(outputs [][]byte, size int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkFilter filters 10 MiB through each built-in rule, sanitise and scan
-// included: "mix" is of all samples, "own" of those of the rule. FILTER_SAMPLES_DIR
-// adds samples. At the end it says which rule is the slowest.
+// BenchmarkFilter filters 10 MiB through each built-in rule, including
+// sanitising and scanning: "mix" is all samples, "own" those of the rule.
+// FILTER_SAMPLES_DIR adds samples. At the end it names the slowest rule.
 func BenchmarkFilter(b *testing.B) {
 	f, _ := New("")
 	commands, outputs := map[string]string{}, map[string][][]byte{}
@@ -64,7 +64,7 @@ func BenchmarkFilter(b *testing.B) {
 		}
 	}
 	b.Run("mix/none", func(b *testing.B) { benchFilter(b, f, "true", mix) })
-	if slowest.rule != "" { // as a line of its own, which is easy to find
+	if slowest.rule != "" { // on a line of its own, which is easy to find
 		b.Run("slowest/"+slowest.rule, func(b *testing.B) {
 			for b.Loop() {
 			}
@@ -74,7 +74,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// speed is the rule with the lowest rate so far, in MB/s by the clock.
+// speed is the rule with the lowest rate so far, in MB/s of real time.
 type speed struct {
 	rule string
 	rate float64
@@ -86,13 +86,13 @@ func (s *speed) note(rule string, rate float64) {
 	}
 }
 
-// cpuTime is what the process has taken of the processors, which on a busy
-// machine tells more than the clock; nil where nobody knows.
+// cpuTime returns the processor time of the process, which is steadier than
+// real time on a busy machine. It is nil if it is not supported.
 var cpuTime func() time.Duration
 
-// benchFilter gives the rate of the best round in MB/s: the others tell of what
-// else the machine does. It reports the best one by the clock and by the time of
-// all processors together.
+// benchFilter returns the rate of the best round in MB/s, since slower ones
+// measure other load. It reports the best rates by real time and by processor
+// time.
 func benchFilter(b *testing.B, f *Filter, command string, text []byte) (best float64) {
 	lines := bytes.Count(text, []byte("\n"))
 	b.SetBytes(int64(len(text)))
@@ -125,7 +125,7 @@ func benchFilter(b *testing.B, f *Filter, command string, text []byte) (best flo
 	return best
 }
 
-// BenchmarkScan masks what has no credential in it, and tells of a small text.
+// BenchmarkScan masks text without credentials, in a stream and in memory.
 func BenchmarkScan(b *testing.B) {
 	var all [][]byte
 	for _, root := range strategytest.SampleDirs("testdata/samples") {
@@ -176,8 +176,7 @@ func BenchmarkSanitize(b *testing.B) {
 	}
 }
 
-// endless reads the same text again and again, with other digits each time, up
-// to a size.
+// endless repeats a text up to a size, with other digits each time.
 type endless struct {
 	text []byte
 	left int
@@ -207,8 +206,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// manyOf filters endless repeats of an output, up to a size, and gives how much
-// the heap grew meanwhile.
+// manyOf filters endless repeats of an output up to a size. It returns the
+// growth of the heap.
 func manyOf(t testing.TB, f *Filter, s sample, size int) (grown uint64) {
 	t.Helper()
 	runtime.GC()
@@ -225,7 +224,7 @@ func manyOf(t testing.TB, f *Filter, s sample, size int) (grown uint64) {
 	return peak - min(peak, before)
 }
 
-// firstOfRules gives a sample of each rule, of some lines.
+// firstOfRules returns a sample of each rule.
 func firstOfRules(t testing.TB) (first []sample) {
 	for _, s := range samples(t, "testdata/samples") {
 		if len(s.output) >= 256 && (len(first) == 0 || first[len(first)-1].rule != s.rule) {
@@ -235,8 +234,8 @@ func firstOfRules(t testing.TB) (first []sample) {
 	return first
 }
 
-// TestFilterMemory filters 100 MiB of samples of some rules, of all where
-// FILTER_SAMPLES_DIR is set: the heap stays small. BenchmarkMemory does it for all.
+// TestFilterMemory checks that the heap stays small for 100 MiB of samples, of
+// all rules if FILTER_SAMPLES_DIR is set. BenchmarkMemory measures all rules.
 func TestFilterMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 MiB for each rule")
@@ -260,8 +259,8 @@ func TestFilterMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory filters 100 MiB of a sample of each rule, and tells how much
-// the heap grew at most.
+// BenchmarkMemory filters 100 MiB of a sample of each rule and reports the
+// largest growth of the heap.
 func BenchmarkMemory(b *testing.B) {
 	f, _ := New("")
 	worst, of := uint64(0), ""
@@ -281,7 +280,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.Logf("most: %.1f MiB (%s)", float64(worst)/(1<<20), of)
 }
 
-// No sample but those of credentials has any.
+// Only the samples of credentials have any.
 func TestSamplesHaveNoCredentials(t *testing.T) {
 	s := &redact.Scanner{}
 	for _, root := range strategytest.SampleDirs("testdata/samples") {
@@ -296,7 +295,7 @@ func TestSamplesHaveNoCredentials(t *testing.T) {
 	}
 }
 
-// BenchmarkGroupByRule filters what compilers and linters write.
+// BenchmarkGroupByRule filters the output of compilers and linters.
 func BenchmarkGroupByRule(b *testing.B) {
 	f, _ := New("")
 	for _, name := range []string{"cargo-clippy", "lint", "make", "gcc", "mypy"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
-// The documentation has every strategy and every kind of credential.
+// The documentation lists every strategy and every kind of credential.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../docs/filters.md")
 	if err != nil {

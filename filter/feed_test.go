@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// listening is a strategy that notes what it gets.
+// listening is a strategy that records its input.
 type listening struct {
 	got   bytes.Buffer
 	ended bool
@@ -44,7 +44,7 @@ func manyLines(lines int) string {
 	return b.String()
 }
 
-// A pass gets all lines of the full text, of short texts and of long ones.
+// A pass receives all lines of short and long texts.
 func TestFeed(t *testing.T) {
 	for _, lines := range []int{0, 1, 100, 1000, 50_000} {
 		text := strings.ReplaceAll(manyLines(lines), "line 7", "\n\n \nline 7")
@@ -60,7 +60,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// An output that cannot be read ends the pass too, which may hold files.
+// An output that cannot be read also ends the pass, which may hold files.
 func TestFeedError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, lines := range []int{10, 50_000} {

@@ -10,16 +10,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// infraCommands are of the rules for git, packages and infrastructure.
+// infraCommands are commands of the rules for git, packages and infrastructure.
 var infraCommands = []string{
 	"git status", "git diff", "git log", "git show", "git push", "git commit", "git pull", "gh run view --log-failed", "docker build .", "docker compose up -d", "docker pull x", "npm install", "pnpm install", "yarn add x",
 	"pip install x", "uv sync", "terraform plan", "terraform apply", "kubectl get pods", "kubectl describe pod x", "kubectl apply -f x", "brew install x", "apt-get install -y x", "cargo update", "bundle install", "composer install",
 	"docker compose up", "git blame x", "helm list", "rsync -a a b", "gh api x", "kubectl get pods -o json", "gh pr checks", "pip list",
 }
 
-// FuzzInfra puts texts, and lines of the samples in any order, through the rules
-// for git, packages and infrastructure: what comes out is not larger, and filtering
-// it again changes nothing.
+// FuzzInfra filters texts mixed with lines of the samples through the rules for
+// git, packages and infrastructure. The result is not larger, and filtering it
+// again changes nothing.
 func FuzzInfra(f *testing.F) {
 	pool := strings.Split(infraText, "\n")
 	for _, s := range samples(f, "testdata/samples") {
@@ -53,7 +53,7 @@ func FuzzInfra(f *testing.F) {
 	})
 }
 
-// TestInfraKeeps puts lines that matter amid many others.
+// TestInfraKeeps hides lines that matter among many others.
 func TestInfraKeeps(t *testing.T) {
 	many := func(n int, format string, middle string) string {
 		var b strings.Builder
@@ -72,7 +72,7 @@ func TestInfraKeeps(t *testing.T) {
 		command string
 		exit    int
 		in      string
-		want    []string // what stays; all if empty
+		want    []string // lines that stay; empty means all
 		atMost  int      // bytes
 	}{
 		"manifest":        {"kubectl get deploy -A -o yaml", 0, many(900, "  - name: VAR_%d\n", ""), nil, 0},
@@ -113,7 +113,7 @@ func TestInfraKeeps(t *testing.T) {
 	}
 }
 
-// checkAgain filters a text, and what comes out again.
+// checkAgain filters a text and the result.
 func checkAgain(t *testing.T, f *Filter, command string, exit int, text string) {
 	t.Helper()
 	once, confidence := applied(t, f, command, exit, text)
@@ -142,7 +142,7 @@ func applied(t testing.TB, f *Filter, command string, exit int, text string) (st
 	return got, o.Confidence
 }
 
-// infraText has lines of which the tools' outputs are made.
+// infraText returns text with typical lines of the tools.
 const infraText = `On branch main
 Changes to be committed:
 	modified:   a/b.go

@@ -22,7 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// tool gives a result, of a call that it may tell of before.
+// tool returns a result, and may first report progress of the call.
 type tool struct {
 	executors.Executor
 	res  executors.Result
@@ -37,7 +37,7 @@ func (t tool) Execute(_ context.Context, call *executors.Call) (executors.Result
 	return t.res, t.err
 }
 
-// Made up: a key of the right shape, and random text of 20, 40 and 32 characters.
+// A made-up key, and random text of 20, 40 and 32 characters.
 const (
 	fakeKey = "AKIA" + "Q3EGZ7WLM2T5XK4V"
 	alnum2  = "tR7kQm2XzV9bLs4Wd8Yc"
@@ -172,7 +172,7 @@ func TestLinkOnCommands(t *testing.T) {
 	}
 }
 
-// What is left may be too long too: its beginning and its end, and all of it to be
+// A filtered output that is still too long keeps its ends, and all of it can be
 // read.
 func TestLinkBounds(t *testing.T) {
 	l := testLink(t)
@@ -195,7 +195,7 @@ func TestLinkBounds(t *testing.T) {
 	}
 }
 
-// envelope is a rawOutput with texts of its own.
+// envelope is a rawOutput with its own texts.
 type envelope struct{ Out, Err string }
 
 func (e envelope) WithTexts(change func(string) string) any {
@@ -230,7 +230,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 			}
 			off := Link{Filter: &Filter{}}
 			got, err = off.Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
-			tt.in.Raw = off.Middleware(nil).(link).raw(tt.in.Raw) // sanitised all the same
+			tt.in.Raw = off.Middleware(nil).(link).raw(tt.in.Raw) // still sanitised
 			if diff := cmp.Diff(tt.in, got); err != nil || diff != "" {
 				t.Errorf("without the scan: %v, (-want +got)\n%s", err, diff)
 			}
@@ -259,7 +259,7 @@ func TestLinkMasksTheFullText(t *testing.T) {
 	}
 }
 
-// What is shown while a command runs comes in any pieces.
+// Live output may come in pieces of any size.
 func TestLinkMasksWhatIsShownLive(t *testing.T) {
 	body := alnum4 + alnum2 + "Ab1+"
 	all := "first\nkey " + fakeKey + "\n-----BEGIN PRIVATE KEY-----\n" + body + "\n" + body + "\n-----END PRIVATE KEY-----\n" + body + "\n\x1b[32mfile\x1b[0m\npassword: |\n  " + alnum2 + "\n10%\r20%\rdone " + fakeKey
@@ -292,8 +292,8 @@ func TestLinkMasksWhatIsShownLive(t *testing.T) {
 	}
 }
 
-// Neither the ends of lines nor colours hide what the lines before tell of, in pieces
-// of any size, and in a text as a whole.
+// Line ends, colours and other control characters do not hide a credential that
+// follows from the lines before, in pieces of any size and in a whole text.
 func TestEndsAndColoursHideNothing(t *testing.T) {
 	body, second, end := alnum4+alnum2+"Ab1+", alnum2+alnum4+"Cd2/", alnum4[20:]
 	key := "-----BEGIN PRIVATE KEY-----\n" + body + "\n" + second + "\n" + alnum4[5:] + "\n-----END PRIVATE KEY-----\n"
@@ -400,7 +400,7 @@ func TestLinkPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// A text that cannot be read any more is given as far as it is at hand.
+// A text that can no longer be read is returned as far as it is in memory.
 func TestLinkWithoutTheFullText(t *testing.T) {
 	full := spoolOf(t, noise(99))
 	full.Close()
@@ -412,7 +412,7 @@ func TestLinkWithoutTheFullText(t *testing.T) {
 	}
 }
 
-// The link's own time on what a command mostly writes.
+// The link's own time for typical output.
 func BenchmarkLink(b *testing.B) {
 	for name, output := range map[string]string{
 		"line":    "ok\n",
@@ -436,17 +436,17 @@ func BenchmarkLink(b *testing.B) {
 	}
 }
 
-// aKey is fakeKey as a word: inside of one it is no key.
+// aKey matches fakeKey as a whole word.
 var aKey = regexp.MustCompile(`\b` + fakeKey + `\b`)
 
-// Whatever a command writes and its tool says of it: what the tool says stays, and
-// so does what the rule does not drop; no key is shown.
+// The messages of the tool stay, and so do lines that no rule drops. No key is
+// shown.
 func FuzzLink(f *testing.F) {
 	f.Add("noise\nkept\n", "", "[exit 1]", "tool", true, false)
 	rules := testLink(f).Filter
 	f.Add("a\x1b[1m\xff\r\n\n\n"+fakeKey, "[tool_error]\nerror: x", "", "cd x; tool", false, true)
 	f.Fuzz(func(t *testing.T, output, before, after, script string, spooled, partial bool) {
-		output = strings.ToValidUTF8(output, "?") // as a runner gives it
+		output = strings.ToValidUTF8(output, "?") // as a runner does
 		before, after = strings.Trim(strings.ToValidUTF8(before, "?"), "\n"), strings.Trim(strings.ToValidUTF8(after, "?"), "\n")
 		if output == "" || len(output) > 1<<16 {
 			return
@@ -500,7 +500,7 @@ func FuzzMaskCopy(f *testing.F) {
 			t.Fatal(err)
 		}
 		masked := out.String()
-		if strings.Contains(body, "\r") || text.TextHasControls(body) { // only what a terminal shows counts
+		if strings.Contains(body, "\r") || text.TextHasControls(body) { // only the visible text counts
 			if seen := string(text.Sanitize([]byte(masked))); aKey.MatchString(seen) {
 				t.Errorf("%q: a key is seen: %q", body, seen)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// rulesFor are the names of the built-in rules for a command.
+// rulesFor returns the names of the built-in rules for a command.
 func rulesFor(t *testing.T, command string) (names []string) {
 	t.Helper()
 	rules, warnings := load("")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// totals are in memory, and may be broken.
+// totals are in memory and may fail.
 type totals struct {
 	mu     sync.Mutex
 	values map[string]int64
@@ -57,7 +57,7 @@ func TestCountsText(t *testing.T) {
 	}
 }
 
-// Totals hears of all, of many calls at once, and of what it did not take later.
+// Totals receives all counts, in batches and after a failure.
 func TestMetrics(t *testing.T) {
 	broken := &totals{values: map[string]int64{"filter.commands": 5, "other": 1}, err: errors.New("locked")}
 	m := &Metrics{Totals: broken}

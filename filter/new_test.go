@@ -2,7 +2,7 @@ package filter
 
 import "testing"
 
-// Built-in rules have no mistakes.
+// The built-in rules are valid.
 func TestBuiltin(t *testing.T) {
 	all, warnings := read("built in", builtin)
 	for _, w := range all {
@@ -23,7 +23,7 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// The first session waits for it.
+// The first session waits for New.
 func BenchmarkNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

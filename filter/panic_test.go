@@ -12,10 +12,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// panicking is a strategy that drops every line until it has a bug.
+// panicking is a strategy that drops every line until it panics.
 type panicking struct {
 	begin, end bool
-	line       int // of the line at which it panics; 0 never
+	line       int // the line at which it panics; 0 means never
 }
 
 func (p panicking) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
@@ -45,8 +45,8 @@ func (p *panickingPass) End() strategy.Confidence {
 	return strategy.Full
 }
 
-// A rule with a bug costs nothing but what it would have taken away: the turn goes
-// on with what the other rules made of the output, masked, and the log names the rule.
+// A rule that panics changes nothing: the turn continues with the result of the
+// other rules, masked, and the log names the rule.
 func TestPanicOfARule(t *testing.T) {
 	long := manyLines(5000) + "key " + fakeKey + "\n"
 	masked := strings.ReplaceAll(long, fakeKey, "[REDACTED:aws key]")
@@ -69,7 +69,7 @@ func TestPanicOfARule(t *testing.T) {
 				}
 				warning := "[security] 1 credential masked: aws key"
 				want := noise(9) + masked + warning
-				if order != "alone" { // the other rule's work stays
+				if order != "alone" { // the result of the other rule stays
 					want = masked + warning + "\n[shell] 5010 lines -> 5001 lines, 0.2% filtered"
 				}
 				if got.Text != want {
@@ -87,7 +87,7 @@ func TestPanicOfARule(t *testing.T) {
 	}
 }
 
-// noPanic tells of the rules that panicked, which costs nobody anything but this test.
+// noPanic fails the test if a rule panicked.
 func noPanic(t testing.TB, o *Outcome) {
 	t.Helper()
 	for _, by := range o.Rules {

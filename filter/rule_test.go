@@ -10,7 +10,7 @@ import (
 
 const okRule = "[[rules]]\nname = \"ok\"\nmatch = { prefix = \"ok\" }\nstrategy = { type = \"truncate\", max_lines = 50 }\n"
 
-// ruleNames are the names of rules that are in use.
+// ruleNames returns the names of rules.
 func ruleNames(rules []rule) (names []string) {
 	for _, r := range rules {
 		names = append(names, r.name)
@@ -27,9 +27,9 @@ func TestLoad(t *testing.T) {
 	const match, strategy = "match = { exact = \"x\" }\n", "strategy = { type = \"truncate\", max_lines = 50 }\n"
 	for name, tt := range map[string]struct {
 		file    string
-		warning string   // part of the only one; empty means none
+		warning string   // part of the only warning; empty means no warning
 		has     []string // rules besides the built-in ones
-		not     string   // a built-in rule that is none
+		not     string   // a built-in rule that is missing
 	}{
 		"nothing":                {"", "", nil, ""},
 		"only a comment":         {"# x\n", "", nil, ""},
@@ -122,7 +122,7 @@ func TestLoadOverride(t *testing.T) {
 	}
 }
 
-// TestLoadUnreadable loads what is no file that can be read.
+// TestLoadUnreadable loads paths that are not readable files.
 func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	for name, path := range map[string]string{"a directory": dir, "below a file": filepath.Join(dir, "f", "x.toml")} {

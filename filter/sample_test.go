@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// sample is one output of a real command: a directory RULE/CASE with the files
-// cmd, output, exit and must_keep (a line each, alternatives divided by " ||| "),
-// of credentials expect_warning and secrets too.
+// sample is the output of a real command: a directory RULE/CASE with the files
+// cmd, output, exit and must_keep (one a line, alternatives separated by " |||
+// "). Samples of credentials also have expect_warning and secrets.
 type sample struct {
 	dir, rule, name string
 	cmd             string
@@ -24,7 +24,7 @@ type sample struct {
 	exit            int
 	mustKeep        []string
 	secrets         []string
-	warns           string // yes or no; empty means that nothing is expected
+	warns           string // yes or no; empty means no expectation
 }
 
 func samples(t testing.TB, root string) []sample {
@@ -62,7 +62,7 @@ func samples(t testing.TB, root string) []sample {
 	return all
 }
 
-// plainText is a text as must_keep is looked for in it.
+// plainText normalises a text for the search of must_keep.
 func plainText(s string) string {
 	var lines []string
 	for line := range strings.Lines(strings.ReplaceAll(s, "\r", "\n")) {
@@ -71,7 +71,7 @@ func plainText(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// missing gives the lines of must_keep that a text lost.
+// missing returns the lines of must_keep that are not in a text.
 func (s sample) missing(text string) (lost []string) {
 	text = plainText(text)
 	for _, line := range s.mustKeep {
@@ -84,8 +84,8 @@ func (s sample) missing(text string) (lost []string) {
 	return lost
 }
 
-// TestSamples filters real outputs: what must be kept is, most of the rest goes,
-// nothing grows, and filtering again changes nothing.
+// TestSamples filters real outputs. Lines that must be kept stay, most others
+// go, nothing grows, and filtering again changes nothing.
 func TestSamples(t *testing.T) {
 	f, warnings := New("")
 	if len(warnings) > 0 {
@@ -138,8 +138,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// report shows how much went away, by rule and in all, and holds it against what
-// the filters are for.
+// report logs how much was removed by each rule, and checks the totals.
 func report(t *testing.T, in, out map[string]int) {
 	t.Helper()
 	var b strings.Builder

@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
 
-// A rule with unless leaves an output alone that the rule it names recognised,
-// and else is used; without it all rules are, and the worst confidence counts.
+// A rule with unless is skipped if the named rule recognised the output.
+// Otherwise all rules apply, and the worst confidence counts.
 func TestUnless(t *testing.T) {
 	const first = "[[rules]]\nname = \"first\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"strip_noise\", patterns = ['^a'] }\n"
 	const second = "[[rules]]\nname = \"second\"\nmatch = { exact = \"x\" }\nstrategy = { type = \"strip_noise\", patterns = ['^b'] }\n"
@@ -53,7 +53,7 @@ func TestUnless(t *testing.T) {
 	}
 }
 
-// A rule that decodes an output may put together what was in parts: that is
+// A rule that decodes an output may join the parts of a credential, which is
 // masked too.
 func TestDecodedIsMasked(t *testing.T) {
 	const begin, end = `{"Action":"output","Package":"a","Test":"TestA","Output":"`, `"}` + "\n"

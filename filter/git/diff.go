@@ -257,8 +257,7 @@ func (d *diffing) isGenerated(l []byte) bool {
 	return slices.ContainsFunc(d.generated, func(pattern string) bool { return matchesName(pattern, base) })
 }
 
-// matchesName is path.Match, faster for what names mostly are: a name, or an
-// ending.
+// matchesName is path.Match, with a fast path for plain names and suffixes.
 func matchesName(pattern, name string) bool {
 	if end, ok := strings.CutPrefix(pattern, "*"); ok && !strings.ContainsAny(end, `*?[\`) {
 		return strings.HasSuffix(name, end)
@@ -284,7 +283,7 @@ func (d *diffing) begins(l []byte) {
 	d.codeOut(l)
 }
 
-// code takes a line of a hunk.
+// code handles a line of a hunk.
 func (d *diffing) code(l []byte) {
 	if f := d.file(); f != nil && len(l) > 0 {
 		sign := l[0]
@@ -302,7 +301,7 @@ func (d *diffing) code(l []byte) {
 		d.codeOut(l)
 		return
 	}
-	if !d.hunk.add(l) { // too long to look at as a whole
+	if !d.hunk.add(l) { // too long to process as a whole
 		d.hunk.whole(d.codeOut)
 		d.hunk.open = false
 	}
@@ -315,7 +314,7 @@ func (d *diffing) endHunk() {
 	}
 }
 
-// codeOut writes a line of a hunk, its begin included.
+// codeOut writes a line of a hunk, including its first one.
 func (d *diffing) codeOut(l []byte) {
 	if f := d.file(); f != nil {
 		f.lines++

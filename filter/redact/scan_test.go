@@ -302,7 +302,7 @@ func TestScanFinds(t *testing.T) {
 }
 
 // Values of words mixed with numbers are masked after any name of a credential,
-// however the value is joined and whatever separates it from the name.
+// however value and name are joined.
 func TestScanFindsMixedWords(t *testing.T) {
 	values := []string{"Tr0ub4dor-9Kx-Zebra", "hunter2-Zeta-9Kx", "Zeta_9Kx_hunter2", "9Kx.Zebra.4tune", "Kilo.Lima-7up-9x", "test-Tr0ub4dor-9Kx"}
 	for _, name := range []string{"password", "db_password", "passwd", "PASSWORD", "passphrase", "secret", "client_secret", "token", "auth_token", "API_TOKEN", "api_key", "apiKey"} {
@@ -322,7 +322,7 @@ func TestScanFindsMixedWords(t *testing.T) {
 	}
 }
 
-// What is near a credential but none.
+// Text near the patterns of credentials stays.
 func TestScanIsSilent(t *testing.T) {
 	for _, text := range strings.Split(innocent, "\n---\n") {
 		if got, kinds := foundIn(t, text); got != text || kinds != nil {
@@ -334,7 +334,7 @@ func TestScanIsSilent(t *testing.T) {
 	}
 }
 
-// What stands around a value stays.
+// The text around a value stays.
 func TestMask(t *testing.T) {
 	s, err := NewScanner([]string{`ACME-\d+`, `pin (\d{4})\b`, `(?i)internal-[a-z]+`})
 	if err != nil {
@@ -393,17 +393,17 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Where nothing is found, a text costs no memory.
+// A text without credentials costs no memory.
 func TestMaskAllocates(t *testing.T) {
 	s := &Scanner{}
 	text := strings.Repeat("main.go:12:5: token: unexpected key = value (-want +got)\n", 20)
 	s.Mask(text)
-	if n := testing.AllocsPerRun(100, func() { s.Mask(text) }); n > 5 { // the race detector has a pool forget
+	if n := testing.AllocsPerRun(100, func() { s.Mask(text) }); n > 5 { // the race detector empties the pool
 		t.Errorf("%.1f allocations", n)
 	}
 }
 
-// A key whose lines are held back comes out in order, and bounded.
+// The held lines of a key come out in order, and their number is limited.
 func TestHeldBack(t *testing.T) {
 	var out bytes.Buffer
 	most := 0
@@ -420,8 +420,8 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// A line that came before is looked at again where the lines around it, or what they
-// taught, make something of it.
+// A repeated line is scanned again if the lines around it, or learned values,
+// make it a credential.
 func TestMaskFamiliarLines(t *testing.T) {
 	const key = "MIIEowIBAAKCAQEAxJ8yZ3VxQk1mU0tqN2RzZ2hLQXdlcnR5dWlvcGFzZGZnaGpr"
 	for name, body := range map[string]string{
@@ -450,7 +450,7 @@ func TestMaskFamiliarLines(t *testing.T) {
 	}
 }
 
-// What is taught again and again leaves room for other values.
+// Repeated values leave room to learn others.
 func TestMaskLearnsOnce(t *testing.T) {
 	const first, second = "kQ8zT2mW5xR7vB1n", "pL4hJ9sD6fG3yC0e"
 	text := strings.Repeat("PASSWORD="+first+"\n", 2*maxKnown) + "PASSWORD=" + second + "\nx " + second + "\n"

@@ -28,13 +28,13 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
 			}
 			return
-		case equalFold(name, "default") && m.n <= m.valueAt: // of a variable of Terraform
+		case equalFold(name, "default") && m.n <= m.valueAt: // a Terraform variable
 			m.valueAt = 0
 			if v := valueFrom(l, at, false); v.quoted && believable(l[v.from:v.to], m.valueIs, true, false) {
 				m.hit(v.from, v.to, namedSecret)
 			}
 			return
-		case equalFold(name, "keyName"): // of an account of Azure
+		case equalFold(name, "keyName"): // an Azure account
 			m.valueAt, m.valueIs = m.n+2, weakName
 			return
 		case equalFold(name, "response") && near(l, at, "Digest "):
@@ -75,15 +75,15 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 	}
 }
 
-// encodedURL looks at a value in Base64, as the secrets of a cluster are, of a URL
-// with a password.
+// encodedURL looks for a URL with a password that is encoded in Base64, as in
+// the secrets of a cluster.
 func (m *Stream) encodedURL(l []byte, at int) bool {
 	const least, most = 24, 1 << 10
 	from := at
 	for n := 0; n < 64 && from < len(l) && text.SpaceSet[l[from]]; n++ {
 		from++
 	}
-	const before = 4 // at most: quotes and the like. What follows tells of most values that they are none
+	const before = 4 // at most, for quotes and the like; most values are too short after them
 	if text.Base64Set.Run(l, from+before) < from+least {
 		return false
 	}
@@ -92,7 +92,7 @@ func (m *Stream) encodedURL(l []byte, at int) bool {
 	if n := len(value); n < least || n > most || n%4 != 0 || !text.Base64Set.All(value) {
 		return false
 	}
-	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each place
+	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each alignment
 		return false
 	}
 	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
@@ -114,7 +114,7 @@ func equalFold(name []byte, low string) bool {
 	return len(name) == len(low) && text.HasPrefixFold(name, []byte(low))
 }
 
-// ofCookies reports whether a line tells of cookies.
+// ofCookies reports whether a line is about cookies.
 func (m *Stream) ofCookies(l []byte) bool {
 	if m.cookies == 0 {
 		m.cookies = -1
@@ -125,13 +125,13 @@ func (m *Stream) ofCookies(l []byte) bool {
 	return m.cookies > 0
 }
 
-// near reports whether a text is near a place.
+// near reports whether a text occurs near at.
 func near(l []byte, at int, text string) bool {
 	const around = 1 << 10
 	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
 }
 
-// signature masks the one of a URL, by which whoever has it may do something.
+// signature masks the signature of a URL, which grants access.
 func (m *Stream) signature(l []byte, at int, k credKind) {
 	end := text.URLSet.Run(l, at)
 	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {

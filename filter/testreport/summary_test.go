@@ -209,7 +209,7 @@ func TestTestSummary(t *testing.T) {
 	}
 }
 
-// cargoFailures are failures of the tests t1 to tn, with much that they print.
+// cargoFailures returns failures of the tests t1 to tn with long output.
 func cargoFailures(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -222,7 +222,7 @@ func cargoFailures(n int) string {
 	return b.String()
 }
 
-// goFailures are failures of the tests Test1 to Testn.
+// goFailures returns failures of the tests Test1 to Testn.
 func goFailures(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -251,8 +251,8 @@ func TestTestSummaryParameters(t *testing.T) {
 	}
 }
 
-// A test that writes without end costs no memory, and loses nothing without a
-// word.
+// A test that writes without end costs no memory, and the result says what is
+// missing.
 func TestTestSummaryBounds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("=== RUN   TestA\n")
@@ -274,7 +274,7 @@ func TestTestSummaryBounds(t *testing.T) {
 	}
 }
 
-// testOutputs are outputs of test runners.
+// testOutputs returns outputs of test runners.
 func testOutputs(t testing.TB) (all [][]byte) {
 	t.Helper()
 	for _, root := range strategytest.SampleDirs("../testdata/samples") {
@@ -294,8 +294,8 @@ func testOutputs(t testing.TB) (all [][]byte) {
 	return all
 }
 
-// FuzzTestSummary: no panic, valid UTF-8, never larger, and filtering again
-// changes nothing.
+// FuzzTestSummary checks that the result is valid UTF-8, not larger, and
+// unchanged when it is filtered again.
 func FuzzTestSummary(f *testing.F) {
 	for i, text := range testOutputs(f) {
 		f.Add(text[:min(len(text), 20<<10)], uint8(i), i%2)

@@ -106,7 +106,7 @@ func (t *traces) styleOf(l, inner []byte) frameStyle {
 	return noFrame
 }
 
-// pytestFrame: "tests/test_x.py:3: in f".
+// pytestFrame matches "tests/test_x.py:3: in f".
 func pytestFrame(l []byte) bool {
 	at := bytes.Index(l, []byte(": in "))
 	colon := bytes.LastIndexByte(l[:at], ':')
@@ -117,10 +117,10 @@ func pytestFrame(l []byte) bool {
 	return n > 0 && colon+1+n == at
 }
 
-// pythonCode is a line of code in a traceback.
+// pythonCode matches a line of code in a traceback.
 func pythonCode(l []byte) bool { return begins(l, "    ") }
 
-// goSymbol is what may be the first line of a Go frame.
+// goSymbol matches a line that may begin a Go frame.
 func goSymbol(l []byte) bool {
 	if len(l) < 4 {
 		return false
@@ -138,7 +138,7 @@ func goSymbol(l []byte) bool {
 	return bytes.IndexByte(name, ' ') < 0 && (bytes.IndexByte(name, '.') > 0 || string(name) == "panic")
 }
 
-// goLocation: "\t/home/x/y.go:12 +0x1d".
+// goLocation matches "\t/home/x/y.go:12 +0x1d".
 func goLocation(l []byte) bool {
 	if len(l) < 8 || l[0] != '\t' && l[0] != ' ' {
 		return false
@@ -160,7 +160,7 @@ func (t *traces) add(style frameStyle, l []byte) {
 	t.join(l)
 }
 
-// join adds a line to the frame that began last.
+// join adds a line to the last frame.
 func (t *traces) join(l []byte) {
 	f := &t.frames[len(t.frames)-1]
 	f.library = f.library || library(l, t.style)
@@ -179,7 +179,7 @@ func (t *traces) end() {
 	t.rust = false
 }
 
-// flush writes what stays of the frames so far.
+// flush writes the frames that stay.
 func (t *traces) flush() {
 	n := len(t.frames)
 	if n == 0 {
@@ -195,7 +195,7 @@ func (t *traces) flush() {
 	for i, f := range t.frames {
 		stays := t.outer(i, n, own)
 		switch {
-		case own == 0 && t.style == goFrame: // of Go's runtime, or its testing
+		case own == 0 && t.style == goFrame: // frames of the runtime or of package testing
 			stays = i == 0
 		case own == 0:
 			stays = stays || i < loneFrames || i == n-1
@@ -213,25 +213,25 @@ func (t *traces) flush() {
 	t.buf, t.frames, t.style = t.buf[:0], t.frames[:0], noFrame
 }
 
-// outer reports whether a frame stays for its place alone.
+// outer reports whether a frame stays only for its place.
 func (t *traces) outer(i, n, own int) bool {
 	switch t.style {
-	case goFrame, rustFrame: // begin in what panics do
+	case goFrame, rustFrame: // they begin with the frames of the panic
 		return n <= shortTrace && own == 0 || n == 1
-	case pythonFrame: // ends where it happened
+	case pythonFrame: // it ends where the error happened
 		return n <= shortTrace || i == 0 || i == n-1
 	}
 	return n <= shortTrace || i == 0 && !(own > 0 && t.asserts())
 }
 
-// asserts reports whether the trace begins in what checks a value.
+// asserts reports whether the trace begins with an assertion.
 func (t *traces) asserts() bool {
 	first := t.text(0, 1)
 	return contains(first, "ssert") || contains(first, "junit")
 }
 
-// write leaves out the frames from..to-1 and writes those up to end. What would
-// be as short as the mark for it, stays.
+// write writes the frames up to end without frames from to to-1. It keeps
+// frames that are not longer than the mark for their omission.
 func (t *traces) write(from, to, end int) {
 	gone := t.text(from, to)
 	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
@@ -245,7 +245,7 @@ func (t *traces) write(from, to, end int) {
 	t.each(t.text(to, end))
 }
 
-// text gives the lines of frames.
+// text returns the lines of frames.
 func (t *traces) text(from, to int) []byte {
 	if from >= to {
 		return nil
@@ -264,7 +264,7 @@ func (t *traces) each(text []byte) {
 	}
 }
 
-// libraryPlaces are in the lines of frames of code that is not the project's.
+// libraryPlaces occur in frames of other people's code.
 var libraryPlaces = [...][]string{
 	atFrame: {"node_modules/", "node_modules\\", "node:", "Promise.all (index", "(internal/", "at internal/", "<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std"},
 	rustFrame: {"/rustc/", "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/library/std/", "/library/core/", "/library/test/",
@@ -281,7 +281,7 @@ var libraryNames = newPrefixes(
 	"com.intellij.", "com.fasterxml.", "app//org.junit", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.", "Shouldly.", "Moq.", "Newtonsoft.", "lambda_method",
 )
 
-// library reports whether a line of a frame tells that it is a library's.
+// library reports whether a line belongs to a frame of a library.
 func library(l []byte, style frameStyle) bool {
 	for _, text := range libraryPlaces[style] {
 		if contains(l, text) {
@@ -292,7 +292,7 @@ func library(l []byte, style frameStyle) bool {
 		return false
 	}
 	name := bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
-	if slash := bytes.IndexByte(name, '/'); slash > 0 && bytes.IndexByte(name[:slash], '(') < 0 && bytes.IndexByte(name[:slash], ' ') < 0 { // a module of Java
+	if slash := bytes.IndexByte(name, '/'); slash > 0 && bytes.IndexByte(name[:slash], '(') < 0 && bytes.IndexByte(name[:slash], ' ') < 0 { // a Java module
 		if begins(name, "java.") || begins(name, "jdk.") {
 			return true
 		}
@@ -301,8 +301,8 @@ func library(l []byte, style frameStyle) bool {
 	return libraryNames.match(name)
 }
 
-// standard reports whether a Go frame is one of the standard library, whose
-// files are in src, in a directory that is named as the package.
+// standard reports whether a Go frame is in the standard library: its file is
+// in a directory below src that is named like the package.
 func standard(symbol, location []byte) bool {
 	if end := bytes.IndexByte(symbol, '\n'); end >= 0 {
 		symbol = symbol[:end]

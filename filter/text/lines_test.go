@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// modelLines is what Lines does, said simply.
+// modelLines is a simple model of Lines.
 func modelLines(lines []string) string {
 	var out []string
 	for _, l := range lines {
@@ -54,7 +54,7 @@ func checkLines(t *testing.T, lines []string) {
 	if l.Size() != int64(len(want)) || l.Count() != strings.Count(want, "\n") || l.Err() != nil {
 		t.Errorf("%d bytes in %d lines, %v; want %d in %d", l.Size(), l.Count(), l.Err(), len(want), strings.Count(want, "\n"))
 	}
-	for range 2 { // it may be read again
+	for range 2 { // reading again works
 		var got strings.Builder
 		if err := l.Each(func(line []byte) { got.Write(append(bytes.Clone(line), '\n')) }); err != nil || got.String() != want {
 			t.Fatalf("each: %v, %s", err, cmp.Diff(want, got.String()))

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// lines that patterns are tried on.
+// Lines that patterns are matched against.
 var patternLines = []string{
 	"", " ", "\t", "foo", " foo", "\tfoo", "  foo bar", "Foo", "FOO bar", "xfoo", "bar foo", "error: x", "Error: x", "a error: x", "warning: unused", "   Compiling foo v1.0", "Compiling foo", "\tCompiling foo",
 	"Compilin", "Step 3/10 : RUN x", " ---> 0a1b2c3d", "--- FAIL: TestX (0.00s)", "ok  \tpkg\t0.1s", "k", "K", "s", "S", "99%", "é", "É", "npm warn x", "npm WARN x", "added 12 packages", "\u017foo ſ K", "━━╸ 1", "foo!", "a_b", "bar\x00foo",
@@ -57,7 +57,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// States that would need too much memory are dropped, and nothing else changes.
+// States that would need too much memory are dropped without an effect on
+// matches.
 func TestAutomatonGrows(t *testing.T) {
 	expr := `(a|b|c)*a(a|b|c){14}d`
 	p, err := Compile(expr)
@@ -80,7 +81,7 @@ func TestAutomatonGrows(t *testing.T) {
 	}
 }
 
-// The built-in rules have patterns that one automaton can be made of.
+// The patterns of the built-in rules fit into one automaton.
 func TestPatternsHaveAutomatons(t *testing.T) {
 	set, err := CompileAll(patternExprs)
 	if err != nil || set.auto() == nil {

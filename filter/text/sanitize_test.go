@@ -49,7 +49,7 @@ func TestSanitize(t *testing.T) {
 	}
 }
 
-// A line of any length takes bounded memory, and nothing of it is lost.
+// A line of any length takes bounded memory and loses nothing.
 func TestSanitizeLongLine(t *testing.T) {
 	in := strings.Repeat("☃x\x1b[31m", 1<<20)
 	longest, total := 0, 0
@@ -70,7 +70,7 @@ func TestSanitizeLongLine(t *testing.T) {
 	}
 }
 
-// How the output was cut into writes does not matter, and the result is clean.
+// The size of writes does not matter, and the result is clean.
 func FuzzSanitize(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\r\nc\bd\n", "\x1b]0;t\x07x\r1%\rerror\r2%", "\u009b1mx\xff\xc2", "\n\n\n \n"} {
 		f.Add([]byte(seed), uint8(3))
