@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
 func newConfig(f *flags) *cobra.Command {

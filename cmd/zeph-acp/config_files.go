@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 )
 
 func newConfigInit(f *flags) *cobra.Command {

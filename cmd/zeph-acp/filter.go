@@ -7,10 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"

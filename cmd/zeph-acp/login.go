@@ -11,11 +11,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 

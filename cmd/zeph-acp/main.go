@@ -13,11 +13,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 

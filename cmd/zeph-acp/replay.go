@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
 // newReplay plays fixtures, each against a fresh server. The global flags say

@@ -16,7 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
 func newServe(f *flags) *cobra.Command {

@@ -8,11 +8,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )

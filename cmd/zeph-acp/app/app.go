@@ -17,12 +17,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/google/uuid"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -36,7 +35,7 @@ import (
 )
 
 // Version is the version of the product, as agentInfo and the version command
-// tell it.
+// report it.
 const Version = "0.1.0"
 
 // App makes servers. Close it when none of them serves any more.
@@ -64,7 +63,7 @@ type App struct {
 
 	byEnv   string              // the model that the environment names
 	environ func(string) string // of the process; without the saved keys
-	whence  func(string) string // where a key was set; nil if nobody knows
+	whence  func(string) string // where a key was set; nil means unknown
 	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
 	filters *filters            // of what tools give
 	vectors toolset.Vectors     // of tools, for all sessions
@@ -76,10 +75,10 @@ type App struct {
 	served []*session.Sessions // by the servers
 }
 
-// settle is long enough for an editor's loop to take a response in.
+// settle is long enough for an editor's loop to process a response.
 const settle = 50 * time.Millisecond
 
-// New makes an App that uses this process's environment.
+// New makes an App from a loaded configuration and its environment.
 func New(l *config.Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
@@ -115,7 +114,7 @@ func (a *App) CloseTools() {
 	}
 }
 
-// serving are the sessions of the servers so far.
+// serving returns the sessions of all servers so far.
 func (a *App) serving() []*session.Sessions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,8 +164,8 @@ func (a *App) Server() *acp.Server {
 	return s
 }
 
-// Sessions makes what keeps the sessions of one connection, or looks at the
-// stored ones without any.
+// Sessions returns the sessions of one connection. Without a connection it opens
+// the stored ones.
 func (a *App) Sessions() *session.Sessions {
 	terminals := &ideproxy.Terminals{}
 	return &session.Sessions{

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
-// box makes the OS sandbox of one session's local commands; nil where it is off.
+// box returns the OS sandbox of one session's local commands; nil if it is off.
 func (a *App) box(cfg config.Config, in places) *sandbox.Sandbox {
 	setup := sandbox.Setup{
 		Roots: in.roots, Deny: cfg.Tools.File.DenyRead,

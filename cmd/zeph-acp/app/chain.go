@@ -4,10 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -27,9 +26,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
-// chain puts the links of one session around the composite that fits its
-// client. This is the only place that knows their order, which DESIGN 5 gives:
-// a call that cannot run is refused before anything judges it, gates that deny
+// chain puts the links of one session around the composite that fits its client.
+// The order is decided here alone: a call that cannot run is refused before anything judges it, gates that deny
 // come before the user is asked, and no "always" gets around a gate.
 func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
@@ -81,7 +79,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy
 	), k
 }
 
-// overflow keeps what is too long for the model.
+// overflow returns the store of results that are too long for the model.
 func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 	o := &overflow.Overflow{
 		Memory: a.Overflow, Config: cfg.Tools.Overflow, Log: a.Log,
@@ -93,7 +91,8 @@ func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 	return o
 }
 
-// localShell runs programs here, without what they must not learn.
+// localShell returns the shell of this machine, with secrets removed from its
+// environment.
 func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
 	for _, p := range cfg.LLM.Providers {

@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// extensions are our methods beyond the protocol; docs/extensions.md describes
+// extensions returns the methods beyond the protocol; docs/extensions.md describes
 // them.
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{

@@ -7,7 +7,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -30,7 +29,7 @@ func newFilters(l *config.Loaded) *filters {
 	}
 }
 
-// of gives the filter that a configuration asks for.
+// of returns the filter that a configuration asks for.
 func (f *filters) of(cfg filter.Config) *filter.Filter {
 	rules := &filter.Filter{}
 	if cfg.Enabled {
@@ -39,7 +38,7 @@ func (f *filters) of(cfg filter.Config) *filter.Filter {
 	return rules.Scanning(f.scanner(cfg.Security))
 }
 
-// filter makes the link that filters what the tools of a session give.
+// filter returns the link that filters the results of a session's tools.
 func (a *App) filter(cfg config.Config) *filter.Link {
 	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log}
 	if a.Store != nil { // a nil *store.DB would be Totals all the same
@@ -73,7 +72,7 @@ func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	return f.of(l.Config.Tools.Filters), warnings
 }
 
-// scanner gives what looks for credentials; nil if nothing is to.
+// scanner returns the credential scanner; nil if scanning is off.
 func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 	if !cfg.Enabled {
 		return nil
@@ -118,7 +117,7 @@ func (f *filters) learning(keys *keys.Keys) func(name string) string {
 	}
 }
 
-// mask gives what masks credentials in a text.
+// mask returns a function that masks the credentials in a text.
 func (f *filters) mask(cfg filter.Security) func(string) string {
 	return func(text string) string {
 		text, _ = f.scanner(cfg).Mask(text)

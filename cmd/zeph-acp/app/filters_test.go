@@ -7,9 +7,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	"github.com/zeph-acp/zeph-acp/session/llm/provider"
-
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 func TestFiltersFile(t *testing.T) {

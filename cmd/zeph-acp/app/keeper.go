@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
-// keeper is what the chain of one session keeps from turn to turn.
+// keeper holds the state of one session's chain from turn to turn.
 type keeper struct {
 	shell    *shell.Executor
 	box      *sandbox.Sandbox // nil where it is off
@@ -41,7 +41,7 @@ func (k *keeper) Reset() {
 	k.set.Reset()
 }
 
-// Status tells what /status shows of the tools.
+// Status returns the lines of /status about the tools.
 func (k *keeper) Status() []string {
 	var lines []string
 	if most := k.quota.Limits.MaxToolCallsPerSession; most > 0 {

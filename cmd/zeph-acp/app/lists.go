@@ -12,7 +12,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -21,8 +20,8 @@ import (
 // the providers list.
 const listsFile = "models.json"
 
-// newCatalogue makes what knows the providers' lists; nil if nobody is to be
-// asked.
+// newCatalogue returns the catalogue of the providers' models; nil if no provider
+// may be asked.
 func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	if !l.Config.LLM.ListModels {
 		return nil
@@ -52,7 +51,7 @@ func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	return c
 }
 
-// modelsChanged shows the clients what there is to pick from now.
+// modelsChanged sends the clients the new list of models.
 func (a *App) modelsChanged() {
 	for _, s := range a.serving() {
 		s.OptionsChanged()
@@ -66,7 +65,7 @@ func (a *App) taken(m llm.Model) {
 	a.catalogue.Refresh(a.Config.LLM, a.Getenv)
 }
 
-// models lists what there is to pick from, with the one that was picked by name.
+// models lists the models to pick from, the one that was picked by name included.
 func (a *App) models() []llm.Choice {
 	list := a.catalogue.Models(a.Config.LLM, a.Getenv)
 	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
@@ -85,8 +84,8 @@ const (
 	probeMissed = 10 * time.Second
 )
 
-// ollamaProbe tells whether an Ollama answers at its default address. It asks when
-// it is asked itself, which is where nothing else is configured.
+// ollamaProbe reports whether an Ollama answers at its default address. It sends a
+// request only when it is called, which happens where nothing else is configured.
 type ollamaProbe struct {
 	ask func(context.Context) bool
 	now func() time.Time
@@ -96,7 +95,7 @@ type ollamaProbe struct {
 	found bool
 }
 
-// getenv gives an environment in which an Ollama that answers is set as the host.
+// getenv returns an environment in which an Ollama that answers is set as the host.
 func (p *ollamaProbe) getenv(next func(string) string) func(string) string {
 	return func(name string) string {
 		value := next(name)

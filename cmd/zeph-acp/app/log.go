@@ -12,9 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// NewLogger gives a logger that writes to stderr what cfg.Level lets through,
-// and the same and all warnings to cfg.File if there is one. The file is made
-// for the user alone, and appended to; close it with the function given back.
+// NewLogger returns a logger that writes to stderr from cfg.Level on. If cfg.File
+// is set, the same lines and all warnings are appended to it; the file is private
+// to the user. Close it with closeFile. Getenv names the home directory.
 func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Writer) (logger *slog.Logger, closeFile func() error, err error) {
 	level := logLevel(cfg.Level)
 	handler := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})

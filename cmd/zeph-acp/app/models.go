@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -52,7 +51,7 @@ func (a *App) placed(name string, err error) error {
 	return err
 }
 
-// locked tells why the saved keys cannot be used, if so.
+// locked returns why the saved keys cannot be used, nil if they can.
 func (a *App) locked() error {
 	if a.Locked == nil {
 		return nil

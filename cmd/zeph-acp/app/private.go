@@ -6,13 +6,12 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// own tells the tools which files are ours, so that none of them touches one:
-// they hold keys, say what is allowed, and a database that this process opens
-// and closes a second time loses its locks.
+// own returns the files of zeph-acp, which no tool may touch: they hold keys and
+// permissions, and a database that this process opens and closes a second time
+// loses its locks.
 func own(p config.Paths) *workspace.Own {
 	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile)}

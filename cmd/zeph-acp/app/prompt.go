@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"

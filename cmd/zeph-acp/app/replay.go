@@ -13,7 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -59,7 +59,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	return errors.Join(err, <-served)
 }
 
-// unpack writes a fixture's files below dir and gives its configuration.
+// unpack writes a fixture's files below dir and returns its configuration.
 func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Loaded, error) {
 	files := map[string][]byte{
 		"config.toml": []byte(w.Real(string(f.Config))),
@@ -107,7 +107,7 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 // needed are the variables without which programs do not run.
 var needed = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
 
-// Isolate takes everything out of this process's environment that programs can
+// Isolate removes every variable from this process's environment that programs can
 // run without, so that neither keys nor settings of the user reach a fixture.
 // restore puts it back.
 func Isolate() (restore func()) {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	fixtures "github.com/zeph-acp/zeph-acp/protocol-fixtures"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
 )
 

@@ -8,9 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"

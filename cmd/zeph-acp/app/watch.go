@@ -13,7 +13,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -28,14 +27,14 @@ type rules struct {
 	notes   []string // what of the file, as it is now, is not in force; for the user
 }
 
-// over gives cfg with these rules.
+// over returns cfg with these rules.
 func (r rules) over(cfg config.Config) config.Config {
 	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
 	return cfg
 }
 
-// rulesFile looks whether the configuration's file changed when somebody asks,
-// which is before each call that is judged: one stat of the file, a link
+// rulesFile checks whether the configuration's file changed, before each call that
+// is judged: one stat of the file, a link
 // followed. There is nothing to start, to wait for or to close, and a file on
 // the network, one that is replaced, and one that appears later are seen alike.
 //
@@ -69,7 +68,7 @@ func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rul
 	}
 }
 
-// current gives the rules in force.
+// current returns the rules in force.
 func (w *rulesFile) current() rules {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,8 +117,7 @@ func (w *rulesFile) quiet(is config.Stamp) bool {
 	return now.Sub(is.ModTime()) >= settled // it was, before anybody looked
 }
 
-// note puts what is to be told of the file in the place of what was; empty means
-// nothing.
+// note replaces the pending notice about the file; "" clears it.
 func (w *rulesFile) note(text string) {
 	w.rules.notes = nil // sessions may still hold the old ones
 	if text != "" {
@@ -128,7 +126,7 @@ func (w *rulesFile) note(text string) {
 	}
 }
 
-// later tells of changed keys that do not count yet.
+// later returns the notice about changed keys that do not count yet.
 func later(file string, keys []string) string {
 	const most = 5
 	if len(keys) == 0 {
@@ -145,7 +143,7 @@ func later(file string, keys []string) string {
 	return fmt.Sprintf("%s: %s%s %s changed: that counts from the next start.", toml.Printable(file), toml.OneLine(strings.Join(keys, ", ")), more, was)
 }
 
-// rulesNow gives the rules that the sessions of this App follow.
+// rulesNow returns the rules that the sessions of this App follow.
 func (a *App) rulesNow() rules {
 	if a.rules == nil {
 		return rules{shell: a.Config.Tools.Shell.ShellRules, tools: a.Config.Tools.Config}
@@ -182,8 +180,8 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 	return h
 }
 
-// tightened gives the configuration with these rules and what the workspace's
-// own file takes away.
+// tightened returns the configuration with these rules, restricted by the
+// workspace's own file.
 func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.over(a.Config)
 	if isOwn(roots, config.WorkspaceFile) { // the user's own is no repository's

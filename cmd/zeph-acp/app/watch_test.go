@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 )

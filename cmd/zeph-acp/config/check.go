@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -53,8 +52,8 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	return f
 }
 
-// checkWorkspace warns of what a session would, but a file that nobody can read
-// is a mistake here.
+// checkWorkspace adds the warnings that a session would show. A file that cannot
+// be parsed is a mistake here.
 func (l *Loaded) checkWorkspace(f *Findings, dir string) {
 	file := filepath.Join(dir, filepath.FromSlash(WorkspaceFile))
 	if l.isUsers(file) {
@@ -231,7 +230,7 @@ func (l *Loaded) checkAllowedPaths(f *Findings) {
 	}
 }
 
-// Whence is where a key, or the first one below it, was set.
+// Whence returns where a key, or the first one below it, was set.
 func (l *Loaded) Whence(key string) string {
 	where := l.origin[key]
 	for _, k := range slices.Sorted(maps.Keys(l.origin)) {

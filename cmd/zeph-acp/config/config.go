@@ -71,7 +71,7 @@ type Shell struct {
 	policy.ShellRules
 }
 
-// Defaults is the configuration that nobody changed.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
@@ -151,7 +151,7 @@ func part[T settings[T]](path string, of func(*Config) *T) section {
 	}
 }
 
-// validate gives what is wrong with the values of c, by path.
+// validate returns the mistakes in the values of c, by path.
 func (c *Config) validate() map[string]string {
 	wrong := map[string]string{}
 	for _, s := range sections() {
@@ -175,7 +175,7 @@ type LogConfig struct {
 // logLevels are the names of the levels, the one that logs most first.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// Validate tells what is wrong, by key.
+// Validate returns the mistakes, by key.
 func (c LogConfig) Validate() map[string]string {
 	wrong := map[string]string{}
 	if !slices.Contains(logLevels, c.Level) {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
 // write makes a file and gives its path.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
 // The documentation must show every key with its default, and only samples that

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 

@@ -19,7 +19,7 @@ import (
 var initial []byte
 
 // Init writes a configuration file to start from, where the options say that it
-// is read, and gives its path. A file that is there stays, and is an error.
+// is read, and returns its path. It returns an error if the file exists.
 func Init(o Options) (file string, err error) {
 	if o.Environ == nil {
 		o.Environ = os.Environ()

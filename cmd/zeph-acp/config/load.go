@@ -122,7 +122,7 @@ func (l *Loaded) read(flag, variable string) ([]byte, error) {
 	return data, nil
 }
 
-// locate gives the file's absolute path and what names it, both empty if there is
+// locate returns the file's absolute path and what names it, both empty if there is
 // none: the flag, else the environment, else nothing but its usual place.
 func locate(flag, variable string, paths Paths) (file, by string) {
 	switch {
@@ -172,7 +172,7 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	return d.Mistakes.In(where)
 }
 
-// validate finds values that are wrong and not among the mistakes already told.
+// validate returns wrong values that are not among the mistakes already reported.
 func (l *Loaded) validate(told toml.Mistakes) toml.Mistakes {
 	var mistakes toml.Mistakes
 	wrong := l.Config.validate()
@@ -191,10 +191,10 @@ func (l *Loaded) validate(told toml.Mistakes) toml.Mistakes {
 	return mistakes
 }
 
-// Keys gives the keys that this configuration's providers use.
+// Keys returns the saved keys of this configuration's providers.
 func (l *Loaded) Keys() *keys.Keys {
 	return keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), l.Getenv)
 }
 
-// Reload loads the configuration once more, from where it came.
+// Reload loads the configuration again, from the same places.
 func (l *Loaded) Reload() (*Loaded, error) { return Load(l.options) }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
 // TestMigrate checks the archives of testdata/migrate: what becomes of

@@ -8,16 +8,15 @@ import (
 )
 
 // Paths are the directories that zeph-acp keeps its files in, absolute. A
-// directory that cannot be told, because there is neither ZEPH_HOME nor a home
-// directory, is empty: what would be kept there is not kept. None of them needs
-// to exist; see [MakeDir].
+// directory is empty if there is neither ZEPH_HOME nor a home directory: nothing
+// is kept then. None of them needs to exist; see [MakeDir].
 type Paths struct {
 	Config string // config.toml, filters.toml, permissions.toml
 	Data   string // zeph.db, skills/
 	State  string // audit.jsonl
 }
 
-// FindPaths tells the directories by ZEPH_HOME, else by the XDG base directory
+// FindPaths returns the directories by ZEPH_HOME, else by the XDG base directory
 // specification: https://specifications.freedesktop.org/basedir-spec/latest/.
 // It touches no file.
 func FindPaths(getenv func(string) string) Paths {
@@ -61,7 +60,7 @@ func (p Paths) ConfigFile() string {
 const StoreFile = "zeph.db"
 
 // HasDatabase reports whether there is a database of sessions yet; using the
-// Store would make one. One that cannot be looked at counts: the Store tells why.
+// Store would make one. One that cannot be examined counts: the Store reports why.
 func (l *Loaded) HasDatabase() bool {
 	if l.Paths.Data == "" {
 		return false

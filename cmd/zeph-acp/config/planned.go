@@ -38,7 +38,8 @@ var planned = []string{
 // notBuilt is the warning about a key of [planned].
 const notBuilt = "is not supported by this version and has no effect"
 
-// keysDecoder returns a decoder that knows the renamed and the planned keys.
+// keysDecoder returns a decoder with hints for renamed keys and warnings for
+// planned ones.
 func keysDecoder() *toml.Decoder {
 	d := toml.NewDecoder()
 	d.Unknown = func(path string, n *toml.Node) (hint, warning string) {

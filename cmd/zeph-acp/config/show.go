@@ -103,7 +103,7 @@ func literal(v reflect.Value) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case reflect.Float32, reflect.Float64:
-		// TOML tells a float by its point or exponent, and spells inf and nan so.
+		// TOML recognises a float by its point or exponent, and writes inf and nan.
 		text := strings.ToLower(strconv.FormatFloat(v.Float(), 'g', -1, 64))
 		if !strings.ContainsAny(text, ".en") {
 			text += ".0"

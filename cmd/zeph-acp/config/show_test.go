@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
 // What Show prints is a configuration that loads, and loads as the same one.

@@ -5,9 +5,10 @@ import (
 	"os"
 )
 
-// Stamp tells one state of a file from another; that of no file is nil.
+// Stamp identifies one state of a file; the zero Stamp stands for no file.
 type Stamp struct{ fs.FileInfo }
 
+// StampOf returns the present state of a file.
 func StampOf(file string) Stamp {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -16,8 +17,10 @@ func StampOf(file string) Stamp {
 	return Stamp{info}
 }
 
+// None reports whether there was no file.
 func (s Stamp) None() bool { return s.FileInfo == nil }
 
+// Same reports whether both are the same state of the same file.
 func (s Stamp) Same(o Stamp) bool {
 	if s.None() || o.None() {
 		return s.None() == o.None()

@@ -18,7 +18,7 @@ import (
 // WorkspaceFile is the configuration that a repository may bring.
 const WorkspaceFile = ".zeph/config.toml"
 
-// maxWarnings bounds what a repository can make us say.
+// maxWarnings limits how many warnings a repository can cause.
 const maxWarnings = 20
 
 // Tighten applies the file .zeph/config.toml of a session's working directory to
@@ -43,7 +43,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")
 	d.Validate(repo.validate(), true)
-	if len(d.Mistakes) >= toml.MaxMistakes { // not all are noted, so nothing tells what is right
+	if len(d.Mistakes) >= toml.MaxMistakes { // some are not noted, so the rest may be wrong
 		return cfg, []string{d.Mistakes.In(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
 	}
 	// A wrong element of an array is left out, so that it takes no others along.
@@ -64,7 +64,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 }
 
 // merge lets each section take over what it may of the keys that d has set
-// without mistakes. It gives those that nobody took.
+// without mistakes. It returns the keys that no section took over.
 func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
 	set := slices.Sorted(maps.Keys(d.Set))
 	var asked, ignored []string
@@ -100,8 +100,8 @@ func warnings(mistakes toml.Mistakes) []string {
 	return lines
 }
 
-// readWorkspaceFile reads the workspace's file, which is nobody's we trust: it
-// may be a link to somewhere else, a pipe that nobody writes to, or endless.
+// readWorkspaceFile reads the workspace's file. The file is not trusted: it may be
+// a link to somewhere else, a pipe without a writer, or endless.
 func readWorkspaceFile(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

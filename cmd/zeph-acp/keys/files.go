@@ -43,7 +43,7 @@ func ReadPrivate(file string) ([]byte, error) {
 func Temporary(name string) string { return "." + name + ".tmp-*" }
 
 // ReplaceFile writes a file anew, such that it has either its old or its new
-// content, whatever happens, and that nobody reads it who may not.
+// content, whatever happens, and that only the permitted users can read it.
 func ReplaceFile(file string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), Temporary(filepath.Base(file))) // 0600
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -39,8 +38,8 @@ type Keys struct {
 // FileName is the name of the file.
 const FileName = "keys.toml"
 
-// NewKeys gives the keys in dir. Only those of known are answered, so that the
-// file cannot set any other variable; those of environ go before them.
+// NewKeys returns the keys in dir. Only the variables of known are answered, so
+// that the file cannot set any other. Those of environ take precedence.
 func NewKeys(dir string, known []provider.Key, environ func(name string) string) *Keys {
 	k := &Keys{dir: dir, known: map[string]bool{}, environ: environ}
 	for _, key := range known {
@@ -60,7 +59,7 @@ func (k *Keys) File() string {
 	return filepath.Join(k.dir, FileName)
 }
 
-// Getenv gives the environment's variable or, where that is empty and the
+// Getenv returns the environment's variable or, where that is empty and the
 // variable holds a provider's key, the saved key. A file that cannot be used
 // holds none; Err says why.
 func (k *Keys) Getenv(name string) string {
@@ -74,13 +73,13 @@ func (k *Keys) Getenv(name string) string {
 	return saved[name]
 }
 
-// Err tells why the file cannot be used, if so.
+// Err returns why the file cannot be used, nil if it can.
 func (k *Keys) Err() error {
 	_, err := k.read()
 	return err
 }
 
-// read gives the keys of the file by name, none if there is no file.
+// read returns the keys of the file by name; no keys if there is no file.
 func (k *Keys) read() (map[string]string, error) {
 	if k.dir == "" {
 		return nil, nil
@@ -122,10 +121,10 @@ func parseKeys(data []byte) (map[string]string, error) {
 }
 
 // maxKeyBytes is the length of the longest key. A terminal's line ends at 4096
-// characters, so that a longer key could not be told from its beginning.
+// characters, so that a longer key would be cut there unnoticed.
 const maxKeyBytes = 4095
 
-// CheckKey gives the key that a person typed or pasted, without the space around
+// CheckKey returns the key that a person typed or pasted, without the space around
 // it, or says what is wrong with it. A key goes into an HTTP header: it is
 // printable ASCII without spaces.
 func CheckKey(typed string) (string, error) {

@@ -26,13 +26,13 @@ func (k *Keys) Save(name, key string) error {
 	})
 }
 
-// Remove forgets the keys saved for those variables and gives the names of those
-// that there were.
+// Remove deletes the keys saved for those variables, and returns the names of the
+// variables that had one.
 func (k *Keys) Remove(names ...string) (removed []string, err error) {
 	return k.remove(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// RemoveAll forgets all saved keys and gives their names.
+// RemoveAll deletes all saved keys and returns the names of their variables.
 func (k *Keys) RemoveAll() (removed []string, err error) {
 	return k.remove(func(string) bool { return true })
 }

@@ -117,7 +117,7 @@ func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	return right
 }
 
-// Expectation is what a type takes.
+// Expectation says which TOML values fit a type.
 type Expectation struct {
 	Name  string
 	kinds []unstable.Kind
@@ -125,7 +125,7 @@ type Expectation struct {
 
 func (e Expectation) Fits(k unstable.Kind) bool { return slices.Contains(e.kinds, k) }
 
-// hint tells how to write what was meant.
+// hint returns how to write the value that was probably meant.
 func (e Expectation) hint(n *Node, path string) string {
 	switch {
 	case e.Fits(unstable.ArrayTable) && (n.Kind == unstable.Table || n.Kind == unstable.InlineTable):
@@ -144,7 +144,7 @@ func (e Expectation) hint(n *Node, path string) string {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
 
-// Want tells what a value of the type is written as.
+// Want returns how a value of the type is written.
 func Want(t reflect.Type) Expectation {
 	if IsText(t) {
 		return Expectation{"a string", []unstable.Kind{unstable.String}}
@@ -333,7 +333,7 @@ func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 	}
 }
 
-// LineOf gives the line of key, else of the nearest table around it that has
+// LineOf returns the line of key, else of the nearest table around it that has
 // one, else 0.
 func (d *Decoder) LineOf(key string) int {
 	for key != "" {

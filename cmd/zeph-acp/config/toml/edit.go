@@ -48,7 +48,7 @@ type expr struct {
 	moved          bool     // its lines are not here any more
 }
 
-// edit puts text in the place of data[from:to].
+// edit replaces data[from:to] by text.
 type edit struct {
 	from, to int
 	text     string
@@ -114,7 +114,7 @@ func (e *Editor) add(n *unstable.Node, header int) {
 	e.exprs = append(e.exprs, x)
 }
 
-// Migrate gives the document with the old keys renamed.
+// Migrate returns the document with the old keys renamed.
 func (e *Editor) Migrate() []byte {
 	e.dropDoubled()
 	for i := range e.exprs {
@@ -176,7 +176,7 @@ func (e *Editor) rename(x *expr, old, to []string) {
 	e.note(x, "%s is now %s", join(path), join(to))
 }
 
-// move takes the lines of x away, to be put into the table under that key.
+// move removes the lines of x and adds them to the table, under that key.
 func (e *Editor) move(x *expr, table, key string) {
 	text := string(e.data[x.from:x.keyFrom]) + key + string(e.data[x.keyTo:x.to])
 	if !strings.HasSuffix(text, "\n") {
@@ -190,8 +190,8 @@ func (e *Editor) move(x *expr, table, key string) {
 	x.moved = true
 }
 
-// dropDoubled takes away each empty [table] that is an array of tables elsewhere,
-// which is no TOML.
+// dropDoubled removes each empty [table] that is an array of tables elsewhere: the
+// two together are no TOML.
 func (e *Editor) dropDoubled() {
 	for i := range e.exprs {
 		x := &e.exprs[i]
@@ -232,7 +232,7 @@ func (e *Editor) isArrayElsewhere(keys []string) bool {
 	return slices.ContainsFunc(e.exprs, func(x expr) bool { return x.kind == unstable.ArrayTable && slices.Equal(x.keys, keys) })
 }
 
-// drop takes a header's line away, but for its comment.
+// drop removes a header's line and keeps its comment.
 func (e *Editor) drop(x *expr) {
 	comment := ""
 	if i := bytes.IndexByte(e.data[x.keyTo:x.to], '#'); i >= 0 {
@@ -242,7 +242,7 @@ func (e *Editor) drop(x *expr) {
 	x.moved = true
 }
 
-// section gives the header of a table, and whether it is still to be written.
+// section returns the header of a table, and reports whether it must be added.
 func (e *Editor) section(table string) (header string, isNew bool) {
 	if name, ok := strings.CutSuffix(table, "[]"); ok {
 		return "[[" + name + "]]", true
@@ -257,7 +257,7 @@ func (e *Editor) header(table string) int {
 	})
 }
 
-// insertBelow puts text behind the last key of a table.
+// insertBelow inserts text after the last key of a table.
 func (e *Editor) insertBelow(table, text string) {
 	header := e.header(table)
 	at := e.exprs[header].to
@@ -269,7 +269,7 @@ func (e *Editor) insertBelow(table, text string) {
 	e.edits = append(e.edits, edit{at, at, text})
 }
 
-// apply gives the edited document. No two edits overlap.
+// apply returns the edited document. No two edits overlap.
 func (e *Editor) apply() []byte {
 	slices.SortStableFunc(e.edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
 	slices.SortStableFunc(e.Changes, func(a, b Change) int { return a.Line - b.Line })
@@ -295,7 +295,7 @@ func (e *Editor) note(x *expr, format string, args ...any) {
 	e.Changes = append(e.Changes, Change{line, fmt.Sprintf(format, args...)})
 }
 
-// find gives the value at a path, nil if there is none.
+// find returns the value at a path, nil if there is no such value.
 func (e *Editor) find(path []string) *Node {
 	n := e.root
 	for _, key := range path {

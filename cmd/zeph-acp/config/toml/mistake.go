@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// MaxMistakes bounds how many mistakes of one file are told.
+// MaxMistakes limits how many mistakes of one file are reported.
 const MaxMistakes = 100
 
 // Mistake is one thing wrong in the configuration.
@@ -34,7 +34,8 @@ func (m Mistake) Error() string {
 	return b.String()
 }
 
-// OneLine cuts a text that may hold foreign values to what a line can show.
+// OneLine truncates a text that may hold foreign values, and replaces characters
+// that a line cannot show.
 func OneLine(s string) string {
 	const limit = 400
 	if r := []rune(s); len(r) > limit {
@@ -51,7 +52,7 @@ func OneLine(s string) string {
 // Mistakes are all that is wrong, the files' in order of their lines.
 type Mistakes []Mistake
 
-// Error tells the first mistake, and how to see the others.
+// Error returns the first mistake, and how to see the others.
 func (ms Mistakes) Error() string {
 	switch len(ms) {
 	case 0:
@@ -62,8 +63,8 @@ func (ms Mistakes) Error() string {
 	return fmt.Sprintf("%s (%d more: zeph-acp config check)", ms[0].Error(), len(ms)-1)
 }
 
-// In gives the mistakes with Where set, sorted by line. Of a line that has a
-// mistake with a key those without one are left out: they say the same.
+// In returns the mistakes with Where set, sorted by line. If a line has a mistake
+// with a key, its mistakes without a key are left out: they repeat it.
 func (ms Mistakes) In(where string) Mistakes {
 	ms = slices.Clone(ms)
 	for i := range ms {
@@ -89,7 +90,7 @@ func quoteKey(key string) string {
 	return fmt.Sprintf("%q", key)
 }
 
-// Printable gives s as it is, or quoted if it holds what would break a line.
+// Printable returns s, quoted if it holds characters that would break a line.
 func Printable(s string) string {
 	if quoted := fmt.Sprintf("%q", s); strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) != strings.ReplaceAll(s, `\`, `\\`) {
 		return quoted
@@ -97,9 +98,9 @@ func Printable(s string) string {
 	return s
 }
 
-// Nearest gives the one of names that s was probably meant to be, or "".
+// Nearest returns the name that s was probably meant to be, or "".
 func Nearest(s string, names []string) string {
-	const longest = 64 // nobody mistypes more, and the distance is quadratic
+	const longest = 64 // the distance is quadratic
 	if len(s) > longest {
 		return ""
 	}

@@ -1,4 +1,4 @@
-// Package toml reads a TOML document into a tree that knows its lines, decodes the
+// Package toml parses a TOML document into a tree with line numbers, decodes the
 // tree into structs, and renames keys in the text of a document.
 //
 // Start with [Parse], then a [Decoder]; [NewEditor] edits. It promises to find all
@@ -21,9 +21,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Node is a value of a TOML document that knows its line. The decoder of the
-// library stops at the first mistake and doesn't tell where a good value stands;
-// the tree can tell of all of them.
+// Node is a value of a TOML document, with its line. The decoder of the library
+// stops at the first mistake and has no lines of good values; the tree has all.
 type Node struct {
 	Line  int // 1-based; 0 means that it comes from no file
 	Kind  unstable.Kind
@@ -43,7 +42,7 @@ const (
 	byDots               // a.b = 1 makes a
 )
 
-// Child gives the node of that key, nil if there is none.
+// Child returns the node of that key, nil if there is no such key.
 func (n *Node) Child(key string) *Node { return n.Table[key] }
 
 func (n *Node) add(key string, c *Node) *Node {
@@ -66,7 +65,7 @@ type tree struct {
 	root     *Node
 	current  *Node // the table that keys belong to
 	path     *path // of current
-	end      int   // offset behind the last expression that was understood
+	end      int   // offset after the last expression that was understood
 	mistakes Mistakes
 }
 
@@ -112,7 +111,7 @@ func (t *tree) wrong(line int, key *path, format string, args ...any) {
 	}
 }
 
-// lineAt gives the line of an offset.
+// lineAt returns the line of an offset.
 func (t *tree) lineAt(offset int) int {
 	i, found := slices.BinarySearch(t.lines, offset)
 	if found {
@@ -126,14 +125,14 @@ var beginning = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
 })
 
-// recover notes the syntax error err and gives the offset from which to read on:
+// recover notes the syntax error err and returns the offset from which to read on:
 // the next line with which an expression seems to begin.
 func (t *tree) recover(err error) int {
 	at, start := t.end, t.end
 	if e, ok := errors.AsType[*unstable.ParserError](err); ok {
 		at = min(max(cap(t.data)-cap(e.Highlight), 0), len(t.data))
 	}
-	// The failed expression begins on the first line behind the last good one
+	// The failed expression begins on the first line after the last good one
 	// that is neither blank nor a comment.
 	first := t.lineAt(start)
 	if start > t.lines[first-1] {
@@ -166,7 +165,7 @@ func (t *tree) recover(err error) int {
 	return len(t.data)
 }
 
-// text gives a line without its end.
+// text returns a line without its end.
 func (t *tree) text(line int) string {
 	if line > len(t.lines) {
 		return ""
@@ -256,8 +255,8 @@ func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value 
 	parent.add(keys[last], t.value(value, path.to(keys...), line, base))
 }
 
-// descend walks from table along keys and makes what is missing. It gives nil if
-// something on the way is no table that may be added to.
+// descend walks from table along keys and makes what is missing. It returns nil
+// if a value on the way is no table that may be added to.
 func (t *tree) descend(table *Node, path *path, keys []string, line int, how made) *Node {
 	for i, key := range keys {
 		next := table.Child(key)
