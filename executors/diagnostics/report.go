@@ -40,7 +40,8 @@ type report struct {
 // placed is a diagnostic with the absolute path of its file.
 type placed struct {
 	Diagnostic
-	abs string
+	abs   string
+	whole string // the line with the whole message
 }
 
 func (r *report) warn(text string) {
@@ -77,8 +78,10 @@ func (r *report) add(found []Diagnostic, dir string) {
 			}
 			p.File = plainLine(r.roots.Rel(p.abs))
 		}
-		p.Message = cut(plainLine(p.Message))
-		p.Code = cut(plainLine(p.Code))
+		p.Message, p.Code = plainLine(p.Message), plainLine(p.Code)
+		p.whole = p.line()
+		p.Message = cut(p.Message)
+		p.Code = cut(p.Code)
 		r.found = append(r.found, p)
 	}
 }
@@ -142,8 +145,24 @@ func (r *report) result(most int) executors.Result {
 	if len(r.ran) > 0 {
 		lines = append(lines, "[checked with "+strings.Join(unique(r.ran), ", ")+"]")
 	}
-	res.Text, res.Raw = strings.Join(lines, "\n"), raw
+	res.Text, res.Raw, res.Full = strings.Join(lines, "\n"), raw, r.full(kept)
 	return res
+}
+
+// full is all diagnostics with their whole messages, nil where the result has them.
+func (r *report) full(kept []placed) *executors.Spool {
+	if len(kept) == len(r.found) && !slices.ContainsFunc(kept, func(p placed) bool { return p.whole != p.line() }) {
+		return nil
+	}
+	lines := make([]string, len(r.found))
+	for i, p := range r.found {
+		lines[i] = p.whole
+	}
+	full, err := executors.NewSpool(strings.Join(lines, "\n") + "\n")
+	if err != nil { // no room on this machine: what the result has is all
+		return nil
+	}
+	return full
 }
 
 // keep chooses what is shown, in order: the worst first, as far as there is room.

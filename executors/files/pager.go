@@ -33,6 +33,7 @@ type pager struct {
 	shown int  // of these in the page
 	total int  // lines of the text; 0 means unknown
 	more  bool // lines follow the page
+	cut   bool // a line of the page is not shown whole
 }
 
 // count notes how many lines the whole text has.
@@ -122,6 +123,7 @@ func (p *pager) add(line []byte, size int) bool {
 			_, n := utf8.DecodeRune(line[cut:])
 			cut += n
 		}
+		p.cut = true
 		shown, note = line[:cut], fmt.Sprintf(" [… %d more bytes in this line]", size-cut)
 	}
 	chars := max(4, digits(p.seen)) + 1 + utf8.RuneCount(shown) + len(note) + 1
@@ -140,6 +142,37 @@ func digits(n int) int {
 		d++
 	}
 	return d
+}
+
+// maxWhole bounds the lines of a page that are kept whole, in bytes.
+const maxWhole = 16 << 20
+
+// whole returns the lines of the page as they are in r, which reads the text from
+// its beginning. It is for pages with lines that are cut: nil for others, and where
+// there is no room for it.
+func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
+	if !p.cut {
+		return nil
+	}
+	out, err := executors.NewSpool("")
+	if err != nil {
+		return nil
+	}
+	in := bufio.NewReaderSize(r, 64<<10)
+	for line := 0; line < p.skip+p.shown && out.Size() < maxWhole && ctx.Err() == nil; {
+		part, err := in.ReadSlice('\n')
+		if line >= p.skip {
+			if _, writeErr := out.Write(part); writeErr != nil {
+				break
+			}
+		}
+		if err == nil {
+			line++
+		} else if !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	return out
 }
 
 // String gives the page, and in brackets what it leaves out and how to get it.

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -50,34 +51,45 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 		valid = t.unchanged(in.Path, tg)
 	}
 	p := pager{name: tg.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
-	if err := t.page(ctx, tg, &p); err != nil {
+	full, err := t.page(ctx, tg, &p)
+	if err != nil {
 		return fail(ctx, t.explain(err, "read", tg))
 	}
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
 	}
-	return executors.Result{Text: p.String(), Locations: card.Locations, Valid: valid}, nil
+	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid}, nil
 }
 
 // page fills p from the file at tg: from FS, or where it is too large for the
-// memory from the disk, line by line.
-func (t *tools) page(ctx context.Context, tg target, p *pager) error {
+// memory from the disk, line by line. full has the lines of the page where some of
+// them are cut, else it is nil.
+func (t *tools) page(ctx context.Context, tg target, p *pager) (full *executors.Spool, err error) {
 	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() && info.Size() > int64(t.cfg.MaxFileBytes) {
 		f, _, err := t.roots.Open(tg.abs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer f.Close()
-		return p.read(ctx, f)
+		if err := p.read(ctx, f); err != nil || !p.cut {
+			return nil, err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		return p.whole(ctx, f), nil
 	}
 	text, err := t.load(ctx, tg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkText(tg, text); err != nil {
-		return err
+		return nil, err
 	}
 	text = strings.TrimPrefix(text, byteOrderMark)
 	p.count(text)
-	return p.read(ctx, strings.NewReader(text))
+	if err := p.read(ctx, strings.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return p.whole(ctx, strings.NewReader(text)), nil
 }

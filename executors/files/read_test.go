@@ -171,3 +171,21 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// Of a line that is cut, all is kept: the overflow link gives a reference to it.
+func TestReadKeepsLongLines(t *testing.T) {
+	long := strings.Repeat("x", 3*maxLine)
+	b := newBench(t, map[string]string{"a": "one\n" + long + "\nthree\n" + long})
+	for name, cfg := range map[string]func(*Config){"in memory": func(*Config) {}, "from the disk": func(c *Config) { c.MaxFileBytes = 100 }} {
+		c := Defaults()
+		cfg(&c)
+		res := b.with(c).run("read", in{"path": "a", "offset": 1, "limit": 2})
+		if res.Full == nil || res.Full.Window(0, res.Full.Size()) != long+"\nthree\n" {
+			t.Errorf("%s: %s", name, res.Text)
+		}
+		_ = res.Full.Close()
+		if res := b.with(c).run("read", in{"path": "a", "offset": 2, "limit": 1}); res.Full != nil {
+			t.Errorf("%s: a short page is kept", name)
+		}
+	}
+}
