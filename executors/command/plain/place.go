@@ -92,10 +92,23 @@ func (o *parsedOptions) has(names ...string) bool {
 	return slices.ContainsFunc(o.options, func(g given) bool { return slices.Contains(names, g.name) })
 }
 
-// specs parses the options of a program.
-func specs(text string) map[string]option {
+// tables holds the parsed options of programs, by a tableKey. Each is parsed at its
+// first use.
+var tables sync.Map
+
+type tableKey struct {
+	options string
+	single  bool
+}
+
+// table returns the options of the program by their names.
+func (p *program) table() map[string]option {
+	key := tableKey{p.options, p.single}
+	if t, ok := tables.Load(key); ok {
+		return t.(map[string]option)
+	}
 	out := map[string]option{}
-	for s := range strings.FieldsSeq(text) {
+	for s := range strings.FieldsSeq(p.options) {
 		var o option
 		if name, long, ok := strings.Cut(s, "=--"); ok {
 			s, o.long = name+"=", "--"+long
@@ -103,7 +116,7 @@ func specs(text string) map[string]option {
 		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
 			o.value, s = last, s[:len(s)-1]
 		}
-		if strings.HasPrefix(s, "--") || len(s) == 2 {
+		if p.single || strings.HasPrefix(s, "--") || len(s) == 2 {
 			out[s] = o
 			continue
 		}
@@ -111,6 +124,7 @@ func specs(text string) map[string]option {
 			out["-"+string(c)] = o
 		}
 	}
+	tables.Store(key, out)
 	return out
 }
 
@@ -118,10 +132,7 @@ var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // parse places the words by the options of the program.
 func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error) {
-	s := scanner{table: specs(p.options), program: p, dirs: b.dirs}
-	if p.single {
-		s.table = singleSpecs(p.options)
-	}
+	s := scanner{program: p, options: p.table(), dirs: b.dirs}
 	for s.words = words; len(s.words) > 0; {
 		w := s.words[0]
 		s.words = s.words[1:]
@@ -151,34 +162,21 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 // quotes it, so that it stays the option that it looks like.
 var optionValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--[a-z-]+=`) })
 
-// singleSpecs parses options that have one dash and more than one letter.
-func singleSpecs(text string) map[string]option {
-	out := map[string]option{}
-	for s := range strings.FieldsSeq(text) {
-		var o option
-		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
-			o.value, s = last, s[:len(s)-1]
-		}
-		out[s] = o
-	}
-	return out
-}
-
 type scanner struct {
-	*program
-	table map[string]option
-	dirs  []string
-	words []Word // still to be placed
-	ended bool   // "--" was there
-	out   parsedOptions
-	files []File
+	program *program
+	options map[string]option
+	dirs    []string
+	words   []Word // still to be placed
+	ended   bool   // "--" was there
+	out     parsedOptions
+	files   []File
 }
 
 // option places one word that begins with a dash.
 func (s *scanner) option(text string) error {
-	if strings.HasPrefix(text, "--") || s.single {
+	if strings.HasPrefix(text, "--") || s.program.single {
 		name, value, glued := strings.Cut(text, "=")
-		o, ok := s.table[name]
+		o, ok := s.options[name]
 		switch {
 		case !ok:
 			return fmt.Errorf("the option %s is not known to only read", name)
@@ -192,13 +190,13 @@ func (s *scanner) option(text string) error {
 		}
 		return s.next(name, o)
 	}
-	if _, ok := s.table["-#"]; ok && strings.Trim(text[1:], "0123456789") == "" {
+	if _, ok := s.options["-#"]; ok && strings.Trim(text[1:], "0123456789") == "" {
 		s.add(given{name: text})
 		return nil
 	}
 	for i, c := range text[1:] {
 		name := "-" + string(c)
-		o, ok := s.table[name]
+		o, ok := s.options[name]
 		rest := text[1+i+len(string(c)):]
 		switch {
 		case !ok:
@@ -231,7 +229,7 @@ func (s *scanner) set(name string, o option, value string) error {
 	switch {
 	case o.value == '#' && !number().MatchString(value):
 		return fmt.Errorf("the value of the option %s is not a number", name)
-	case o.value != '#' && strings.HasPrefix(value, "-") && (s.own && o.long == "" || value == "--" || o.value == ':'):
+	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.own && o.long == "" || value == "--" || o.value == ':'):
 		return fmt.Errorf("the value of the option %s begins with -", name)
 	case o.value == ':' && value == "":
 		return fmt.Errorf("the value of the option %s is empty", name)
@@ -254,7 +252,7 @@ func (p *program) print(g given) []string {
 		return []string{quote(g.name)}
 	case strings.HasPrefix(g.name, "--"):
 		return []string{quote(g.name + "=" + g.value)}
-	case specs(p.options)[g.name].value == '?':
+	case p.table()[g.name].value == '?':
 		return []string{quote(g.name + g.value)}
 	}
 	return []string{g.name, quote(g.value)}

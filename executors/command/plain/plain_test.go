@@ -158,11 +158,7 @@ func TestAllow(t *testing.T) {
 // own options.
 func TestTable(t *testing.T) {
 	check := func(name string, p *program) {
-		table := specs(p.options)
-		if p.single {
-			table = singleSpecs(p.options)
-		}
-		for option := range table {
+		for option := range p.table() {
 			if p.single || strings.HasPrefix(option, "--") || option == "-#" {
 				continue
 			}
