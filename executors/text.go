@@ -87,7 +87,7 @@ func wholeLines(head, tail string) (string, string) {
 // RuneOffset is the byte offset of the rune with index n.
 func RuneOffset(s string, n int) int {
 	for i := range s {
-		if n == 0 {
+		if n <= 0 {
 			return i
 		}
 		n--

@@ -230,7 +230,7 @@ func likest(wrong string, names []string) string {
 	w := strings.ToLower(plain.Replace(wrong))
 	best, at := min(2, len(w)/3)+1, ""
 	for _, n := range names {
-		if d := edits(w, strings.ToLower(plain.Replace(n))); d < best {
+		if d := Distance(w, strings.ToLower(plain.Replace(n)), best); d < best {
 			best, at = d, n
 		}
 	}
@@ -266,29 +266,4 @@ func words(name string) []string {
 	}
 	all := strings.FieldsFunc(spaced.String(), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.DeleteFunc(all, func(w string) bool { return len(w) < 3 })
-}
-
-// edits is how many bytes must be put in, taken out or replaced to make b of a.
-func edits(a, b string) int {
-	const long = 64 // no name of ours; a longer one is nobody's slip
-	if len(a) > long || len(b) > long {
-		return long
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -3,6 +3,8 @@ package overflow
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 const (
@@ -57,8 +59,8 @@ func bothEnds(text string, room int, middle func(missing string) string) string 
 // have so many characters together, and which of them is of whole lines.
 func ends(text string, room int) (h, t int, hWhole, tWhole bool) {
 	head := min(max(room/2, errorBlock(text)), room*3/4)
-	h, hWhole = headEnd(text, runeOffset(text, head))
-	t, tWhole = tailStart(text, h+runeOffset(text[h:], utf8.RuneCountInString(text[h:])-(room-head)))
+	h, hWhole = headEnd(text, executors.RuneOffset(text, head))
+	t, tWhole = tailStart(text, h+executors.RuneOffset(text[h:], utf8.RuneCountInString(text[h:])-(room-head)))
 	return h, t, hWhole, tWhole
 }
 
@@ -98,18 +100,4 @@ func tailStart(text string, at int) (start int, whole bool) {
 		return at + i, true
 	}
 	return at, false
-}
-
-// runeOffset is the number of bytes of the first n runes of s.
-func runeOffset(s string, n int) int {
-	if n <= 0 {
-		return 0
-	}
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // place is where a text was kept.
@@ -58,7 +60,7 @@ func (k kept) reference(most int64) string {
 	}
 	if k.bytes < k.size {
 		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest is gone: tools.overflow.max_overflow_bytes is %s]",
-			mebibytes(k.size), lines, mebibytes(k.bytes), Name, prefix, k.id, until, grouped(most))
+			mebibytes(k.size), lines, mebibytes(k.bytes), Name, prefix, k.id, until, executors.Grouped(most))
 	}
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, prefix, k.id, until)
 }
@@ -147,14 +149,5 @@ func counted[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return grouped(int64(n)) + " " + noun + "s"
-}
-
-// grouped writes 1234567 as 1,234,567.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return executors.Grouped(int64(n)) + " " + noun + "s"
 }

@@ -217,7 +217,7 @@ func TestTooLarge(t *testing.T) {
 			o := small()
 			o.Config.MaxOverflowBytes = tt.max
 			got := lastLine(o.Shorten(t.Context(), "s", tt.text))
-			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got, "; the rest is gone: tools.overflow.max_overflow_bytes is "+grouped(tt.max)+"]") {
+			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got, "; the rest is gone: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			if diff := cmp.Diff(tt.kept, all(t, o, "s", got)); diff != "" {
