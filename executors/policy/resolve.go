@@ -115,6 +115,9 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 		if err != nil {
 			ok = true
 		}
+		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") {
+			ok = false // a shell wants the dot spelled out
+		}
 		link := e.Type()&fs.ModeSymlink != 0
 		if f.plain && ok && !link && len(rest) == 0 {
 			f.found = append(f.found, filepath.Join(dir, e.Name()))
