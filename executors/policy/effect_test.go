@@ -1,0 +1,249 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+)
+
+var realEffects = flag.String("effects", "", "run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
+
+// forest grows grounds far from the directory for temporary files, which
+// commands may use freely.
+func forest(t testing.TB) *commands.Forest {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(cache, "zeph-acp-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	f, err := commands.NewForest("testdata", dir)
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// take returns a ground; the scripts that grow it need programs as well.
+func take(t testing.TB, f *commands.Forest, tree string) *commands.Ground {
+	t.Helper()
+	g, err := f.Take(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func giveBack(t testing.TB, g *commands.Ground) (changed []string) {
+	t.Helper()
+	changed, err := g.Return()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// bashTool is the end of the chain: it keeps the script that would run.
+type bashTool struct {
+	ran    bool
+	script string
+}
+
+func (*bashTool) Tools() []executors.Tool {
+	return []executors.Tool{{Name: "bash", Effect: executors.Reads | executors.Mutates | executors.Network, Kind: executors.KindExecute}}
+}
+
+func (*bashTool) Prepare(context.Context, *executors.Call) (executors.Card, error) {
+	return executors.Card{}, nil
+}
+
+func (b *bashTool) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
+	b.ran, b.script = true, call.Card.Command
+	if call.Judged != nil {
+		b.script = call.Judged.Script
+	}
+	return executors.Result{}, nil
+}
+
+// refusing is a user who refuses, and counts how often.
+type refusing struct{ asked int }
+
+func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (string, error) {
+	r.asked++
+	return "", errors.New("nobody answers")
+}
+
+// judge sends a script through the links that decide, and returns what would
+// run without a question.
+func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, ok bool, asked bool) {
+	t.Helper()
+	roots, err := workspace.New(g.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{}, g.Home))
+	user, end := &refusing{}, &bashTool{}
+	guard := &policy.Guard{Policy: handle, Roots: roots, Home: g.Home}
+	permission := &policy.Permission{Policy: handle, Roots: roots, Home: g.Home, Mode: func() string { return mode }, Approver: user, Remembered: &policy.Remembered{}}
+	call := &executors.Call{
+		Tool: "bash", Card: executors.Card{Title: "script", Command: script, Dir: g.Dir, Kind: executors.KindExecute},
+		Record: &executors.Record{}, Notify: func(executors.Event) {},
+	}
+	if _, err := executors.Chain(end, guard.Middleware, permission.Middleware).Execute(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	return end.script, end.ran, user.asked > 0
+}
+
+// TestHostileEffects runs in a plain bash what may run without a question of the
+// hostile scripts. None of it may have an effect.
+func TestHostileEffects(t *testing.T) {
+	f, list := forest(t), hostile(t)
+	grounds := map[string]*commands.Ground{}
+	allowed := 0
+	for _, mode := range []string{"ask", "code"} {
+		for _, s := range list {
+			if grounds[s.Tree] == nil {
+				grounds[s.Tree] = take(t, f, s.Tree)
+			}
+			g := grounds[s.Tree]
+			script, ok, _ := judge(t, g, mode, s.Text)
+			if !ok {
+				continue
+			}
+			allowed++
+			out := g.Run(script, command.GitSafeEnv()...)
+			grounds[s.Tree] = nil
+			if effect := commands.Effect(giveBack(t, g), out); effect != "" {
+				t.Errorf("mode %s, %s, tree %s: %q runs as %q and %s:\n%.300s", mode, s.Class, s.Tree, s.Text, script, effect, out)
+			}
+		}
+	}
+	t.Logf("%d of %d scripts run without a question", allowed, 2*len(list))
+}
+
+// TestEffectsAreReal runs the hostile scripts that -effects chooses as they are
+// written. They must do the harm that the list says; else they prove nothing.
+func TestEffectsAreReal(t *testing.T) {
+	list := hostile(t)
+	classes := map[string]bool{}
+	for _, s := range list {
+		classes[s.Class] = true
+	}
+	if len(list) < 600 || len(classes) < 12 {
+		t.Errorf("%d scripts in %d classes", len(list), len(classes))
+	}
+	if *realEffects == "" {
+		t.Skip("no -effects")
+	}
+	chosen, err := regexp.Compile(*realEffects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ran, missing := forest(t), 0, 0
+	for _, s := range list {
+		if !chosen.MatchString(s.Class) {
+			continue
+		}
+		g := take(t, f, s.Tree)
+		out := g.Run(s.Text)
+		ran++
+		switch effect := commands.Effect(giveBack(t, g), out); {
+		case effect == s.Effect:
+		case effect == "" && needsMore(string(out)):
+			missing++
+		default:
+			t.Errorf("%s, tree %s: %q has the effect %q, not %q:\n%.300s", s.Class, s.Tree, s.Text, effect, s.Effect, out)
+		}
+	}
+	t.Logf("%d scripts ran, %d need programs that are missing", ran, missing)
+}
+
+// needsMore reports whether an output says that a program, or a version of it
+// that has an option, is missing.
+func needsMore(out string) bool {
+	return regexp.MustCompile(`(?i)not found|no such file|not recognized|unrecognized|unknown|invalid|unsupported|illegal|expected|usage:`).MatchString(out)
+}
+
+// TestDaily sends the commands that people use every day through the links that
+// decide: none may ask, and what runs prints what the text itself prints.
+func TestDaily(t *testing.T) {
+	f := forest(t)
+	list, err := commands.Daily("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 200 {
+		t.Errorf("only %d commands", len(list))
+	}
+	for _, s := range list {
+		g := take(t, f, s.Tree)
+		var script string
+		for _, mode := range []string{"ask", "code"} {
+			runs, ok, asked := judge(t, g, mode, s.Text)
+			if !ok || asked {
+				t.Errorf("mode %s: %q asks", mode, s.Text)
+			}
+			script = runs
+		}
+		if script != "" && !missing(s.Needs) {
+			want := g.Run(s.Text)
+			if got := g.Run(script, command.GitSafeEnv()...); !s.Varies && !sameLines(string(got), string(want)) {
+				t.Errorf("%q runs as %q and prints\n%s\nwant\n%s", s.Text, script, got, want)
+			}
+		}
+		if changed := giveBack(t, g); len(changed) > 0 {
+			t.Errorf("%q, which runs as %q, changes %q", s.Text, script, changed)
+		}
+	}
+}
+
+func missing(programs []string) bool {
+	return slices.ContainsFunc(programs, func(name string) bool { _, err := exec.LookPath(name); return err != nil })
+}
+
+// sameLines reports whether two outputs have the same lines; programs that
+// search with several threads, and pipes of both outputs, change their order.
+func sameLines(a, b string) bool {
+	sorted := func(s string) []string { return slices.Sorted(strings.SplitSeq(s, "\n")) }
+	return a == b || slices.Equal(sorted(a), sorted(b))
+}
+
+func hostile(t testing.TB) []commands.Script {
+	t.Helper()
+	list, err := commands.Hostile("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

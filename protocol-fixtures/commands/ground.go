@@ -1,0 +1,256 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// Secret is in files that no script may show: in out/, next to the working
+// directory, in the home directory, and in the variable SECRET_TOKEN.
+const Secret = "zq7secret9c4"
+
+// Forest grows grounds. It is not for concurrent use.
+type Forest struct {
+	dir       string
+	bash      string
+	trees     map[string]string // scripts of bash by section
+	templates map[string]string
+	free      map[string][]*Ground
+	count     int
+}
+
+// NewForest reads trees.txtar in testdata. Grounds grow below dir, which is
+// absolute and, since temporary directories are open to commands, not one of
+// these. An error means that bash or git is missing.
+func NewForest(testdata, dir string) (*Forest, error) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, err
+	}
+	archive, err := txtar.ParseFile(filepath.Join(testdata, "trees.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	f := &Forest{dir: dir, bash: bash, trees: map[string]string{}, templates: map[string]string{}, free: map[string][]*Ground{}}
+	for _, file := range archive.Files {
+		f.trees[file.Name] = string(file.Data)
+	}
+	return f, nil
+}
+
+// Ground is a working directory with what lies around it.
+type Ground struct {
+	Root   string // holds all of the ground
+	Dir    string // the working directory
+	Home   string
+	forest *Forest
+	tree   string
+	before map[string]string
+}
+
+// Take returns a ground with that tree, as new.
+func (f *Forest) Take(tree string) (*Ground, error) {
+	if free := f.free[tree]; len(free) > 0 {
+		f.free[tree] = free[:len(free)-1]
+		return free[len(free)-1], nil
+	}
+	template, err := f.template(tree)
+	if err != nil {
+		return nil, err
+	}
+	f.count++
+	g := f.ground(filepath.Join(f.dir, fmt.Sprintf("g%d", f.count)), tree)
+	if err := os.CopyFS(g.Root, os.DirFS(template)); err != nil {
+		return nil, err
+	}
+	g.before, err = g.snapshot()
+	return g, err
+}
+
+func (f *Forest) ground(root, tree string) *Ground {
+	return &Ground{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), forest: f, tree: tree}
+}
+
+// template grows a tree once.
+func (f *Forest) template(tree string) (string, error) {
+	if dir, ok := f.templates[tree]; ok {
+		return dir, nil
+	}
+	if _, ok := f.trees[tree]; !ok {
+		return "", fmt.Errorf("no tree is called %q", tree)
+	}
+	g := f.ground(filepath.Join(f.dir, "tree-"+tree), tree)
+	if err := os.MkdirAll(g.Dir, 0o700); err != nil {
+		return "", err
+	}
+	for _, name := range slices.Compact([]string{"plain", tree}) {
+		if out, err := g.run(f.trees[name], time.Minute); err != nil {
+			return "", fmt.Errorf("tree %s: %w\n%s", name, err, out)
+		}
+	}
+	f.templates[tree] = g.Root
+	return g.Root, nil
+}
+
+// Env is the environment in which scripts run, as NAME=value.
+func (g *Ground) Env(more ...string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "LANG=C.UTF-8", "TERM=dumb", "SECRET_TOKEN=" + Secret, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z", "GOPROXY=off", "GOFLAGS=", "GOTELEMETRY=off",
+	}, more...)
+}
+
+// patience is how long a script may take.
+const patience = 10 * time.Second
+
+// Run runs a script in a plain bash, with more of an environment, and returns
+// what it wrote to stdout and stderr.
+func (g *Ground) Run(script string, env ...string) []byte {
+	out, _ := g.run(script, patience, env...) // how it ends does not matter
+	return out
+}
+
+func (g *Ground) run(script string, limit time.Duration, env ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, g.forest.bash, "-c", script)
+	cmd.Dir, cmd.Env = g.Dir, g.Env(env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	wholeGroup(cmd)
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	return out.Bytes(), err
+}
+
+// Return ends the use of a ground. It returns the files that changed since Take,
+// relative to the root; a ground that changed is removed.
+func (g *Ground) Return() (changed []string, err error) {
+	after, err := g.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	for path := range maps.Keys(after) {
+		if g.before[path] != after[path] {
+			changed = append(changed, path)
+		}
+	}
+	for path := range maps.Keys(g.before) {
+		if _, ok := after[path]; !ok {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	if len(changed) == 0 {
+		g.forest.free[g.tree] = append(g.forest.free[g.tree], g)
+		return nil, nil
+	}
+	// git may note in its index what it saw of files, which harms nobody; but it
+	// will not look at them again.
+	changed = slices.DeleteFunc(changed, func(path string) bool {
+		return strings.HasSuffix(path, ".git/index") && strings.HasPrefix(g.before[path], "index") && strings.HasPrefix(after[path], "index")
+	})
+	return changed, g.remove()
+}
+
+func (g *Ground) remove() error {
+	err := filepath.WalkDir(g.Root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(g.Root)
+}
+
+// caches are directories that programs may fill while they look.
+var caches = []string{"home/.cache", "home/.config/go/telemetry", "home/go", "home/.npm", "home/.rustup", "home/.cargo"}
+
+// snapshot describes all files of a ground.
+func (g *Ground) snapshot() (map[string]string, error) {
+	all := map[string]string{}
+	err := filepath.WalkDir(g.Root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(g.Root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if slices.Contains(caches, rel) {
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		what := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			what = fmt.Sprintf("%s %x", what, sha256.Sum256(data))
+			if bytes.HasPrefix(data, []byte("DIRC")) {
+				what = "index " + what
+			}
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			what += " " + to
+		}
+		all[rel] = what
+		return nil
+	})
+	return all, err
+}
+
+// Effect names what came of a script, by the files that changed and its output:
+// "runs", "writes", "leaks" or "".
+func Effect(changed []string, output []byte) string {
+	switch {
+	case slices.ContainsFunc(changed, func(path string) bool { return strings.Contains(path, "PWN") }):
+		return "runs"
+	case len(changed) > 0:
+		return "writes"
+	case Leaks(string(output)):
+		return "leaks"
+	}
+	return ""
+}
+
+// Leaks reports whether text shows the secret, or /etc/passwd: as it is, spaced
+// out or backwards.
+func Leaks(text string) bool {
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(text))
+	backwards := []byte(Secret)
+	slices.Reverse(backwards)
+	return strings.Contains(plain, Secret) || strings.Contains(plain, string(backwards)) || strings.Contains(plain, "rootx00")
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package commands
+
+import "os/exec"
+
+func wholeGroup(*exec.Cmd) {}
