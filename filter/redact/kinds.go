@@ -46,23 +46,23 @@ type Credential struct {
 
 // Credentials are 17 kinds in 6 categories, and the user's own patterns.
 var Credentials = [secretKinds]Credential{
-	privateKey:    {"private keys", "private key", "PEM blocks of private keys, line by line, also with \\n for line ends, encoded in Base64, or cut at either end; PuTTY, PGP, age and JWK keys"},
-	awsKey:        {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters beside one, X-Amz-Signature="},
+	privateKey:    {"private keys", "private key", "PEM blocks, also with \\n for line ends, in Base64, or truncated; PuTTY, PGP, age and JWK keys"},
+	awsKey:        {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters near one, X-Amz-Signature="},
 	googleKey:     {"cloud", "google key", "AIza..., GOCSPX-..., ya29...."},
 	azureKey:      {"cloud", "azure key", "AccountKey=, SharedAccessKey=, the sig= of a shared access URL, client secrets with Q~"},
 	cloudToken:    {"cloud", "cloud token", "DigitalOcean, Vault, Terraform Cloud, Doppler, Tailscale, Fly, Pulumi, Supabase, Netlify, PlanetScale, Heroku"},
 	githubToken:   {"forges and registries", "github token", "ghp_, gho_, ghu_, ghs_, ghr_, github_pat_"},
 	gitlabToken:   {"forges and registries", "gitlab token", "glpat-, gldt-, glrt-, glcbt-, glptt-, glft-, glsoat-, glagent-"},
 	npmToken:      {"forges and registries", "npm token", "npm_..., _authToken="},
-	registryToken: {"forges and registries", "registry token", "pypi-, dckr_pat_, rubygems_, CircleCI, Buildkite, Atlassian, Bitbucket; logins of Docker in Base64"},
+	registryToken: {"forges and registries", "registry token", "pypi-, dckr_pat_, rubygems_, CircleCI, Buildkite, Atlassian, Bitbucket; Docker logins in Base64"},
 	aiKey:         {"services", "ai key", "sk-..., sk-proj-, sk-ant-, sk-or-, hf_, gsk_, xai-, r8_, pplx-, nvapi-, tvly-"},
-	chatToken:     {"services", "chat token", "Slack xoxb- and its like, xapp-, webhooks of Slack, Discord and Teams, Discord and Telegram bots"},
+	chatToken:     {"services", "chat token", "Slack xoxb- and similar, xapp-; webhooks of Slack, Discord and Teams; Discord and Telegram bots"},
 	paymentKey:    {"services", "payment key", "Stripe sk_live_, rk_live_, whsec_; Shopify, Square"},
 	serviceKey:    {"services", "service key", "SendGrid, Mailgun, Mailchimp, Brevo, Twilio, Sentry, Grafana, New Relic, Linear, Notion, Figma, Postman, HubSpot, Airtable"},
-	sessionToken:  {"sessions", "session token", "JSON web tokens, cookies with the name of a session"},
+	sessionToken:  {"sessions", "session token", "JSON web tokens, session cookies"},
 	authorization: {"sessions", "authorization", "Authorization: Bearer, Basic and others"},
 	urlPassword:   {"passwords", "url password", "scheme://user:password@host, also encoded in Base64"},
-	namedSecret:   {"passwords", "secret", "what is assigned to a name of a password, secret, token or key: password=, \"apiKey\": \"...\", --token ..., X-Api-Key:, <password>, Password=...; of connection strings, .netrc, .pgpass, curl -u; hashes of passwords"},
+	namedSecret:   {"passwords", "secret", "values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token ..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass, curl -u; password hashes"},
 	extra:         {"of the user's own", "extra pattern", "extra_patterns"},
 }
 
