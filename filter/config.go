@@ -43,7 +43,7 @@ func Defaults() Config {
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if n := len(c.Security.ExtraPatterns); n > maxExtra {
-		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns, and %d is the most", n, maxExtra)
+		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns; the limit is %d", n, maxExtra)
 	}
 	for i, expr := range c.Security.ExtraPatterns {
 		if _, err := redact.CheckPattern(expr); err != nil {

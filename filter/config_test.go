@@ -14,7 +14,7 @@ func TestConfig(t *testing.T) {
 	c := Defaults()
 	c.Security.ExtraPatterns = []string{"corp-[0-9]{8}", "(", strings.Repeat("x", 513), "x*"}
 	wrong := c.Validate()
-	for i, want := range []string{"", "no regular expression", "513 characters", "matches a text"} {
+	for i, want := range []string{"", "not a regular expression", "513 characters", "matches the empty text"} {
 		key := "security.extra_patterns[" + string(rune('0'+i)) + "]"
 		if got := wrong[key]; want == "" != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", key, got, want)

@@ -174,7 +174,7 @@ func (l link) unfiltered(res *executors.Result, err error) {
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
 	res.Full = nil
-	res.Text = executors.JoinLines(text, redact.Warning(found), fmt.Sprintf("[the output could not be filtered, and is not kept: %v]", err))
+	res.Text = executors.JoinLines(text, redact.Warning(found), fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
 	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 

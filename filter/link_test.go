@@ -406,7 +406,7 @@ func TestLinkWithoutTheFullText(t *testing.T) {
 	full.Close()
 	res := executors.Result{Text: noise(2) + fakeKey, Full: full, Output: &executors.Output{}}
 	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
-	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered, and is not kept: "
+	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: "
 	if err != nil || got.Full != nil || !strings.HasPrefix(got.Text, want) {
 		t.Errorf("%q, %v", got.Text, err)
 	}

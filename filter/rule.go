@@ -151,9 +151,9 @@ func readFile(path string) ([]written, []string) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = errors.New("it is no file")
+		err = errors.New("it is not a regular file")
 	case info.Size() > maxFile:
-		err = fmt.Errorf("it has %d bytes, and %d is the most", info.Size(), maxFile)
+		err = fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxFile)
 	default:
 		text, err = os.ReadFile(path)
 	}
@@ -192,7 +192,7 @@ func read(name string, text []byte) (rules []written, warnings []string) {
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: %v", name, w.Name, err))
 		case seen[w.Name]:
-			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: there is another of its name before", name, w.Name))
+			warnings = append(warnings, fmt.Sprintf("%s: rule %q is left out: an earlier rule has the same name", name, w.Name))
 		default:
 			seen[w.Name] = true
 			rules = append(rules, w)
@@ -226,7 +226,7 @@ func (w written) compile() (rule, error) {
 	kind, _ := w.Strategy["type"].(string)
 	build, ok := strategies[kind]
 	if !ok {
-		return rule{}, fmt.Errorf("strategy: there is no type %q (known: %s)", kind, strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
+		return rule{}, fmt.Errorf("strategy: unknown type %q (known: %s)", kind, strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
 	}
 	parameters := maps.Clone(w.Strategy)
 	delete(parameters, "type")
@@ -245,7 +245,7 @@ func compileMatch(table map[string]any) (match, error) {
 	for key, v := range table {
 		body, ok := v.(string)
 		if !ok || strings.TrimSpace(body) == "" {
-			return m, fmt.Errorf("match.%s: want a text", key)
+			return m, fmt.Errorf("match.%s: want a string", key)
 		}
 		switch key {
 		case "exact":
@@ -259,7 +259,7 @@ func compileMatch(table map[string]any) (match, error) {
 			}
 			m.regex = p
 		default:
-			return m, fmt.Errorf("match: there is no %q (known: exact, prefix, regex)", key)
+			return m, fmt.Errorf("match: unknown key %q (known: exact, prefix, regex)", key)
 		}
 	}
 	return m, nil

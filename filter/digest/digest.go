@@ -146,7 +146,7 @@ func (c digestParams) compile() (*digest, error) {
 	for _, b := range c.Blocks {
 		begin, err := text.Compile(b.Begin)
 		if err == nil && b.End == "" {
-			err = errors.New("there is no end")
+			err = errors.New("end is missing")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("blocks: %w", err)

@@ -56,7 +56,7 @@ func TestParameters(t *testing.T) {
 		"build_steps": {``: "empty"},
 		"terraform":   {``: "empty"},
 		"gh_log":      {``: "empty"},
-		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `no "rows"`},
+		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `unknown key "rows"`},
 	} {
 		for parameters, want := range tt {
 			if _, err := strategytest.Build(Strategies[kind], parameters); err == nil || !strings.Contains(err.Error(), want) {

@@ -76,7 +76,7 @@ func TestGitStatusHuge(t *testing.T) {
 
 func TestGitParameters(t *testing.T) {
 	for kind, tt := range map[string]map[string]string{
-		"git_status": {`max_changed = 0`: "max_changed", `max = 1`: `no "max"`},
+		"git_status": {`max_changed = 0`: "max_changed", `max = 1`: `unknown key "max"`},
 		"git_diff":   {`max_diff_lines = 0`: "max_diff_lines", `context = -1`: "context", `generated = ["["]`: "generated"},
 		"git_log":    {`max_commits = 0`: "max_commits", `max_bodies = -1`: "max_bodies"},
 	} {

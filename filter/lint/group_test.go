@@ -94,7 +94,7 @@ func TestNoteThenRule(t *testing.T) {
 func TestGroupByRuleParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`location_pattern = "x"`: "belong together", `location_pattern = "x", rule_pattern = "y"`: "has no group", `location_pattern = "(", rule_pattern = "(y)"`: "location_pattern",
-		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `no "rule"`,
+		`noise = ["("]`: "noise", `echo = ["("]`: "echo", `table = ["("]`: "table", `program_pattern = "("`: "program_pattern", `table_rows = 1`: "table_rows", `max_errors = -1`: "max_errors", `rule = "x"`: `unknown key "rule"`,
 	} {
 		if _, err := strategytest.Build(Strategies["group_by_rule"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)

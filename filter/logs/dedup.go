@@ -74,9 +74,9 @@ func newSubstitute(v any) (r substitute, err error) {
 			text, isText := value.(string)
 			switch {
 			case key != "pattern" && key != "replacement":
-				return r, fmt.Errorf("there is no %q (known: pattern, replacement)", key)
+				return r, fmt.Errorf("unknown key %q (known: pattern, replacement)", key)
 			case !isText:
-				return r, fmt.Errorf("%s: want a text", key)
+				return r, fmt.Errorf("%s: want a string", key)
 			case key == "replacement":
 				by = text
 			}

@@ -146,9 +146,9 @@ func TestDedupParameters(t *testing.T) {
 		`normalize_patterns = [1]`:                                     "normalize_patterns",
 		`normalize_patterns = [{ replacement = "x" }]`:                 "pattern",
 		`normalize_patterns = [{ pattern = "x", replacement = "$1" }]`: "$$",
-		`normalize_patterns = [{ pattern = "x", with = "y" }]`:         `no "with"`,
+		`normalize_patterns = [{ pattern = "x", with = "y" }]`:         `unknown key "with"`,
 		`normalize_patterns = ["` + strings.Repeat("x", 513) + `"]`:    "513",
-		`max = 3`:    `no "max"`,
+		`max = 3`:    `unknown key "max"`,
 		`only = "("`: "only",
 	} {
 		if _, err := strategytest.Build(Strategies["dedup"], parameters); err == nil || !strings.Contains(err.Error(), want) {

@@ -26,7 +26,7 @@ import (
 // and the user's own patterns. It is safe for concurrent use and must not be
 // copied.
 //
-// Why no regular expressions? Seventeen of them on every line cost more than
+// Why not a regular expressions? Seventeen of them on every line cost more than
 // the rest of a filter. One pass over a line stops only at the few bytes that a
 // credential must have, and looks around from there.
 type Scanner struct {
@@ -58,7 +58,7 @@ func CheckPattern(expr string) (*text.Pattern, error) {
 		return nil, err
 	}
 	if p.Regexp.MatchString("") {
-		return nil, fmt.Errorf("the pattern %q matches a text in which nothing is", expr)
+		return nil, fmt.Errorf("the pattern %q matches the empty text", expr)
 	}
 	return p, nil
 }

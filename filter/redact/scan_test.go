@@ -376,8 +376,8 @@ func TestMask(t *testing.T) {
 
 func TestNewScanner(t *testing.T) {
 	for expr, want := range map[string]string{
-		"(":                      "no regular expression",
-		"a*":                     "matches a text in which nothing is",
+		"(":                      "not a regular expression",
+		"a*":                     "matches the empty text",
 		strings.Repeat("é", 513): "513 characters",
 	} {
 		if _, err := NewScanner([]string{"x", expr}); err == nil || !strings.Contains(err.Error(), want) {

@@ -78,7 +78,7 @@ func (p Params) Decode(into any) error {
 func Strict(text []byte, into any) error {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		return fmt.Errorf("there is no %q", strings.Join(strict.Errors[0].Key(), "."))
+		return fmt.Errorf("unknown key %q", strings.Join(strict.Errors[0].Key(), "."))
 	}
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		return fmt.Errorf("%s: %w", strings.Join(e.Key(), "."), err)

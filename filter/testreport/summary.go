@@ -42,7 +42,7 @@ func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	case c.Format == "auto":
 		c.Format = ""
 	case testFormatNamed(c.Format) == nil:
-		return nil, fmt.Errorf("there is no format %q (known: auto, %s)", c.Format, strings.Join(testFormatNames(), ", "))
+		return nil, fmt.Errorf("unknown format %q (known: auto, %s)", c.Format, strings.Join(testFormatNames(), ", "))
 	}
 	return testSummary{format: c.Format, max: c.MaxFailures, trace: c.Trace}, nil
 }

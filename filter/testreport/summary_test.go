@@ -243,7 +243,7 @@ func defaultTo(s, otherwise string) string {
 
 func TestTestSummaryParameters(t *testing.T) {
 	for parameters, want := range map[string]string{
-		`max_failures = 0`: "max_failures", `truncate_stack_trace = 1`: "truncate_stack_trace", `format = "x"`: `no format "x" (known: auto, cargo, go`, `max = 1`: `no "max"`,
+		`max_failures = 0`: "max_failures", `truncate_stack_trace = 1`: "truncate_stack_trace", `format = "x"`: `unknown format "x" (known: auto, cargo, go`, `max = 1`: `unknown key "max"`,
 	} {
 		if _, err := strategytest.Build(Strategies["test_summary"], parameters); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", parameters, err, want)

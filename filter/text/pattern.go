@@ -25,15 +25,15 @@ type Pattern struct {
 // Compile compiles an expression. The error says what is wrong with it.
 func Compile(expr string) (*Pattern, error) {
 	if n := len([]rune(expr)); n > maxPattern {
-		return nil, fmt.Errorf("the pattern has %d characters, and %d is the most", n, maxPattern)
+		return nil, fmt.Errorf("the pattern has %d characters; the limit is %d", n, maxPattern)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, fmt.Errorf("the pattern %q is no regular expression: %w", expr, err)
+		return nil, fmt.Errorf("the pattern %q is not a regular expression: %w", expr, err)
 	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("the pattern %q is no regular expression: %w", expr, err)
+		return nil, fmt.Errorf("the pattern %q is not a regular expression: %w", expr, err)
 	}
 	p := &Pattern{Regexp: re, tree: tree.Simplify()}
 	if strings.Contains(expr, "{") { // only repetitions are larger than they look

@@ -44,7 +44,7 @@ func TestPattern(t *testing.T) {
 			}
 		}
 	}
-	for expr, want := range map[string]string{"(": "no regular expression", strings.Repeat("é", 513): "513 characters"} {
+	for expr, want := range map[string]string{"(": "not a regular expression", strings.Repeat("é", 513): "513 characters"} {
 		if _, err := Compile(expr); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v", expr, err)
 		}
