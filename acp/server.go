@@ -39,7 +39,8 @@ import (
 const Version = 1
 
 // drain is how long Serve waits at its end for turns to stop, and then again
-// for the last frames to be written: together within the 2 seconds of DESIGN 7.
+// for the last frames to be written. An editor that closed its end expects the
+// process to be gone within 2 seconds.
 const drain = 900 * time.Millisecond
 
 // Server serves one connection.

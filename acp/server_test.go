@@ -28,7 +28,8 @@ func canonical(t testing.TB, line string) any {
 
 const alive = `{"jsonrpc":"2.0","id":"alive","method":"authenticate","params":{"methodId":"api-key"}}`
 
-// Each line is answered as JSON-RPC and DESIGN 7 say, and the server lives on.
+// Each line gets the answer that JSON-RPC and docs/decisions.md state, and the
+// server lives on.
 func TestFrames(t *testing.T) {
 	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message a line is expected"}}`
 	invalid := func(why string) string {

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
-// importTable is "Who may import whom" of the house style: the first row whose
-// pattern fits a package tells what of ours it may import. Patterns are those of
-// path.Match, relative to the module; "x/..." is x and all below it.
+// importTable says which packages of the module a package may import: those of
+// the first row whose pattern fits it. Patterns are those of path.Match, relative
+// to the module; "x/..." is x and every package below it.
 var importTable = []struct {
 	packages string
 	may      []string

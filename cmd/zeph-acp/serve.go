@@ -70,8 +70,8 @@ func serve(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-// closing is how long the database is waited for at the end, beside what the
-// server waits for turns and frames: together within the 2 seconds of DESIGN 7.
+// closing is how long the end waits for the database, after the server waited
+// for turns and frames. Both fit into the 2 seconds in which the process must end.
 const closing = 200 * time.Millisecond
 
 // closeApp ends what still runs in the background, however stubborn it is, and

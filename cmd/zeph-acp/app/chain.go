@@ -26,9 +26,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
-// chain puts the links of one session around the composite that fits its client.
-// The order is decided here alone: a call that cannot run is refused before anything judges it, gates that deny
-// come before the user is asked, and no "always" gets around a gate.
+// chain puts the links of one session around the composite that fits its
+// client. This is the only place that orders them: a call that cannot run is
+// refused before any link judges it, links that deny come before the question to
+// the user, and no "always" gets around a gate. docs/design.md explains the order.
 func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}

@@ -1,0 +1,125 @@
+package integration
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	fence    = regexp.MustCompile("(?ms)^```.*?^```$")
+	inline   = regexp.MustCompile("`[^`\n]*`")
+	mdLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHead   = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	pageCite = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w-]+\.md)(#[\w-]+)?`)
+)
+
+// TestDocuments fails for a link between documents of the repository that leads
+// nowhere, and for a Go comment that cites a page or section that does not exist.
+func TestDocuments(t *testing.T) {
+	headings := map[string][]string{} // by path relative to the repository
+	pages, sources := repositoryFiles(t)
+	for _, page := range pages {
+		headings[page] = anchors(readText(t, page))
+	}
+	exists := func(page, section string) bool {
+		return section == "" || slices.Contains(headings[page], section)
+	}
+	for _, page := range pages {
+		text := inline.ReplaceAllString(fence.ReplaceAllString(readText(t, page), ""), "")
+		for _, link := range mdLink.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(link[1], "://") || strings.HasPrefix(link[1], "mailto:") {
+				continue
+			}
+			file, section, _ := strings.Cut(link[1], "#")
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			if _, err := os.Stat(filepath.Join("..", target)); err != nil || !exists(target, section) {
+				t.Errorf("%s: the link %s leads nowhere", page, link[1])
+			}
+		}
+	}
+	for _, source := range sources {
+		for _, cite := range pageCite.FindAllStringSubmatch(comments(t, source), -1) {
+			if _, ok := headings[cite[1]]; !ok || !exists(cite[1], strings.TrimPrefix(cite[2], "#")) {
+				t.Errorf("%s: a comment cites %s%s, which does not exist", source, cite[1], cite[2])
+			}
+		}
+	}
+}
+
+// repositoryFiles returns the Markdown pages and the Go files of the repository,
+// relative to its root, without testdata and hidden directories.
+func repositoryFiles(t *testing.T) (pages, sources []string) {
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != ".." && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel("..", path)
+		switch filepath.Ext(name) {
+		case ".md":
+			pages = append(pages, filepath.ToSlash(rel))
+		case ".go":
+			sources = append(sources, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil || len(pages) == 0 || len(sources) == 0 {
+		t.Fatalf("the files of the repository: %d pages, %d sources, %v", len(pages), len(sources), err)
+	}
+	return pages, sources
+}
+
+func readText(t *testing.T, file string) string {
+	text, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// comments returns the comments of a Go file.
+func comments(t *testing.T, source string) string {
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", source), nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, group := range f.Comments {
+		b.WriteString(group.Text() + "\n")
+	}
+	return b.String()
+}
+
+// anchors returns the names that GitHub gives to the headings of a page.
+func anchors(page string) []string {
+	var names []string
+	for _, heading := range mdHead.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		names = append(names, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, heading[1]))
+	}
+	return names
+}
