@@ -3,6 +3,8 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -110,6 +112,35 @@ type noting struct {
 func (n *noting) Execute(ctx context.Context, call *Call) (Result, error) {
 	*n.order = append(*n.order, n.name)
 	return n.Executor.Execute(ctx, call)
+}
+
+func TestShownRaw(t *testing.T) {
+	small := map[string]any{"matches": 3, "<": strings.Repeat("x", 1<<10)}
+	if got := ShownRaw(small); fmt.Sprint(got) != fmt.Sprint(small) {
+		t.Errorf("got %v", got)
+	}
+	for name, raw := range map[string]any{
+		"long text": map[string]any{"stdout": strings.Repeat("é", 1<<20), "exit_code": 0},
+		"long list": map[string]any{"paths": slices.Repeat([]string{strings.Repeat("p", 1<<10)}, 10_000), "exit_code": 0},
+	} {
+		got, err := json.Marshal(ShownRaw(raw))
+		if err != nil || len(got) > maxRaw || !strings.Contains(string(got), `"exit_code":0`) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	for name, raw := range map[string]any{"many members": manyMembers(), "no JSON": func() {}, "nothing": nil} {
+		if got := ShownRaw(raw); got != nil {
+			t.Errorf("%s: got %T", name, got)
+		}
+	}
+}
+
+func manyMembers() map[string]string {
+	m := map[string]string{}
+	for i := range 20_000 {
+		m[fmt.Sprint("member number ", i)] = "x"
+	}
+	return m
 }
 
 func TestShownInput(t *testing.T) {

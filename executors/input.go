@@ -26,6 +26,51 @@ func (c *Call) ShownInput() json.RawMessage {
 	return out
 }
 
+// maxRaw bounds a raw output, in bytes of JSON, and maxItems its lists once it is
+// longer.
+const (
+	maxRaw   = 256 << 10
+	maxItems = 50
+)
+
+// ShownRaw is a raw output for the client, whichever tool it is from: as it is, or
+// with long strings and lists cut. It is nil for one that is too long even so.
+func ShownRaw(raw any) any {
+	if raw == nil {
+		return nil
+	}
+	text, err := json.Marshal(raw)
+	if err == nil && len(text) <= maxRaw {
+		return raw
+	}
+	var v any
+	if err != nil || json.Unmarshal(text, &v) != nil {
+		return nil
+	}
+	v = shorten(few(v))
+	if text, err = json.Marshal(v); err != nil || len(text) > maxRaw {
+		return nil
+	}
+	return v
+}
+
+// few cuts the lists in a JSON value.
+func few(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = few(v[k])
+		}
+	case []any:
+		v = v[:min(len(v), maxItems)]
+		for i := range v {
+			v[i] = few(v[i])
+		}
+		return v
+	}
+	return v
+}
+
 func shorten(v any) any {
 	switch v := v.(type) {
 	case string:

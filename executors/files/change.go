@@ -100,7 +100,10 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 		text += "\n[after writing, the file differs from what was written, as when a client formats on save:]\n" +
 			unified(c.show, c.text, actual)
 	}
-	res := executors.Result{Text: text, Locations: []executors.Location{{Path: c.client, Line: c.line}}}
+	res := executors.Result{
+		Text: text, Locations: []executors.Location{{Path: c.client, Line: c.line}},
+		Raw: rawChange{Path: c.client, Created: c.old == nil, Bytes: len(actual), Line: c.line},
+	}
 	for _, d := range show(c.client, c.old, actual) {
 		res.Content = append(res.Content, executors.Content{Diff: &d})
 	}

@@ -49,12 +49,12 @@ func (t *tools) create(ctx context.Context, call *executors.Call, in createInput
 		return fail(ctx, err)
 	}
 	if exists {
-		return executors.Result{Text: "Directory exists already: " + tg.show}, nil
+		return executors.Result{Text: "Directory exists already: " + tg.show, Raw: rawDirectory{Path: tg.client}}, nil
 	}
 	dir, err := t.roots.Writing().MakeDir(tg.abs)
 	if err != nil {
 		return fail(ctx, t.explain(err, "create", tg))
 	}
 	dir.Close()
-	return executors.Result{Text: "Created directory: " + tg.show}, nil
+	return executors.Result{Text: "Created directory: " + tg.show, Raw: rawDirectory{Path: tg.client, Created: true}}, nil
 }

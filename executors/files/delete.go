@@ -80,7 +80,9 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput
 	if err != nil {
 		return fail(ctx, t.explain(err, "delete", tg))
 	}
-	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.show, &all)}, nil
+	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.show, &all), Raw: rawDeleted{
+		Path: tg.client, Files: all.files, Directories: all.dirs, Bytes: all.bytes,
+	}}, nil
 }
 
 // remove removes name in dir with all that is in it, and never what a symlink

@@ -115,56 +115,79 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	watch := t.watch(s.target, t.ignoring(in.IncludeIgnored))
 	found, notes, err := t.findIn(ctx, s, in, watch)
 	if s.implied && (errors.Is(err, fs.ErrNotExist) || err != nil && !t.isDirectory(s.target)) {
-		found, notes, err = nil, "", nil
+		found, notes, err = foundPaths{}, "", nil
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", s.target))
 	}
-	res := executors.Result{}
+	res := executors.Result{
+		Text: strings.Join(found.shown, "\n"), Locations: found.files.locations,
+		Raw: rawFound{Matches: found.total, Paths: append([]string{}, found.paths...), More: found.total > len(found.shown)},
+	}
 	res.Valid, res.ValidSize = watch.valid()
-	if len(found) == 0 {
-		res.Text = fmt.Sprintf("No files matching: %s%s", oneLine(in.Pattern), notes)
-		return res, nil
+	switch {
+	case found.total == 0:
+		res.Text = "No files matching: " + oneLine(in.Pattern)
+	case found.total > len(found.shown):
+		res.Text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", len(found.shown), found.total)
 	}
-	text := strings.Join(found[:min(len(found), t.cfg.MaxResults)], "\n")
-	if len(found) > t.cfg.MaxResults {
-		text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", t.cfg.MaxResults, len(found))
-	}
-	res.Text = text + notes
+	res.Text += notes
 	return res, nil
 }
 
-// findIn gives all that matches, sorted. Of what is not shown the names are left out.
-func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch) (found []string, notes string, err error) {
+// foundPaths is what find_path found, in order.
+type foundPaths struct {
+	shown []string // for the model; at most Config.MaxResults
+	paths []string // of the first, as raw output
+	files places   // the regular files among those that are shown
+	total int
+}
+
+// foundPath is an entry that matches.
+type foundPath struct {
+	path string // relative, with slashes; of a directory with one at the end
+	file bool   // a regular file
+}
+
+// findIn returns all that matches, sorted.
+func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := newPathMatcher(s.pattern)
-	look := func(e entry, _ func() bool) (path string, ok bool, err error) {
+	look := func(e entry, _ func() bool) (f foundPath, ok bool, err error) {
 		dir := e.Type.IsDir()
 		if dir {
 			watch.entry(e)
 		}
 		if dirsOnly && !dir || !matches(e) {
-			return "", false, nil
+			return foundPath{}, false, nil
 		}
 		if e.Type&fs.ModeSymlink != 0 {
 			watch.entry(e)
 		}
 		if !t.inside(s.target, e) {
-			return "", false, nil
+			return foundPath{}, false, nil
 		}
-		path = e.path()
+		f = foundPath{e.path(), e.Type.IsRegular()}
 		if dir {
-			path += "/"
+			f.path += "/"
 		}
-		return path, true, nil
+		return f, true, nil
 	}
-	n, err := walk(ctx, t, s.target, t.ignoring(in.IncludeIgnored), func() visit[string] { return look }, func(path string) int { return len(path) }, func(path string) bool {
-		if len(found) < t.cfg.MaxResults {
-			path = oneLine(t.join(s.target, path))
+	take := func(f foundPath) bool {
+		if len(found.shown) < t.cfg.MaxResults {
+			found.shown = append(found.shown, oneLine(t.join(s.target, f.path)))
+			if f.file {
+				found.files.add(s.below(f.path), 0)
+			}
 		}
-		found = append(found, path)
+		if len(found.paths) < maxPlaces {
+			found.paths = append(found.paths, s.below(f.path))
+		}
+		found.total++
 		return true
-	})
+	}
+	n, err := walk(ctx, t, s.target, t.ignoring(in.IncludeIgnored), func() visit[foundPath] { return look },
+		func(f foundPath) int { return len(f.path) }, take)
 	return found, n.String(), err
 }
 

@@ -106,7 +106,8 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if out.hits == 0 && strings.Contains(in.Pattern, `\n`) {
 		notes = "\n[a match never goes over the end of a line]" + notes
 	}
-	res.Text = out.result(in.Pattern) + notes
+	res.Text, res.Locations = out.result(in.Pattern)+notes, out.places.locations
+	res.Raw = rawMatches{Matches: out.hits, Files: out.places.files, Places: out.places.raw(), More: out.more}
 	return res, nil
 }
 
@@ -121,7 +122,9 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 		return checkText(tg, text)
 	}
 	var b searching
-	out.take(out.file(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil }))
+	found := out.file(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil })
+	found.path = tg.client
+	out.take(found)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -159,10 +162,14 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 				return found, false, nil
 			}
 			found = out.file(&b, t.join(tg, e.path()), data, stopped)
+			found.path = e.path()
 			return found, len(found.ends) > 0, nil
 		}
 	}
-	n, err := walk(ctx, t, tg, t.ignoring(in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, out.take)
+	n, err := walk(ctx, t, tg, t.ignoring(in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, func(f fileMatches) bool {
+		f.path = tg.below(f.path)
+		return out.take(f)
+	})
 	if err != nil {
 		return "", err
 	}

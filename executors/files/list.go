@@ -55,7 +55,25 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 		text += "\n" + hiddenNote
 	}
 	text += deniedNote(dir.Denied())
-	return executors.Result{Text: text, Valid: valid}, nil
+	raw, locations := t.listed(tg, entries)
+	return executors.Result{Text: text, Valid: valid, Raw: raw, Locations: locations}, nil
+}
+
+// listed counts the entries by their kind, and locates the files among those that
+// are shown.
+func (t *tools) listed(tg target, entries []fs.DirEntry) (rawListing, []executors.Location) {
+	var counts [len(groups)]int
+	var files places
+	for i, e := range entries {
+		counts[group(e.Type())]++
+		if e.Type().IsRegular() && i < t.cfg.MaxEntries {
+			files.add(tg.below(e.Name()), 0)
+		}
+	}
+	return rawListing{
+		Path: tg.client, Directories: counts[0], Files: counts[1], Symlinks: counts[2], Other: counts[3],
+		More: len(entries) > t.cfg.MaxEntries,
+	}, files.locations
 }
 
 // deniedNote says in a line of its own how much may not be read.

@@ -58,7 +58,9 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
 	}
-	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid}, nil
+	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
+		Path: tg.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
+	}}, nil
 }
 
 // page fills p from the file at tg: from FS, or where it is too large for the

@@ -132,7 +132,7 @@ func (t *tools) explainPlace(err error, verb string, r relocation) error {
 
 // result tells of what was done.
 func (r relocation) result(text string) executors.Result {
-	res := executors.Result{Text: text}
+	res := executors.Result{Text: text, Raw: rawRelocated{r.from.client, r.to.client}}
 	if r.info.Mode().IsRegular() {
 		res.Locations = []executors.Location{{Path: r.to.client}}
 	}

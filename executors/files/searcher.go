@@ -62,8 +62,10 @@ func hasTextAnchor(re *syntax.Regexp) bool {
 type fileMatches struct {
 	text  string
 	ends  []int // in text, of each match with the lines around it
-	more  bool  // there are more matches, but never as many are shown
-	large bool  // the file was not searched
+	path  string
+	line  int  // 1-based, of the first match
+	more  bool // there are more matches, but never as many are shown
+	large bool // the file was not searched
 }
 
 // searching is the memory for searching one file after the other.
@@ -84,6 +86,7 @@ type scan struct {
 	work    int         // steps of the regex since it was asked
 	lines   int         // line breaks before counted
 	counted int
+	first   int // the line of the first match, from 1
 	done    int // what is before is written, or left out
 	after   int // lines still to write after the last match
 	text    bool
@@ -111,7 +114,7 @@ func (s *searcher) file(b *searching, name string, data []byte, stopped func() b
 		return fileMatches{}
 	}
 	b.ends[len(b.ends)-1] = len(b.out)
-	return fileMatches{text: string(b.out), ends: append([]int(nil), b.ends...), more: sc.more}
+	return fileMatches{text: string(b.out), ends: append([]int(nil), b.ends...), line: sc.first, more: sc.more}
 }
 
 // byNeedles tries the lines that have a needle. It returns false when no more
@@ -213,6 +216,9 @@ func (sc *scan) line(from, end int) bool {
 		before = sc.write(before, '-', nil)
 	}
 	sc.done = sc.write(from, ':', loc)
+	if len(sc.ends) == 0 {
+		sc.first = sc.lines + 1
+	}
 	sc.after = sc.context
 	sc.ends = append(sc.ends, len(sc.out))
 	return true
@@ -283,6 +289,8 @@ type matches struct {
 	hits  int
 	more  bool // there are more matches than are shown
 	large int  // files not searched
+
+	places places
 }
 
 // take takes over what was found in the next file. It returns false when nothing
@@ -299,6 +307,9 @@ func (m *matches) take(f fileMatches) bool {
 		}
 		if i == 0 && m.hits > 0 && m.context > 0 {
 			m.out.WriteString(separator)
+		}
+		if i == 0 {
+			m.places.add(f.path, f.line)
 		}
 		m.out.WriteString(f.text[from:end])
 		from = end

@@ -114,7 +114,8 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) 
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	return executors.Result{Text: v.String()}, nil
+	text := v.String()
+	return executors.Result{Text: text, Raw: map[string]any{"id": prefix + id, "lines": strings.Count(text, "\n") + 1}}, nil
 }
 
 // page shows numbered rows.

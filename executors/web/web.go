@@ -87,7 +87,7 @@ func asked(raw string) string {
 }
 
 func (c *Client) fetch(ctx context.Context, call *executors.Call, in fetchInput) (executors.Result, error) {
-	return c.run(ctx, call, "Fetch ", in.URL, func(ctx context.Context, page Page) (string, error) {
+	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
 		text, err := page.Text, error(nil)
 		if page.isHTML() {
 			text, err = markdown(ctx, page)
@@ -144,7 +144,7 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInpu
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return c.run(ctx, call, "Scrape ", in.URL, func(ctx context.Context, page Page) (string, error) {
+	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
 		if !page.isHTML() {
 			return "", executors.Failuref(executors.PermanentFailure, "%s is %q, not HTML", page.URL, page.Type).Hint("Use fetch for it.")
 		}
@@ -204,11 +204,11 @@ func stopped(after, all int) string {
 
 // run gets a page and makes the result of what extract returns for it, within the
 // configured timeout. Time in which the user is asked does not count.
-func (c *Client) run(ctx context.Context, call *executors.Call, verb, raw string, extract func(context.Context, Page) (string, error)) (executors.Result, error) {
+func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extract func(context.Context, Page) (string, error)) (executors.Result, error) {
 	left, crossed, text := c.timeout(), false, ""
 	page, err := c.follow(ctx, &left, raw, func(from, to *url.URL) error {
 		crossed = crossed || !sameHost(from.Host, to.Host)
-		return admit(ctx, call, verb, from, to)
+		return admit(ctx, call, from, to)
 	})
 	if err == nil {
 		err = left.spend(ctx, func(ctx context.Context) error {
@@ -223,17 +223,26 @@ func (c *Client) run(ctx context.Context, call *executors.Call, verb, raw string
 		return executors.FailWith(err), nil
 	}
 	res := c.bounded(text)
+	res.Raw = rawPage{URL: page.URL.String(), Type: page.Type, Characters: utf8.RuneCountInString(text), Truncated: res.Full != nil}
 	if !crossed { // else what was allowed once would be shown again
 		res.Valid = always
 	}
 	return res, nil
 }
 
+// rawPage is the raw output: where the text is from, and how long it is.
+type rawPage struct {
+	URL        string `json:"url"` // after redirects
+	Type       string `json:"content_type"`
+	Characters int    `json:"characters"` // of the extracted text
+	Truncated  bool   `json:"truncated"`  // the result has only the beginning
+}
+
 // admit asks the links around the tool whether a redirect may be followed.
-func admit(ctx context.Context, call *executors.Call, verb string, from, to *url.URL) error {
+func admit(ctx context.Context, call *executors.Call, from, to *url.URL) error {
 	if call.Admit != nil {
 		return call.Admit(ctx, executors.Card{
-			Title: fmt.Sprintf("%s%s (redirected from %s)", verb, to, from.Host), Kind: executors.KindFetch, URL: to.String(),
+			Title: titled(to.String()) + " redirected from " + executors.Titled(from.Host), Kind: executors.KindFetch, URL: to.String(),
 		})
 	}
 	if sameHost(from.Host, to.Host) {

@@ -505,16 +505,16 @@ func TestAdmit(t *testing.T) {
 		want   string
 		cached bool
 	}{
-		"another host":     {hops: []string{"https://docs.example.com/x"}, judged: "Fetch https://docs.example.com/x (redirected from example.com)", want: "end"},
-		"the same host":    {hops: []string{"/x"}, judged: "Fetch https://example.com/x (redirected from example.com)", want: "end", cached: true},
-		"refused":          {hops: []string{"https://docs.example.com/x"}, refuse: "https://docs.example.com/x", judged: "Fetch https://docs.example.com/x (redirected from example.com)", want: "error: no\n"},
-		"the page refused": {hops: []string{"/x"}, refuse: "https://example.com/x", judged: "Fetch https://example.com/x (redirected from example.com)", want: "error: no\n"},
+		"another host":     {hops: []string{"https://docs.example.com/x"}, judged: "docs.example.com/x redirected from example.com", want: "end"},
+		"the same host":    {hops: []string{"/x"}, judged: "example.com/x redirected from example.com", want: "end", cached: true},
+		"refused":          {hops: []string{"https://docs.example.com/x"}, refuse: "https://docs.example.com/x", judged: "docs.example.com/x redirected from example.com", want: "error: no\n"},
+		"the page refused": {hops: []string{"/x"}, refuse: "https://example.com/x", judged: "example.com/x redirected from example.com", want: "error: no\n"},
 		"and back": {hops: []string{"https://docs.example.com/", "https://example.com/y"},
-			judged: "Fetch https://docs.example.com/ (redirected from example.com), Fetch https://example.com/y (redirected from docs.example.com)", want: "end"},
+			judged: "docs.example.com/ redirected from example.com, example.com/y redirected from docs.example.com", want: "end"},
 		"private":      {hops: []string{"https://10.0.0.1/"}, want: "redirects"},
 		"private name": {hops: []string{"https://inside.example.com/"}, want: "10.0.0.1"},
 		"too many": {hops: []string{"/1", "/2", "/3", "https://docs.example.com/"}, want: "more than 3 redirects",
-			judged: "Fetch https://example.com/1 (redirected from example.com), Fetch https://example.com/2 (redirected from example.com), Fetch https://example.com/3 (redirected from example.com)"},
+			judged: "example.com/1 redirected from example.com, example.com/2 redirected from example.com, example.com/3 redirected from example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0

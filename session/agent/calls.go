@@ -174,7 +174,7 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	result := llm.ToolResult{ID: r.id, Text: res.Text, Failed: res.Failed}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
-		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: res.Raw,
+		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),
 	}
 	if res.Failed {
 		shown.Status = acp.ToolFailed

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -30,5 +31,5 @@ func compress(ctx context.Context, call *executors.Call, in compressInput) (exec
 		return executors.Failuref(executors.PermanentFailure, "compress_context: %v", err).
 			Hint("Nothing was lost: go on with the conversation as it is.").Result(), nil
 	}
-	return executors.Result{Text: text}, nil
+	return executors.Result{Text: text, Raw: map[string]int{"characters": utf8.RuneCountInString(text)}}, nil
 }

@@ -50,7 +50,13 @@ func updatePlan(_ context.Context, call *executors.Call, in planInput) (executor
 		return executors.FailWith(err), nil
 	}
 	call.Notify(executors.Event{Plan: &plan})
-	return executors.Result{Text: progress(plan.Entries)}, nil
+	done := 0
+	for _, e := range plan.Entries {
+		if e.Status == completed {
+			done++
+		}
+	}
+	return executors.Result{Text: progress(plan.Entries), Raw: map[string]int{"steps": len(plan.Entries), "completed": done}}, nil
 }
 
 // plan is the input as people see it, with what it leaves out filled in.

@@ -201,5 +201,5 @@ func (s *Set) load(_ context.Context, _ *executors.Call, in input) (executors.Re
 	if text == "" {
 		text = "The skill says nothing but its description."
 	}
-	return executors.Result{Text: text}, nil
+	return executors.Result{Text: text, Raw: map[string]any{"name": in.Name, "truncated": more}}, nil
 }
