@@ -1,8 +1,9 @@
 package retry
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
 // Config is the table [tools.retry]: what is done about calls that failed.
@@ -29,38 +30,16 @@ type Config struct {
 	ParameterReformatProvider string `toml:"parameter_reformat_provider"`
 }
 
-// Bounds of the limits.
-const (
-	maxAttempts = 10
-	maxWaitMS   = int(longest / time.Millisecond)
-	maxBudget   = 3600
-)
-
 // Defaults gives the settings that hold where nothing else is said.
 func Defaults() Config {
 	return Config{MaxAttempts: 2, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}
 }
 
-// Validate tells for each wrong key what is wrong with it.
-func (c Config) Validate() map[string]string {
-	wrong := map[string]string{}
-	for _, k := range []struct {
-		name        string
-		value, most int
-	}{
-		{"max_attempts", c.MaxAttempts, maxAttempts},
-		{"base_ms", c.BaseMS, maxWaitMS},
-		{"max_ms", c.MaxMS, maxWaitMS},
-		{"budget_secs", c.BudgetSecs, maxBudget},
-	} {
-		if k.value < 0 || k.value > k.most {
-			wrong[k.name] = fmt.Sprintf("must be from 0 to %d, is %d", k.most, k.value)
-		}
-	}
-	if c.BaseMS > c.MaxMS && len(wrong) == 0 {
-		wrong["max_ms"] = fmt.Sprintf("must not be less than base_ms (%d), is %d", c.BaseMS, c.MaxMS)
-	}
-	return wrong
+// Validate returns a message for each key that is out of bounds.
+func (c Config) Validate() map[string]string { return c.limits().Validate() }
+
+func (c Config) limits() backoff.Limits {
+	return backoff.Limits{MaxAttempts: c.MaxAttempts, BaseMS: c.BaseMS, MaxMS: c.MaxMS, BudgetSecs: c.BudgetSecs}
 }
 
 // Tighten takes over fewer attempts and a smaller budget, and that nobody is
@@ -88,14 +67,10 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-func (c Config) base() time.Duration   { return time.Duration(c.BaseMS) * time.Millisecond }
-func (c Config) max() time.Duration    { return time.Duration(c.MaxMS) * time.Millisecond }
-func (c Config) budget() time.Duration { return time.Duration(c.BudgetSecs) * time.Second }
-
 // ReformatTimeout is how long the provider may take to reformat.
 func (c Config) ReformatTimeout() time.Duration {
 	if c.BudgetSecs == 0 {
 		return 30 * time.Second // no limit for waiting is none for a turn that hangs
 	}
-	return c.budget()
+	return time.Duration(c.BudgetSecs) * time.Second
 }

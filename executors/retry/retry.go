@@ -13,12 +13,10 @@ package retry
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
 // Middleware puts the link into a chain; it is nothing where no call is to be
@@ -27,13 +25,13 @@ func (c Config) Middleware(next executors.Executor) executors.Executor {
 	if c.MaxAttempts == 0 {
 		return next
 	}
-	return &retrier{Executor: next, config: c, random: rand.Float64}
+	return &retrier{Executor: next, config: c, clock: backoff.SystemClock()}
 }
 
 type retrier struct {
 	executors.Executor // Tools and Prepare pass through
 	config             Config
-	random             func() float64 // from 0 to 1
+	clock              backoff.Clock
 }
 
 func (r *retrier) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
@@ -57,17 +55,16 @@ func repeatable(effect executors.Effect) bool {
 // again runs a call that failed with res until it does not, or the limits are
 // reached. before is what was on record when it was run first.
 func (r *retrier) again(ctx context.Context, call *executors.Call, before executors.Record, res executors.Result) (executors.Result, error) {
-	failed := time.Now()
-	intervals := r.intervals()
+	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
 			return tell(res, fmt.Sprintf("[tried %d times]", tries)), nil
 		}
-		wait := max(r.jitter(intervals.NextBackOff()), res.RetryAfter)
-		if !r.affordable(time.Since(failed), wait) {
+		wait, ok := schedule.Next(res.RetryAfter)
+		if !ok {
 			return tell(res, gaveUp(tries, res.RetryAfter)), nil
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := r.clock.Sleep(ctx, wait); err != nil {
 			drop(res)
 			return executors.Result{}, err
 		}
@@ -82,29 +79,6 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 			return res, err
 		}
 	}
-}
-
-// intervals are how long to wait at most before each further try.
-func (r *retrier) intervals() *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{
-		InitialInterval: r.config.base(), MaxInterval: r.config.max(), Multiplier: 2,
-	}
-	b.Reset()
-	return b
-}
-
-// jitter takes up to half of a wait away, so that those who failed together do
-// not come back together.
-func (r *retrier) jitter(d time.Duration) time.Duration {
-	return d - time.Duration(r.random()*float64(d)/2)
-}
-
-// longest is what nobody waits for, whatever the budget.
-const longest = 5 * time.Minute
-
-func (r *retrier) affordable(since, wait time.Duration) bool {
-	budget := r.config.budget()
-	return wait <= longest && (budget == 0 || since+wait <= budget)
 }
 
 // gaveUp is the note on a call whose next try would come too late.
@@ -130,17 +104,5 @@ func drop(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {
 		res.Done()
-	}
-}
-
-// sleep waits, or gives ctx's cause.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }

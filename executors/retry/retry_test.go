@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
 const web = executors.Reads | executors.Network | executors.Idempotent
@@ -38,7 +39,7 @@ func (t *tool) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	t.attempts = append(t.attempts, call.Attempt)
 	t.seen = append(t.seen, *call.Record)
 	call.Record.Truncated = true
-	if err := sleep(ctx, t.takes); err != nil && ctx.Err() != nil {
+	if err := backoff.Sleep(ctx, t.takes); err != nil && ctx.Err() != nil {
 		return executors.Result{}, err
 	}
 	i := min(len(t.at), len(t.results)) - 1
@@ -133,20 +134,10 @@ func still(inner executors.Executor, cfg Config) executors.Executor {
 	return executors.Chain(inner, func(next executors.Executor) executors.Executor {
 		link := cfg.Middleware(next)
 		if r, ok := link.(*retrier); ok {
-			r.random = func() float64 { return 0 }
+			r.clock.Random = func() float64 { return 0 }
 		}
 		return link
 	})
-}
-
-func TestJitter(t *testing.T) {
-	r := &retrier{}
-	for random, want := range map[float64]time.Duration{0: time.Second, 0.5: 750 * time.Millisecond, 1: time.Second / 2} {
-		r.random = func() float64 { return random }
-		if got := r.jitter(time.Second); got != want {
-			t.Errorf("%v: %s, want %s", random, got, want)
-		}
-	}
 }
 
 var errStop = errors.New("stop")

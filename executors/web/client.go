@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
 // maxRedirects is how many redirects are followed.
@@ -192,27 +192,9 @@ func refused(u *url.URL, res *http.Response) *executors.Failure {
 	case http.StatusNotFound, http.StatusGone:
 		f.Hint("There is no such page; do not guess URLs, look for a page that links to it.")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		f.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		f.RetryAfter = backoff.RetryAfter(res.Header, time.Now())
 	}
 	return f
-}
-
-// maxRetryAfter is more than anybody waits: a server may ask for centuries.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter reads the header, which has either seconds or a date:
-// https://www.rfc-editor.org/rfc/rfc9110#field.retry-after. It gives 0 where that
-// is not clear.
-func retryAfter(value string, now time.Time) time.Duration {
-	value = strings.TrimSpace(value)
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
-		return time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
 // unreachable is the failure of a request without an answer.

@@ -13,15 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // selected makes an agent with what llm.Select makes of scripts: the first is
 // picked, the others are its fallbacks. It counts what each model cost.
-func selected(t testing.TB, c *client, retry failover.Retry, scripts ...string) (a *Agent, spent map[string]int) {
+func selected(t testing.TB, c *client, retry backoff.Limits, scripts ...string) (a *Agent, spent map[string]int) {
 	t.Helper()
 	cfg := provider.Config{Retry: retry}
 	for i, script := range scripts {
@@ -121,7 +121,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c client
-			a, spent := selected(t, &c, failover.Retry{MaxAttempts: 1}, tt.scripts...)
+			a, spent := selected(t, &c, backoff.Limits{MaxAttempts: 1}, tt.scripts...)
 			history, reason, err := c.turn(t.Context(), t, a, nil, text("u"))
 			for i, line := range c.lines {
 				if before, after, ok := strings.Cut(line, "b:"+os.TempDir()); ok {
@@ -154,7 +154,7 @@ func TestFailures(t *testing.T) {
 // The model that answers is on record.
 func TestFailureOnRecord(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, failover.Retry{}, busy, `{"text": "hi"}`)
+	a, _ := selected(t, &c, backoff.Limits{}, busy, `{"text": "hi"}`)
 	c.turn(t.Context(), t, a, nil, text("u"))
 	i := slices.IndexFunc(c.log, func(e transcript.Event) bool { _, ok := e.(transcript.Answer); return ok })
 	if i < 0 || !strings.HasPrefix(c.log[i].(transcript.Answer).Model, "b:") {
@@ -165,7 +165,7 @@ func TestFailureOnRecord(t *testing.T) {
 // Notices are no part of the conversation.
 func TestFailureNotices(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, failover.Retry{MaxAttempts: 1}, busy+`{"text": "hi"}`)
+	a, _ := selected(t, &c, backoff.Limits{MaxAttempts: 1}, busy+`{"text": "hi"}`)
 	a.Notices = true
 	var notices []string
 	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
@@ -182,7 +182,7 @@ func TestFailureNotices(t *testing.T) {
 
 // A cancel ends each state of a failing provider at once.
 func TestFailureCancel(t *testing.T) {
-	patient := failover.Retry{MaxAttempts: 3, BaseMS: 300_000, MaxMS: 300_000}
+	patient := backoff.Limits{MaxAttempts: 3, BaseMS: 300_000, MaxMS: 300_000}
 	wait := `{"wait": "cancel"}` + "\n\n"
 	for name, tt := range map[string]struct {
 		scripts []string

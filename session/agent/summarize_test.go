@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
@@ -74,7 +74,7 @@ func TestOutputSummarizerAsks(t *testing.T) {
 // What a summary costs is counted for the model that gave it.
 func TestOutputSummarizerInstead(t *testing.T) {
 	var c client
-	a, _ := selected(t, &c, failover.Retry{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
+	a, _ := selected(t, &c, backoff.Limits{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
 	counted := ""
 	s := &OutputSummarizer{Model: a.Model, Count: func(m llm.Model, _ llm.Usage) { counted, _, _ = strings.Cut(m.Name(), ":") }}
 	if got, err := s.Summarize(t.Context(), "bash", json.RawMessage(`{}`), "output", false); err != nil || got != "All is well." || counted != "b" {

@@ -7,20 +7,21 @@
 package failover
 
 import (
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // New returns a model that keeps answering when a provider fails. Each model is tried
-// again as retry says. When first fails for good before its answer begins, the others
+// again within the limits. When first fails for good before its answer begins, the others
 // are asked in turn. An answer that breaks off is continued once.
-func New(retry Retry, c Clock, first llm.Model, others ...llm.Model) llm.Model {
-	m := llm.Model(&retrier{first, retry, c})
+func New(limits backoff.Limits, c backoff.Clock, first llm.Model, others ...llm.Model) llm.Model {
+	m := llm.Model(&retrier{first, limits, c})
 	if len(others) > 0 {
 		retried := make([]llm.Model, len(others))
 		for i, other := range others {
-			retried[i] = &retrier{other, retry, c}
+			retried[i] = &retrier{other, limits, c}
 		}
-		m = &fallback{Model: m, others: retried, Clock: c}
+		m = &fallback{Model: m, others: retried, clock: c}
 	}
 	return &resumer{m}
 }

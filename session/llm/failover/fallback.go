@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -25,7 +26,7 @@ const (
 type fallback struct {
 	llm.Model // the one that was picked
 	others    []llm.Model
-	Clock
+	clock     backoff.Clock
 
 	mu    sync.Mutex
 	until map[llm.Model]time.Time // left alone until then
@@ -84,7 +85,7 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 func (f *fallback) candidates() []llm.Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := f.Now()
+	now := f.clock.Now()
 	var fresh, tired []llm.Model
 	tells := !now.Before(f.until[f.Model])
 	for _, m := range append([]llm.Model{f.Model}, f.others...) {
@@ -104,7 +105,7 @@ func (f *fallback) rest(m llm.Model, asked time.Duration) {
 	if f.until == nil {
 		f.until = map[llm.Model]time.Time{}
 	}
-	f.until[m] = f.Now().Add(max(resting, min(asked, longestResting)))
+	f.until[m] = f.clock.Now().Add(max(resting, min(asked, longestResting)))
 }
 
 // outlives reports whether another provider may succeed where this one failed, since

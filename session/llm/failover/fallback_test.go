@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 func TestFallback(t *testing.T) {
-	some := Retry{MaxAttempts: 1, BaseMS: 1000, MaxMS: 1000, BudgetSecs: 9}
+	some := backoff.Limits{MaxAttempts: 1, BaseMS: 1000, MaxMS: 1000, BudgetSecs: 9}
 	good := `{"text": "hi"}`
 	for name, tt := range map[string]struct {
 		scripts []string
@@ -63,7 +64,7 @@ func TestFallback(t *testing.T) {
 func TestFallbackRests(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
-	m := scripts(t, idleClock(&c), Retry{}, bad+good+bad+good, good+good+good+bad)
+	m := scripts(t, idleClock(&c), backoff.Limits{}, bad+good+bad+good, good+good+good+bad)
 	for i, want := range []struct {
 		after time.Duration
 		next  string // is asked
@@ -90,7 +91,7 @@ func TestFallbackRests(t *testing.T) {
 func TestFallbackWithoutKey(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
-	m := scripts(t, idleClock(&c), Retry{}, bad+good, "no key")
+	m := scripts(t, idleClock(&c), backoff.Limits{}, bad+good, "no key")
 	noKey := "b: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"
 	for i, want := range []string{"! a: x (" + noKey + ")", "hi .end"} {
 		if got := told(m, t.Context()); got != want {
@@ -112,10 +113,10 @@ func TestFallbackWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Provider, s.ContextWindow = name, window
-		return &retrier{s, Retry{}, idleClock(&c)}
+		return &retrier{s, backoff.Limits{}, idleClock(&c)}
 	}
 	a, b := model("a", `{"error": "x"}`, 9000), model("b", `{"text": "hi"}`, 5)
-	f := &fallback{Model: a, others: []llm.Model{b, model("c", `{"text": "hi"}`+"\n\n"+`{"text": "ho"}`, 8000)}, Clock: idleClock(&c)}
+	f := &fallback{Model: a, others: []llm.Model{b, model("c", `{"text": "hi"}`+"\n\n"+`{"text": "ho"}`, 8000)}, clock: idleClock(&c)}
 	req := llmtest.Hello()
 	req.System = strings.Repeat("x", 70)
 	events, err := llmtest.Collect(f, t.Context(), req)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
@@ -42,7 +43,7 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c llmtest.IdleClock
-			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), Retry{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
+			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), backoff.Limits{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

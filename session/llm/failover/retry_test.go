@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -18,11 +19,13 @@ import (
 
 func never() float64 { return 0 }
 
-func idleClock(c *llmtest.IdleClock) Clock { return Clock{c.Now, c.Sleep, never} }
+func idleClock(c *llmtest.IdleClock) backoff.Clock {
+	return backoff.Clock{Now: c.Now, Sleep: c.Sleep, Random: never}
+}
 
 // scripts makes a model of each script, "a", "b" and so on, which are asked in turn.
 // A script of "no key" is a model that lacks its key.
-func scripts(t testing.TB, c Clock, retry Retry, texts ...string) llm.Model {
+func scripts(t testing.TB, c backoff.Clock, retry backoff.Limits, texts ...string) llm.Model {
 	t.Helper()
 	var models []llm.Model
 	for i, text := range texts {
@@ -92,7 +95,7 @@ const overloaded = `{"error": "Overloaded.", "status": 529, "again": true}` + "\
 func TestRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script string
-		retry  Retry
+		retry  backoff.Limits
 		want   string
 		waits  []time.Duration
 	}{
@@ -103,12 +106,12 @@ func TestRetry(t *testing.T) {
 			[]time.Duration{time.Second, 2 * time.Second},
 		},
 		"never good": {
-			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
+			strings.Repeat(overloaded, 9), backoff.Limits{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
 			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded (tried 3 times)",
 			[]time.Duration{300 * time.Millisecond, 400 * time.Millisecond},
 		},
 		"no budget left": {
-			strings.Repeat(overloaded, 9), Retry{MaxAttempts: 9, BaseMS: 600, MaxMS: 9000, BudgetSecs: 1},
+			strings.Repeat(overloaded, 9), backoff.Limits{MaxAttempts: 9, BaseMS: 600, MaxMS: 9000, BudgetSecs: 1},
 			"[a answered 529: Overloaded. Trying again in 600 ms (2 of 10).] ! a answered 529: Overloaded (tried 2 times)",
 			[]time.Duration{600 * time.Millisecond},
 		},
@@ -122,14 +125,14 @@ func TestRetry(t *testing.T) {
 		},
 		"no budget, but patience": {
 			strings.Repeat(`{"error": "x", "again": true, "retry_after_ms": 240000}`+"\n\n", 2) + `{"error": "x", "again": true, "retry_after_ms": 301000}`,
-			Retry{MaxAttempts: 9},
+			backoff.Limits{MaxAttempts: 9},
 			"[a: x. Trying again in 4 min (2 of 10).] [a: x. Trying again in 4 min (3 of 10).] ! a: x (tried 3 times; wait 6 min, then try again)",
 			[]time.Duration{4 * time.Minute, 4 * time.Minute},
 		},
 		"not to be tried again": {`{"error": "no", "status": 400}`, Defaults(), "! a answered 400: no", nil},
-		"switched off":          {overloaded, Retry{}, "! a answered 529: Overloaded.", nil},
+		"switched off":          {overloaded, backoff.Limits{}, "! a answered 529: Overloaded.", nil},
 		"counts that come first are nothing of the answer": {
-			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, Retry{MaxAttempts: 1},
+			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, backoff.Limits{MaxAttempts: 1},
 			"[a answered 529: Overloaded. Trying again (2 of 2).] hi .end", []time.Duration{0},
 		},
 	} {
@@ -174,7 +177,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		m := scripts(b, SystemClock(), Defaults(), script, script)
+		m := scripts(b, backoff.SystemClock(), Defaults(), script, script)
 		b.StartTimer()
 		n := 0
 		for range m.Stream(b.Context(), llmtest.Hello()) {

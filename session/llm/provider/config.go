@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
@@ -53,7 +54,7 @@ type Config struct {
 	// large enough window. Empty by default.
 	Fallback []string `toml:"fallback"`
 	// Retry limits the attempts before that.
-	Retry failover.Retry `toml:"retry"`
+	Retry backoff.Limits `toml:"retry"`
 }
 
 // Provider is one [[llm.providers]].

@@ -5,15 +5,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 )
 
 func TestValidateFailures(t *testing.T) {
 	cfg := Config{
 		Providers: []Provider{{Name: "work", Type: TypeClaude}, {Type: TypeDirect}},
 		Fallback:  []string{"work", "work:x", "claude:y", "", "nobody", "work:", "direct"},
-		Retry:     failover.Retry{MaxAttempts: 11, BaseMS: 2, MaxMS: 1, BudgetSecs: -1},
+		Retry:     backoff.Limits{MaxAttempts: 11, BaseMS: 2, MaxMS: 1, BudgetSecs: -1},
 	}
 	want := map[string]string{
 		"fallback[3]":        "must be PROVIDER or PROVIDER:MODEL, is empty",

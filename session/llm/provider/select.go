@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
@@ -40,10 +41,10 @@ const (
 // The model handles failures as cfg.Retry and cfg.Fallback say, and reports that by
 // events; see package failover. Memory may be nil.
 func Select(cfg Config, getenv func(string) string, memory *wire.Memory, want string) (llm.Model, error) {
-	return selectWith(cfg, getenv, memory, want, failover.SystemClock())
+	return selectWith(cfg, getenv, memory, want, backoff.SystemClock())
 }
 
-func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, want string, c failover.Clock) (llm.Model, error) {
+func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, want string, c backoff.Clock) (llm.Model, error) {
 	ps := available(cfg, getenv)
 	p, err := choose(ps, want)
 	if err != nil {

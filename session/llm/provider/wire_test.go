@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -123,7 +123,7 @@ var behaviours = map[string]behaviour{
 }
 
 // wireRetry is how often and how soon the models of wireServer are asked again.
-var wireRetry = failover.Retry{MaxAttempts: 2, BaseMS: 10, MaxMS: 20, BudgetSecs: 5}
+var wireRetry = backoff.Limits{MaxAttempts: 2, BaseMS: 10, MaxMS: 20, BudgetSecs: 5}
 
 func wireWait(try int, d time.Duration) llm.Event {
 	return llm.Event{Wait: &llm.Wait{For: d, Try: try, Of: 3}}

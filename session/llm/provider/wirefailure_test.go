@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -53,7 +53,7 @@ func TestWireCancelWait(t *testing.T) {
 			s := newWireServer(t, name, d, "429")
 			p := d.provider
 			p.BaseURL = s.URL
-			m, err := Select(Config{Providers: []Provider{p}, Retry: failover.Retry{MaxAttempts: 1, BaseMS: 300_000, MaxMS: 300_000}},
+			m, err := Select(Config{Providers: []Provider{p}, Retry: backoff.Limits{MaxAttempts: 1, BaseMS: 300_000, MaxMS: 300_000}},
 				func(string) string { return wireKey }, nil, "")
 			if err != nil {
 				t.Fatal(err)

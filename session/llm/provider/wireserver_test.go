@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
@@ -165,6 +165,6 @@ func blocksOf(events []llm.Event) (blocks []llm.Block) {
 	return blocks
 }
 
-func wireClock(c *llmtest.IdleClock) failover.Clock {
-	return failover.Clock{Now: c.Now, Sleep: c.Sleep, Random: func() float64 { return 0 }}
+func wireClock(c *llmtest.IdleClock) backoff.Clock {
+	return backoff.Clock{Now: c.Now, Sleep: c.Sleep, Random: func() float64 { return 0 }}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
 // StatusError is a response with a status that is not success.
@@ -21,13 +23,13 @@ type StatusError struct {
 	Kind    string // the provider's code for it; may be empty
 	Message string
 	retry   string        // the header X-Should-Retry
-	wait    time.Duration // see retryAfter
+	wait    time.Duration // that the response asks for
 }
 
 func (e *StatusError) Error() string { return e.Message }
 
 func newStatusError(res *http.Response, body []byte) *StatusError {
-	e := &StatusError{Status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: retryAfter(res.Header)}
+	e := &StatusError{Status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: backoff.RetryAfter(res.Header, time.Now())}
 	e.Kind, e.Message = ParseRefusal(body)
 	if e.Message == "" {
 		e.Message = plainText(res, body)

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -46,25 +45,6 @@ func TestRetryIn(t *testing.T) {
 	} {
 		if got := retryIn(message); got != want {
 			t.Errorf("%q: %s, want %s", message, got, want)
-		}
-	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	for name, tt := range map[string]struct {
-		header http.Header
-		want   time.Duration
-	}{
-		"none":         {nil, 0},
-		"seconds":      {http.Header{"Retry-After": {"7"}}, 7 * time.Second},
-		"milliseconds": {http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"1500"}}, 1500 * time.Millisecond},
-		"past":         {http.Header{"Retry-After": {"Wed, 21 Oct 2015 07:28:00 GMT"}}, 0},
-		"negative":     {http.Header{"Retry-After": {"-7"}}, 0},
-		"no number":    {http.Header{"Retry-After": {"NaN"}}, 0},
-		"forever":      {http.Header{"Retry-After": {"1e300"}}, 365 * 24 * time.Hour},
-	} {
-		if got := retryAfter(tt.header); got != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
 }

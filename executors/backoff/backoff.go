@@ -1,0 +1,145 @@
+// Package backoff decides when an attempt that failed is made again. Calls of tools
+// and requests to models share it.
+//
+// Start with [Limits.Begin] after the first failure, and call [Schedule.Next] after each.
+// [RetryAfter] parses the wait that a server asks for, and [Sleep] waits. It promises
+// that a wait stays within the limits. It makes no attempt itself.
+package backoff
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Limits bound the attempts after a failure.
+type Limits struct {
+	// MaxAttempts is the number of further attempts; 0 means none.
+	MaxAttempts int `toml:"max_attempts"`
+	// BaseMS is the longest wait before the first further attempt, in milliseconds.
+	// It doubles with each attempt. At least half of it is waited; 0 means no wait.
+	BaseMS int `toml:"base_ms"`
+	// MaxMS bounds that wait, in milliseconds; not less than BaseMS. A server that
+	// asks for a longer wait gets it, within the budget.
+	MaxMS int `toml:"max_ms"`
+	// BudgetSecs is how long after the first failure another attempt may begin, in
+	// seconds; 0 means no limit. No single wait exceeds five minutes.
+	BudgetSecs int `toml:"budget_secs"`
+}
+
+// The bounds of the limits.
+const (
+	maxAttempts = 10
+	longestWait = 5 * time.Minute
+	maxWaitMS   = int(longestWait / time.Millisecond)
+	maxBudget   = 3600
+)
+
+// Validate returns a message for each key that is out of bounds.
+func (l Limits) Validate() map[string]string {
+	wrong := map[string]string{}
+	for _, k := range []struct {
+		name        string
+		value, most int
+	}{
+		{"max_attempts", l.MaxAttempts, maxAttempts},
+		{"base_ms", l.BaseMS, maxWaitMS},
+		{"max_ms", l.MaxMS, maxWaitMS},
+		{"budget_secs", l.BudgetSecs, maxBudget},
+	} {
+		if k.value < 0 || k.value > k.most {
+			wrong[k.name] = fmt.Sprintf("must be from 0 to %d, is %d", k.most, k.value)
+		}
+	}
+	if l.BaseMS > l.MaxMS && len(wrong) == 0 {
+		wrong["max_ms"] = fmt.Sprintf("must not be less than base_ms (%d), is %d", l.BaseMS, l.MaxMS)
+	}
+	return wrong
+}
+
+// Clock is time and chance, which tests replace.
+type Clock struct {
+	Now    func() time.Time
+	Sleep  func(ctx context.Context, d time.Duration) error // returns ctx's cause if ctx ends first
+	Random func() float64                                   // from 0 to 1
+}
+
+// SystemClock returns the system's time and chance.
+func SystemClock() Clock { return Clock{time.Now, Sleep, rand.Float64} }
+
+// Schedule plans the attempts after one failure.
+type Schedule struct {
+	limits    Limits
+	clock     Clock
+	failed    time.Time // first
+	intervals backoff.ExponentialBackOff
+}
+
+// Begin returns the schedule of an attempt that failed now.
+func (l Limits) Begin(c Clock) *Schedule {
+	s := &Schedule{limits: l, clock: c, failed: c.Now(), intervals: backoff.ExponentialBackOff{
+		InitialInterval: time.Duration(l.BaseMS) * time.Millisecond,
+		MaxInterval:     time.Duration(l.MaxMS) * time.Millisecond,
+		Multiplier:      2,
+	}}
+	s.intervals.Reset()
+	return s
+}
+
+// Next returns the wait before the next attempt, at least the one that the server
+// asked for. Ok is false if it exceeds the budget.
+func (s *Schedule) Next(asked time.Duration) (wait time.Duration, ok bool) {
+	// Subtract up to half, so that clients that failed together do not return together.
+	wait = s.intervals.NextBackOff()
+	wait = max(wait-time.Duration(s.clock.Random()*float64(wait)/2), asked)
+	budget := time.Duration(s.limits.BudgetSecs) * time.Second
+	return wait, wait <= longestWait && (budget == 0 || s.clock.Now().Sub(s.failed)+wait <= budget)
+}
+
+// Sleep waits, or returns ctx's cause if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// maxRetryAfter bounds the wait that a server asks for: some ask for centuries.
+const maxRetryAfter = 24 * time.Hour
+
+// RetryAfter returns how long a response asks to wait before another attempt, at most
+// a day; 0 means that it does not. Besides the standard's forms it accepts fractions of
+// a second and the header Retry-After-Ms.
+//
+// https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return seconds(ms / 1000)
+	}
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), maxRetryAfter)
+	}
+	return 0
+}
+
+// seconds returns that many seconds, within 0 and maxRetryAfter.
+func seconds(s float64) time.Duration {
+	if !(s > 0) { // or not a number
+		return 0
+	}
+	return time.Duration(min(s, maxRetryAfter.Seconds()) * float64(time.Second))
+}
