@@ -73,7 +73,7 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 				return
 			}
 			f.rest(m, e.RetryAfter)
-			failed, told = append(failed, e), append(told, news(e)+".")
+			failed, told = append(failed, e), append(told, failureNotice(e)+".")
 		}
 		yield(llm.Event{}, together(failed))
 	}
@@ -143,9 +143,9 @@ func together(failed []*llm.Error) *llm.Error {
 	return &first
 }
 
-// news describes a failure to the user, after which another model answers. It has the
+// failureNotice describes a failure to the user, after which another model answers. It has the
 // hint only if waiting will not help.
-func news(e *llm.Error) string {
+func failureNotice(e *llm.Error) string {
 	if e.Again {
 		return sentence(e)
 	}

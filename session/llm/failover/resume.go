@@ -57,7 +57,7 @@ func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yi
 		}
 		switch {
 		case err != nil && len(said.blocks) > 0:
-			err = kept(err)
+			err = withKeptHint(err)
 		case ev.Text != "":
 			ev.Text = text.take(ev.Text)
 		case ev.Thought != "":
@@ -69,8 +69,8 @@ func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yi
 	}
 }
 
-// kept adds to the error that the answer so far is kept.
-func kept(err error) error {
+// withKeptHint adds to the error that the answer so far is kept.
+func withKeptHint(err error) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return err

@@ -119,8 +119,8 @@ func (s *Script) add(call *[]step) {
 
 func (st step) ends() bool { return st.wait || st.fail != nil || st.event.Stop != "" }
 
-// line is one line of a script as written.
-type line struct {
+// scriptLine is one line of a script as written.
+type scriptLine struct {
 	Text    string          `json:"text"`
 	Thought string          `json:"thought"`
 	Tool    string          `json:"tool"`
@@ -149,7 +149,7 @@ func parseStep(text []byte, tools *int) (step, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	var l line
+	var l scriptLine
 	if err := dec.Decode(&l); err != nil {
 		return step{}, err
 	}
@@ -190,7 +190,7 @@ func parseStep(text []byte, tools *int) (step, error) {
 }
 
 // flatten rewrites {"tool": {"name": …, "input": …}} and {"error": {"message": …,
-// "status": …}} into the form of line.
+// "status": …}} into the form of scriptLine.
 func flatten(text []byte) ([]byte, error) {
 	var l map[string]json.RawMessage
 	if json.Unmarshal(text, &l) != nil {
@@ -214,7 +214,7 @@ func flatten(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-func (l line) check() error {
+func (l scriptLine) check() error {
 	kinds := 0
 	for _, set := range []bool{l.Text != "", l.Thought != "", l.Tool != "", l.Usage != nil, l.DelayMS != nil, l.Wait != "", l.Error != "", l.Stop != ""} {
 		if set {
