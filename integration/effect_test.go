@@ -1,0 +1,206 @@
+package integration
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+)
+
+var allEffects = flag.Bool("effects", false, "type every hostile script, not only a sample")
+
+const policyData = "../executors/policy/testdata"
+
+// field is a place where the binary runs scripts, one session for each tree.
+type field struct {
+	*ide
+	forest   *commands.Forest
+	mode     sdk.SessionModeId
+	grounds  map[string]*commands.Ground
+	sessions map[string]sdk.SessionId
+}
+
+// newField starts the binary with a client that refuses whatever it is asked.
+func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId) *field {
+	t.Helper()
+	root := farHome(t)
+	forest, err := commands.NewForest(policyData, filepath.Join(root, "forest"))
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &field{
+		ide: &ide{caps: caps, permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+			return sdk.PermissionOptionKindRejectOnce
+		}},
+		forest: forest, mode: mode, grounds: map[string]*commands.Ground{}, sessions: map[string]sdk.SessionId{},
+	}
+	for _, path := range []string{".netrc", ".ssh/id_ed25519"} {
+		write(t, filepath.Join(root, "home", path), commands.Secret+"\n")
+	}
+	if err := os.MkdirAll(filepath.Join(root, "home/.cache/go-build"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.ide.begin(t, start{root: root, env: []string{"SECRET_TOKEN=" + commands.Secret, "LANG=C.UTF-8"}, unchecked: true})
+	t.Setenv("LANG", "C.UTF-8") // for the client's terminals
+	t.Setenv("HOME", filepath.Join(root, "home"))
+	return f
+}
+
+// enter returns a ground with that tree and a session in it.
+func (f *field) enter(tree string) (*commands.Ground, sdk.SessionId) {
+	f.t.Helper()
+	if g := f.grounds[tree]; g != nil {
+		return g, f.sessions[tree]
+	}
+	g, err := f.forest.Take(tree)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r, err := f.conn.NewSession(f.t.Context(), sdk.NewSessionRequest{Cwd: g.Dir, McpServers: []sdk.McpServer{}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := f.conn.SetSessionMode(f.t.Context(), sdk.SetSessionModeRequest{SessionId: r.SessionId, ModeId: f.mode}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.grounds[tree], f.sessions[tree] = g, r.SessionId
+	return g, r.SessionId
+}
+
+// leave ends the use of a ground and returns what changed in it.
+func (f *field) leave(tree string) []string {
+	f.t.Helper()
+	g := f.grounds[tree]
+	delete(f.grounds, tree)
+	changed, err := g.Return()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return changed
+}
+
+// ran is what came of a script that was typed as "/bash SCRIPT".
+type ran struct {
+	asked, failed bool
+	text          string // what the client is shown of the output
+}
+
+func (f *field) bash(s sdk.SessionId, script string) ran {
+	f.t.Helper()
+	asked, before := len(f.questions()), len(f.results(s))
+	f.prompt(s, "/bash "+script)
+	out := ran{asked: len(f.questions()) > asked}
+	for _, u := range f.results(s)[before:] {
+		raw, err := json.Marshal(u.RawOutput)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		out.failed = *u.Status == sdk.ToolCallStatusFailed
+		out.text += shownText(u.Content) + string(raw)
+	}
+	return out
+}
+
+// fields are the ways in which commands run: here or in the client's terminals,
+// in the mode that only looks and in the default one.
+func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
+	n := 0
+	for _, where := range []string{"here", "terminal"} {
+		caps := sdk.ClientCapabilities{}
+		if where == "terminal" {
+			caps = canAll()
+		}
+		for _, mode := range []sdk.SessionModeId{"ask", "code"} {
+			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, caps, mode), n) })
+			n++
+		}
+	}
+}
+
+// TestHostileEffects types the hostile scripts for a user who refuses whatever
+// he is asked. Nothing may have come of any.
+func TestHostileEffects(t *testing.T) {
+	list, err := commands.Hostile(policyData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields(t, func(t *testing.T, f *field, n int) {
+		quiet := 0
+		for i, s := range list {
+			if !*allEffects && i%60 != 15*n {
+				continue
+			}
+			_, session := f.enter(s.Tree)
+			got := f.bash(session, s.Text)
+			if got.asked || got.failed && strings.Contains(got.text, "policy_blocked") {
+				continue // the policy has seen to it
+			}
+			quiet++
+			if effect := commands.Effect(f.leave(s.Tree), []byte(got.text)); effect != "" {
+				t.Errorf("%s, tree %s: %q %s: %.400s", s.Class, s.Tree, s.Text, effect, got.text)
+			}
+		}
+		t.Logf("%d scripts ran without a question", quiet)
+		for tree := range f.grounds {
+			if changed := f.leave(tree); len(changed) > 0 {
+				t.Errorf("tree %s: %q changed, by a script that was refused", tree, changed)
+			}
+		}
+	})
+}
+
+// TestDaily types the commands that people use every day: none may ask, and the
+// client is shown what a plain bash prints.
+func TestDaily(t *testing.T) {
+	list, err := commands.Daily(policyData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields(t, func(t *testing.T, f *field, n int) {
+		for _, s := range list {
+			if slices.ContainsFunc(s.Needs, func(name string) bool { _, err := exec.LookPath(name); return err != nil }) {
+				continue
+			}
+			g, session := f.enter(s.Tree)
+			// First, so that go has a cache, which a read-only command cannot make.
+			want := g.Run(s.Text, "PAGER=cat", "GIT_PAGER=cat", "HOME="+filepath.Join(f.root, "home"))
+			got := f.bash(session, s.Text)
+			if got.asked || strings.Contains(got.text, "policy_blocked") {
+				t.Errorf("%q asks", s.Text)
+				continue
+			}
+			if !s.Varies && !shows(got.text, string(want)) {
+				t.Errorf("%q shows %.600s\nwant\n%s", s.Text, got.text, want)
+			}
+		}
+		for tree := range f.grounds {
+			if changed := f.leave(tree); len(changed) > 0 {
+				t.Errorf("%q changed", changed)
+			}
+		}
+	})
+}
+
+// shows reports whether an output is shown, line by line: it may be cut, and the
+// order of lines can differ.
+func shows(shown, output string) bool {
+	for line := range strings.SplitSeq(output, "\n") {
+		quoted, err := json.Marshal(line)
+		if err != nil || !strings.Contains(shown, line) && !strings.Contains(shown, strings.Trim(string(quoted), `"`)) {
+			return false
+		}
+	}
+	return true
+}
