@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// process is a zeph-acp of its own, with pipes.
-type process struct {
+// agentProcess is a zeph-acp process of its own, with pipes.
+type agentProcess struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -32,7 +32,7 @@ type process struct {
 }
 
 // start runs zeph-acp where every command is allowed.
-func start(t *testing.T, args ...string) *process {
+func start(t *testing.T, args ...string) *agentProcess {
 	t.Helper()
 	home := t.TempDir()
 	config := "[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n"
@@ -45,7 +45,7 @@ func start(t *testing.T, args ...string) *process {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // for one that hangs
 	t.Cleanup(cancel)
-	p := &process{t: t, cmd: exec.CommandContext(ctx, "zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
+	p := &agentProcess{t: t, cmd: exec.CommandContext(ctx, "zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append(os.Environ(), "ZEPH_HOME="+home, "ZEPH_MODEL=")
 	p.cmd.Stdout, p.cmd.Stderr = w, &p.stderr
@@ -60,7 +60,7 @@ func start(t *testing.T, args ...string) *process {
 	return p
 }
 
-func (p *process) send(method string, id int, params any) {
+func (p *agentProcess) send(method string, id int, params any) {
 	p.t.Helper()
 	frame, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *process) send(method string, id int, params any) {
 }
 
 // until reads lines up to one that matches, and gives its first group.
-func (p *process) until(pattern string) string {
+func (p *agentProcess) until(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
 	for {
@@ -87,7 +87,7 @@ func (p *process) until(pattern string) string {
 }
 
 // status waits for the end.
-func (p *process) status() int {
+func (p *agentProcess) status() int {
 	p.t.Helper()
 	err := p.cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
@@ -102,7 +102,7 @@ func (p *process) status() int {
 const stays = `trap "" TERM INT HUP; sleep 600 & echo "child $!"; while :; do wait; done`
 
 // command starts a turn in which stays runs, and gives the pid of its child.
-func (p *process) command() (child int) {
+func (p *agentProcess) command() (child int) {
 	p.t.Helper()
 	p.send("initialize", 1, map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{"_meta": map[string]any{"terminal_output": true}}})
 	p.send("session/new", 2, map[string]any{"cwd": p.cmd.Dir, "mcpServers": []string{}})
@@ -126,18 +126,18 @@ func alive(pid int) bool {
 // without a word, and with no command left.
 func TestServeEnds(t *testing.T) {
 	ends := map[string]struct {
-		do     func(p *process)
+		do     func(p *agentProcess)
 		status int
 	}{
-		"EOF":     {func(p *process) { p.in.Close() }, 0},
-		"SIGTERM": {func(p *process) { p.cmd.Process.Signal(syscall.SIGTERM) }, 143},
-		"SIGINT":  {func(p *process) { p.cmd.Process.Signal(syscall.SIGINT) }, 130},
-		"SIGHUP":  {func(p *process) { p.cmd.Process.Signal(syscall.SIGHUP) }, 129},
-		"twice": {func(p *process) {
+		"EOF":     {func(p *agentProcess) { p.in.Close() }, 0},
+		"SIGTERM": {func(p *agentProcess) { p.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGINT":  {func(p *agentProcess) { p.cmd.Process.Signal(syscall.SIGINT) }, 130},
+		"SIGHUP":  {func(p *agentProcess) { p.cmd.Process.Signal(syscall.SIGHUP) }, 129},
+		"twice": {func(p *agentProcess) {
 			p.cmd.Process.Signal(syscall.SIGTERM)
 			p.cmd.Process.Signal(syscall.SIGINT)
 		}, -1}, // 143, or 130 if the second was needed
-		"EPIPE": {func(p *process) {
+		"EPIPE": {func(p *agentProcess) {
 			p.out.Close()
 			// Not once: a program that another test starts just now may still hold our
 			// end of the pipe, and one answer would then be written to nobody.
@@ -147,7 +147,7 @@ func TestServeEnds(t *testing.T) {
 		}, 0},
 	}
 	for name, tt := range ends {
-		check := func(t *testing.T, p *process) {
+		check := func(t *testing.T, p *agentProcess) {
 			tt.do(p)
 			if got := p.status(); got != tt.status && tt.status >= 0 {
 				t.Errorf("exit status %d, want %d", got, tt.status)
@@ -176,21 +176,21 @@ func TestServeEnds(t *testing.T) {
 }
 
 func TestRunEnds(t *testing.T) {
-	signal := func(sig syscall.Signal) func(p *process) {
-		return func(p *process) { p.cmd.Process.Signal(sig) }
+	signal := func(sig syscall.Signal) func(p *agentProcess) {
+		return func(p *agentProcess) { p.cmd.Process.Signal(sig) }
 	}
 	for name, tt := range map[string]struct {
-		do     func(p *process)
+		do     func(p *agentProcess)
 		status int
 		stderr string
 	}{
 		"Ctrl-C":  {signal(syscall.SIGINT), 130, ""},
 		"SIGTERM": {signal(syscall.SIGTERM), 143, ""},
-		"twice": {func(p *process) {
+		"twice": {func(p *agentProcess) {
 			signal(syscall.SIGINT)(p)
 			signal(syscall.SIGINT)(p)
 		}, 130, ""},
-		"nobody reads": {func(p *process) { p.out.Close(); p.in.Close() }, 1, "zeph-acp: write the turn: broken pipe\n"},
+		"nobody reads": {func(p *agentProcess) { p.out.Close(); p.in.Close() }, 1, "zeph-acp: write the turn: broken pipe\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

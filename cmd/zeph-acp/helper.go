@@ -5,12 +5,12 @@ import (
 	"os/exec"
 	"runtime"
 
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
 // reaperArg is the first argument with which this binary is the process of a
-// shell.Reaper.
+// process.Reaper.
 const reaperArg = "__reaper"
 
 // enterHelper plays a helper of another zeph-acp where this process was started
@@ -25,15 +25,15 @@ func enterHelper() {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	case reaperArg:
 		hide()
-		shell.Reap(os.Stdin)
+		process.Reap(os.Stdin)
 		os.Exit(0)
 	}
 }
 
 // newReaper makes the reaper of this process; its process is started by the first
 // command.
-func newReaper() *shell.Reaper {
-	return &shell.Reaper{Command: func() *exec.Cmd {
+func newReaper() *process.Reaper {
+	return &process.Reaper{Command: func() *exec.Cmd {
 		path := "/proc/self/exe" // as it was started, even if another file has its name now
 		if runtime.GOOS != "linux" {
 			path, _ = os.Executable() // else nothing starts

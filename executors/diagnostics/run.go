@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // What is kept of a program's output, in bytes of each stream. The beginning,
@@ -63,7 +63,7 @@ var errNoPackages = errors.New("no packages")
 // start runs one program to its end and reads its output. The error says why
 // there is none, or not all.
 func (t *tool) start(ctx context.Context, s step, rep *report) ([]Diagnostic, error) {
-	proc, err := t.local.Start(shell.Program{
+	proc, err := t.local.Start(process.Program{
 		Path: s.path, Args: s.words[1:], Env: plainOutput, Dir: s.dir,
 		Head: keptHead, Tail: keptTail, Split: true,
 	})

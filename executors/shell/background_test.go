@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // fake is a Runner whose background commands do what the test says.
@@ -39,7 +40,7 @@ func (f *fake) Background(_ context.Context, c Command) (Job, error) {
 
 type fakeJob struct {
 	mu       sync.Mutex
-	kept     *capture
+	kept     *process.Capture
 	more     chan struct{}
 	done     chan struct{}
 	exit     Output
@@ -51,7 +52,7 @@ type fakeJob struct {
 func (j *fakeJob) write(s string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.kept.write([]byte(s))
+	j.kept.Add([]byte(s))
 	select {
 	case j.more <- struct{}{}:
 	default:
@@ -75,7 +76,7 @@ func (j *fakeJob) Look(ctx context.Context, wait time.Duration) (Output, error) 
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := j.kept.output()
+	out := captured(j.kept)
 	j.kept = newCapture(0)
 	select {
 	case <-j.more:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // Job is a command that runs in the background. Its methods may be called
@@ -34,20 +36,20 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	}
 	j := &localJob{readOnly: c.ReadOnly && l.ReadOnly != nil, limit: c.Limit, kept: newCapture(c.Limit), more: make(chan struct{}, 1)}
 	var err error
-	if j.process, err = l.startShell(c, Program{Sink: j.write}); err != nil {
+	if j.process, err = l.startShell(c, process.Program{Sink: j.write}); err != nil {
 		return nil, err
 	}
 	return j, nil
 }
 
 type localJob struct {
-	process  *Process
+	process  *process.Process
 	readOnly bool // held to that by the kernel
 	limit    int
 	more     chan struct{} // one token: something came since the last look
 
 	mu   sync.Mutex
-	kept *capture // since the last look
+	kept *process.Capture // since the last look
 }
 
 func (j *localJob) write(text []byte) {
@@ -55,7 +57,7 @@ func (j *localJob) write(text []byte) {
 		return
 	}
 	j.mu.Lock()
-	j.kept.write(text)
+	j.kept.Add(text)
 	j.mu.Unlock()
 	select {
 	case j.more <- struct{}{}:
@@ -63,7 +65,7 @@ func (j *localJob) write(text []byte) {
 	}
 }
 
-func (j *localJob) Done() <-chan struct{} { return j.process.done }
+func (j *localJob) Done() <-chan struct{} { return j.process.Done() }
 
 func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error) {
 	over := time.NewTimer(wait)
@@ -92,7 +94,7 @@ func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error)
 	default:
 	}
 	j.mu.Unlock()
-	out := kept.output()
+	out := captured(kept)
 	out.ReadOnly = j.readOnly
 	if out.Full == nil {
 		out.Stdout = out.Text // one stream, in its exact order

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // Local runs commands as children of this process. Its zero value works.
@@ -19,12 +20,12 @@ type Local struct {
 	// Wrap, if not nil, gets every program with its whole environment right
 	// before it starts, and gives what is started in its place; an error means
 	// that nothing is.
-	Wrap func(Program) (Program, error)
+	Wrap func(process.Program) (process.Program, error)
 	// ReadOnly, if not nil, restricts the calling thread, and what it starts, to
 	// reading: it writes only below the directory temp. nil means that the system
 	// cannot; read-only commands then run without that.
 	ReadOnly func(temp string) error
-	Reaper   *Reaper // ends what is left of programs should this process die; may be nil
+	Reaper   *process.Reaper // ends what is left of programs should this process die; may be nil
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -33,7 +34,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 		return Output{}, context.Cause(ctx)
 	}
 	kept := newCapture(c.Limit)
-	prog := Program{Head: streamBytes / 2, Tail: streamBytes / 2, Split: true, Sink: kept.write}
+	prog := process.Program{Head: streamBytes / 2, Tail: streamBytes / 2, Split: true, Sink: kept.Add}
 	if c.Notify != nil {
 		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
 	}
@@ -43,19 +44,19 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	}
 	_, err = p.Wait(ctx)
 	p.Release()
+	_, _, exit := p.Output()
 	if c.Notify != nil {
-		exit := p.exit
-		c.Notify(executors.Event{Exit: &exit})
+		c.Notify(executors.Event{Exit: exit})
 	}
-	out := kept.output()
+	out := captured(kept)
 	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
-	out.ExitCode, out.Signal = p.exit.Code, p.exit.Signal
+	out.ExitCode, out.Signal = exit.Code, exit.Signal
 	out.ReadOnly = c.ReadOnly && l.ReadOnly != nil
 	return out, err
 }
 
 // startShell starts prog as the shell that runs the command.
-func (l Local) startShell(c Command, prog Program) (*Process, error) {
+func (l Local) startShell(c Command, prog process.Program) (*process.Process, error) {
 	var err error
 	if prog.Path, err = lookShell(); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (l Local) startShell(c Command, prog Program) (*Process, error) {
 
 // Start starts a program as Run starts its shell: prog.Env comes on top of what
 // of this process's environment a command may see.
-func (l Local) Start(prog Program) (*Process, error) {
+func (l Local) Start(prog process.Program) (*process.Process, error) {
 	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
 	prog.Reaper = l.Reaper
 	if l.Wrap != nil {
@@ -85,7 +86,7 @@ func (l Local) Start(prog Program) (*Process, error) {
 			return nil, err
 		}
 	}
-	return Start(prog)
+	return process.Start(prog)
 }
 
 // HasBash reports whether commands are run by bash here, and not by another shell.

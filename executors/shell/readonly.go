@@ -3,8 +3,6 @@ package shell
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 )
 
@@ -50,25 +48,4 @@ func readOnlyEnv() []string {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, setting[1]))
 	}
 	return env
-}
-
-// Confined returns the program as one that runs read-only, with a directory of its
-// own for temporary files. restrict is as [Local.ReadOnly].
-func (prog Program) Confined(restrict func(temp string) error) (Program, error) {
-	temp, err := os.MkdirTemp("", "zeph-acp-")
-	if err != nil {
-		return prog, err
-	}
-	prog.Temp = temp
-	if real, err := filepath.EvalSymlinks(temp); err == nil {
-		temp = real
-	}
-	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
-	prog.Confine = func() error {
-		if err := restrict(temp); err != nil {
-			return fmt.Errorf("make the command read-only: %w", err)
-		}
-		return nil
-	}
-	return prog, nil
 }

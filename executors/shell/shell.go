@@ -5,8 +5,8 @@
 // Start with [Executor]. It knows the tool (input, card, timeout, the text for
 // the model) and leaves the effect to a [Runner]: [Local] runs the script as a
 // child of this process, another one runs it in a terminal of the client.
-// Below Local lies [Process], which starts any program and keeps its output;
-// who plays an editor's terminal uses it directly.
+// Below Local lies package process, which starts any program and keeps its
+// output.
 //
 // It promises that a script cannot hang a call (stdin is empty, there is no
 // terminal to ask on, what holds the output open is left behind), that nothing
@@ -100,27 +100,6 @@ func (c Command) Env(block, extra []string) ([]string, []string) {
 		return block, extra
 	}
 	return slices.Concat(block, steering), slices.Concat(extra, readOnlyEnv())
-}
-
-// Output is what a command came to, or what it wrote so far. All texts are valid
-// UTF-8.
-type Output struct {
-	Text string // both streams, in the order of arrival
-	// Full is the same where it is too long for a string, and Text is then empty.
-	// Who gets the output closes it.
-	Full       *executors.Spool
-	Stdout     string // from a terminal, which has one stream, everything
-	Stderr     string
-	CutStreams bool   // more was written than Stdout and Stderr have
-	Truncated  bool   // more was written than Text or Full has
-	Lost       int64  // bytes that are missing in the middle of Full
-	Note       string // a line on the output itself, to be shown below it
-	Ended      bool   // of a Job: the command has ended, and this is the rest
-	ReadOnly   bool   // the kernel kept the command from writing and from the network
-	ExitCode   *int   // nil if a signal ended it, or nobody knows
-	Signal     string // e.g. "SIGKILL"
-	Terminal   string // id of the terminal at the client, to be shown before the text
-	Release    func() // if not nil, frees the terminal; after the final update was sent
 }
 
 // Executor offers the tools. Close it when its session ends.

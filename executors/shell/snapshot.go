@@ -22,6 +22,9 @@ import (
 // maxEntries is how many files and directories a snapshot may have.
 const maxEntries = 200_000
 
+// chunkSize is how much of a file is copied or compared at once, in bytes.
+const chunkSize = 64 << 10
+
 // snapshot is what was in some places of the roots before a command. The
 // contents are in one Spool, not in files of their own: a process that is killed
 // leaves nothing behind, and no other command can reach them. Hard links would

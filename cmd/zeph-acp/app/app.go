@@ -24,7 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -58,8 +58,8 @@ type App struct {
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
-	Warnings []string      // about the configuration; every session shows them
-	Reaper   *shell.Reaper // ends commands should this process be killed; nil means that nothing does
+	Warnings []string        // about the configuration; every session shows them
+	Reaper   *process.Reaper // ends commands should this process be killed; nil means that nothing does
 
 	byEnv   string              // the model that the environment names
 	environ func(string) string // of the process; without the saved keys

@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -102,7 +103,7 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 		}
 	}
 	if box != nil {
-		local.Wrap = func(p shell.Program) (shell.Program, error) {
+		local.Wrap = func(p process.Program) (process.Program, error) {
 			var err error
 			p.Path, p.Args, p.Env, err = box.Wrap(p.Path, p.Args, p.Env)
 			return p, err

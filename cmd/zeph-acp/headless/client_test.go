@@ -14,7 +14,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // agent has one session, whose turn does what turn says.
@@ -284,7 +284,7 @@ func TestTerminals(t *testing.T) {
 			t.Errorf("%s still runs", id)
 		}
 	}
-	if _, err := turn.terminals.start(shell.Program{Path: "sh"}, nil); err == nil {
+	if _, err := turn.terminals.start(process.Program{Path: "sh"}, nil); err == nil {
 		t.Error("a terminal was opened after the end")
 	}
 }

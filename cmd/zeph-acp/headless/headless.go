@@ -21,7 +21,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // Turn is one prompt in a session of its own, or in a stored one. All fields but
@@ -35,7 +35,7 @@ type Turn struct {
 	Prompt   string
 	View     View
 	Approver Approver
-	Reaper   *shell.Reaper // ends what terminals run should this process be killed; may be nil
+	Reaper   *process.Reaper // ends what terminals run should this process be killed; may be nil
 
 	terminals terminals
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
@@ -23,14 +23,14 @@ const (
 // terminals are the terminals of a turn. The zero value is ready.
 type terminals struct {
 	mu     sync.Mutex
-	open   map[string]*shell.Process
+	open   map[string]*process.Process
 	last   int // number in the id
 	closed bool
 }
 
 // start runs a program in a new terminal, which hears of its id before any
 // output.
-func (t *terminals) start(prog shell.Program, live func(id string, text []byte)) (string, error) {
+func (t *terminals) start(prog process.Program, live func(id string, text []byte)) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -39,18 +39,18 @@ func (t *terminals) start(prog shell.Program, live func(id string, text []byte))
 	t.last++
 	id := fmt.Sprintf("term-%d", t.last)
 	prog.Live = func(text []byte) { live(id, text) }
-	p, err := shell.Start(prog)
+	p, err := process.Start(prog)
 	if err != nil {
 		return "", err
 	}
 	if t.open == nil {
-		t.open = map[string]*shell.Process{}
+		t.open = map[string]*process.Process{}
 	}
 	t.open[id] = p
 	return id, nil
 }
 
-func (t *terminals) find(id string) (*shell.Process, error) {
+func (t *terminals) find(id string) (*process.Process, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.open[id]; p != nil {
@@ -102,7 +102,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 	for _, v := range p.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	prog := shell.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
+	prog := process.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
 	if restrict := sandbox.ReadOnly(); restrict != nil && p.Meta[ideproxy.ReadOnlyMeta] == true {
 		var err error
 		if prog, err = prog.Confined(restrict); err != nil {

@@ -1,12 +1,11 @@
 //go:build unix
 
-package shell
+package process
 
 import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -35,30 +34,4 @@ var signals = map[syscall.Signal]string{
 	syscall.SIGSEGV: "SIGSEGV", syscall.SIGSYS: "SIGSYS", syscall.SIGTERM: "SIGTERM",
 	syscall.SIGTRAP: "SIGTRAP", syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2",
 	syscall.SIGVTALRM: "SIGVTALRM", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
-}
-
-// longAgo is a deadline that is over.
-var longAgo = time.Unix(1, 0)
-
-// stopWaiting has reads of files, pipes all, end as soon as they would wait.
-func stopWaiting(files []*os.File) {
-	for _, f := range files {
-		f.SetReadDeadline(longAgo)
-	}
-}
-
-// readRest reads what is in a pipe, without waiting.
-func readRest(f *os.File, buf []byte, sink func(chunk []byte)) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return
-	}
-	for range maxRest {
-		n := 0
-		err := conn.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), buf) })
-		if err != nil || n <= 0 {
-			return
-		}
-		sink(buf[:n])
-	}
 }

@@ -1,24 +1,37 @@
-package shell
+// Package process starts programs in sessions of their own, keeps what they write
+// and ends all that they started.
+//
+// Start with [Start]: it returns a [Process], which is waited for, looked at and
+// released. A [Capture] keeps a long output that [Program].Sink delivers. A
+// [Reaper] does what is left to do if this process is killed.
+//
+// It promises that [Process.Wait] returns when the program has ended, whatever
+// holds its output open; that no member of its session runs after that; and that
+// memory stays bounded whatever is written. Text comes as valid UTF-8 in whole
+// runes.
+//
+// It does not choose what the program may see or do: the caller passes the
+// environment and what confines it. A program that leaves its session with
+// setsid(2) is not ended.
+//
+// Why the session and not the process group? Because timeout(1) and "set -m" make
+// groups of their own. Only Linux can list a session; elsewhere it is the group.
+package process
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-const (
-	grace     = 300 * time.Millisecond // from SIGTERM to SIGKILL
-	drainTime = 100 * time.Millisecond // for output that a daemon holds open
-)
+// drainTime is how long output is still read that a daemon holds open.
+const drainTime = 100 * time.Millisecond
 
 // Program is what Start runs.
 type Program struct {
@@ -192,36 +205,6 @@ func (p *Process) clean() {
 	}
 }
 
-// endSession stops what is left of the session that pid leads: first by asking.
-// The program may be gone already; its pid stays taken as long as its session has
-// members, and is not given out again at once when it has none.
-func endSession(pid int) {
-	if !signalSession(pid, 0) {
-		return
-	}
-	signalSession(pid, syscall.SIGTERM)
-	if gone(func() bool { return !signalSession(pid, 0) }) {
-		return
-	}
-	// Again and again, since a process may have forked while it was looked for.
-	gone(func() bool { return !signalSession(pid, syscall.SIGKILL) })
-}
-
-// gone polls until is reports true or the grace is over.
-func gone(is func() bool) bool {
-	over := time.After(grace)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-over:
-			return false
-		}
-	}
-	return true
-}
-
 // read takes a chunk of stream i: 0 is stdout or both, 1 is stderr.
 func (p *Process) read(i int, chunk []byte) { p.write(i, p.runes[i].next(chunk)) }
 
@@ -258,6 +241,10 @@ func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
 	}
 }
 
+// Done is closed when the program and its session have ended and all output is
+// there.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
 // Kill ends the program and its session, without waiting for it. Output and
 // Wait go on to work.
 func (p *Process) Kill() { p.once.Do(func() { close(p.kill) }) }
@@ -292,57 +279,3 @@ func (p *Process) Streams() (stdout, stderr string, truncated bool) {
 	stderr, cutToo := p.split[1].text()
 	return stdout, stderr, cut || cutToo
 }
-
-func pipes(n int) (readers, writers []*os.File, err error) {
-	for range n {
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(readers)
-			closeAll(writers)
-			return nil, nil, fmt.Errorf("make a pipe: %w", err)
-		}
-		readers, writers = append(readers, r), append(writers, w)
-	}
-	return readers, writers, nil
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
-}
-
-// readFunc reads files to their ends, and hands each chunk to sink with the index
-// of its file. The chunk is sink's until it returns. When ctx ends it waits for no
-// more, but reads what is there already: on a busy machine the reader may come to
-// it only then.
-type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
-
-// readEach reads each file by itself.
-func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
-	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
-	var wg sync.WaitGroup
-	for i, f := range files {
-		wg.Go(func() {
-			buf := make([]byte, chunkSize)
-			for {
-				n, err := f.Read(buf)
-				if n > 0 {
-					sink(i, buf[:n])
-				}
-				if errors.Is(err, os.ErrDeadlineExceeded) {
-					readRest(f, buf, func(chunk []byte) { sink(i, chunk) })
-				}
-				if err != nil {
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-const (
-	chunkSize = 64 << 10 // what a pipe holds on Linux
-	maxRest   = 16       // chunks that are read after ctx ended: a pipe may be made to hold 1 MiB
-)

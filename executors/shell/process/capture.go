@@ -1,0 +1,79 @@
+package process
+
+import "github.com/zeph-acp/zeph-acp/executors"
+
+// endBytes is how much memory the end of an output gets that is longer than what
+// is kept.
+const endBytes = 1 << 20
+
+// Capture keeps the text of a program: its beginning, up to a limit, in a Spool,
+// and after that its end in memory. Calls must not be concurrent.
+type Capture struct {
+	full *executors.Spool
+	room int    // bytes that full still takes
+	end  buffer // of what came after
+	last byte   // of full
+	fail error  // why full takes no more
+}
+
+// Captured is the text that a [Capture] kept.
+type Captured struct {
+	Full *executors.Spool // the caller closes it
+	Lost int64            // bytes that are missing in it
+	Err  error            // why Full could not be written; nil if it could
+}
+
+// NewCapture returns a Capture that keeps limit bytes.
+func NewCapture(limit int) *Capture {
+	tail := min(limit/2, endBytes)
+	return &Capture{full: &executors.Spool{}, room: limit - tail, end: buffer{tail: tail, full: true}}
+}
+
+// Add appends text in whole runes. It does not keep the bytes.
+func (c *Capture) Add(text []byte) {
+	if c.room > 0 {
+		n := runeCut(text, c.room)
+		c.room -= n
+		if n < len(text) { // later text must not come before the rest of this
+			c.room = 0
+		}
+		c.spool(text[:n])
+		text = text[n:]
+	}
+	c.end.write(text)
+}
+
+// spool adds text to full. What a full disk does not take is lost: the command
+// shall not suffer from it.
+func (c *Capture) spool(text []byte) {
+	if len(text) == 0 || c.fail != nil {
+		c.end.dropped += int64(len(text))
+		return
+	}
+	n, err := c.full.Write(text)
+	if n > 0 {
+		c.last = text[n-1]
+	}
+	if err != nil {
+		c.fail, c.room = err, 0
+		c.end.dropped += int64(len(text) - n)
+	}
+}
+
+// Finish returns the kept text, with a line in place of what is missing in its
+// middle. The Capture must not be used after that.
+func (c *Capture) Finish() Captured {
+	_, end, lost := c.end.parts()
+	if lost > 0 {
+		mark := executors.CutMark(lost, "bytes", false) + "\n"
+		if c.last != '\n' && c.full.Size() > 0 {
+			mark = "\n" + mark
+		}
+		end = mark + end
+	}
+	c.spool([]byte(end))
+	if c.fail != nil {
+		lost = c.end.dropped
+	}
+	return Captured{Full: c.full, Lost: lost, Err: c.fail}
+}

@@ -1,0 +1,30 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Confined returns the program as one that runs read-only, with a directory of its
+// own for temporary files. restrict restricts the calling thread, and what it
+// starts, to reading: it writes only below the directory temp.
+func (prog Program) Confined(restrict func(temp string) error) (Program, error) {
+	temp, err := os.MkdirTemp("", "zeph-acp-")
+	if err != nil {
+		return prog, err
+	}
+	prog.Temp = temp
+	if real, err := filepath.EvalSymlinks(temp); err == nil {
+		temp = real
+	}
+	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
+	prog.Confine = func() error {
+		if err := restrict(temp); err != nil {
+			return fmt.Errorf("make the command read-only: %w", err)
+		}
+		return nil
+	}
+	return prog, nil
+}

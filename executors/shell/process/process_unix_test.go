@@ -1,0 +1,84 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestTerminal(t *testing.T) {
+	dir := t.TempDir()
+	var live strings.Builder
+	p, err := Start(Program{
+		Path: "sh", Args: []string{"-c", `for i in $(seq 300); do echo o$i; echo e$i >&2; done; echo "$A$PWD"; exit 7`},
+		Env: append(os.Environ(), "A=x"), Dir: dir, Tail: 1 << 20, Live: func(b []byte) { live.Write(b) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := p.Wait(t.Context())
+	if err != nil || exit.Code == nil || *exit.Code != 7 {
+		t.Errorf("exit %+v, %v", exit, err)
+	}
+	text, truncated, ended := p.Output()
+	if truncated || ended == nil || *ended.Code != 7 || text != live.String() {
+		t.Errorf("truncated %t, ended %v, live equal %t", truncated, ended, text == live.String())
+	}
+	if !strings.HasPrefix(text, "o1\ne1\no2\ne2\no3\n") || !strings.HasSuffix(text, "o300\ne300\nx"+dir+"\n") {
+		t.Errorf("out of order: %q…", text[:50])
+	}
+	p.Kill()
+	p.Release()
+}
+
+func TestKeepsTheTail(t *testing.T) {
+	p, err := Start(Program{Path: "printf", Args: []string{"%s", "aéé"}, Env: os.Environ(), Dir: "/", Tail: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t.Context())
+	if text, truncated, _ := p.Output(); text != "é" || !truncated {
+		t.Errorf("got %q, %t", text, truncated)
+	}
+}
+
+func TestWhileItRuns(t *testing.T) {
+	heard := make(chan string, 10)
+	p, err := Start(Program{
+		Path: "sh", Args: []string{"-c", "echo up; sleep 999"}, Env: os.Environ(), Dir: "/", Tail: 100,
+		Live: func(b []byte) { heard <- string(b) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	if got := <-heard; got != "up\n" {
+		t.Errorf("heard %q", got)
+	}
+	if text, _, exit := p.Output(); text != "up\n" || exit != nil {
+		t.Errorf("got %q, %v", text, exit)
+	}
+	why := errors.New("no more waiting")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if _, err := p.Wait(ctx); err != why {
+		t.Errorf("got %v", err)
+	}
+	p.Kill()
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Signal != "SIGTERM" {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+}
+
+func TestDoesNotStart(t *testing.T) {
+	for _, prog := range []Program{{Path: "no-such-program", Dir: "/"}, {Path: "sh", Dir: "/no/such"}} {
+		if p, err := Start(prog); err == nil {
+			p.Release()
+			t.Errorf("%+v started", prog)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+func pipes(n int) (readers, writers []*os.File, err error) {
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(readers)
+			closeAll(writers)
+			return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		}
+		readers, writers = append(readers, r), append(writers, w)
+	}
+	return readers, writers, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// readFunc reads files to their ends, and hands each chunk to sink with the index
+// of its file. The chunk is sink's until it returns. When ctx ends it waits for no
+// more, but reads what is there already: on a busy machine the reader may come to
+// it only then.
+type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
+
+// readEach reads each file by itself.
+func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
+	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() {
+			buf := make([]byte, chunkSize)
+			for {
+				n, err := f.Read(buf)
+				if n > 0 {
+					sink(i, buf[:n])
+				}
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					readRest(f, buf, func(chunk []byte) { sink(i, chunk) })
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+const (
+	chunkSize = 64 << 10 // what a pipe holds on Linux
+	maxRest   = 16       // chunks that are read after ctx ended: a pipe may be made to hold 1 MiB
+)

@@ -1,0 +1,35 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// longAgo is a deadline that is over.
+var longAgo = time.Unix(1, 0)
+
+// stopWaiting has reads of files, pipes all, end as soon as they would wait.
+func stopWaiting(files []*os.File) {
+	for _, f := range files {
+		f.SetReadDeadline(longAgo)
+	}
+}
+
+// readRest reads what is in a pipe, without waiting.
+func readRest(f *os.File, buf []byte, sink func(chunk []byte)) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	for range maxRest {
+		n := 0
+		err := conn.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), buf) })
+		if err != nil || n <= 0 {
+			return
+		}
+		sink(buf[:n])
+	}
+}

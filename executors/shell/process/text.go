@@ -1,0 +1,121 @@
+package process
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// runes makes valid UTF-8 of one stream, however it is cut into chunks: a rune
+// that is not complete waits for the next chunk, what is not UTF-8 becomes
+// U+FFFD. So everything behind it may take each chunk for text.
+type runes struct {
+	rest []byte // the beginning of a rune, at most 3 bytes
+}
+
+// next gives the text of one more chunk. It may share memory with chunk.
+func (r *runes) next(chunk []byte) []byte {
+	if len(r.rest) > 0 {
+		chunk = append(r.rest, chunk...)
+	}
+	whole := len(chunk) - partial(chunk)
+	r.rest = bytes.Clone(chunk[whole:])
+	if chunk = chunk[:whole]; utf8.Valid(chunk) {
+		return chunk
+	}
+	return bytes.ToValidUTF8(chunk, []byte("\uFFFD"))
+}
+
+// end gives what was still waiting when the stream ended.
+func (r *runes) end() []byte {
+	if len(r.rest) == 0 {
+		return nil
+	}
+	r.rest = nil
+	return []byte("\uFFFD")
+}
+
+// partial is the length of an incomplete rune at the end of b.
+func partial(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if utf8.FullRune(b[len(b)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// buffer keeps the first head and the last tail bytes of the text written to
+// it, both cut between runes. It grows with what it holds.
+type buffer struct {
+	head, tail int // limits in bytes
+	first      []byte
+	full       bool   // first takes no more
+	last       []byte // a ring once it has tail bytes
+	next       int    // in the ring: the oldest byte, the next to be written
+	dropped    int64  // bytes between first and last
+}
+
+// write adds text.
+func (b *buffer) write(text []byte) {
+	if !b.full {
+		n := runeCut(text, b.head-len(b.first))
+		b.first = append(b.first, text[:n]...)
+		text, b.full = text[n:], n < len(text)
+	}
+	if over := len(text) - b.tail; over > 0 { // only its end can stay
+		b.dropped += int64(len(b.last) + over)
+		b.last, b.next = b.last[:0], 0
+		text = text[over:]
+	}
+	n := min(b.tail-len(b.last), len(text))
+	b.last = append(b.last, text[:n]...)
+	b.dropped += int64(len(text) - n)
+	for text = text[n:]; len(text) > 0; text = text[n:] {
+		n = copy(b.last[b.next:], text)
+		b.next = (b.next + n) % b.tail
+	}
+}
+
+// parts gives what was kept, and how many bytes are missing between.
+func (b *buffer) parts() (head, tail string, dropped int64) {
+	if b.dropped == 0 {
+		return string(b.first), string(b.last), 0
+	}
+	var s strings.Builder
+	s.Grow(len(b.last))
+	s.Write(b.last[b.next:])
+	s.Write(b.last[:b.next])
+	tail = s.String()
+	skip := 0
+	for skip < len(tail) && skip < utf8.UTFMax-1 && !utf8.RuneStart(tail[skip]) {
+		skip++
+	}
+	return string(b.first), tail[skip:], b.dropped + int64(skip)
+}
+
+// text gives what was kept around a line that says what is missing.
+func (b *buffer) text() (s string, cut bool) {
+	head, tail, dropped := b.parts()
+	if dropped == 0 {
+		return head + tail, false
+	}
+	return executors.JoinLines(head, executors.CutMark(dropped, "bytes", false)+"\n") + tail, true
+}
+
+// runeCut is the largest length up to n at which text can be cut between runes.
+func runeCut(text []byte, n int) int {
+	if n >= len(text) {
+		return len(text)
+	}
+	n = max(n, 0)
+	for back := 0; n > 0 && back < utf8.UTFMax && !utf8.RuneStart(text[n]); back++ {
+		n--
+	}
+	return n
+}
