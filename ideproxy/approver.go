@@ -18,15 +18,15 @@ type Approver struct {
 	Session string
 }
 
-// lateCancel is how long after an answer "cancelled" the cancel of the turn may
-// come.
+// lateCancel is how long after the answer "cancelled" a cancel of the turn may
+// arrive.
 const lateCancel = 200 * time.Millisecond
 
-// Approve sends the question with all that the user needs to judge the call:
+// Approve sends the question with everything the user needs to judge the call:
 // several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
 	if c := call.Card.Command; c != executors.Shown(c) {
-		// Nobody can allow what he does not see whole, and a frame is bounded.
+		// A user cannot judge a command that is cut, and a frame is bounded.
 		return "", fmt.Errorf("a command of %d bytes is too long to ask about", len(c))
 	}
 	var offered []acp.PermissionOption
@@ -45,8 +45,8 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 		return "", err
 	}
 	if outcome.Outcome == "cancelled" {
-		// It should mean that the turn is cancelled. Some clients say it just before
-		// they cancel, others where nobody answered in time: a moment tells them apart.
+		// It should mean that the turn is cancelled. Some clients send it just before
+		// they cancel, others when the user did not answer in time: wait to see which.
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
@@ -102,7 +102,7 @@ func described(input json.RawMessage) string {
 	return executors.Shown(strings.TrimSpace(in.Description))
 }
 
-// fenced shows a command as it is, whatever Markdown it would be.
+// fenced returns a command as a Markdown code block.
 func fenced(command string) string {
 	fence := "```"
 	for strings.Contains(command, fence) {

@@ -18,18 +18,18 @@ type FS struct {
 	Client  *acp.Client
 	Session string
 	Roots   *workspace.Roots
-	// Disk is where the client says that it has no buffer for a file, and where
-	// it cannot do one of the two.
+	// Disk is used for files that the client has no buffer for, and for the method
+	// that it does not offer.
 	Disk        files.FS
-	Read, Write bool // what the client can do; at least one
+	Read, Write bool // the methods that the client offers; at least one
 
 	mu sync.Mutex
-	// behind holds, for files that were written on the disk since the client
-	// cannot, the text that its buffer had: it may not have noticed.
+	// behind holds the text of buffers whose file was written on the disk, because
+	// the client cannot write. The client may not have noticed.
 	behind map[string]string
 }
 
-// ReadFile gives the editor's text of the file.
+// ReadFile returns the editor's text of the file.
 func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
@@ -52,7 +52,7 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 
 // readNew reads a file that is not on the disk: the client may have a buffer that
 // was never saved, whose text must not be lost. Clients answer with errors of all
-// kinds, or with nothing, where they have none.
+// kinds, or with an empty text, if they have none.
 func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 	if quirksOf(f.Client.Info()).unbuffered {
 		return "", fs.ErrNotExist
@@ -94,8 +94,7 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	return nil
 }
 
-// writeBehind writes a file on the disk that the client may go on to show as it
-// was.
+// writeBehind writes a file on the disk. The client may still show the old text.
 func (f *FS) writeBehind(ctx context.Context, path, text string) error {
 	old, err := f.Disk.ReadFile(ctx, path)
 	if err := f.Disk.WriteFile(ctx, path, text); err != nil {
@@ -107,15 +106,15 @@ func (f *FS) writeBehind(ctx context.Context, path, text string) error {
 		if f.behind == nil {
 			f.behind = map[string]string{}
 		}
-		if _, ok := f.behind[path]; !ok { // several writes on, it still has the first text
+		if _, ok := f.behind[path]; !ok { // after several writes the buffer still has the first text
 			f.behind[path] = old
 		}
 	}
 	return nil
 }
 
-// isBehind reports whether text is what the client had before we wrote to the
-// disk. A client with any other text has noticed.
+// isBehind reports whether text is the client's text from before we wrote to the
+// disk. A client that returns another text has noticed the change.
 func (f *FS) isBehind(path, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +135,8 @@ func (f *FS) mkParents(path string) error {
 	return dir.Close()
 }
 
-// allowed fails for what the client would open for anybody, but no tool may: a
-// link may have come since the call was judged.
+// allowed fails for a path that no tool may use, though the client would open it: a
+// link may have been made since the call was judged.
 func allowed(roots *workspace.Roots, path string) error {
 	if _, err := roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -145,11 +144,11 @@ func allowed(roots *workspace.Roots, path string) error {
 	return nil
 }
 
-// ReadsDisk reports whether what is read comes from the disk, so that the disk
-// tells whether it still holds.
+// ReadsDisk reports whether files are read from the disk, so that a change there
+// can be seen.
 func (f *FS) ReadsDisk() bool { return !f.Read }
 
-// unsaved fails if the editor has another text than the disk.
+// unsaved fails if the editor's text differs from the disk.
 func (f *FS) unsaved(ctx context.Context, path string) error {
 	disk, err := f.Disk.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,15 +171,15 @@ func (f *FS) unsaved(ctx context.Context, path string) error {
 	return nil
 }
 
-// notMine reports whether the client does not know the method or the file, so
-// that the disk is meant: any other error is a refusal.
+// notMine reports whether the client does not know the method or the file, so that
+// the disk is used. Any other error is a refusal.
 func notMine(err error) bool {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	return ok && (refused.Unsupported() || refused.NotFound())
 }
 
-// refusal words an answer of the client for the model; a cancel stays what it
-// is.
+// refusal turns an error of the client into a failure for the model. Other errors,
+// such as a cancel, are returned as they are.
 func refusal(err error, verb, path string) error {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	if !ok {

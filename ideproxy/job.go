@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 )
 
-// Background starts a command in a terminal that lives until the command has
-// ended and its end was looked at, or it was stopped.
+// Background starts a command in a terminal. The terminal lives until the command
+// was stopped, or has ended and its end was reported.
 func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job, error) {
 	term, err := t.create(ctx, cmd)
 	if err == errNoTerminals {
@@ -33,13 +33,13 @@ type job struct {
 	done   chan struct{}
 	status acp.ExitStatus // set before done is closed
 
-	seen screen // of who looks
+	seen screen // the output that was reported so far
 }
 
-// Intervals at which a terminal is asked, since it does not tell by itself.
+// Intervals at which a terminal is polled: it sends no events.
 const (
-	lookEvery  = 200 * time.Millisecond // for output, while somebody waits
-	aliveEvery = time.Second            // for its end, where the client cannot wait for that
+	lookEvery  = 200 * time.Millisecond // for output, while a call waits for it
+	aliveEvery = time.Second            // for the exit, if the client cannot wait for it
 )
 
 // await waits for the end of the command.
@@ -51,8 +51,8 @@ func (j *job) await(ctx context.Context) {
 	}
 }
 
-// poll asks for the end where the client cannot wait for it. A terminal that
-// cannot be asked any more counts as ended: nobody knows how.
+// poll waits for the exit of a command whose client cannot wait for it. A terminal
+// that does not answer any more counts as ended, in an unknown way.
 func (j *job) poll(ctx context.Context) acp.ExitStatus {
 	for {
 		shown, err := j.term.Output(ctx)
@@ -72,7 +72,7 @@ func (j *job) poll(ctx context.Context) acp.ExitStatus {
 
 func (j *job) Done() <-chan struct{} { return j.done }
 
-// Look is as of shell.Job.
+// Look implements shell.Job.
 func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error) {
 	out := shell.Output{Terminal: j.term.ID}
 	over := time.NewTimer(wait)
@@ -112,8 +112,8 @@ func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error
 	}
 }
 
-// Stop is as of shell.Job. A terminal that does not end is given up: releasing
-// it kills what runs in it.
+// Stop implements shell.Job. A terminal whose command does not end is given up:
+// releasing it kills the command.
 func (j *job) Stop(ctx context.Context) {
 	_ = j.term.Kill(ctx) // it may have ended by itself meanwhile
 	select {
@@ -125,21 +125,21 @@ func (j *job) Stop(ctx context.Context) {
 	<-j.done
 }
 
-// screen is what of a terminal's output was given: its length, as long as the
-// terminal kept everything, and its last bytes, by which the place is found
-// again when the terminal has cut the beginning.
+// screen is the position in a terminal's output up to which it was reported: the
+// length, while the terminal keeps everything, and the last bytes, which mark the
+// position after the terminal has cut the beginning.
 type screen struct {
 	length int
 	end    string
 }
 
-// markBytes are enough to be found at one place only, unless lines repeat; then
-// some are given twice, which is better than not at all.
+// markBytes is how many bytes mark the position. They occur once, unless lines
+// repeat; then some output is reported twice, which is better than never.
 const markBytes = 1 << 10
 
-// fresh gives what came to the output since it was last asked. gap says that
-// there was more, which the terminal did not keep. Of a command that runs, a last
-// rune that is not complete yet is left for the next time.
+// fresh returns the output since the last call. gap reports whether the terminal
+// dropped some of it. While the command runs, an incomplete rune at the end is left
+// for the next call.
 func (s *screen) fresh(shown acp.TerminalOutput, ended bool) (text string, gap bool) {
 	all := shown.Output
 	if !ended {

@@ -1,12 +1,14 @@
-// Package ideproxy is the editor as the place of effect: [Terminal] runs
-// commands in its terminals, [FS] reads and writes through its buffers,
-// [Approver] asks its user.
+// Package ideproxy does the work of tools in the editor: [Terminal] runs commands
+// in its terminals, [FS] reads and writes through its buffers, [Approver] asks its
+// user.
 //
-// Each is made for one session and used only as far as the client said that it
-// can. The package promises that every terminal is released, that a client
-// which does not know a method after all costs nothing but a local execution,
-// and that any other refusal of the client is a refusal: the work is then not
-// done behind its back.
+// Each is made for one session, and calls only the methods that the client offers.
+// Clients differ beyond their capabilities; quirks.go lists how, and [Terminals]
+// decides whether commands may run in the editor at all.
+//
+// The package promises that every terminal is released. If the client turns out not
+// to know a method, the work is done locally. If it refuses for any other reason,
+// the work is not done: the package never goes around the editor.
 package ideproxy
 
 import (
@@ -31,15 +33,15 @@ type Terminal struct {
 	Shared *Terminals
 	// Local runs the command where the client's terminals are not used.
 	Local shell.Runner
-	Block []string // prefixes of variables that are withheld besides those of shell.Env
+	Block []string // prefixes of variables to withhold, in addition to those of shell.Env
 	Extra []string // NAME=value, set for every command
 }
 
-// settle is how long a killed command may take to write its last.
+// settle is how long a killed command may take to end.
 const settle = time.Second
 
-// Run runs one command. After a timeout its output so far comes with the error;
-// after a cancel nothing is waited for, and Release ends the command.
+// Run runs one command. After a timeout it returns the output so far with the error.
+// After a cancel it returns at once, and Release ends the command.
 func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, error) {
 	term, err := t.create(ctx, cmd)
 	if errors.Is(err, errNoTerminals) {
@@ -63,7 +65,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		cmd.Notify(executors.Event{Exit: &executors.Exit{Code: out.ExitCode, Signal: out.Signal}})
 	}
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
-		if out.ExitCode != nil || out.Signal != "" { // the output told
+		if out.ExitCode != nil || out.Signal != "" { // the output has the exit status
 			return out, nil
 		}
 		err = executors.Failuref(executors.PermanentFailure, "the editor could not tell how the command ended: %s", refused.Message)
@@ -74,8 +76,8 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 // errNoTerminals says that the command has to run here.
 var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
-// maxTerminal is how many bytes of output a terminal is asked to keep: all of
-// them come in one frame.
+// maxTerminal is how many bytes of output a terminal is asked to keep. They arrive in
+// one frame.
 const maxTerminal = 1 << 20
 
 // create starts the command in a terminal, and reports the terminal as an event.
@@ -130,15 +132,15 @@ func (t *Terminal) holds(cmd shell.Command) bool {
 func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
 	defer cancel()
-	_ = term.Kill(ctx)          // it may have ended by itself meanwhile
-	status, _ := term.Wait(ctx) // what is not known is not said
+	_ = term.Kill(ctx)          // the command may have ended already
+	status, _ := term.Wait(ctx) // an unknown status is left empty
 	return status
 }
 
-// headCut stands before an output of which the terminal kept only the end.
+// headCut begins an output whose beginning the terminal dropped.
 const headCut = "[… the beginning is cut …]\n"
 
-// collect reads the output, also that of a command that was stopped.
+// collect reads the output of a command that has ended or was stopped.
 func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -161,7 +163,7 @@ func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out
 	ended(out, status)
 }
 
-// ended notes how the command ended.
+// ended stores the exit status in out.
 func ended(out *shell.Output, status acp.ExitStatus) {
 	out.ExitCode = status.ExitCode
 	if status.Signal != nil {
@@ -169,8 +171,8 @@ func ended(out *shell.Output, status acp.ExitStatus) {
 	}
 }
 
-// env sets what a local command gets, and empties what it must not see: the
-// protocol cannot take variables away.
+// env returns the variables of a local command, with those that it must not see set
+// to "": the protocol cannot unset them.
 func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
 	block, extra := cmd.Env(t.Block, t.Extra)
 	var env []acp.EnvVariable
@@ -188,7 +190,7 @@ func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
 	return env
 }
 
-// shellName is the shell that the editor starts, which runs on this machine.
+// shellName returns the shell to start. The editor runs on this machine.
 func shellName() string {
 	if !shell.HasBash() {
 		if _, err := exec.LookPath("sh"); err == nil {
