@@ -7,9 +7,10 @@
 // brings the agent's part up to date, and [Recorder] makes one from a live
 // connection. docs/fixtures.md describes the format.
 //
-// The package promises that a fixture which plays says all that the agent wrote:
-// a frame too many, too few or in the wrong place, and a member that nobody
-// wrote down, are differences. It starts no server and knows nothing of ours.
+// The package promises that a fixture which plays holds everything the agent wrote.
+// An extra frame, a missing one, one in the wrong place, and a member that the
+// fixture does not have are differences. It starts no server, and does not depend on
+// the one that it plays against.
 package fixtures
 
 import (
@@ -160,8 +161,7 @@ func (f *Fixture) initializes() bool {
 	return false
 }
 
-// sideLine writes a frame as a line of frames.jsonl. Exact is for what must stay
-// byte by byte.
+// sideLine writes a frame as a line of frames.jsonl, byte by byte if exact is set.
 func sideLine(side string, frame []byte, exact bool) string {
 	text := string(frame)
 	if exact {
@@ -173,7 +173,7 @@ func sideLine(side string, frame []byte, exact bool) string {
 	return fmt.Sprintf("%-10s %s}", fmt.Sprintf("{%q:", side), text)
 }
 
-// quoted is s as JSON, without escapes for HTML.
+// quoted returns s as JSON, without escapes for HTML.
 func quoted(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

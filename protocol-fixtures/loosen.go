@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// loosen puts "$ANY" or a name where a frame of the agent holds what differs
-// from run to run, or from machine to machine: the times of sessions, the
-// environment of a terminal and the model. before is the line that the fixture
-// had, nil if none.
+// loosen replaces the values that differ between runs or machines by "$ANY" or a
+// name: the times of sessions, the environment of a terminal and the model. before is
+// the fixture's old line, nil if it had none.
 func (n *node) loosen(names *names, before *node) {
 	params := n.at("params")
 	if method, _ := n.at("method").text(); method == "terminal/create" && before.at("params").at("env") == nil {
@@ -39,7 +38,7 @@ func (n *node) loosen(names *names, before *node) {
 	}
 }
 
-// at is member, of nil too.
+// at is member, which may be called on nil.
 func (n *node) at(key string) *node {
 	if n == nil {
 		return nil
@@ -53,15 +52,15 @@ func (n *node) any() {
 	}
 }
 
-// anyTime is any for a time that has no name.
+// anyTime replaces a time that has no name.
 func (n *node) anyTime(names *names) {
 	if s, ok := n.text(); ok && names.of[s] == "" {
 		n.any()
 	}
 }
 
-// model names a model if another run has another in its place, and reports
-// whether it did.
+// model replaces a model by its name if it differs between runs, and reports whether
+// it did.
 func (n *names) model(value string) bool {
 	if n.passing != nil && n.passing(value) && !slices.Contains(n.models, value) {
 		if n.of[value] == "" {
@@ -75,7 +74,7 @@ func (n *names) model(value string) bool {
 	return slices.Contains(n.models, value)
 }
 
-// foreign reports whether a text tells of a place that another run does not have.
+// foreign reports whether a text names a directory that exists in this run only.
 func (n *names) foreign(text string) bool {
 	return slices.ContainsFunc(n.places, func(p string) bool { return strings.Contains(text, p) })
 }

@@ -16,14 +16,14 @@ import (
 // UseNumber.
 type Bindings map[string]any
 
-// Difference is the first place at which a frame is not as written.
+// Difference is the first place where a frame differs from the fixture.
 type Difference struct {
 	Path string // into the frame: params.update.status; empty for the frame itself
 	Want string // JSON, or "nothing"
 	Got  string
 }
 
-// Error gives place, want and got, a line each.
+// Error returns the place, the wanted and the actual value, one line each.
 func (d *Difference) Error() string {
 	return fmt.Sprintf("at %s\n\twant %s\n\tgot  %s", d.Path, d.Want, d.Got)
 }
@@ -35,12 +35,11 @@ var (
 	nameInside = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`) })
 )
 
-// Match compares a frame with what a fixture says of it. In want, the string
-// "$ANY" stands for any value, "$NAME" for the value that NAME is bound to, which
-// is what it meets first, and ${NAME} inside of a longer string for the text that
-// NAME was bound to before, or for a UUID, to which it is bound then. All else
-// must be equal, and got may have no more.
-// Where the two differ, b is left as it was; b may be nil.
+// Match compares a frame with a fixture's line. In want, the string "$ANY" matches any
+// value. "$NAME" matches the value that NAME is bound to; the first value it meets
+// binds it. ${NAME} inside a longer string matches the text that NAME is bound to, or
+// a UUID, which binds it. Everything else must be equal, and got may have no more
+// members. If the two differ, b does not change; b may be nil.
 func Match(want, got []byte, b Bindings) *Difference {
 	w, err := decode(want)
 	if err != nil {
@@ -152,7 +151,7 @@ func same(path string, want, got any, name string) *Difference {
 	return &Difference{path, w, g}
 }
 
-// show is v as JSON; members are sorted, so equal values look the same.
+// show returns v as JSON with sorted members, so that equal values look the same.
 func show(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -163,8 +162,8 @@ func show(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// expand replaces ${NAME} where NAME is bound to a string. Anything else is
-// text, such as a variable of a shell.
+// expand replaces ${NAME} if NAME is bound to a string. Other text of that form, such
+// as a shell variable, stays.
 func (b Bindings) expand(s string) string {
 	return nameInside().ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := b[m[2:len(m)-1]].(string); ok {
@@ -174,8 +173,8 @@ func (b Bindings) expand(s string) string {
 	})
 }
 
-// inside binds the names in a longer string that are not bound to the UUIDs that
-// stand there in got. It reports whether the two then are the same.
+// inside binds the unbound names in a longer string to the UUIDs in their places in
+// got. It reports whether the strings are then equal.
 func (b Bindings) inside(want, got string) bool {
 	want = b.expand(want)
 	at, names := 0, map[string]any{}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// names gives names to what differs from run to run: UUIDs and models.
+// names holds the names of values that differ between runs: UUIDs and models.
 type names struct {
 	of      map[string]string // by value
 	used    map[string]bool
@@ -20,20 +20,20 @@ func newNames(passing func(model string) bool) *names {
 	return &names{of: map[string]string{}, used: map[string]bool{"ANY": true}, passing: passing}
 }
 
-// uuid is what the agent makes up.
+// uuid matches the ids that the agent makes.
 var uuid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`) })
 
 // letters are the names by the member that a value is first seen in.
 var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T"}
 
-// set takes a name that a fixture has for a value.
+// set records the fixture's name for a value.
 func (n *names) set(name, value string) {
 	if n.of[value] == "" && !n.used[name] {
 		n.of[value], n.used[name] = name, true
 	}
 }
 
-// name gives the name of a value, a new one if it has none.
+// name returns the name of a value, and makes one if there is none.
 func (n *names) name(key, value string) string {
 	if name := n.of[value]; name != "" {
 		return name
@@ -48,7 +48,7 @@ func (n *names) name(key, value string) string {
 	return n.nameAs(letter, value)
 }
 
-// nameAs gives a value that name, or where it is taken the next.
+// nameAs names a value; if the name is taken, it uses the next free number.
 func (n *names) nameAs(name, value string) string {
 	stem := strings.TrimRight(name, "0123456789")
 	for i := 1; n.used[name]; i++ {
@@ -58,8 +58,8 @@ func (n *names) nameAs(name, value string) string {
 	return name
 }
 
-// put is what a fixture has for a string of a frame: its name, or the string
-// itself with the names of what is in it.
+// put returns the fixture's form of a string: its name, or the string with the named
+// values in it replaced.
 func (n *names) put(key, s string) string {
 	if n.of[s] != "" || s != "" && uuid().FindString(s) == s {
 		return quoted("$" + n.name(key, s))

@@ -71,7 +71,7 @@ func readNode(dec *json.Decoder) (*node, error) {
 	return n, err
 }
 
-// String is the value as compact JSON.
+// String returns the value as compact JSON.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b)
@@ -100,7 +100,7 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteByte(n.open + 2) // '}' and ']' come two after '{' and '['
 }
 
-// text is the value of a string; false for anything else, nil too.
+// text returns the value of a string; false for anything else, and for nil.
 func (n *node) text() (string, bool) {
 	if n == nil || n.open != 0 || n.raw[0] != '"' {
 		return "", false
@@ -110,7 +110,7 @@ func (n *node) text() (string, bool) {
 	return s, err == nil
 }
 
-// member gives the member of that name, nil if there is none.
+// member returns the member of that name, nil if there is none.
 func (n *node) member(key string) *node {
 	for _, m := range n.members {
 		if m.key == key {
@@ -120,8 +120,8 @@ func (n *node) member(key string) *node {
 	return nil
 }
 
-// strings puts what f gives, which is JSON, in the place of each string. key is
-// the name of the member that it, or the array around it, belongs to.
+// strings replaces each string by the JSON that f returns. key is the name of the
+// member that holds the string, or the array around it.
 func (n *node) strings(key string, f func(key, s string) string) {
 	if s, ok := n.text(); n.open == 0 && ok && !n.kept {
 		n.raw = f(key, s)
@@ -134,7 +134,7 @@ func (n *node) strings(key string, f func(key, s string) string) {
 	}
 }
 
-// mapStrings is strings for a frame; what is not JSON stays.
+// mapStrings is strings for a frame. A line that is not JSON stays as it is.
 func mapStrings(frame []byte, f func(key, s string) string) []byte {
 	n, err := parseNode(frame)
 	if err != nil {

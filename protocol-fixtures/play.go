@@ -17,7 +17,7 @@ type Conn struct {
 	Out       io.Reader      // its stdout; read to its end
 	Workspace Workspace
 	// Trace, if not nil, sees every line of both sides as it was on the wire.
-	// What it returns fails the play.
+	// An error from it fails the play.
 	Trace func(side string, line []byte) error
 }
 
@@ -25,15 +25,15 @@ type Conn struct {
 // waits for it unless it fails.
 const patience = 10 * time.Second
 
-// initialize is what a client sends that can do everything.
+// initialize is the first frame of a client with all capabilities.
 const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","params":{"protocolVersion":1,` +
 	`"clientInfo":{"name":"zeph-acp-replay","version":"1"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,` +
 	`"auth":{"terminal":true},"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},` +
 	`"_meta":{"terminal_output":true}}}}`
 
-// Play plays a fixture: it sends the lines of the client once all lines of the
-// agent that stand before them have come, those that follow each other in one
-// write. The error is the first difference.
+// Play plays a fixture. It sends the client's lines as soon as all of the agent's lines
+// before them have arrived; consecutive lines go out in one write. The error is the
+// first difference.
 //
 // The agent's frames come in the order in which they are written, but for two
 // cases: between two lines of the client, frames of different sessions pass each
@@ -63,7 +63,7 @@ func (p *player) play(f *Fixture) error {
 	return nil
 }
 
-// runs puts neighbours of one side together.
+// runs groups consecutive lines of one side.
 func runs(steps []step) [][]step {
 	var all [][]step
 	for len(steps) > 0 {
@@ -107,8 +107,8 @@ func newPlayer(c Conn) *player {
 	return p
 }
 
-// end closes the input and takes what still comes; in a play that went well
-// this is nothing.
+// end closes the input and reads until the agent ends. After a play that went well it
+// writes nothing.
 func (p *player) end(well bool) error {
 	err := p.In.Close()
 	var more [][]byte
@@ -141,8 +141,7 @@ func (p *player) initialize() error {
 	return nil
 }
 
-// send writes lines of the client. On an error it tells the line that it is
-// about.
+// send writes lines of the client. Its error names the line.
 func (p *player) send(steps []step) (step, error) {
 	var text []byte
 	for _, s := range steps {
@@ -175,10 +174,10 @@ func (p *player) write(text []byte) error {
 	return err
 }
 
-// errSilent is what read gives when nothing came in time.
+// errSilent is the error of read if no line arrived in time.
 var errSilent = errors.New("the agent writes nothing")
 
-// read takes the next line of the agent, with /w for the workspace.
+// read returns the next line of the agent, with /w for the workspace.
 func (p *player) read(wait time.Duration) ([]byte, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -202,8 +201,7 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 	}
 }
 
-// expect takes the frames that lines of the agent say. On an error it tells the
-// line that it is about.
+// expect reads the frames of the agent's lines. Its error names the line.
 func (p *player) expect(steps []step) (step, error) {
 	pending := make([]step, 0, len(steps))
 	for _, s := range steps {
@@ -232,8 +230,8 @@ func (p *player) expect(steps []step) (step, error) {
 	return step{}, nil
 }
 
-// turn gives the line whose turn it is for a frame: the first that is not
-// another session's. -1 means none.
+// turn returns the index of the line that a frame must match: the first one that does
+// not belong to another session. -1 means that there is none.
 func (p *player) turn(pending []step, got []byte) int {
 	session := p.session(got)
 	for i, s := range pending {
@@ -247,8 +245,8 @@ func (p *player) turn(pending []step, got []byte) int {
 	return -1
 }
 
-// session is the session of an agent's frame, empty if it has none or its name
-// is not bound yet: such a frame passes no other.
+// session returns the session of an agent's frame; "" if it has none, or its name is
+// not bound yet. Such a frame passes no other.
 func (p *player) session(frame []byte) string {
 	filled, _ := p.bindings.fill(frame) // what it binds itself stays a name
 	e := envelopeOf(filled)
@@ -263,7 +261,7 @@ func (p *player) session(frame []byte) string {
 	return e.Params.SessionID
 }
 
-// take strikes a frame off a line.
+// take removes a matching frame from a line.
 func (p *player) take(s *step, got []byte) error {
 	var first *Difference
 	for i, want := range s.frames {
@@ -282,7 +280,7 @@ func (p *player) take(s *step, got []byte) error {
 	return first
 }
 
-// envelope is what a player needs to know of a frame.
+// envelope holds the members of a frame that a player needs.
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -299,14 +297,14 @@ type envelope struct {
 	} `json:"params"`
 }
 
-// envelopeOf reads what it can of a line, which may be anything.
+// envelopeOf reads the members that a line has. The line may be anything.
 func envelopeOf(line []byte) envelope {
 	var e envelope
 	_ = json.Unmarshal(line, &e)
 	return e
 }
 
-// sameJSON writes a value in the one way that all its spellings have in common.
+// sameJSON returns the canonical spelling of a JSON value.
 func sameJSON(text json.RawMessage) string {
 	v, err := decode(text)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Recorder writes what happens on a connection as a fixture, to be cut to the
-// point. The working directory of the first session becomes /w, and UUIDs of the
+// Recorder writes the frames of a connection as a fixture, to be shortened by hand.
+// The working directory of the first session becomes /w, and UUIDs of the
 // agent and models get names as with [Rewrite], so that the recording can be played. Its
 // methods may be called concurrently.
 type Recorder struct {
@@ -21,14 +21,14 @@ type Recorder struct {
 	workspace Workspace
 }
 
-// NewRecorder writes to w, a line of a frame at once. Nothing is written before
-// the first frame.
+// NewRecorder writes to w, one write per frame. It writes nothing before the first
+// frame.
 func NewRecorder(w io.Writer) *Recorder {
 	return &Recorder{w: w, names: newNames(ofProvider)}
 }
 
-// ofProvider tells PROVIDER:MODEL from the built-in provider: a replay's models
-// are those of model.jsonl.
+// ofProvider distinguishes PROVIDER:MODEL from the built-in provider: a replay has
+// only the models of model.jsonl.
 func ofProvider(model string) bool { return strings.Contains(model, ":") }
 
 const recorded = `Recorded from a live connection. Cut it to the point, and say here what is
@@ -50,15 +50,15 @@ func (r *Recorder) Trace(side string, line []byte) {
 	}
 }
 
-// Err is the first error of writing.
+// Err returns the first error of a write.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// hide takes the values out of what MCP servers are given as their environment and
-// headers, where their keys are, and reports whether there were any.
+// hide removes the values from the environment and the headers of MCP servers, which
+// may hold keys. It reports whether there were any.
 func (n *node) hide() (found bool) {
 	servers := n.at("params").at("mcpServers")
 	if servers == nil {

@@ -13,19 +13,19 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// silence is after how long without a frame the agent is taken to wait for the
-// client. Only Rewrite goes by it.
+// silence is how long the agent must write nothing to count as waiting for the client.
+// Only Rewrite uses it.
 const silence = 400 * time.Millisecond
 
-// Rewrite plays the client's part of a fixture and gives the file with what the
-// agent writes now in the place of its lines. Where the agent's part is not
-// known yet, a line {"agent": null} says that the client waits for it. Names
-// keep what they stand for; UUIDs without a name get one: $S for sessions, $M1
-// for messages, $T1 for tool calls, $U1 for others, and $MODEL is a model in the
-// directory that is made for the run. "$ANY" stays where it is, and stands where
-// every run or machine has something else.
+// Rewrite plays the client's part of a fixture and returns the file with the agent's
+// lines replaced by those it writes now. A line {"agent": null} marks a place where
+// the client waits for lines that are not known yet. Names keep their values; UUIDs
+// without a name get one: $S for sessions, $M1 for messages, $T1 for tool calls, $U1
+// for others. $MODEL is a model in the directory of the run. "$ANY" stays, and replaces
+// values that differ between runs or machines.
 //
-// A golden file records what is, not what ought to be: read the difference.
+// A golden file records the behaviour that is, not the one that should be: read the
+// difference.
 func Rewrite(f *Fixture, c Conn) ([]byte, error) {
 	p := newPlayer(c)
 	lines, err := p.rewrite(f)
@@ -81,8 +81,8 @@ func writeTexts(out *bytes.Buffer, run []step) {
 	}
 }
 
-// renew writes a run of the agent's lines as they are now. Frames that came
-// where an array stands stay in it, in its order.
+// renew writes consecutive lines of the agent as they are now. Frames that match an
+// array's stay in the array, in its order.
 func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 	var groups [][]line
 	home := map[int]int{} // of a line of the run: the index of its group
@@ -135,7 +135,7 @@ func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 	return nil
 }
 
-// line is a frame as a fixture has it.
+// line is a frame in the fixture's form.
 type line struct {
 	at   int // its place in the array that it was in
 	text string
@@ -158,8 +158,8 @@ func wanted(run []step) []want {
 	return all
 }
 
-// similar finds the frame that got is, or is the new form of, -1 if there is
-// none.
+// similar returns the index of the old frame that got matches or replaces, -1 if there
+// is none.
 func (p *player) similar(old []want, got []byte) int {
 	for i, o := range old {
 		if Match(o.frame, got, maps.Clone(p.bindings)) == nil {
@@ -181,9 +181,8 @@ func (p *player) similar(old []want, got []byte) int {
 	return -1
 }
 
-// line writes a frame as a fixture has it: with the names of the line before,
-// with those of the values that are known, and with new ones for what else
-// differs from run to run.
+// line writes a frame in the fixture's form. It keeps the names of the old line, uses
+// those of known values, and makes names for other values that differ between runs.
 func (p *player) line(n *names, before, got []byte) (string, error) {
 	tree, err := parseNode(got)
 	if err != nil {
@@ -207,8 +206,7 @@ func (p *player) line(n *names, before, got []byte) (string, error) {
 	return named, nil
 }
 
-// adopt takes over the names that a line had for the values in the same places,
-// and keeps "$ANY".
+// adopt keeps the old line's names for the values in the same places, and its "$ANY".
 func (n *node) adopt(names *names, old *node) {
 	name, isText := old.text()
 	value, valueIsText := n.text()

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Workspace is what "/w" stands for: an absolute path without symlinks.
+// Workspace is the directory that "/w" stands for: an absolute path without symlinks.
 type Workspace string
 
 // written is "/w" where it can only be a path: not the end of a longer one, nor
