@@ -27,7 +27,7 @@ func TestReadOnlyTerminal(t *testing.T) {
 	if _, err := term.Run(t.Context(), shell.Command{Line: "git status", Dir: "/w", Session: "s1", ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Args) != 3 || p.Args[0] != "-p" || p.Args[2] != "git status" {
+	if len(p.Args) != 2 || p.Args[0] != "-c" || p.Args[1] != "git status" {
 		t.Errorf("args %q", p.Args)
 	}
 	got := map[string]string{}

@@ -79,16 +79,11 @@ type Command struct {
 	Notify func(executors.Event)
 }
 
-// Args returns the arguments with which bash runs the script, or sh does. A
-// script that runs unasked is for bash alone, which then takes neither functions
-// nor options from its environment.
+// Args returns the arguments with which bash runs the script, or sh does.
 func (c Command) Args() []string {
 	script := c.Line
 	if script != "" && (script[0] == '-' || script[0] == '+') {
 		script = " " + script // else the shell would take it for options
-	}
-	if c.ReadOnly {
-		return []string{"-p", "-c", script}
 	}
 	return []string{"-c", script}
 }

@@ -103,9 +103,11 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 		allow = func(_ *Command, why error) error { return why }
 	}
 	b := &builder{shell: sh, allow: allow, form: &Form{ReadOnly: true}, dirs: []string{filepath.Clean(sh.Dir)}, vars: map[string]variable{}}
-	text, err := b.list(file.Stmts)
-	if err != nil {
-		return nil, err
+	text := "true" // of a script that is empty, or has comments alone
+	if len(file.Stmts) > 0 {
+		if text, err = b.list(file.Stmts); err != nil {
+			return nil, err
+		}
 	}
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("its plain form is longer than %d KiB", maxScript>>10)
