@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
@@ -55,7 +56,7 @@ func BenchmarkFilter(b *testing.B) {
 	mix := repeated(all, benchSize)
 	var slowest speed
 	for _, r := range f.rules {
-		command, _ := segment(cmp.Or(commands[r.name], r.name))
+		command, _ := command.Output(cmp.Or(commands[r.name], r.name))
 		one := &Filter{rules: []rule{{name: r.name, match: match{exact: command}, strategy: r.strategy, kind: r.kind}}, scan: f.scan}
 		b.Run("mix/"+r.name, func(b *testing.B) { slowest.note(r.name, benchFilter(b, one, command, mix)) })
 		if len(outputs[r.name]) > 0 {
@@ -320,7 +321,7 @@ func BenchmarkGroupByRule(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		seg, _ := segment(string(cmd))
+		seg, _ := command.Output(string(cmd))
 		var s strategy.Strategy
 		for _, r := range f.rules {
 			if r.match.matches(seg) && r.kind == "group_by_rule" {

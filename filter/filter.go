@@ -24,6 +24,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -72,7 +73,7 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // keep them.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run := strategy.Run{Exit: exit}
-	run.Command, run.Mixed = segment(script)
+	run.Command, run.Mixed = command.Output(script)
 	rules := f.matching(run.Command)
 	full := text.NewLines()
 	var first *passage

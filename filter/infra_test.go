@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 )
@@ -23,7 +24,7 @@ var infraCommands = []string{
 func FuzzInfra(f *testing.F) {
 	pool := strings.Split(infraText, "\n")
 	for _, s := range samples(f, "testdata/samples") {
-		seg, _ := segment(s.cmd)
+		seg, _ := command.Output(s.cmd)
 		for i, c := range infraCommands {
 			if strings.Fields(seg + " x")[0] == strings.Fields(c)[0] {
 				if len(s.output) < 4000 {

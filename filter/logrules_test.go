@@ -3,16 +3,18 @@ package filter
 import (
 	"slices"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // rulesFor returns the names of the built-in rules for a command.
-func rulesFor(t *testing.T, command string) (names []string) {
+func rulesFor(t *testing.T, script string) (names []string) {
 	t.Helper()
 	rules, warnings := load("")
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
-	seg, _ := segment(command)
+	seg, _ := command.Output(script)
 	for _, r := range rules {
 		if r.match.matches(seg) {
 			names = append(names, r.name)

@@ -22,11 +22,6 @@ func (f *Filter) Scanning(s *redact.Scanner) *Filter { return &Filter{rules: f.r
 // Scanner returns the scanner of f, or nil if f finds no credentials.
 func (f *Filter) Scanner() *redact.Scanner { return f.scan }
 
-// Segment returns the command of a script that rules are matched against. It is
-// empty if no command of the script writes any output. mixed reports that other
-// commands of the script may have written too.
-func Segment(script string) (seg string, mixed bool) { return segment(script) }
-
 // Rule describes a rule of a filter for people.
 type Rule struct {
 	Name     string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -86,7 +87,7 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 	}
 	defer o.Close()
 	if explain && len(o.Rules) == 0 {
-		fmt.Fprintln(said, "no rule is for it: it is sanitised, and no more")
+		fmt.Fprintln(said, "no rule matches: the output is only sanitised and masked")
 	}
 	if _, err := io.Copy(cmd.OutOrStdout(), o.Text.Spool().Reader()); err != nil {
 		return fmt.Errorf("write the filtered output: %w", err)
@@ -101,12 +102,12 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 
 // explainCommand says what rules are looked for by.
 func explainCommand(w io.Writer, script string) {
-	seg, mixed := filter.Segment(script)
+	seg, mixed := command.Output(script)
 	switch {
 	case seg == "":
-		fmt.Fprintln(w, "command: none of the script writes anything of its own")
+		fmt.Fprintln(w, "command: no command of the script writes any output")
 	case mixed:
-		fmt.Fprintf(w, "command: %s; others of the script may have written too\n", oneLine(seg))
+		fmt.Fprintf(w, "command: %s; other commands of the script may have written too\n", oneLine(seg))
 	default:
 		fmt.Fprintf(w, "command: %s\n", oneLine(seg))
 	}
@@ -130,9 +131,9 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
 				fmt.Fprintf(w, "  (the lines cannot be shown: %v)\n", err)
 			}
 		case by.Confidence == strategy.Fallback:
-			fmt.Fprintln(w, "nothing changed: it knows nothing here that it may take out")
+			fmt.Fprintln(w, "nothing changed: the rule did not recognise the output")
 		default:
-			fmt.Fprintln(w, "nothing changed: there is nothing to take out")
+			fmt.Fprintln(w, "nothing changed: there was nothing to remove")
 		}
 	}
 }

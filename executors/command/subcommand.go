@@ -42,18 +42,23 @@ func (c *Command) afterGlobal() ([]Word, bool) {
 	if !ok {
 		return nil, false
 	}
-	args := c.Args()
+	return afterOptions(c.Args(), valued), true
+}
+
+// afterOptions returns the words after leading options. valued are those whose value
+// is the next word, separated by spaces.
+func afterOptions(args []Word, valued string) []Word {
 	for len(args) > 0 && args[0].Literal && strings.ContainsAny(args[0].Text[:min(1, len(args[0].Text))], "-+") {
 		n := 1
 		if slices.Contains(strings.Fields(valued), args[0].Text) {
 			n = 2
 			if len(args) > 1 && args[1].Split {
-				return args[1:], true // its value may be more than one word
+				return args[1:] // its value may be more than one word
 			}
 		}
 		args = args[min(n, len(args)):]
 	}
-	return args, true
+	return args
 }
 
 // Operands are the words after the options that stand before the subcommand.

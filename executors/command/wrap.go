@@ -13,6 +13,12 @@ type wrapper struct {
 	assigns  bool   // NAME=value operands before the command
 	flags    string // if not empty, all other short options, and long ones between "--"
 	text     string // options whose value is a script, separated by spaces
+
+	// The rest is for Output. Parse judges a program with chosen by itself: what it
+	// runs comes from a project or an environment.
+	chosen  bool
+	subs    string // subcommands, one of which must come first, separated by spaces
+	reports bool   // it writes a report of its own
 }
 
 // wrappers are programs that run another command given by their operands. Those
@@ -23,18 +29,28 @@ var wrappers = map[string]wrapper{
 	"chroot": {operands: 1}, "chrt": {valued: "TPD", operands: 1}, "command": {flags: "pvV"}, "coproc": {}, "dbus-run-session": {},
 	"eatmydata": {}, "entr": {}, "env": {valued: "uCPa", long: "--unset --chdir --argv0", assigns: true, flags: "i0v --ignore-environment --null --debug --block-signal --default-signal --ignore-signal"},
 	"exec": {valued: "a"}, "fakeroot": {valued: "lsibh"}, "firejail": {}, "flock": {valued: "wE", long: "--timeout --wait --conflict-exit-code", operands: 1, text: "-c --command"},
-	"gdb": {valued: "xpdD", long: "--command --pid --directory"}, "ionice": {valued: "cnpPu", long: "--class --classdata", flags: "t --ignore"}, "ltrace": {valued: "aAbdeFlnopsuw"},
+	"gdb": {reports: true, valued: "xpdD", long: "--command --pid --directory"}, "ionice": {valued: "cnpPu", long: "--class --classdata", flags: "t --ignore"}, "ltrace": {reports: true, valued: "aAbdeFlnopsuw"},
 	"nice": {valued: "n", long: "--adjustment", flags: "0123456789"}, "nohup": {flags: "-"}, "nsenter": {valued: "tSG", long: "--target --setuid --setgid"},
 	"numactl": {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"}, "parallel": {valued: "jaIN", long: "--jobs --arg-file"},
-	"perf": {operands: 1, valued: "eo"}, "pkexec": {valued: "u", long: "--user"}, "prlimit": {}, "rlwrap": {}, "runuser": {valued: "ugGs", long: "--user", text: "-c --command"}, "script": {valued: "cEIOBTmo", operands: 1, text: "-c --command"},
+	"perf": {reports: true, operands: 1, valued: "eo"}, "pkexec": {valued: "u", long: "--user"}, "prlimit": {}, "rlwrap": {}, "runuser": {valued: "ugGs", long: "--user", text: "-c --command"}, "script": {valued: "cEIOBTmo", operands: 1, text: "-c --command"},
 	"i386": {}, "linux32": {}, "linux64": {}, "setarch": {operands: 1}, "x86_64": {}, "setpriv": {long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile"},
 	"setsid": {}, "softlimit": {valued: "acdflmnoprst"}, "ssh-agent": {valued: "aEtOP"}, "stdbuf": {valued: "ioe", long: "--input --output --error", flags: "-"},
-	"strace": {valued: "aeEIoOpPsSuUbX"}, "systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"}, "taskset": {operands: 1},
+	"strace": {reports: true, valued: "aeEIoOpPsSuUbX"}, "systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"}, "taskset": {operands: 1},
 	"time":    {valued: "fo", long: "--format --output", flags: "apvlhq --append --portability --verbose --quiet"},
 	"timeout": {valued: "ks", long: "--kill-after --signal", operands: 1, flags: "vfp --foreground --preserve-status --verbose"}, "torsocks": {}, "toybox": {}, "tsocks": {},
-	"unbuffer": {}, "unshare": {valued: "SGRw", long: "--setuid --setgid --root --wd --propagation --setgroups --map-user --map-group --map-users --map-groups --monotonic --boottime"}, "valgrind": {},
+	"unbuffer": {}, "unshare": {valued: "SGRw", long: "--setuid --setgid --root --wd --propagation --setgroups --map-user --map-group --map-users --map-groups --monotonic --boottime"}, "valgrind": {reports: true},
 	"watch": {valued: "nd", long: "--interval"}, "xvfb-run": {valued: "efnpsw"},
 	"xargs": {valued: "aEdILnPs", long: "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --eof"},
+
+	"asdf": {chosen: true, subs: "exec"}, "aws-vault": {chosen: true, subs: "exec", operands: 1}, "bun": {chosen: true, subs: "x"}, "bundle": {chosen: true, subs: "exec"}, "bunx": {chosen: true},
+	"conda": {chosen: true, subs: "run", valued: "np", long: "--name --prefix"}, "cross-env": {chosen: true, assigns: true}, "direnv": {chosen: true, subs: "exec", operands: 1},
+	"doas": {chosen: true, valued: "uC", assigns: true}, "doppler": {chosen: true, subs: "run"}, "dotenv": {chosen: true, valued: "efcv"}, "hatch": {chosen: true, subs: "run"},
+	"mamba": {chosen: true, subs: "run", valued: "np", long: "--name --prefix"}, "micromamba": {chosen: true, subs: "run", valued: "np", long: "--name --prefix"}, "mise": {chosen: true, subs: "exec x"},
+	"npm": {chosen: true, subs: "exec x"}, "npx": {chosen: true, valued: "p", long: "--package"}, "op": {chosen: true, subs: "run"}, "pdm": {chosen: true, subs: "run"}, "pipenv": {chosen: true, subs: "run"},
+	"pipx": {chosen: true, subs: "run"}, "pixi": {chosen: true, subs: "run", valued: "e", long: "--environment"}, "pnpm": {chosen: true, subs: "exec dlx"}, "pnpx": {chosen: true}, "poetry": {chosen: true, subs: "run"},
+	"py": {chosen: true, subs: "-m"}, "python": {chosen: true, subs: "-m"}, "python3": {chosen: true, subs: "-m"}, "rbenv": {chosen: true, subs: "exec"}, "rye": {chosen: true, subs: "run"},
+	"sudo": {chosen: true, valued: "ughpCrtUTDR", long: "--user --group --chdir", assigns: true}, "uv": {chosen: true, subs: "run", valued: "p", long: "--with --extra --group --python --directory --project"},
+	"uvx": {chosen: true, valued: "p", long: "--from --with --python"}, "winpty": {chosen: true}, "yarn": {chosen: true, subs: "exec dlx"},
 }
 
 // shells are the programs that run a script given as text or file.
@@ -43,12 +59,18 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "mks
 // IsShell reports whether the program is a shell.
 func IsShell(program string) bool { return slices.Contains(shells, program) }
 
+// gnuName returns the name of a GNU program without the g that it has on other
+// systems.
+func gnuName(program string) string {
+	if g, ok := strings.CutPrefix(program, "g"); ok && slices.Contains([]string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}, g) {
+		return g
+	}
+	return program
+}
+
 // unwrap lists what a command runs in turn.
 func (w *walker) unwrap(c *Command) {
-	p := c.Program()
-	if g, ok := strings.CutPrefix(p, "g"); ok && slices.Contains([]string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}, g) {
-		p = g // as GNU's programs are called on other systems
-	}
+	p := gnuName(c.Program())
 	switch {
 	case len(p) > 1 && c.Words[0].Text[0] == '-': // the rest of "time -f x command", which some shells take for a program's
 		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
@@ -90,7 +112,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "env" && splitString(c) != nil:
 		w.runText(c, splitString(c), "env -S")
 	default:
-		if how, ok := wrappers[p]; ok {
+		if how, ok := wrappers[p]; ok && !how.chosen {
 			w.wrapped(c, how)
 		}
 	}

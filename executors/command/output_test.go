@@ -1,8 +1,13 @@
-package filter
+package command
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-func TestSegment(t *testing.T) {
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func TestOutput(t *testing.T) {
 	for script, want := range map[string]string{
 		"cargo test":                                  "cargo test",
 		"cd /x && cargo test 2>&1 | tail -80":         "cargo test",
@@ -87,25 +92,38 @@ func TestSegment(t *testing.T) {
 		"set -euo pipefail\nmake\n":      "make",
 		"f() { make; }; f":               "f",
 	} {
-		if got, _ := segment(script); got != want {
+		if got, _ := Output(script); got != want {
 			t.Errorf("%q: %q, want %q", script, got, want)
 		}
 	}
 	for script, want := range map[string]bool{
 		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true, "make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
 	} {
-		if _, got := segment(script); got != want {
+		if _, got := Output(script); got != want {
 			t.Errorf("%q: mixed %t", script, got)
 		}
 	}
 }
 
-func FuzzSegment(f *testing.F) {
-	for _, s := range []string{"a && b | c > d; e", "bash -c 'x'", "env -u", "timeout", "a\\", "$(x) y", "python -m"} {
+// A silent command before a script changes nothing, and the segment of an output is
+// never longer than the script.
+func FuzzOutput(f *testing.F) {
+	for _, s := range []string{"a && b | c > d; e", "bash -c 'x'", "env -u", "timeout", "a\\", "$(x) y", "python -m", "sudo -u x y=1 z", "git -C x log"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		seg, _ := segment(s)
-		segment(seg)
+		segment, mixed := Output(s)
+		if len(segment) > len(s) {
+			t.Errorf("%q: %q is longer", s, segment)
+		}
+		if mixed && segment == "" {
+			t.Errorf("%q: other commands wrote too, but than which?", s)
+		}
+		if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), ""); err != nil {
+			return
+		}
+		if after, mixedAfter := Output("cd x\n" + s); after != segment || mixedAfter != mixed {
+			t.Errorf("%q: %q, %t; after a cd %q, %t", s, segment, mixed, after, mixedAfter)
+		}
 	})
 }

@@ -1,0 +1,351 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Output returns the command that wrote most of a script's output: the last one
+// that writes any, and of a pipeline the first. Redirections, variables and
+// programs that only run another one are left out. The segment is empty if no
+// command writes any output. mixed reports that other commands may have written
+// too.
+func Output(script string) (segment string, mixed bool) { return outputOf(script, 0) }
+
+// maxTexts limits scripts in scripts.
+const maxTexts = 4
+
+func outputOf(script string, depth int) (seg string, mixed bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || depth > maxTexts {
+		return strings.Join(strings.Fields(script), " "), false
+	}
+	var all []writer
+	writers(file.Stmts, &all)
+	last := -1
+	for i, c := range all {
+		if c.quiet || silent(c.words) {
+			continue
+		}
+		if last >= 0 {
+			mixed = true
+		}
+		if last < 0 || !comments(c.words) {
+			last = i
+		}
+	}
+	if last < 0 { // a command may report errors though its output goes to a file
+		last = slices.IndexFunc(all, func(c writer) bool { return c.quiet && !silent(c.words) })
+	}
+	if last < 0 {
+		return "", false
+	}
+	words := peel(all[last].words)
+	if inner, ok := shellText(words); ok {
+		seg, more := outputOf(inner, depth+1)
+		return seg, mixed || more
+	}
+	return strings.Join(words, " "), mixed
+}
+
+// writer is a simple command of a script that may write output.
+type writer struct {
+	words []string
+	quiet bool // its output goes elsewhere
+}
+
+// writers lists the simple commands of statements whose output is the script's.
+func writers(stmts []*syntax.Stmt, all *[]writer) {
+	for _, s := range stmts {
+		from := len(*all)
+		switch c := s.Cmd.(type) {
+		case *syntax.CallExpr:
+			if words := wordsOf(c.Args); len(words) > 0 {
+				*all = append(*all, writer{words: words})
+			}
+		case *syntax.BinaryCmd:
+			if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+				pipeWriters(c, all)
+			} else {
+				writers([]*syntax.Stmt{c.X, c.Y}, all)
+			}
+		case *syntax.Block:
+			writers(c.Stmts, all)
+		case *syntax.Subshell:
+			writers(c.Stmts, all)
+		case *syntax.TimeClause:
+			if c.Stmt != nil {
+				writers([]*syntax.Stmt{c.Stmt}, all)
+			}
+		case *syntax.IfClause:
+			for i := c; i != nil; i = i.Else {
+				writers(i.Cond, all)
+				writers(i.Then, all)
+			}
+		case *syntax.ForClause:
+			writers(c.Do, all)
+		case *syntax.WhileClause:
+			writers(c.Cond, all)
+			writers(c.Do, all)
+		case *syntax.CaseClause:
+			for _, item := range c.Items {
+				writers(item.Stmts, all)
+			}
+		}
+		if redirected(s.Redirs) {
+			for i := range (*all)[from:] {
+				(*all)[from+i].quiet = true
+			}
+		}
+	}
+}
+
+// pipeWriters lists the command that wrote the output of a pipeline: the first one,
+// since the others mostly shorten it, or the second one if the first only feeds it.
+func pipeWriters(c *syntax.BinaryCmd, all *[]writer) {
+	var left, right []writer
+	writers([]*syntax.Stmt{c.X}, &left)
+	writers([]*syntax.Stmt{c.Y}, &right)
+	switch {
+	case len(right) > 0 && baseName(right[0].words[0]) == "xargs":
+		words := wrappers["xargs"].strip(right[0].words[1:])
+		if len(words) > 0 {
+			*all = append(*all, writer{words, right[0].quiet})
+			return
+		}
+	case len(left) == 1 && len(right) > 0 && feeds(left[0].words):
+		*all = append(*all, right...)
+		return
+	}
+	for _, l := range left {
+		l.quiet = l.quiet || len(right) == 1 && right[0].quiet && baseName(right[0].words[0]) != "tee"
+		*all = append(*all, l)
+	}
+}
+
+// feeds reports whether a command at the start of a pipeline is only the input of
+// the next one.
+func feeds(words []string) bool {
+	switch baseName(words[0]) {
+	case "echo", "printf", "yes", ":", "true":
+		return true
+	}
+	return false
+}
+
+// redirected reports whether standard output goes to a file.
+func redirected(redirs []*syntax.Redirect) bool {
+	for _, r := range redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		default:
+			continue
+		}
+		if r.N != nil && r.N.Value != "1" {
+			continue
+		}
+		switch wordOf(r.Word) {
+		case "/dev/stdout", "/dev/stderr", "/dev/tty":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf returns the words as the shell sees them. What is not literal stays as
+// written, with $ for expansions.
+func wordsOf(args []*syntax.Word) []string {
+	var words []string
+	for _, w := range args {
+		words = append(words, wordOf(w))
+	}
+	return words
+}
+
+func wordOf(w *syntax.Word) string {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, "\\", ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, in := range p.Parts {
+				if lit, ok := in.(*syntax.Lit); ok {
+					b.WriteString(lit.Value)
+				} else {
+					b.WriteString("$")
+				}
+			}
+		default:
+			b.WriteString("$")
+		}
+	}
+	return b.String()
+}
+
+// silent reports whether a command writes nothing on success.
+func silent(words []string) bool {
+	switch baseName(words[0]) {
+	case "cd", "pushd", "popd", "export", "unset", "set", "shopt", "source", ".", "mkdir", "rm", "touch", "cp", "mv", "ln", "chmod", "true", "false", ":", "exit", "return", "sleep", "wait", "trap", "local", "declare", "alias", "umask", "ulimit", "test", "[", "[[", "kill", "pkill", "killall", "chown", "read", "shift", "disown", "readonly", "typeset", "let", "hash", "stty", "sync", "truncate", "mkfifo", "rmdir", "deactivate":
+		return true
+	}
+	return false
+}
+
+// comments reports whether a command mostly comments on another one.
+func comments(words []string) bool {
+	switch baseName(words[0]) {
+	case "echo", "printf", "date", "pwd", "tput", "clear":
+		return true
+	}
+	return false
+}
+
+// baseName returns the name of a program without its directory.
+func baseName(word string) string { return path.Base(strings.ReplaceAll(word, "\\", "/")) }
+
+// maxWraps limits programs that run one another. Each costs a look at all words.
+const maxWraps = 16
+
+// peel removes programs that only run another one, and the options between a
+// program and its subcommand.
+func peel(words []string) []string {
+	words = slices.Clone(words)
+	for range maxWraps {
+		words[0] = baseName(words[0])
+		if inner := contained(words); inner != nil {
+			words = inner
+			continue
+		}
+		name := gnuName(words[0])
+		if strings.HasPrefix(name, "python3.") {
+			name = "python3"
+		}
+		how, ok := wrappers[name]
+		if !ok || how.reports {
+			break
+		}
+		rest := words[1:]
+		if how.subs != "" {
+			if len(rest) == 0 || !slices.Contains(strings.Fields(how.subs), rest[0]) {
+				break
+			}
+			rest = rest[1:]
+		}
+		if rest = how.strip(rest); len(rest) == 0 {
+			break
+		}
+		words = rest
+	}
+	return withoutGlobals(words)
+}
+
+// strip returns the command in the arguments of a wrapper.
+func (how wrapper) strip(args []string) []string {
+	operands := how.operands
+	how.operands = 0
+	n := len(args) - len(how.skip(New(args, nil, nil).Words))
+	args = args[n:]
+	for how.assigns && len(args) > 0 && strings.Contains(args[0], "=") {
+		args = args[1:]
+	}
+	args = args[min(operands, len(args)):]
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	return args
+}
+
+// contained returns the command that another one runs in a container or on files
+// that it found, or nil.
+func contained(words []string) []string {
+	for i, w := range words {
+		rest := words[i+1:]
+		if words[0] == "nix" && (w == "-c" || w == "--command") {
+			return nonEmpty(rest)
+		}
+		if i == 0 || w != "exec" && !strings.HasPrefix(w, "-exec") {
+			continue
+		}
+		switch {
+		case words[0] == "find" && (w == "-exec" || w == "-execdir"):
+			return nonEmpty(rest)
+		case w != "exec":
+		case words[0] == "kubectl" || words[0] == "oc":
+			if dashes := slices.Index(rest, "--"); dashes >= 0 {
+				return nonEmpty(rest[dashes+1:])
+			}
+		case words[0] == "docker" || words[0] == "podman" || words[0] == "docker-compose" || words[0] == "nerdctl":
+			rest = wrapper{valued: "euw", long: "--env --user --workdir --env-file --index"}.strip(rest)
+			if len(rest) > 1 {
+				return rest[1:]
+			}
+		}
+	}
+	return nil
+}
+
+func nonEmpty(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	return words
+}
+
+// moreGlobals are further options before a subcommand, in the form of
+// globalOptions. They are kept apart since rules must not look past them.
+var moreGlobals = map[string]string{
+	"apt": "-o -t -c", "apt-get": "-o -t -c", "oc": "-n --namespace --context --kubeconfig", "tofu": "",
+}
+
+// withoutGlobals removes the options between a program and its subcommand:
+// "git -C x status" becomes "git status".
+func withoutGlobals(words []string) []string {
+	if len(words) < 2 {
+		return words
+	}
+	valued, ok := globalOptions[words[0]]
+	if !ok {
+		valued, ok = moreGlobals[words[0]]
+	}
+	if !ok {
+		return words
+	}
+	rest := afterOptions(New(words[1:], nil, nil).Words, valued)
+	if len(rest) == 0 {
+		return words
+	}
+	return append([]string{words[0]}, words[len(words)-len(rest):]...)
+}
+
+// shellText returns the script that a shell runs, here or on another machine.
+func shellText(words []string) (string, bool) {
+	if len(words) < 2 {
+		return "", false
+	}
+	switch words[0] {
+	case "eval":
+		return strings.Join(words[1:], " "), true
+	case "ssh":
+		rest := wrapper{valued: "iploFJLRDbcEemOSWwBI"}.strip(words[1:])
+		if len(rest) > 1 {
+			return strings.Join(rest[1:], " "), true
+		}
+		return "", false
+	}
+	if !IsShell(words[0]) && words[0] != "su" && words[0] != "script" {
+		return "", false
+	}
+	for i, w := range words[1 : len(words)-1] {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") {
+			return words[i+2], true
+		}
+	}
+	return "", false
+}
