@@ -20,6 +20,9 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 		temp = real
 	}
 	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" && !exists(filepath.Join(cache, "go-build")) {
+		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // without a cache go does nothing
+	}
 	prog.Confine = func() error {
 		if err := restrict(temp); err != nil {
 			return fmt.Errorf("make the command read-only: %w", err)
@@ -27,4 +30,9 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 		return nil
 	}
 	return prog, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
