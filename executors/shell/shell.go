@@ -34,7 +34,6 @@ import (
 	_ "embed" // the description of the tool
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +41,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -193,13 +193,13 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 	case in.Background:
 		return e.start(ctx, call, in, note)
 	}
-	defer snap.close()
+	defer snap.Close()
 	return e.run(ctx, call, in, snap, note)
 }
 
 // run runs a command to its end, and undoes it if it failed and there is a
 // snapshot.
-func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap *snapshot, note string) (executors.Result, error) {
+func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap *rollback.Snapshot, note string) (executors.Result, error) {
 	timeout := e.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second
@@ -245,7 +245,7 @@ func (e *Executor) directory() *executors.Failure {
 	real, err := filepath.EvalSymlinks(e.Root)
 	switch {
 	case err != nil:
-		err = cause(err)
+		err = workspace.Cause(err)
 	case real != e.Root:
 		err = fmt.Errorf("a link to %s took its place", real)
 	default:
@@ -253,14 +253,6 @@ func (e *Executor) directory() *executors.Failure {
 	}
 	return executors.Failuref(executors.PermanentFailure, "the session's directory %s cannot be used any more: %v", e.Root, err).
 		Hint("Ask the user to bring it back, or to open a new session.")
-}
-
-// cause takes operation and path off an error of package os.
-func cause(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // maxCommand is the longest script, in bytes: systems give one argument of a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
 )
 
 // timedOut is the exit code that stands for a timeout in
@@ -23,7 +24,7 @@ func (e *Executor) transactional(call *executors.Call) bool {
 // begin takes a snapshot of what a command may write. Where there should be one
 // and is none, note says so to the model, or the failure if the command must not
 // run without.
-func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (snap *snapshot, note string, failed error) {
+func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (snap *rollback.Snapshot, note string, failed error) {
 	if !e.transactional(call) {
 		return nil, "", nil
 	}
@@ -31,7 +32,7 @@ func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (s
 	if err != nil {
 		home = ""
 	}
-	paths, all := writes(in.Command, command.Shell{Dir: e.Root, Home: home})
+	paths, all := rollback.Writes(in.Command, command.Shell{Dir: e.Root, Home: home})
 	if len(paths) == 0 && !all {
 		return nil, "", nil
 	}
@@ -41,7 +42,7 @@ func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (s
 	case running > 0:
 		err = fmt.Errorf("a command runs in the background, whose changes it would undo too")
 	default:
-		snap, err = take(ctx, newScope(e.Roots, paths, all, e.cfg.TransactionScope), e.cfg.MaxSnapshotBytes)
+		snap, err = rollback.Take(ctx, rollback.NewScope(e.Roots, paths, all, e.cfg.TransactionScope), e.cfg.MaxSnapshotBytes)
 	}
 	switch {
 	case err == nil:
@@ -57,14 +58,14 @@ func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (s
 
 // finish undoes a command that failed. It returns the line that says so, or as an
 // error that it could not be undone whole.
-func (e *Executor) finish(snap *snapshot, call *executors.Call, code *int, late bool) (string, error) {
+func (e *Executor) finish(snap *rollback.Snapshot, call *executors.Call, code *int, late bool) (string, error) {
 	if late {
 		code = new(timedOut)
 	}
 	if snap == nil || code == nil || !slices.Contains(e.cfg.AutoRollbackExitCodes, *code) {
 		return "", nil
 	}
-	count, err := snap.restore()
+	count, err := snap.Restore()
 	if call.Record != nil && count != (executors.Rollback{}) {
 		call.Record.Rollback = &count
 	}

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -299,28 +297,6 @@ func TestRollbackStaysInside(t *testing.T) {
 	}
 }
 
-// zeph-acp's own files are neither copied nor written.
-func TestRollbackLeavesOwnFiles(t *testing.T) {
-	e, dir := transactional(t, nil)
-	makeTree(t, dir, map[string]string{"own/config.toml": "secret", "a": "a"})
-	e.Roots = e.Roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(dir, "own"), Files: []string{"config.toml"}}}})
-	snap, err := take(t.Context(), newScope(e.Roots, nil, true, []string{"**"}), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snap.close()
-	if all := snap.data.Window(0, snap.data.Size()); all != "a" {
-		t.Errorf("the snapshot holds %q of %v", all, maps.Collect(maps.All(snap.before)))
-	}
-	os.WriteFile(filepath.Join(dir, "own", "config.toml"), []byte("new"), 0o600)
-	if _, err := snap.restore(); err != nil {
-		t.Error(err)
-	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "own", "config.toml")); string(b) != "new" {
-		t.Errorf("it holds %q", b)
-	}
-}
-
 func TestSnapshotIsCancelled(t *testing.T) {
 	e, dir := transactional(t, nil)
 	makeTree(t, dir, project)
@@ -352,53 +328,5 @@ func TestDirectoryIsGone(t *testing.T) {
 	}
 	if names, _ := os.ReadDir(elsewhere); len(names) > 0 {
 		t.Errorf("it ran elsewhere: %v", names)
-	}
-}
-
-// Of places inside of each other only the outer one is looked at, and each file
-// is judged by the innermost of the session's directories.
-func TestScopeOfNestedRoots(t *testing.T) {
-	dir := t.TempDir()
-	makeTree(t, dir, map[string]string{"a/x": "1", "a/in/x": "2", "a-b/x": "3", "c/x": "4"})
-	roots, err := workspace.New(filepath.Join(dir, "a"), filepath.Join(dir, "a/in"), filepath.Join(dir, "a-b"), filepath.Join(dir, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs := roots.Dirs()
-	if got := newScope(roots, nil, true, nil).tops; !slices.Equal(got, []string{dirs[0], dirs[2]}) {
-		t.Errorf("got %q", got)
-	}
-	if got := newScope(roots, []string{dirs[0] + "/x", dirs[1] + "/new/y", dirs[1], filepath.Join(dir, "c/x"), dirs[2] + "/.git/config"}, false, nil).tops; !slices.Equal(got, []string{dirs[1], dirs[0] + "/x"}) {
-		t.Errorf("got %q", got)
-	}
-	snap, err := take(t.Context(), newScope(roots, nil, true, []string{"x"}), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snap.close()
-	if got := snap.data.Window(0, snap.data.Size()); len(got) != 3 {
-		t.Errorf("copied %q", got)
-	}
-}
-
-func BenchmarkSnapshot(b *testing.B) {
-	roots, err := workspace.New(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	const files, size = 2000, 8 << 10
-	for i := range files {
-		dir := filepath.Join(roots.Cwd(), fmt.Sprint(i/50))
-		os.Mkdir(dir, 0o755)
-		os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), make([]byte, size), 0o644)
-	}
-	b.SetBytes(files * size)
-	b.ReportAllocs()
-	for b.Loop() {
-		snap, err := take(b.Context(), newScope(roots, nil, true, []string{"**"}), 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		snap.close()
 	}
 }

@@ -207,7 +207,7 @@ func linkError(err error, name string) error {
 	if err == nil {
 		return nil
 	}
-	return &fs.PathError{Op: "rename", Path: name, Err: cause(err)}
+	return &fs.PathError{Op: "rename", Path: name, Err: Cause(err)}
 }
 
 // Leads reports whether the absolute path, with symlinks and ".." still in it,

@@ -119,7 +119,7 @@ func follow(path string) (string, error) {
 			done = next
 			continue
 		case err != nil: // not knowing where it leads is not knowing that it stays inside
-			return "", cause(err)
+			return "", Cause(err)
 		case info.Mode()&fs.ModeSymlink == 0:
 			done = next
 			continue
@@ -129,7 +129,7 @@ func follow(path string) (string, error) {
 		}
 		target, err := os.Readlink(next)
 		if err != nil {
-			return "", cause(err)
+			return "", Cause(err)
 		}
 		var head []string
 		if filepath.IsAbs(target) {

@@ -45,11 +45,11 @@ func New(dirs ...string) (*Roots, error) {
 		}
 		resolved, err := filepath.EvalSymlinks(dir)
 		if err != nil {
-			return nil, fmt.Errorf("directory %s: %w", dir, cause(err))
+			return nil, fmt.Errorf("directory %s: %w", dir, Cause(err))
 		}
 		info, err := os.Stat(resolved)
 		if err != nil {
-			return nil, fmt.Errorf("directory %s: %w", dir, cause(err))
+			return nil, fmt.Errorf("directory %s: %w", dir, Cause(err))
 		}
 		if !info.IsDir() {
 			return nil, fmt.Errorf("%s is not a directory", dir)
@@ -145,9 +145,9 @@ func within(dir, path string) (rel string, ok bool) {
 	return rel, filepath.IsLocal(rel)
 }
 
-// cause takes operation and path off an error of package os, for messages that
-// name them better.
-func cause(err error) error {
+// Cause returns err without the operation and the path of an [os.PathError], which
+// a message names in its own way.
+func Cause(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}

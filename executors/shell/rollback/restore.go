@@ -1,4 +1,4 @@
-package shell
+package rollback
 
 import (
 	"bytes"
@@ -19,24 +19,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// rollback brings back what a snapshot has.
+// restorer brings back what a snapshot has.
 //
 // Each file is written beside its place and renamed into it, so that at no time
 // it is there in part. What is the same as before is not touched.
-type rollback struct {
-	*snapshot
+type restorer struct {
+	*Snapshot
 	now    map[string]entry
 	count  executors.Rollback
 	failed []string               // what could not be brought back, with reasons
 	modes  map[string]fs.FileMode // of directories that were made writable
 }
 
-// restore brings back all it can. The error names what it could not.
-func (s *snapshot) restore() (executors.Rollback, error) {
-	r := rollback{snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
+// Restore brings back all it can. The error names what it could not.
+func (s *Snapshot) Restore() (executors.Rollback, error) {
+	r := restorer{Snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
 	before := slices.Sorted(maps.Keys(s.before)) // directories before what is in them
 	r.unlock(before)
-	err := s.survey(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
+	err := s.scope.survey(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
 		e := entry{mode: info.Mode(), size: info.Size()}
 		if e.mode&fs.ModeSymlink != 0 {
 			e.target, err = dir.Readlink(name)
@@ -69,18 +69,18 @@ func (s *snapshot) restore() (executors.Rollback, error) {
 	return r.count, nil
 }
 
-func (r *rollback) fail(abs string, err error) {
-	r.failed = append(r.failed, fmt.Sprintf("%s (%v)", r.roots.Rel(abs), cause(err)))
+func (r *restorer) fail(abs string, err error) {
+	r.failed = append(r.failed, fmt.Sprintf("%s (%v)", r.scope.roots.Rel(abs), workspace.Cause(err)))
 }
 
 // unlock gives directories their modes back, so that they can be looked into.
-func (r *rollback) unlock(before []string) {
+func (r *restorer) unlock(before []string) {
 	for _, abs := range before {
 		e := r.before[abs]
 		if !e.mode.IsDir() {
 			continue
 		}
-		info, err := r.roots.Lstat(abs)
+		info, err := r.scope.roots.Lstat(abs)
 		if err == nil && info.IsDir() && info.Mode() != e.mode {
 			err = r.chmod(abs, e.mode)
 			if err != nil {
@@ -92,7 +92,7 @@ func (r *rollback) unlock(before []string) {
 
 // removeNew removes what was not there before, what is deepest first: files and
 // links, and directories that are empty then.
-func (r *rollback) removeNew() {
+func (r *restorer) removeNew() {
 	emptied := map[string]bool{}
 	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.now))) {
 		e := r.now[abs]
@@ -100,7 +100,7 @@ func (r *rollback) removeNew() {
 		if was && old.sameKind(e) {
 			continue
 		}
-		if e.mode.IsDir() && !was && !emptied[abs] && !r.covers(abs) {
+		if e.mode.IsDir() && !was && !emptied[abs] && !r.scope.covers(abs) {
 			continue
 		}
 		err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
@@ -118,7 +118,7 @@ func (r *rollback) removeNew() {
 }
 
 // bringBack makes one file, link or directory what it was.
-func (r *rollback) bringBack(abs string, e entry) error {
+func (r *restorer) bringBack(abs string, e entry) error {
 	now, is := r.now[abs]
 	is = is && now.sameKind(e)
 	switch {
@@ -159,7 +159,7 @@ func (r *rollback) bringBack(abs string, e entry) error {
 }
 
 // restored counts what was brought back, and passes on why something was not.
-func (r *rollback) restored(err error) error {
+func (r *restorer) restored(err error) error {
 	if err == nil {
 		r.count.Restored++
 	}
@@ -167,8 +167,8 @@ func (r *rollback) restored(err error) error {
 }
 
 // same reports whether the file still holds what it held.
-func (r *rollback) same(abs string, e entry) bool {
-	f, _, err := r.roots.Open(abs)
+func (r *restorer) same(abs string, e entry) bool {
+	f, _, err := r.scope.roots.Open(abs)
 	if err != nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func (r *rollback) same(abs string, e entry) bool {
 }
 
 // write writes the content of a file under a name that is new.
-func (r *rollback) write(dir *workspace.Dir, name string, e entry) error {
+func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	f, err := dir.Create(name, 0o600)
 	if err != nil {
 		return err
@@ -214,8 +214,8 @@ func replace(dir *workspace.Dir, name string, make func(temp string) error) erro
 }
 
 // chmod sets the mode of a file or directory, also of one that must not be opened.
-func (r *rollback) chmod(abs string, mode fs.FileMode) error {
-	top, rel := r.root(abs)
+func (r *restorer) chmod(abs string, mode fs.FileMode) error {
+	top, rel := r.scope.root(abs)
 	root, err := os.OpenRoot(top) // keeps it inside
 	if err != nil {
 		return err
@@ -226,8 +226,8 @@ func (r *rollback) chmod(abs string, mode fs.FileMode) error {
 
 // touch sets when a file was last changed, which build tools go by; it is not
 // worth a failure.
-func (r *rollback) touch(abs string, changed time.Time) {
-	top, rel := r.root(abs)
+func (r *restorer) touch(abs string, changed time.Time) {
+	top, rel := r.scope.root(abs)
 	if root, err := os.OpenRoot(top); err == nil {
 		_ = root.Chtimes(rel, time.Time{}, changed)
 		root.Close()
@@ -236,9 +236,9 @@ func (r *rollback) touch(abs string, changed time.Time) {
 
 // in does something in the directory that abs is in. One that may not be written
 // is made writable until all is done.
-func (r *rollback) in(abs string, do func(dir *workspace.Dir, name string) error) error {
+func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
-		dir, name, err := r.roots.Parent(abs)
+		dir, name, err := r.scope.roots.Parent(abs)
 		if err != nil {
 			return err
 		}
@@ -247,10 +247,10 @@ func (r *rollback) in(abs string, do func(dir *workspace.Dir, name string) error
 	}
 	err := try()
 	parent := filepath.Dir(abs)
-	if !errors.Is(err, fs.ErrPermission) || !r.roots.Contains(parent) {
+	if !errors.Is(err, fs.ErrPermission) || !r.scope.roots.Contains(parent) {
 		return err
 	}
-	info, statErr := r.roots.Lstat(parent)
+	info, statErr := r.scope.roots.Lstat(parent)
 	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 {
 		return err
 	}

@@ -1,4 +1,17 @@
-package shell
+// Package rollback undoes what a command did to the files of a workspace.
+//
+// Start with [Take]: it copies the files of a [Scope] into a [Snapshot].
+// [Snapshot.Restore] puts them back and removes new files; [Snapshot.Close] frees
+// the copies. [Writes] says which files a script may write, so that a scope need
+// not be the whole workspace.
+//
+// It promises that nothing outside of the workspace roots is read, written or
+// removed, wherever links lead; that no file is ever there in part; and that an
+// unchanged file is not touched. Modes come back as well.
+//
+// It does not copy what is in .git, zeph-acp's own files, or pipes, sockets and
+// devices. It does not decide when a command has failed.
+package rollback
 
 import (
 	"context"
@@ -25,12 +38,12 @@ const maxEntries = 200_000
 // chunkSize is how much of a file is copied or compared at once, in bytes.
 const chunkSize = 64 << 10
 
-// snapshot is what was in some places of the roots before a command. The
+// Snapshot is what was in some places of the roots before a command. The
 // contents are in one Spool, not in files of their own: a process that is killed
 // leaves nothing behind, and no other command can reach them. Hard links would
 // cost nothing, but a program that writes in place would write into them.
-type snapshot struct {
-	scope
+type Snapshot struct {
+	scope  Scope
 	before map[string]entry // by absolute path
 	data   *executors.Spool
 }
@@ -46,17 +59,17 @@ type entry struct {
 
 func (e entry) sameKind(o entry) bool { return e.mode.Type() == o.mode.Type() }
 
-// scope is where a snapshot looks.
-type scope struct {
+// Scope is where a snapshot looks.
+type Scope struct {
 	roots *workspace.Roots
 	tops  []string // absolute, without links; files, directories, or nothing yet
 	globs []string // what of it, relative to the root that it is in
 }
 
-// newScope is the scope of a command that may write paths, or all files.
-func newScope(roots *workspace.Roots, paths []string, all bool, globs []string) scope {
+// NewScope is the scope of a command that may write paths, or all files.
+func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) Scope {
 	roots = roots.Writing()
-	s := scope{roots: roots, globs: globs}
+	s := Scope{roots: roots, globs: globs}
 	if all {
 		paths = roots.Dirs()
 	}
@@ -82,7 +95,7 @@ func newScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 
 // add adds a place: of one that is not there yet, the first directory on the way
 // that would have to be made.
-func (s *scope) add(abs string) {
+func (s *Scope) add(abs string) {
 	if s.roots.InGit(abs) {
 		return
 	}
@@ -101,14 +114,14 @@ func inside(path, dir string) bool {
 }
 
 // covers reports whether the scope has the file.
-func (s *scope) covers(abs string) bool {
+func (s *Scope) covers(abs string) bool {
 	_, rel := s.root(abs)
 	rel = filepath.ToSlash(rel)
 	return slices.ContainsFunc(s.globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, rel) })
 }
 
 // root gives the innermost root that abs is in, and the path from there.
-func (s *scope) root(abs string) (root, rel string) {
+func (s *Scope) root(abs string) (root, rel string) {
 	rel = abs
 	for _, dir := range s.roots.Dirs() {
 		if r, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(r) && len(r) < len(rel) {
@@ -121,7 +134,7 @@ func (s *scope) root(abs string) (root, rel string) {
 // survey visits what is in the scope: directories before what is in them, files
 // and links only where a glob covers them. What is git's own is left out, since
 // half of it put back is a broken repository.
-func (s *scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
+func (s *Scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
 	for _, top := range s.tops {
 		dir, name, err := s.roots.Parent(top)
 		if err == nil {
@@ -135,7 +148,7 @@ func (s *scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name,
 	return nil
 }
 
-func (s *scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
+func (s *Scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -147,7 +160,7 @@ func (s *scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 	}
 	if info.IsDir() || s.covers(abs) {
 		if err := visit(dir, name, abs, info); err != nil && !missing(err) {
@@ -162,12 +175,12 @@ func (s *scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 	}
 	defer sub.Close()
 	entries, _, err := sub.ReadDir(-1)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+		return fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 	}
 	for _, e := range entries {
 		if err := s.look(ctx, sub, e.Name(), filepath.Join(abs, e.Name()), visit); err != nil {
@@ -182,10 +195,10 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// take makes a snapshot of at most limit bytes of content; 0 means any number.
+// Take makes a snapshot of at most limit bytes of content; 0 means any number.
 // The error says why there is none.
-func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
-	snap := &snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
+func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
+	snap := &Snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
 	buf := make([]byte, chunkSize)
 	err := s.survey(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
 		if len(snap.before) == maxEntries {
@@ -202,7 +215,7 @@ func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 			e.target, err = dir.Readlink(name)
 		}
 		if err != nil && !missing(err) {
-			err = fmt.Errorf("%s: %w", s.roots.Rel(abs), cause(err))
+			err = fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 		}
 		if err == nil {
 			snap.before[abs] = e
@@ -213,7 +226,7 @@ func take(ctx context.Context, s scope, limit int64) (*snapshot, error) {
 		err = tooLarge(limit)
 	}
 	if err != nil {
-		snap.close()
+		snap.Close()
 		return nil, err
 	}
 	return snap, nil
@@ -233,9 +246,9 @@ func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, 
 }
 
 // content reads what a file held.
-func (s *snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.at, e.size) }
+func (s *Snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.at, e.size) }
 
-func (s *snapshot) close() {
+func (s *Snapshot) Close() {
 	if s != nil {
 		s.data.Close()
 	}

@@ -1,4 +1,4 @@
-package shell
+package rollback
 
 import (
 	"slices"
@@ -43,7 +43,7 @@ func TestWrites(t *testing.T) {
 		"sort -o a a":                    {all},
 		"":                               nil,
 	} {
-		paths, any := writes(script, command.Shell{Dir: "/w", Home: "/h"})
+		paths, any := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
 		if any {
 			paths = []string{all}
 		}

@@ -1,4 +1,4 @@
-package shell
+package rollback
 
 import (
 	"path/filepath"
@@ -12,10 +12,10 @@ import (
 // option asks for backups.
 var writers = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
 
-// writes tells which files a script may write, as absolute paths that are not
-// cleaned; all says that it may be any. A program that is not known may write
-// whatever it likes, so that a wrong guess only costs time.
-func writes(script string, sh command.Shell) (paths []string, all bool) {
+// Writes returns the files that a script may write, as absolute paths that are not
+// cleaned. all reports that it may write any file, which every unknown program may:
+// a wrong guess then only costs time.
+func Writes(script string, sh command.Shell) (paths []string, all bool) {
 	s, err := command.Parse(script, sh)
 	if err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
 		return nil, true
