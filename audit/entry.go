@@ -171,11 +171,8 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 // said gives what a [tool_error] block says of the error. What a command wrote
 // is not taken for one.
 func said(res executors.Result) error {
-	if rest, ok := strings.CutPrefix(res.Text, "[tool_error]\n"); ok && res.Failed {
-		if _, rest, ok = strings.Cut(rest, "\nerror: "); ok {
-			line, _, _ := strings.Cut(rest, "\n")
-			return errors.New(line)
-		}
+	if message, _, ok := executors.ErrorOf(res.Text); ok && res.Failed {
+		return errors.New(message)
 	}
 	return nil
 }

@@ -246,6 +246,7 @@ type Result struct {
 	Text     string   // what model and editor get: filtered, masked, bounded; UTF-8
 	Failed   bool     // the model should act on it; see the package doc
 	Category Category // of the error taxonomy; empty for an ordinary exit code
+	Said     string   // what people read instead of the [tool_error] block; empty: its error
 	// RetryAfter is how long to wait before a failed call is made again, as the
 	// other side asks; 0 means that it did not.
 	RetryAfter time.Duration

@@ -1,9 +1,12 @@
 package executors
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -70,6 +73,7 @@ type Failure struct {
 	Category   Category
 	Message    string // what happened, one sentence, for the model
 	Suggestion string // what to do next; empty means the category's own advice
+	Said       string // what people read; empty means Message as a sentence
 	// RetryAfter is how long the other side asks to wait before the call is made
 	// again; 0 means that it did not say.
 	RetryAfter time.Duration
@@ -89,8 +93,14 @@ func (f *Failure) Hint(format string, args ...any) *Failure {
 	return f
 }
 
-// Result returns the failure as the model and the editor get it: a [tool_error]
-// block of four lines. The last line says whether the agent itself will run the
+// People sets the sentence that people read, and returns f.
+func (f *Failure) People(format string, args ...any) *Failure {
+	f.Said = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Result returns the failure as the model gets it: a [tool_error] block of four
+// lines. The last line says whether the agent itself will run the
 // call again. It is always false: a result leaves the retry link only after the
 // last try.
 func (f *Failure) Result() Result {
@@ -102,7 +112,49 @@ func (f *Failure) Result() Result {
 	oneLine := func(s string) string { return newlines.Replace(bounded(s)) }
 	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: false",
 		f.Category, oneLine(f.Message), oneLine(s))
-	return Result{Text: text, Failed: true, Category: f.Category, RetryAfter: f.RetryAfter}
+	return Result{Text: text, Failed: true, Category: f.Category, Said: f.Said, RetryAfter: f.RetryAfter}
+}
+
+// ErrorOf takes a [tool_error] block off the beginning of a text, and returns its
+// error. It is not ok if there is no block.
+func ErrorOf(text string) (message, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, "[tool_error]\ncategory: ")
+	if !ok {
+		return "", text, false
+	}
+	_, rest, ok = strings.Cut(rest, "\nerror: ")
+	message, rest, more := strings.Cut(rest, "\nsuggestion: ")
+	if !ok || !more {
+		return "", text, false
+	}
+	_, rest, _ = strings.Cut(rest, "\nretryable: ")
+	_, rest, _ = strings.Cut(rest, "\n")
+	return message, rest, true
+}
+
+// ForPeople returns the text of a result as people read it: a sentence in the place
+// of the [tool_error] block, which is for models.
+func (r Result) ForPeople() string {
+	message, rest, ok := ErrorOf(r.Text)
+	if !ok || !r.Failed {
+		return r.Text
+	}
+	return JoinLines(cmp.Or(r.Said, sentence(message)), rest)
+}
+
+// openers are the words that begin a sentence; any other may be a name.
+var openers = []string{"a", "an", "exit", "it", "no", "not", "nothing", "only", "stopped", "that", "the", "there", "this"}
+
+// sentence begins a text with a capital letter and ends it with a full stop.
+func sentence(s string) string {
+	if word, _, _ := strings.Cut(s, " "); slices.Contains(openers, strings.TrimSuffix(word, ":")) {
+		first, size := utf8.DecodeRuneInString(s)
+		s = string(unicode.ToUpper(first)) + s[size:]
+	}
+	if !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "!") {
+		s += "."
+	}
+	return s
 }
 
 // maxSentence bounds what a failure says, in bytes: it may quote a path or a

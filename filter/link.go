@@ -38,7 +38,8 @@ type link struct {
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := l.run(ctx, call)
 	switch {
-	case err != nil:
+	case err != nil: // what a cancelled command wrote is shown, and not filtered
+		l.mask(&res)
 		return res, err
 	case res.Output == nil:
 		l.mask(&res)

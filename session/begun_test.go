@@ -19,6 +19,7 @@ func TestOptionsBeforeTheFirstPrompt(t *testing.T) {
 	id := one.open(dir)
 	one.want("mode", one.call("session/set_mode", `{"sessionId":"`+id+`","modeId":"auto"}`), "{}")
 	one.want("model", one.call("session/set_config_option", `{"sessionId":"`+id+`","configId":"model","value":"direct"}`), "direct")
+	one.all.Finish() // the process ends
 	other := connect(t, path, `{"text":"a"}`, `{}`)
 	other.want("not listed yet", other.call("session/list", `{}`), `"sessions":[]`)
 	got := other.call("session/resume", `{"sessionId":"`+id+`","cwd":"`+dir+`","mcpServers":[]}`)

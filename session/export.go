@@ -189,6 +189,9 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 
 // follows checks that a tool call is announced once, and ends once after that.
 func follows(calls map[string]bool, u acp.ToolCall) error {
+	if u.ToolCallID == "" && u.Update != acp.UpdateToolCall { // the client was not shown the call
+		return nil
+	}
 	open, known := calls[u.ToolCallID]
 	announces := u.Update == acp.UpdateToolCall
 	switch {

@@ -18,6 +18,8 @@ type decision struct {
 	// cover, in words.
 	keys   []string
 	covers string
+	// dismissed reports that the user closed the question without an answer.
+	dismissed bool
 	// judged is the form in which a command that is allowed runs; nil means that
 	// it runs as it is written, after the user said so.
 	judged *executors.Judged

@@ -98,12 +98,13 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	ask = append(ask, reasons...)
 	for _, c := range p.script.Commands {
 		if why, key := g.blocks(c); why != "" {
+			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
 			or := ""
 			if key != "" {
 				or = fmt.Sprintf(" (the user can allow it: %s)", key)
+				f = f.People("%s is blocked: %s. The key %s can allow it.", quote(c.Text()), why, key)
 			}
-			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
-				Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
+			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
 		}
 		reason, why := g.removes(c)
 		if why != "" {
@@ -121,6 +122,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	outside, reasons := g.paths(p.script)
 	if outside != "" && g.shell.OutsidePaths == "block" {
 		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
+			People("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", outside).
 			Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", ")), nil
 	}
 	if outside != "" {
@@ -163,6 +165,7 @@ func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failu
 		}
 		if err != nil {
 			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
+				People("%s is outside the session's directories. The key tools.file.allowed_paths can allow it.", p).
 				Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
 		}
 	}

@@ -11,11 +11,14 @@ import (
 )
 
 // Approver asks the user about a call. It returns the ID of the option that was
-// chosen, or ctx's cause if the turn ends first; any other error means that
-// nobody could be asked.
+// chosen, "" if the user dismissed the question, or ctx's cause if the turn ends
+// first; any other error means that no one could be asked.
 type Approver interface {
 	Approve(ctx context.Context, call *executors.Call, options []Option) (string, error)
 }
+
+// dismissed is the answer on record where the user closed the question.
+const dismissed = "dismissed"
 
 // Option is one answer that the user may choose.
 type Option struct {
@@ -133,8 +136,11 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	switch {
 	case d.action == Deny:
 		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)
-		if d.byMode {
-			f = f.Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
+		switch {
+		case d.said != "":
+			f.Said = d.said
+		case d.byMode:
+			f = f.People("Not allowed: %s. The command /mode switches the mode.", d.why).Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
 		}
 		return f.Result(), nil
 	case call.Unfit != nil: // it could not run, so nobody was asked
@@ -163,7 +169,7 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	}
 	switch p.Remembered.Answer(d.keys) {
 	case Deny:
-		d.verdict = verdict{action: Deny, why: "the user rejected this for good"}
+		d.verdict = verdict{action: Deny, why: "the user rejected this for good", said: "You rejected this for good."}
 		return d, nil
 	case Allow:
 		if len(call.Ask) == 0 && p.again(call, &d) {
@@ -182,11 +188,15 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	if err != nil {
 		return d, nil
 	}
+	if answer == "" {
+		d.dismissed, call.Record.Answer = true, dismissed
+		return d, nil
+	}
 	switch answer {
 	case allowOnce, allowAlways:
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
-		d.verdict = verdict{action: Deny, why: "the user rejected it"}
+		d.verdict = verdict{action: Deny, why: "the user rejected it", said: "You rejected this."}
 	}
 	if len(d.keys) > 0 {
 		switch answer {
@@ -225,9 +235,15 @@ func options(call *executors.Call, d decision) []Option {
 	return all
 }
 
-// unanswered is the result of a call about which nobody could be asked.
+// unanswered is the result of a call that the user did not decide about.
 func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
-	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why)
+	if d.dismissed {
+		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", d.why).
+			Hint("Do not retry this call; ask the user what to do instead.").
+			People("You dismissed the question, so this was not run.").Result()
+	}
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why).
+		People("This needs your permission (%s), and nobody answered. Answer the question in an editor, or run it with --yes. No rule can allow it.", d.why)
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		return f.Hint("Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time.").Result()
@@ -236,6 +252,7 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
+	f = f.People("This needs your permission (%s), and nobody answered. Answer the question, run it with --yes, or add this %s:", d.why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here %s.", where).Result()
 	res.Text += "\n\n" + rules // it has lines of its own, which TOML needs
 	return res

@@ -89,6 +89,7 @@ type verdict struct {
 	why     string
 	pattern string // of the user's rule that says so, if one does
 	byMode  bool   // another mode would not deny it
+	said    string // to people instead of why; empty means why
 }
 
 // stronger gives the verdict that counts of two.

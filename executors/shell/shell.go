@@ -207,9 +207,12 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 	cmdCtx, cancel := withTimeout(ctx, timeout)
 	defer cancel()
 	out, err := e.Runner.Run(cmdCtx, e.command(call, in))
-	if ctx.Err() != nil { // the turn was cancelled
-		out.Full.Close()
+	switch {
+	case ctx.Err() == nil:
+	case out.Text == "" && out.Full == nil:
 		return executors.Result{Done: out.Release}, context.Cause(ctx)
+	default: // the turn was cancelled: what came until then is shown
+		return out.result(ending{failed: true}, e.cfg.MaxOutputChars), context.Cause(ctx)
 	}
 	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
 	if late {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,5 +64,26 @@ func TestSchemaOfTimeout(t *testing.T) {
 		if err := json.Unmarshal(tool.Offered(), &schema); err != nil || schema.Properties["timeout"]["maximum"] != want {
 			t.Errorf("%s, %v; want %v", tool.Offered(), err, want)
 		}
+	}
+}
+
+// cut is a Runner whose command the user stops after it wrote something.
+type cut struct {
+	Runner
+	stop context.CancelCauseFunc
+}
+
+func (c cut) Run(ctx context.Context, _ Command) (Output, error) {
+	c.stop(errCut)
+	return Output{Text: "so far\n", Stdout: "so far\n"}, context.Cause(ctx)
+}
+
+var errCut = errors.New("cut")
+
+func TestCancelKeepsTheOutput(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	got, err := New(cut{nil, stop}, t.TempDir(), Defaults()).Execute(ctx, call(Tool, `{"command":"make"}`))
+	if !errors.Is(err, errCut) || got.Text != "so far\n" || got.Raw.(Envelope).Stdout != "so far\n" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

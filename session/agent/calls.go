@@ -85,8 +85,10 @@ type running struct {
 	id   string          // the provider's
 	link int             // see Result
 
-	asked llm.ToolCall // as the model made it
-	came  outcome      // once it ran
+	asked  llm.ToolCall // as the model made it
+	came   outcome      // once it ran
+	silent bool         // the client is shown what comes of it, and not the call
+	notes  string       // that the model gets after the result
 
 	mu       sync.Mutex
 	terminal string // to embed: of the client, or streamed to it
@@ -111,6 +113,9 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		return nil, err
 	}
 	t.suspects(call)
+	if r.silent = c.Name == planTool; r.silent { // the plan itself is shown
+		return r, nil
+	}
 	u := r.card(acp.UpdateToolCall)
 	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
 	if t.StreamTerminals && call.Card.Command != "" {
@@ -149,9 +154,9 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	}
 	if err == nil {
 		r.came = outcomeOf(r.asked, r.call.Spec, res)
-		res.Text += r.reflection(res)
+		r.notes = r.reflection(res)
 		if r.call.Origin == executors.Model {
-			res.Text += r.doom.nudge(r.came)
+			r.notes += r.doom.nudge(r.came)
 		}
 	}
 	return r.finish(ctx, res, err)
@@ -165,13 +170,14 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 		if cancelled(ctx, err) {
 			text = "[cancelled]"
 		}
-		res = executors.Result{Text: text, Failed: true, Category: executors.Cancelled, Done: res.Done}
+		text = executors.JoinLines(res.Text, text) // what a command wrote until then
+		res = executors.Result{Text: text, Failed: true, Category: executors.Cancelled, Content: res.Content, Raw: res.Raw, Done: res.Done}
 	}
 	res.Text = strings.ToValidUTF8(res.Text, "\uFFFD")
 	if res.Done != nil {
 		defer res.Done()
 	}
-	result := llm.ToolResult{ID: r.id, Text: res.Text, Failed: res.Failed}
+	result := llm.ToolResult{ID: r.id, Text: res.Text + r.notes, Failed: res.Failed}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),
@@ -185,6 +191,10 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
+	if r.silent && r.call.Record.Answer == "" { // else the client knows it from the question
+		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
+		return &result, err
+	}
 	r.Record(transcript.Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
@@ -220,6 +230,7 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	case ev.Status == executors.InProgress && !r.started:
 		r.started = true
 		u.Status = acp.ToolInProgress
+		return u, !r.silent
 	case ev.Terminal != "":
 		r.terminal = ev.Terminal
 		u.Content = r.contentLocked(nil)
@@ -251,7 +262,7 @@ func (r *running) content(res *executors.Result) []acp.ToolContent {
 }
 
 // contentLocked is what the client shows of the call: the terminal first, then
-// diffs, then the text that the model gets too. Lists are replaced whole, so
+// diffs, then the text, without what is for models alone. Lists are replaced whole, so
 // each update carries all.
 func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 	var out []acp.ToolContent
@@ -282,7 +293,7 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
 	if res != nil && res.Text != "" {
-		b := acp.TextBlock(res.Text)
+		b := acp.TextBlock(res.ForPeople())
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
 	return out

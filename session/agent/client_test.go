@@ -112,7 +112,7 @@ func (e tools) Execute(ctx context.Context, call *executors.Call) (executors.Res
 		return executors.Result{Text: text}, nil
 	case "block":
 		<-ctx.Done()
-		return executors.Result{}, context.Cause(ctx)
+		return executors.Result{Text: "so far\n"}, context.Cause(ctx)
 	}
 	return executors.Failf(executors.PermanentFailure, "no"), nil
 }

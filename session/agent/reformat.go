@@ -159,6 +159,9 @@ func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage
 // correct tells the client what the call is now.
 func (r *running) correct(ctx context.Context, again *executors.Call) error {
 	r.call = again
+	if r.silent {
+		return nil
+	}
 	u := r.card(acp.UpdateToolCallPatch)
 	r.Record(transcript.Correction{Shown: u})
 	return r.Send(ctx, u)

@@ -250,7 +250,7 @@ func TestReformatUsersCall(t *testing.T) {
 	if _, _, err := c.turn(t.Context(), t, a, nil, text(`/look {"file":"/w/a"}`)); err != nil || len(*judged) != 0 {
 		t.Error(err, *judged)
 	}
-	if lines := strings.Join(c.lines, "\n"); !strings.Contains(lines, "invalid_parameters") || strings.Contains(lines, "[reflect]") {
+	if lines := strings.Join(c.lines, "\n"); !strings.Contains(lines, "path is missing") || strings.Contains(lines, "[reflect]") {
 		t.Error(lines)
 	}
 }

@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -161,9 +162,20 @@ func (c *card) fail(text string) {
 	c.end(strings.Join(how, " · "), red)
 }
 
+// needsPermission begins what is said of a call that no one allowed.
+const needsPermission = "This needs your permission "
+
 // explain shows what came of a call and what was wrong: for rules that would
 // allow it the reason comes first, and where they go.
 func (c *card) explain(fault map[string]string, rest []string) {
+	if len(rest) > 0 && strings.HasPrefix(rest[0], needsPermission) {
+		rest[0] = strings.Replace(rest[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)
+		c.line(red, label(rest[0]))
+		for _, l := range rest[1:] { // rules, to be copied, so in full
+			c.line(plainText, l)
+		}
+		return
+	}
 	advice := fault["suggestion"]
 	rules := fault["category"] == "confirmation_required" && slices.ContainsFunc(rest, func(l string) bool { return strings.HasPrefix(l, "[[tools.permissions.") })
 	if _, where, ok := strings.Cut(advice, " to config.toml"); ok && rules && c.screen.Config != "" {

@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -81,11 +82,25 @@ func (s *Screen) Update(params json.RawMessage) {
 		if json.Unmarshal(p.Update, &t) == nil {
 			s.toolCall(t)
 		}
+	case acp.UpdatePlan:
+		var plan acp.PlanUpdate
+		if json.Unmarshal(p.Update, &plan) == nil {
+			s.plan(plan)
+		}
 	case acp.UpdateCompaction: // the first text says what was done, the next is the summary
 		var c acp.CompactionUpdate
 		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
 			s.end(dim, inWords(c.Summary[0]))
 		}
+	}
+}
+
+// plan shows the plan as it is now.
+func (s *Screen) plan(p acp.PlanUpdate) {
+	s.begin(acp.UpdatePlan)
+	marks := map[string]string{"completed": "[x]", "in_progress": "[>]"}
+	for _, e := range p.Entries {
+		s.write(cmp.Or(marks[e.Status], "[ ]") + " " + label(e.Content) + "\n")
 	}
 }
 

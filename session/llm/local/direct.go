@@ -165,18 +165,42 @@ func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
 	var failed []string
 	for i, c := range calls {
 		if results[i].Failed {
-			failed = append(failed, fmt.Sprintf("%d (%s)", i+1, c.Tool))
+			why := strings.TrimPrefix(reason(results[i].Text), c.Tool+": ")
+			if why != "" {
+				why = ": " + why
+			}
+			if len(calls) == 1 {
+				return fmt.Sprintf("%s: failed%s.", c.Tool, why)
+			}
+			failed = append(failed, fmt.Sprintf("%d (%s)%s", i+1, c.Tool, why))
 		}
 	}
 	switch {
 	case len(calls) == 1 && len(failed) == 0:
 		return fmt.Sprintf("%s: done.", calls[0].Tool)
-	case len(calls) == 1:
-		return fmt.Sprintf("%s: failed.", calls[0].Tool)
 	case len(failed) == 0:
 		return fmt.Sprintf("%d calls, all done.", len(calls))
 	}
-	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, ", "))
+	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, "; "))
+}
+
+// reason returns why a call failed, in the result's own words: the error of a
+// [tool_error] block, or how a command ended.
+func reason(result string) string {
+	text, more := strings.CutPrefix(result, "[tool_error]\n")
+	if _, after, ok := strings.Cut(text, "error: "); more && ok {
+		line, _, _ := strings.Cut(after, "\n")
+		return strings.TrimSuffix(line, ".")
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(result), "\n") {
+		if inner, ok := strings.CutPrefix(line, "["); ok && (strings.HasPrefix(inner, "exit ") || strings.HasPrefix(inner, "killed by ")) {
+			text = strings.TrimSuffix(inner, "]")
+		}
+	}
+	if text == result { // nothing says why
+		return ""
+	}
+	return text
 }
 
 // upperFirst capitalises the first letter.
