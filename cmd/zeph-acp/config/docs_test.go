@@ -6,28 +6,44 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// settingsPages are the pages whose samples show every key.
+var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md"}
+
+// samples returns the TOML of the settings pages. The first sample of each page
+// has keys with their defaults; all others are examples.
+func samples(t *testing.T) (defaults, examples []string) {
+	t.Helper()
+	for _, page := range settingsPages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Split(string(text), "```toml\n")[1:]
+		for i := range all {
+			all[i], _, _ = strings.Cut(all[i], "```")
+		}
+		defaults, examples = append(defaults, all[0]), append(examples, all[1:]...)
+	}
+	return defaults, examples
+}
 
 // The documentation must show every key with its default, and only samples that
 // load.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples := strings.Split(string(text), "```toml\n")[1:]
-	for i := range samples {
-		samples[i], _, _ = strings.Cut(samples[i], "```")
-		if _, err := load(t, samples[i]); err != nil {
-			t.Errorf("sample %d: %s", i+1, mistakesOf(t, err))
+	defaults, examples := samples(t)
+	for i, sample := range examples {
+		if _, err := load(t, sample); err != nil {
+			t.Errorf("example %d: %s", i+1, mistakesOf(t, err))
 		}
 	}
-	l, err := load(t, samples[0])
+	l, err := load(t, strings.Join(defaults, "\n"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(mistakesOf(t, err))
 	}
 	if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
 		t.Errorf("defaults (-code +docs)\n%s", diff)
@@ -37,9 +53,9 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s is not among the keys", path)
 		}
 	}
-	elements := strings.Join(samples[1:], "")
+	elements := strings.Join(examples, "")
 	if _, err := load(t, elements); err != nil {
-		t.Errorf("the samples together: %s", mistakesOf(t, err))
+		t.Errorf("the examples together: %s", mistakesOf(t, err))
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeOf(l.Config.LLM.Providers).Elem(),
@@ -47,7 +63,7 @@ func TestDocs(t *testing.T) {
 	} {
 		for _, f := range toml.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {
-				t.Errorf("%s of %v is in no sample", f.Key, typ)
+				t.Errorf("%s of %v is in no example", f.Key, typ)
 			}
 		}
 	}

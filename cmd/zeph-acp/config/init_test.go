@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,22 +13,18 @@ import (
 
 var update = flag.Bool("update", false, "write init.toml anew from the documentation")
 
-// fromDocs makes the file that "config init" writes from the samples of the
-// documentation: headers of tables as they are, keys as comments, and examples
-// as comments altogether.
+// fromDocs returns the file that "config init" writes, made from the samples of
+// the documentation: table headers as they are, keys as comments, and every line
+// of an example as a comment.
 func fromDocs(t *testing.T) string {
-	text, err := os.ReadFile("../../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	defaults, examples := samples(t)
 	var b strings.Builder
-	b.WriteString("# The configuration of zeph-acp. Each key has its default here: take away the \"# \" before\n" +
+	b.WriteString("# The configuration of zeph-acp. Each key has its default here: remove the \"# \" before\n" +
 		"# those that you want to change. \"zeph-acp config check\" names mistakes.\n")
-	for i, sample := range strings.Split(string(text), "```toml\n")[1:] {
-		sample, _, _ = strings.Cut(sample, "```")
+	for i, sample := range slices.Concat(defaults, examples) {
 		b.WriteByte('\n')
 		for line := range strings.Lines(sample) {
-			if i > 0 && line != "\n" || isKey.MatchString(line) {
+			if i >= len(defaults) && line != "\n" || isKey.MatchString(line) {
 				b.WriteString("# ")
 			}
 			b.WriteString(line)
@@ -49,7 +46,7 @@ func TestInitial(t *testing.T) {
 		initial = []byte(want)
 	}
 	if diff := cmp.Diff(want, string(initial)); diff != "" {
-		t.Errorf("init.toml is not what docs/configuration.md says; write it with go test ./cmd/zeph-acp/config -run TestInitial -update (-docs +file)\n%s", diff)
+		t.Errorf("init.toml differs from the pages docs/settings*.md; write it with go test ./cmd/zeph-acp/config -run TestInitial -update (-docs +file)\n%s", diff)
 	}
 	for name, text := range map[string]string{
 		"as written":             string(initial),
