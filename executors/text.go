@@ -133,6 +133,23 @@ func CutMark(n int64, unit string, more bool) string {
 	return fmt.Sprintf("[… %s%s %s cut …]", least, Grouped(n), unit)
 }
 
+// Count returns a number with a noun, such as "1 line", "3 lines" or "2 entries".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// ByteOrderMark begins some files of UTF-8 text; it is no part of their text.
+const ByteOrderMark = "\uFEFF"
+
 // Grouped writes 1234567 as 1,234,567.
 func Grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -1,6 +1,11 @@
 package executors
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Quoted returns s, one line, as a Markdown code span. Clients show titles as
 // Markdown, and some of them cut a title at a colon outside of a span.
@@ -22,4 +27,14 @@ func Titled(s string) string {
 		return Quoted(s)
 	}
 	return s
+}
+
+// OneLine returns a name as it is, or quoted if it would not stay on one line or
+// would change the direction of the text.
+func OneLine(name string) string {
+	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) } // Cf: changes of direction
+	if strings.IndexFunc(name, odd) >= 0 || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
 }

@@ -34,6 +34,8 @@ var importTable = []struct {
 	{"executors/command/plain", nil},
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
+	{"executors/files/walk", []string{"executors", "executors/workspace"}},
+	{"executors/files", []string{"executors", "executors/workspace", "executors/pattern", "executors/files/walk"}},
 	{"executors/pattern", nil},
 	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell", "executors/shell/process"}},
 	{"executors/shell", []string{"executors", "executors/command", "executors/workspace", "executors/shell/process", "executors/shell/rollback"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff" // the unified diff of the Go command, in O(n log n)
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // change is what a write or an edit would do to one file.
@@ -94,7 +95,7 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 	case unreadable: // nobody is shown what may not be read
 		actual = c.text
 	case err != nil:
-		text += fmt.Sprintf("\n[it could not be read back: %v]", reason(err))
+		text += fmt.Sprintf("\n[it could not be read back: %v]", workspace.Cause(err))
 		actual = c.text
 	case !sameText(actual, c.text):
 		text += "\n[after writing, the file differs from what was written, as when a client formats on save:]\n" +

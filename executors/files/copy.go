@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -137,7 +138,7 @@ func (c *copier) failed(err error, rel string) error {
 	if refused(err) != nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w", oneLine(rel), reason(err))
+	return fmt.Errorf("%s: %w", executors.OneLine(rel), workspace.Cause(err))
 }
 
 func (c *copier) directory(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
@@ -264,15 +265,15 @@ func (c *copier) leave(why, rel string) {
 func (c *copier) notes() string {
 	var b strings.Builder
 	for _, l := range c.left {
-		fmt.Fprintf(&b, "\n[left out: %s", oneLine(l.first))
+		fmt.Fprintf(&b, "\n[left out: %s", executors.OneLine(l.first))
 		if l.n > 1 {
 			fmt.Fprintf(&b, " and %d more", l.n-1)
 		}
 		fmt.Fprintf(&b, ", %s]", l.why)
 	}
-	b.WriteString(deniedNote(c.denied))
+	b.WriteString(walk.DeniedNote(c.denied))
 	if c.hidden {
-		b.WriteString("\n" + hiddenNote)
+		b.WriteString("\n" + walk.HiddenNote)
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput
 	defer dir.Close()
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
-		return executors.Failuref(executors.PermanentFailure, "delete %s: %v, after %s were deleted", tg.show, reason(err), count(gone, "entry")).
+		return executors.Failuref(executors.PermanentFailure, "delete %s: %v, after %s were deleted", tg.show, workspace.Cause(err), executors.Count(gone, "entry")).
 			Hint("See what is left with list_directory.").Result(), nil
 	}
 	if err != nil {

@@ -57,7 +57,7 @@ func (d Disk) limit(r io.Reader) io.Reader {
 
 func (d Disk) tooLarge(path string) error {
 	return executors.Failuref(executors.PermanentFailure, "%s is larger than the limit of %d bytes",
-		oneLine(d.Roots.Rel(path)), d.MaxBytes).
+		executors.OneLine(d.Roots.Rel(path)), d.MaxBytes).
 		Hint("Page through it with read, or work on it in bash.")
 }
 

@@ -50,7 +50,7 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 	case c.old == nil:
 		c.done = fmt.Sprintf("Created %s (%d bytes)", c.show, len(text))
 	default:
-		c.done = fmt.Sprintf("Edited %s: %s at %s", c.show, count(len(lines), "replacement"), lineList(lines))
+		c.done = fmt.Sprintf("Edited %s: %s at %s", c.show, executors.Count(len(lines), "replacement"), lineList(lines))
 	}
 	return c, nil
 }
@@ -76,8 +76,8 @@ func (t *tools) checkGrowth(raw string, in editInput, name string) error {
 // made. Line endings and byte order mark take no part in the comparison.
 func applyEdit(raw string, in editInput, name string) (text string, lines []int, err error) {
 	d := parse(raw)
-	from := unixLines(strings.TrimPrefix(in.OldString, byteOrderMark))
-	to := unixLines(strings.TrimPrefix(in.NewString, byteOrderMark))
+	from := unixLines(strings.TrimPrefix(in.OldString, executors.ByteOrderMark))
+	to := unixLines(strings.TrimPrefix(in.NewString, executors.ByteOrderMark))
 	switch {
 	case from == to:
 		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string and new_string are the same").

@@ -21,15 +21,12 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -72,7 +69,7 @@ var (
 // [Config.Roots] gives, and fsys has the same.
 func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
-	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walkBudget}
+	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walk.MaxEntries}
 	tool := func(name, text string, effect executors.Effect, kind executors.Kind) executors.Tool {
 		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: kind}
 	}
@@ -123,7 +120,7 @@ func (t *tools) resolved(parameter, path string, resolve func(string) (string, e
 }
 
 func (t *tools) at(abs string) target {
-	return target{abs: abs, show: oneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
+	return target{abs: abs, show: executors.OneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
 // refusedCard shows a call that is refused by the path or pattern it asked for.
@@ -137,7 +134,7 @@ func refusedCard(kind executors.Kind, asked string) executors.Card {
 
 // titled returns a name for a title, on one line. A title does not repeat what the
 // kind of the call says: clients show both.
-func titled(name string) string { return executors.Titled(oneLine(name)) }
+func titled(name string) string { return executors.Titled(executors.OneLine(name)) }
 
 // title is the target's path as a title.
 func (tg target) title() string { return executors.Titled(tg.show) }
@@ -220,18 +217,7 @@ func (t *tools) explain(err error, verb string, tg target) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.missing(tg)
 	}
-	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.show, reason(err))
-}
-
-// reason takes operation and path off an error of package os.
-func reason(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		return le.Err
-	}
-	return err
+	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.show, workspace.Cause(err))
 }
 
 // fail makes a Result of err, except that a cancelled call ends with the
@@ -241,27 +227,4 @@ func fail(ctx context.Context, err error) (executors.Result, error) {
 		return executors.Result{}, context.Cause(ctx)
 	}
 	return executors.FailWith(err), nil
-}
-
-// oneLine quotes a name that would not stay on one line.
-func oneLine(name string) string {
-	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) } // Cf: changes of direction
-	if strings.IndexFunc(name, odd) >= 0 || !utf8.ValidString(name) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
-// count says how many of a thing, such as "1 line" or "3 lines".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "ch") {
-		thing += "e"
-	}
-	if stem, ok := strings.CutSuffix(thing, "y"); ok {
-		thing = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

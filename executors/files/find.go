@@ -13,6 +13,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
 type findInput struct {
@@ -127,7 +128,7 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	res.Valid, res.ValidSize = watch.valid()
 	switch {
 	case found.total == 0:
-		res.Text = "No files matching: " + oneLine(in.Pattern)
+		res.Text = "No files matching: " + executors.OneLine(in.Pattern)
 	case found.total > len(found.shown):
 		res.Text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", len(found.shown), found.total)
 	}
@@ -152,8 +153,8 @@ type foundPath struct {
 // findIn returns all that matches, sorted.
 func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
-	matches := newPathMatcher(s.pattern)
-	look := func(e entry, _ func() bool) (f foundPath, ok bool, err error) {
+	matches := walk.PathMatcher(s.pattern)
+	look := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {
 		dir := e.Type.IsDir()
 		if dir {
 			watch.entry(e)
@@ -167,7 +168,7 @@ func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch
 		if !t.inside(s.target, e) {
 			return foundPath{}, false, nil
 		}
-		f = foundPath{e.path(), e.Type.IsRegular()}
+		f = foundPath{e.Path(), e.Type.IsRegular()}
 		if dir {
 			f.path += "/"
 		}
@@ -175,7 +176,7 @@ func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch
 	}
 	take := func(f foundPath) bool {
 		if len(found.shown) < t.cfg.MaxResults {
-			found.shown = append(found.shown, oneLine(t.join(s.target, f.path)))
+			found.shown = append(found.shown, executors.OneLine(t.join(s.target, f.path)))
 			if f.file {
 				found.files.add(s.below(f.path), 0)
 			}
@@ -186,13 +187,18 @@ func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch
 		found.total++
 		return true
 	}
-	n, err := walk(ctx, t, s.target, t.ignoring(in.IncludeIgnored), func() visit[foundPath] { return look },
+	n, err := walk.Do(ctx, t.tree(s.target, in.IncludeIgnored), func() walk.Visit[foundPath] { return look },
 		func(f foundPath) int { return len(f.path) }, take)
 	return found, n.String(), err
 }
 
-// ignoring tells whether files of patterns are heeded: they are unless the user or the model
-// wants otherwise.
+// tree is the part of the file system that a search below tg visits.
+func (t *tools) tree(tg target, includeIgnored bool) walk.Tree {
+	return walk.Tree{Roots: t.roots, Dir: tg.abs, Ignore: t.ignoring(includeIgnored), Budget: t.budget}
+}
+
+// ignoring reports whether files of patterns count: they do unless the user or the
+// model wants otherwise.
 func (t *tools) ignoring(include bool) bool { return t.cfg.RespectIgnore && !include }
 
 // checkStart makes sure that the directory which a call names is one.
@@ -219,11 +225,11 @@ func (t *tools) isDirectory(tg target) bool {
 
 // inside reports whether e may be told of: a symlink only if it does not lead
 // out of the roots.
-func (t *tools) inside(start target, e entry) bool {
+func (t *tools) inside(start target, e walk.Entry) bool {
 	if e.Type&fs.ModeSymlink == 0 {
 		return true
 	}
-	_, err := t.roots.Resolve(filepath.Join(start.abs, filepath.FromSlash(e.path())))
+	_, err := t.roots.Resolve(filepath.Join(start.abs, filepath.FromSlash(e.Path())))
 	return err == nil
 }
 

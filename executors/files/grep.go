@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
@@ -133,17 +134,17 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 
 // grepTree searches the files of a directory on disk, as far as they are text.
 func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matches, watch *watch) (string, error) {
-	included := func(entry) bool { return true }
+	included := func(walk.Entry) bool { return true }
 	if in.Include != "" {
 		include := in.Include
 		if !strings.Contains(include, "/") {
 			include = "**/" + include
 		}
-		included = newPathMatcher(strings.TrimPrefix(path.Clean(include), "/"))
+		included = walk.PathMatcher(strings.TrimPrefix(path.Clean(include), "/"))
 	}
-	newVisit := func() visit[fileMatches] {
+	newVisit := func() walk.Visit[fileMatches] {
 		var b searching
-		return func(e entry, stopped func() bool) (found fileMatches, ok bool, err error) {
+		return func(e walk.Entry, stopped func() bool) (found fileMatches, ok bool, err error) {
 			if e.Type.IsDir() {
 				watch.entry(e)
 			}
@@ -151,7 +152,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 				return found, false, nil
 			}
 			watch.entry(e)
-			data, size, err := e.dir.Read(e.Name, b.data, t.cfg.MaxFileBytes)
+			data, size, err := e.Dir.Read(e.Name, b.data, t.cfg.MaxFileBytes)
 			if b.data = data; err != nil { // to use its memory again
 				return found, false, err
 			}
@@ -161,12 +162,12 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 			if !out.mayMatch(data) {
 				return found, false, nil
 			}
-			found = out.file(&b, t.join(tg, e.path()), data, stopped)
-			found.path = e.path()
+			found = out.file(&b, t.join(tg, e.Path()), data, stopped)
+			found.path = e.Path()
 			return found, len(found.ends) > 0, nil
 		}
 	}
-	n, err := walk(ctx, t, tg, t.ignoring(in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, func(f fileMatches) bool {
+	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, func(f fileMatches) bool {
 		f.path = tg.below(f.path)
 		return out.take(f)
 	})
@@ -175,7 +176,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 	}
 	text := n.String()
 	if out.large > 0 {
-		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", count(out.large, "file"), t.cfg.MaxFileBytes)
+		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(out.large, "file"), t.cfg.MaxFileBytes)
 	}
 	return text, nil
 }

@@ -3,9 +3,9 @@ package files
 import (
 	"slices"
 	"strings"
-)
 
-const byteOrderMark = "\uFEFF"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
 
 // document is the text of a file in the form in which it is edited: without
 // byte order mark, every line ending "\n". What was taken off is kept, so that
@@ -18,7 +18,7 @@ type document struct {
 
 // parse takes a file's text apart.
 func parse(raw string) document {
-	text, bom := strings.CutPrefix(raw, byteOrderMark)
+	text, bom := strings.CutPrefix(raw, executors.ByteOrderMark)
 	if !strings.Contains(text, "\r\n") {
 		return document{bom: bom, text: text}
 	}
@@ -41,9 +41,9 @@ func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 // String gives the text as it belongs into the file.
 func (d document) String() string {
 	var b strings.Builder
-	b.Grow(len(d.text) + len(d.crlf) + len(byteOrderMark))
+	b.Grow(len(d.text) + len(d.crlf) + len(executors.ByteOrderMark))
 	if d.bom {
-		b.WriteString(byteOrderMark)
+		b.WriteString(executors.ByteOrderMark)
 	}
 	rest := d.text
 	for _, crlf := range d.crlf {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
 type listInput struct {
@@ -52,9 +53,9 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 	}
 	text := listing(tg.show, entries, t.cfg.MaxEntries)
 	if hidden {
-		text += "\n" + hiddenNote
+		text += "\n" + walk.HiddenNote
 	}
-	text += deniedNote(dir.Denied())
+	text += walk.DeniedNote(dir.Denied())
 	raw, locations := t.listed(tg, entries)
 	return executors.Result{Text: text, Valid: valid, Raw: raw, Locations: locations}, nil
 }
@@ -74,14 +75,6 @@ func (t *tools) listed(tg target, entries []fs.DirEntry) (rawListing, []executor
 		Path: tg.client, Directories: counts[0], Files: counts[1], Symlinks: counts[2], Other: counts[3],
 		More: len(entries) > t.cfg.MaxEntries,
 	}, files.locations
-}
-
-// deniedNote says in a line of its own how much may not be read.
-func deniedNote(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", count(n, "entry"))
 }
 
 // directory is target with the cwd as default.
@@ -119,7 +112,7 @@ func listing(name string, entries []fs.DirEntry, most int) string {
 	var b strings.Builder
 	for _, e := range entries[:min(len(entries), most)] {
 		b.WriteString(groups[group(e.Type())])
-		b.WriteString(oneLine(e.Name()))
+		b.WriteString(executors.OneLine(e.Name()))
 		b.WriteByte('\n')
 	}
 	if len(entries) > most {

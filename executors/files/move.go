@@ -34,7 +34,7 @@ func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, err
 		return r, t.explain(err, "look at what is in", r.from)
 	}
 	if c.denied > 0 {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: of it, or of what is in it, %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, count(c.denied, "entry")).
+		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: of it, or of what is in it, %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, executors.Count(c.denied, "entry")).
 			Hint("Move what else is in it, or ask the user.")
 	}
 	return r, nil
@@ -101,7 +101,7 @@ func (t *tools) moveFar(ctx context.Context, r relocation, dir *workspace.Dir, n
 	}
 	// From here on a cancel would leave two halves.
 	if _, err := remove(context.WithoutCancel(ctx), dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but not all of it could be deleted after: %v", r.from.show, r.to.show, reason(err)).
+		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but not all of it could be deleted after: %v", r.from.show, r.to.show, workspace.Cause(err)).
 			Hint("Delete what is left of %s.", r.from.show).Result(), nil
 	}
 	return r.result(done + " (to another device)"), nil

@@ -62,8 +62,8 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if p.seen == 0 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
-			line, size = line[len(byteOrderMark):], size-len(byteOrderMark)
+		if p.seen == 0 && bytes.HasPrefix(line, []byte(executors.ByteOrderMark)) {
+			line, size = line[len(executors.ByteOrderMark):], size-len(executors.ByteOrderMark)
 		}
 		if p.seen++; p.seen <= p.skip {
 			continue

@@ -2,26 +2,21 @@ package files
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
 // reference is grep line by line, file by file, as simply as can be.
@@ -39,7 +34,7 @@ func (r *reference) file(name string, data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return true
 	}
-	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	data = bytes.TrimPrefix(data, []byte(executors.ByteOrderMark))
 	var lines [][]byte
 	for len(data) > 0 {
 		var line []byte
@@ -148,85 +143,6 @@ func FuzzGrep(f *testing.F) {
 	})
 }
 
-func FuzzFind(f *testing.F) {
-	for _, pattern := range []string{"**/*.go", "a/**/*_test.go", "**/{a,b}*.{md,go}", "*", "**", "a/b", "**/a**", "**/[a/b]c", "{a/b,c}/d", `**/\*x`, "**/*{,a}", "a/**", "**/*a*", "**/?.go", "a}b", "**/{a}}"} {
-		for _, name := range []string{"a/x_test.go", "b.md", "a/b", "*x", "é.go", ".go"} {
-			f.Add(pattern, name)
-		}
-	}
-	f.Fuzz(func(t *testing.T, pattern, name string) {
-		if !doublestar.ValidatePattern(pattern) || checkPattern(pattern, pattern) != nil || path.Clean(pattern) != pattern || strings.HasPrefix(pattern, "/") ||
-			!fs.ValidPath(name) || name == "." || !utf8.ValidString(name) {
-			return
-		}
-		in, base := path.Split(name)
-		got := newPathMatcher(pattern)(entry{Entry: workspace.Entry{Name: base}, in: in})
-		if want := doublestar.MatchUnvalidated(pattern, name); got != want {
-			t.Errorf("%q matches %q: %t, want %t", pattern, name, got, want)
-		}
-	})
-}
-
-// FuzzIgnore compares with git, where it is installed.
-func FuzzIgnore(f *testing.F) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		f.Skip("git is not installed: nothing to compare with")
-	}
-	for _, seed := range [][2]string{
-		{"*.log\n!a\n/b/\n[x\n{a\n\\", "a/b/c.log"}, {"a/**", "a/x"}, {"a/**/b", "a/x/y/b"}, {"**/a/**", "x/a/y/"}, {"foo**bar", "foox/bar"}, {"[[:alpha:]]?", "xy"},
-		{"[]a]", "]"}, {"[!a-c]x", "dx"}, {"[a-]", "-"}, {"a\\ \nb  \nc\\\\ ", "b"}, {"*\n!*/\n!x/y", "x/y"}, {"/", "a"}, {"**", "a/b"}, {"/**", "a"}, {"**/", "d/"},
-		{"a/*/c", "a/b/c"}, {"\\#x\n\\!y", "#x"}, {"x \t", "x \t"}, {"*.tar.gz\n*.gz", "a.tar.gz"}, {"[\\]]", "]"}, {"a[/]b", "a/b"}, {"!x\nx\r\n", "x"}, {"[[:x", ":"}, {"*a*b*", "xaybz"},
-	} {
-		f.Add(seed[0], seed[1])
-	}
-	// Of these git says that they are like a single star, but it takes what is
-	// before them off first and then finds them at the begin: "a**/b" matches "ab".
-	odd := regexp.MustCompile(`[^/\n!]\*\*`)
-	dir := f.TempDir()
-	run := func(stdin string, args ...string) (string, error) {
-		cmd := exec.Command(git, append([]string{"-c", "core.excludesFile=/dev/null"}, args...)...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-		out, err := cmd.Output()
-		return string(out), err
-	}
-	if _, err := run("", "init", "-q"); err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, text, name string) {
-		name, isDir := strings.CutSuffix(name, "/")
-		if !fs.ValidPath(name) || name == "." || len(name) > 100 || strings.ContainsAny(name, "\x00\\") || strings.ContainsRune(text, 0) || strings.Contains(strings.ToLower(name), ".git") || odd.MatchString(text) {
-			return
-		}
-		must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), 0o644))
-		top, _, _ := strings.Cut(name, "/")
-		defer os.RemoveAll(filepath.Join(dir, top))
-		full := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(full), 0o755))
-		if isDir {
-			must(t, os.Mkdir(full, 0o755))
-		} else {
-			must(t, os.WriteFile(full, nil, 0o644))
-		}
-		out, err := run("./"+name+"\x00", "check-ignore", "--no-index", "-z", "--stdin")
-		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
-			t.Fatal(err, out)
-		}
-		ign := &ignore{git: parseRules(text)}
-		got := false
-		for i := range len(name) + 1 {
-			if i == len(name) || name[i] == '/' {
-				in, base := path.Split(name[:i])
-				got = got || ign.match(in, base, i < len(name) || isDir)
-			}
-		}
-		if want := out != ""; got != want {
-			t.Errorf("%q, %q (directory: %t): ignored %t, git says %t", text, name, isDir, got, want)
-		}
-	})
-}
-
 // Whatever the scheduling and wherever it is cut, a search tells what one that
 // goes through the tree in order would.
 func TestSameAsInOrder(t *testing.T) {
@@ -257,7 +173,7 @@ func TestSameAsInOrder(t *testing.T) {
 	disk := newTools(b)
 	for range 100 {
 		disk.cfg.MaxMatches, disk.cfg.MaxReadChars = 1+r.IntN(200), 1000+r.IntN(3000)
-		disk.cfg.MaxResults, disk.budget = 1<<20, walkBudget
+		disk.cfg.MaxResults, disk.budget = 1<<20, walk.MaxEntries
 		if r.IntN(2) == 0 {
 			disk.budget = r.IntN(len(all) + 2)
 		}
@@ -265,7 +181,7 @@ func TestSameAsInOrder(t *testing.T) {
 		seen := all[:min(len(all), disk.budget)]
 		cut := ""
 		if len(seen) < len(all) {
-			cut = notes{cut: true}.String()
+			cut = walk.Unseen{Cut: true}.String()
 		}
 		ref := &reference{re: regexp.MustCompile("hit"), context: r.IntN(3), most: disk.cfg.MaxMatches, room: disk.cfg.MaxReadChars - noteRoom}
 		for _, name := range seen {
@@ -282,7 +198,7 @@ func TestSameAsInOrder(t *testing.T) {
 			t.Fatalf("grep: %v (-want +got)\n%s", err, diff)
 		}
 		if len(seen) < len(all) {
-			cut = notes{cut: true}.String()
+			cut = walk.Unseen{Cut: true}.String()
 		}
 		res, err = disk.find(t.Context(), nil, findInput{Pattern: "**/*"})
 		want := strings.Join(seen, "\n")
@@ -294,68 +210,6 @@ func TestSameAsInOrder(t *testing.T) {
 		}
 	}
 	runtime.GOMAXPROCS(runtime.NumCPU())
-}
-
-// More directories than are held open, a chain of them deeper than paths may be
-// long, and many names in one.
-func TestLargeTree(t *testing.T) {
-	b := newBench(t, nil)
-	root, err := os.OpenRoot(b.dir)
-	must(t, err)
-	name := strings.Repeat("d", 20)
-	deep := 300
-	for range deep {
-		must(t, root.Mkdir(name, 0o755))
-		must(t, root.Mkdir("side", 0o755))
-		must(t, root.WriteFile("zz", []byte("hit\n"), 0o644))
-		sub, err := root.OpenRoot(name)
-		must(t, err)
-		root.Close()
-		root = sub
-	}
-	root.Close()
-	must(t, os.Mkdir(b.path("wide"), 0o755))
-	for i := range 1000 {
-		must(t, os.WriteFile(b.path(fmt.Sprintf("wide/%d", i)), []byte("hit\n"), 0o644))
-	}
-	disk := newTools(b)
-	disk.cfg.MaxMatches, disk.cfg.MaxReadChars = 1<<20, 1<<30
-	before := openFiles(t)
-	res, err := disk.grep(t.Context(), nil, grepInput{Pattern: "hit"})
-	if n := strings.Count(res.Text, "hit"); err != nil || n != deep+1000 || strings.Contains(res.Text, "[could") {
-		t.Errorf("%d matches, %v: %.300s", n, err, res.Text[max(0, len(res.Text)-300):])
-	}
-	if after := openFiles(t); after != before {
-		t.Errorf("%d files are open, there were %d", after, before)
-	}
-}
-
-// Where the paths become too long, the walk says so and goes on.
-func TestTooDeep(t *testing.T) {
-	b := newBench(t, map[string]string{"z": "hit\n"})
-	root, err := os.OpenRoot(b.dir)
-	must(t, err)
-	for range maxPath/201 + 2 {
-		name := strings.Repeat("d", 200)
-		must(t, root.Mkdir(name, 0o755))
-		sub, err := root.OpenRoot(name)
-		must(t, err)
-		root.Close()
-		root = sub
-	}
-	root.Close()
-	res := b.run("grep", in{"pattern": "hit"})
-	if !strings.HasPrefix(res.Text, "z:1: hit\n[could not look at ddd") || !strings.HasSuffix(res.Text, "d (the path is too long)]") {
-		t.Errorf("%.50s … %s", res.Text, res.Text[len(res.Text)-50:])
-	}
-}
-
-func openFiles(t *testing.T) int {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0 // this system does not tell
-	}
-	return len(entries)
 }
 
 // Who exchanges a directory for a link to elsewhere while it is searched gets
@@ -392,54 +246,6 @@ func TestWalkRace(t *testing.T) {
 	<-stopped
 }
 
-func TestWalkCancelled(t *testing.T) {
-	b := newBench(t, nil)
-	for i := range 300 {
-		must(t, os.MkdirAll(b.path(fmt.Sprint("d", i)), 0o755))
-		must(t, os.WriteFile(b.path(fmt.Sprintf("d%d/f", i)), []byte("x\n"), 0o644))
-	}
-	disk := newTools(b)
-	cause := errors.New("the user stopped")
-	before := openFiles(t)
-	for n := range 20 {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		visits := 0
-		_, err := walk(ctx, disk, target{abs: b.dir}, true, func() visit[int] {
-			return func(e entry, _ func() bool) (int, bool, error) { return 1, true, nil }
-		}, func(int) int { return 1 }, func(int) bool {
-			if visits++; visits == n*10+1 {
-				cancel(cause)
-			}
-			return true
-		})
-		if !errors.Is(err, cause) {
-			t.Errorf("%v after %d", err, visits)
-		}
-	}
-	if after := openFiles(t); after != before {
-		t.Errorf("%d files are open, there were %d", after, before)
-	}
-}
-
-// A panic of a visit comes out where the walk was asked for, after all have ended.
-func TestWalkPanics(t *testing.T) {
-	b := newBench(t, map[string]string{"a/x": "", "b/x": "", "c": ""})
-	defer func() {
-		if p := recover(); p != "odd" {
-			t.Errorf("recovered %v", p)
-		}
-	}()
-	_, err := walk(t.Context(), newTools(b), target{abs: b.dir}, true, func() visit[int] {
-		return func(e entry, _ func() bool) (int, bool, error) {
-			if e.Name == "x" {
-				panic("odd")
-			}
-			return 0, false, nil
-		}
-	}, func(int) int { return 0 }, func(int) bool { return true })
-	t.Error("no panic, but", err)
-}
-
 func TestIgnoreFiles(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -472,17 +278,5 @@ func TestIgnoreFiles(t *testing.T) {
 	b.with(cfg)
 	if got := find(in{"pattern": "**/*"}); got != all {
 		t.Errorf("\n got %s\nwant %s", got, all)
-	}
-}
-
-func TestExcludesFile(t *testing.T) {
-	for config, want := range map[string]string{
-		"[core]\nexcludesfile=/a\n": "/a", "[core]excludesFile = /a": "/a", "[CORE]\n\tExcludesFile=\"/a b\"\n": "/a b", "[core]\nexcludesFile = /a ; x": "/a",
-		"[core \"x\"]\nexcludesFile=/a": "", "[user]\nexcludesFile=/a": "", "[core]\n;excludesFile=/a": "", "[core]\nexcludesFile=/a\n[x]\n[core]\nexcludesfile=/b": "/b",
-		"[core]\nexcludesFile": "", "[core]\nexcludesFile=a\\\\b\\\"": `a\b"`, "[core": "", "": "",
-	} {
-		if got, _ := excludesFile(config); got != want {
-			t.Errorf("%q gives %q, want %q", config, got, want)
-		}
 	}
 }

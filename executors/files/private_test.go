@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -57,12 +58,12 @@ func TestPrivateIsLeftOut(t *testing.T) {
 		input in
 		want  string
 	}{
-		{"list_directory", in{"path": ".config"}, "[dir]  other\n" + hiddenNote},
-		{"find_path", in{"pattern": "**/*", "path": ".config"}, ".config/other/\n.config/other/a\n" + hiddenNote},
-		{"find_path", in{"pattern": "keys.toml"}, "No files matching: keys.toml\n" + hiddenNote},
+		{"list_directory", in{"path": ".config"}, "[dir]  other\n" + walk.HiddenNote},
+		{"find_path", in{"pattern": "**/*", "path": ".config"}, ".config/other/\n.config/other/a\n" + walk.HiddenNote},
+		{"find_path", in{"pattern": "keys.toml"}, "No files matching: keys.toml\n" + walk.HiddenNote},
 		{"find_path", in{"pattern": "project/*k*"}, ""}, // links to what is hidden are not told of
-		{"grep", in{"pattern": "sk-|^a"}, ".config/other/a:1: a\nproject/a:1: a\n" + hiddenNote},
-		{"grep", in{"pattern": "sk-", "path": "project"}, "No matches for: sk-\n" + hiddenNote},
+		{"grep", in{"pattern": "sk-|^a"}, ".config/other/a:1: a\nproject/a:1: a\n" + walk.HiddenNote},
+		{"grep", in{"pattern": "sk-", "path": "project"}, "No matches for: sk-\n" + walk.HiddenNote},
 	} {
 		res := b.run(tt.tool, tt.input)
 		if strings.Contains(res.Text, secret) || tt.want != "" && res.Text != tt.want || strings.Contains(res.Text, "project/link") || strings.Contains(res.Text, "project/key") {

@@ -88,7 +88,7 @@ func (t *tools) page(ctx context.Context, tg target, p *pager) (full *executors.
 	if err := checkText(tg, text); err != nil {
 		return nil, err
 	}
-	text = strings.TrimPrefix(text, byteOrderMark)
+	text = strings.TrimPrefix(text, executors.ByteOrderMark)
 	p.count(text)
 	if err := p.read(ctx, strings.NewReader(text)); err != nil {
 		return nil, err

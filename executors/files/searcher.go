@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
@@ -100,7 +101,7 @@ func (s *searcher) mayMatch(data []byte) bool { return s.needles == nil || s.nee
 // and once stopped it finds nothing.
 func (s *searcher) file(b *searching, name string, data []byte, stopped func() bool) fileMatches {
 	b.out, b.ends = b.out[:0], b.ends[:0]
-	sc := scan{searcher: s, searching: b, name: name, data: bytes.TrimPrefix(data, []byte(byteOrderMark)), stopped: stopped}
+	sc := scan{searcher: s, searching: b, name: name, data: bytes.TrimPrefix(data, []byte(executors.ByteOrderMark)), stopped: stopped}
 	complete := false
 	if s.needles != nil {
 		complete = sc.byNeedles()
@@ -322,11 +323,11 @@ func (m *matches) take(f fileMatches) bool {
 // result gives all that was found.
 func (m *matches) result(pattern string) string {
 	if m.hits == 0 {
-		return "No matches for: " + oneLine(pattern)
+		return "No matches for: " + executors.OneLine(pattern)
 	}
 	text := strings.TrimSuffix(m.out.String(), "\n")
 	if m.more {
-		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", count(m.hits, "match"))
+		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", executors.Count(m.hits, "match"))
 	}
 	return text
 }

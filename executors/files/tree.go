@@ -124,9 +124,9 @@ func (c *census) String() string {
 	if c.cut {
 		parts = append(parts, "more than")
 	}
-	parts = append(parts, count(c.files, "file")+",")
+	parts = append(parts, executors.Count(c.files, "file")+",")
 	if c.files == 0 && c.dirs > 1 {
-		parts = append(parts, count(c.dirs, "directory")+",")
+		parts = append(parts, executors.Count(c.dirs, "directory")+",")
 	}
-	return strings.Join(append(parts, count(int(c.bytes), "byte")), " ")
+	return strings.Join(append(parts, executors.Count(int(c.bytes), "byte")), " ")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -204,7 +205,7 @@ func TestTreeToolsPrivate(t *testing.T) {
 	if after := shape(t, b.dir); after != before {
 		t.Errorf("there is now\n%s, was\n%s", after, before)
 	}
-	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.Text, hiddenNote) || shape(t, b.path("c")) != "other/ other/a=a" {
+	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.Text, walk.HiddenNote) || shape(t, b.path("c")) != "other/ other/a=a" {
 		t.Errorf("%s: %s", res.Text, shape(t, b.path("c")))
 	}
 	if res := b.run("copy_path", in{"source": "project", "destination": "p"}); res.Failed || strings.Contains(shape(t, b.path("p")), secret) || strings.Contains(shape(t, b.path("p")), "->") {

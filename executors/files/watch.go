@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
 // maxWatched bounds how many files and directories a result can depend on and
@@ -35,7 +37,7 @@ type watch struct {
 func (t *tools) watch(tg target, ignoring bool) *watch {
 	w := &watch{tools: t, start: tg, ignoring: ignoring, began: time.Now()}
 	if ignoring {
-		w.excludes = t.userExcludes()
+		w.excludes = walk.UserExcludes(t.roots)
 	}
 	w.directory(tg.abs)
 	for dir := tg.abs; ignoring && !slices.Contains(t.roots.Dirs(), dir) && t.roots.Contains(filepath.Dir(dir)); {
@@ -47,11 +49,11 @@ func (t *tools) watch(tg target, ignoring bool) *watch {
 
 // entry adds an entry of the walk: a directory, or a file or link that is looked
 // into.
-func (w *watch) entry(e entry) {
+func (w *watch) entry(e walk.Entry) {
 	if w.over.Load() {
 		return
 	}
-	abs := filepath.Join(w.start.abs, filepath.FromSlash(e.path()))
+	abs := filepath.Join(w.start.abs, filepath.FromSlash(e.Path()))
 	switch {
 	case e.Type.IsDir():
 		w.directory(abs)
@@ -74,8 +76,8 @@ func (w *watch) directory(abs string) {
 			w.add(filepath.Join(abs, name))
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(abs, gitDir)); err == nil {
-		w.add(filepath.Join(abs, gitDir, "info", "exclude"))
+	if _, err := os.Lstat(filepath.Join(abs, walk.GitDir)); err == nil {
+		w.add(filepath.Join(abs, walk.GitDir, "info", "exclude"))
 	}
 }
 
@@ -111,7 +113,7 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 	for i, path := range w.paths {
 		info, err := os.Lstat(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && strings.Contains(path, gitDir):
+		case errors.Is(err, fs.ErrNotExist) && strings.Contains(path, walk.GitDir):
 		case err != nil:
 			return nil, 0
 		case w.began.Sub(info.ModTime()) < settled || w.began.Sub(statusChanged(info)) < settled:
@@ -124,7 +126,7 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 }
 
 func (w *watch) same(states []seen) bool {
-	if w.ignoring && w.tools.userExcludes() != w.excludes {
+	if w.ignoring && walk.UserExcludes(w.tools.roots) != w.excludes {
 		return false
 	}
 	for _, s := range states {

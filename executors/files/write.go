@@ -36,7 +36,7 @@ func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 		c.text = adopt(*c.old, in.Content)
 		how = "overwritten"
 	}
-	c.done = fmt.Sprintf("Wrote %s to %s (%s)", count(len(c.text), "byte"), c.show, how)
+	c.done = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.show, how)
 	return c, nil
 }
 
@@ -75,8 +75,8 @@ func adopt(old, content string) string {
 	if d.mostlyCRLF() && !strings.Contains(content, "\r\n") {
 		content = strings.ReplaceAll(content, "\n", "\r\n")
 	}
-	if d.bom && !strings.HasPrefix(content, byteOrderMark) {
-		content = byteOrderMark + content
+	if d.bom && !strings.HasPrefix(content, executors.ByteOrderMark) {
+		content = executors.ByteOrderMark + content
 	}
 	return content
 }

@@ -145,11 +145,14 @@ func within(dir, path string) (rel string, ok bool) {
 	return rel, filepath.IsLocal(rel)
 }
 
-// Cause returns err without the operation and the path of an [os.PathError], which
-// a message names in its own way.
+// Cause returns err without the operation and the paths of an [os.PathError] or
+// [os.LinkError], which a message names in its own way.
 func Cause(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
+	}
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
+		return le.Err
 	}
 	return err
 }

@@ -1,26 +1,29 @@
-package files
+package walk
 
 import (
 	"path"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 const (
-	gitDir    = ".git"
-	maxIgnore = 1 << 20 // bytes of a file of patterns; a larger one is left out
+	// GitDir is the directory, or the file, that makes a directory a repository.
+	GitDir = ".git"
+
+	maxIgnore = 1 << 20 // bytes of a file of patterns; a larger file is not used
 )
 
-// ignore is what leaves entries out of walks in one directory and below: the
-// files of patterns there, on top of those above. As in ripgrep all .ignore files
-// go before all .gitignore files, these before .git/info/exclude, and that
-// before the user's own excludes (core.excludesFile); of files of one kind the
-// deepest that says something decides, and in it the last pattern that matches.
+// ignore holds the files of patterns of one directory, which exclude entries there
+// and below, and those of the directories above. As in ripgrep all .ignore files
+// precede all .gitignore files, these precede .git/info/exclude, and that precedes
+// the user's own excludes (core.excludesFile). Among files of one kind the deepest
+// with a matching pattern decides, and in it the last matching pattern.
 //
 // A .gitignore holds without a repository too, but not for a repository inside of
-// it. The other files of git hold only in one. Files above the session's roots
-// take no part. A nil ignore leaves out nothing.
+// it. The other files of git hold only in a repository. Files above the session's
+// roots do not count. A nil ignore excludes nothing.
 type ignore struct {
 	above     *ignore
 	dir       string // path of the directory from the root, "" or ending in "/"
@@ -31,7 +34,8 @@ type ignore struct {
 	userRules *rules // the user's own; at the top alone
 }
 
-// load puts what is said in the directory b, which has these entries, below i.
+// load returns i with the files of patterns of the directory b, which has these
+// entries.
 func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	if i == nil {
 		return nil
@@ -53,7 +57,7 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 			next.own = read(b, e.Name)
 		case e.Name == ".gitignore" && e.Type.IsRegular():
 			next.git = read(b, e.Name)
-		case e.Name == gitDir:
+		case e.Name == GitDir:
 			next.repo = true
 			if e.Type.IsDir() {
 				next.exclude = inGit(b, func(info *workspace.Branch) *rules { return read(info, "exclude") })
@@ -66,9 +70,9 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	return next
 }
 
-// inGit gives what read finds in .git/info.
+// inGit returns the rules that read finds in .git/info.
 func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules {
-	dir, err := b.Sub(gitDir)
+	dir, err := b.Sub(GitDir)
 	if err != nil {
 		return nil
 	}
@@ -81,15 +85,15 @@ func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules
 	return read(info)
 }
 
-// down gives what holds in the directory name because of i and what is said in
-// dir, which it is in. A directory that is itself ignored was asked for by name,
-// so that nothing from above holds there.
+// down returns the patterns that hold in the directory name of dir: those of i and
+// of dir. A walk in an ignored directory was asked for by name, so no pattern from
+// above holds there.
 func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
 	if i == nil {
 		return nil
 	}
 	var entries []workspace.Entry
-	for _, file := range []string{".ignore", ".gitignore", gitDir} {
+	for _, file := range []string{".ignore", ".gitignore", GitDir} {
 		if info, err := dir.Lstat(file); err == nil {
 			entries = append(entries, workspace.Entry{Name: file, Type: info.Mode().Type()})
 		}
@@ -98,14 +102,14 @@ func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
 		i = i.load(b, entries)
 		b.Close()
 	}
-	if name == gitDir || i.match(prefix(dir.Rel()), name, true) {
+	if name == GitDir || i.match(prefix(dir.Rel()), name, true) {
 		return &ignore{dir: prefix(path.Join(dir.Rel(), name))}
 	}
 	return i
 }
 
 // match reports whether the entry name of the directory at dir, a path from the
-// root that is "" or ends in "/", is left out.
+// root that is "" or ends in "/", is excluded.
 func (i *ignore) match(dir, name string, isDir bool) bool {
 	for at := i; at != nil; at = at.above {
 		if v := at.own.match(dir, len(at.dir), name, isDir); v != 0 {
@@ -137,7 +141,8 @@ func (i *ignore) match(dir, name string, isDir bool) bool {
 	return top.userRules.match(dir, len(repo.dir), name, isDir) == excluded
 }
 
-// verdict is what a file of patterns says of an entry; 0 is nothing.
+// verdict is the decision of a file of patterns on an entry; 0 means no pattern
+// matches.
 type verdict int8
 
 const (
@@ -155,7 +160,7 @@ type rules struct {
 	rest  []int
 }
 
-// rule is one line.
+// rule is one pattern.
 type rule struct {
 	glob     glob
 	anchored bool // matched against the path from the file's directory, else against the name
@@ -163,8 +168,8 @@ type rule struct {
 	verdict  verdict
 }
 
-// match tells what the last pattern says that matches the entry name in dir, of
-// which the first from bytes lead to the file's directory.
+// match returns the verdict of the last pattern that matches the entry name in
+// dir. The first from bytes of dir are the path of the file's directory.
 func (r *rules) match(dir string, from int, name string, isDir bool) verdict {
 	if r == nil {
 		return 0
@@ -205,11 +210,11 @@ func (r *rules) match(dir string, from int, name string, isDir bool) verdict {
 	return r.list[best].verdict
 }
 
-// parseRules reads a file of patterns. A line that is no valid pattern matches
-// nothing, as in git.
+// parseRules parses a file of patterns; nil means no patterns. An invalid pattern
+// matches nothing, as in git.
 func parseRules(text string) *rules {
 	r := &rules{names: map[string][]int{}, exts: map[string][]int{}, paths: map[string][]int{}}
-	for line := range strings.Lines(strings.TrimPrefix(text, byteOrderMark)) {
+	for line := range strings.Lines(strings.TrimPrefix(text, executors.ByteOrderMark)) {
 		r.add(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	if len(r.list) == 0 {
@@ -245,7 +250,7 @@ func (r *rules) add(line string) {
 		r.exts["."+ext] = append(r.exts["."+ext], n)
 	default:
 		var ok bool
-		if !rule.anchored { // no path: "**" is nothing special
+		if !rule.anchored { // no path: "**" means "*"
 			for strings.Contains(line, "**") {
 				line = strings.ReplaceAll(line, "**", "*")
 			}
@@ -258,7 +263,7 @@ func (r *rules) add(line string) {
 	r.list = append(r.list, rule)
 }
 
-// trimSpaces takes off the spaces at the end that no backslash keeps.
+// trimSpaces removes trailing spaces, except those after a backslash.
 func trimSpaces(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {

@@ -1,27 +1,22 @@
-package files
+package walk
 
 import (
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// globalIgnore is what a walk begins with: the user's own excludes for all
-// repositories. It is nil if nothing shall be left out.
+// UserExcludes returns the text of the user's own excludes for all repositories,
+// "" if there are none. Do reads them at the start of a walk with Tree.Ignore.
 //
-// The file is what core.excludesFile in the user's configuration of git says,
-// else git/ignore in the user's configuration directory. What a repository's own
-// configuration says is not taken, since it could name any file.
-func (t *tools) globalIgnore(ignoring bool) *ignore {
-	if !ignoring {
-		return nil
-	}
-	return &ignore{userRules: parseRules(t.userExcludes())}
-}
-
-// userExcludes returns the text of the user's own excludes.
-func (t *tools) userExcludes() string {
+// The file is the one that core.excludesFile in the user's configuration of git
+// names, else git/ignore in the user's configuration directory. The configuration
+// of a repository does not count, since it could name any file.
+func UserExcludes(roots *workspace.Roots) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return ""
@@ -30,26 +25,26 @@ func (t *tools) userExcludes() string {
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(home, ".config")
 	}
-	// The later goes before the earlier.
+	// The later file wins.
 	settings := []string{filepath.Join(config, "git", "config"), filepath.Join(home, ".gitconfig")}
 	if own, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		settings = []string{own}
 	}
 	file := filepath.Join(config, "git", "ignore")
 	for _, name := range settings {
-		if value, ok := excludesFile(t.readUser(name)); ok {
+		if value, ok := excludesFile(readUser(roots, name)); ok {
 			file = value
 			if rest, ok := strings.CutPrefix(value, "~/"); ok {
 				file = filepath.Join(home, rest)
 			}
 		}
 	}
-	return t.readUser(file)
+	return readUser(roots, file)
 }
 
-// readUser reads a small regular file of the user, wherever links put it; what
-// cannot be read is empty. zeph-acp's own files are not.
-func (t *tools) readUser(name string) string {
+// readUser reads a small regular file of the user, wherever links lead. It returns
+// "" for a file that cannot be read and for zeph-acp's own files.
+func readUser(roots *workspace.Roots, name string) string {
 	if !filepath.IsAbs(name) {
 		return ""
 	}
@@ -57,7 +52,7 @@ func (t *tools) readUser(name string) string {
 	if err != nil {
 		return ""
 	}
-	f, err := t.roots.Private().Open(real)
+	f, err := roots.Private().Open(real)
 	if err != nil {
 		return ""
 	}
@@ -69,12 +64,12 @@ func (t *tools) readUser(name string) string {
 	return string(text)
 }
 
-// excludesFile finds core.excludesFile in a configuration of git:
-// https://git-scm.com/docs/git-config#_syntax. Includes are not followed, and
-// lines that go on over the next are not read.
+// excludesFile returns core.excludesFile of a configuration of git:
+// https://git-scm.com/docs/git-config#_syntax. It neither follows includes nor joins
+// continued lines.
 func excludesFile(config string) (value string, ok bool) {
 	core := false
-	for line := range strings.Lines(strings.TrimPrefix(config, byteOrderMark)) {
+	for line := range strings.Lines(strings.TrimPrefix(config, executors.ByteOrderMark)) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			section, rest, _ := strings.Cut(line[1:], "]")
@@ -89,10 +84,10 @@ func excludesFile(config string) (value string, ok bool) {
 	return value, ok
 }
 
-// configValue takes quotes, escapes and a comment out of a value.
+// configValue returns a value without quotes, escapes and comment.
 func configValue(raw string) string {
 	var b strings.Builder
-	quoted, end := false, 0 // of what is kept of b: not the spaces behind
+	quoted, end := false, 0 // the length of b without trailing spaces
 	raw = strings.TrimLeft(raw, " \t")
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]

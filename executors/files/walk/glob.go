@@ -1,13 +1,14 @@
-package files
+package walk
 
 import "strings"
 
-// glob is a pattern of a .gitignore, as git's wildmatch reads it: byte by byte, "*" and "?" do
-// not match a slash, "**" between slashes matches any directories. Package doublestar differs in
-// braces, in classes such as [[:digit:]] and in "a/**".
+// glob is a pattern of a .gitignore, as git's wildmatch reads it: byte by byte;
+// "*" and "?" do not match a slash, "**" between slashes matches any directories.
+// Package doublestar differs in braces, in classes such as [[:digit:]] and in
+// "a/**".
 type glob []segment
 
-// segment is what stands between two slashes. A nil one is "**".
+// segment is the part of a pattern between two slashes; nil means "**".
 type segment []token
 
 // token matches one byte, or with star any number of them.
@@ -26,7 +27,7 @@ const (
 	setToken
 )
 
-// parseGlob is not ok where the pattern matches nothing.
+// parseGlob parses a pattern; ok reports whether it can match anything.
 func parseGlob(pattern string) (g glob, ok bool) {
 	seg := segment{}
 	for from, i := 0, 0; ; {
@@ -72,8 +73,7 @@ func parseGlob(pattern string) (g glob, ok bool) {
 	}
 }
 
-// parseSet reads a class whose "[" is before i, and returns what is behind its
-// end.
+// parseSet parses a class whose "[" is before i. end is the index after its "]".
 func parseSet(p string, i int) (set *[4]uint64, end int, ok bool) {
 	set = &[4]uint64{}
 	add := func(from, to byte) {
@@ -118,7 +118,7 @@ func parseSet(p string, i int) (set *[4]uint64, end int, ok bool) {
 			if !closed {
 				return nil, 0, false
 			}
-			if !strings.HasSuffix(name, ":") { // no class after all
+			if !strings.HasSuffix(name, ":") { // a plain "["
 				break
 			}
 			ranges, known := classes[name[:len(name)-1]]
@@ -143,7 +143,7 @@ func parseSet(p string, i int) (set *[4]uint64, end int, ok bool) {
 	}
 }
 
-// classes are pairs of first and last byte.
+// classes maps the name of a class to pairs of a first and a last byte.
 var classes = map[string]string{
 	"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~", "lower": "az",
 	"print": " ~", "punct": "!/:@[`{~", "space": "  \t\r", "upper": "AZ", "xdigit": "09AFaf",
@@ -174,14 +174,14 @@ func (g glob) match(path string) bool {
 		if star < 0 {
 			return false
 		}
-		// Let the last "**" take one name more; one before it need not.
+		// Let the last "**" match one name more; an earlier one need not.
 		_, below, deeper = strings.Cut(starPath, "/")
 		if !deeper {
 			return false
 		}
 		at, rest, starPath = star+1, below, below
 	}
-	return at == len(g) // else the path is too short, and "**" would only shorten it
+	return at == len(g) // else the path is too short, and a longer "**" leaves even less
 }
 
 func (s segment) match(name string) bool {
@@ -195,7 +195,7 @@ func (s segment) match(name string) bool {
 		case at < len(s) && s[at].matches(name[i]):
 			at++
 			i++
-		case star >= 0: // let the last star take one byte more
+		case star >= 0: // let the last star match one byte more
 			starName++
 			at, i = star+1, starName
 		default:

@@ -1,4 +1,4 @@
-package files
+package walk
 
 import (
 	"strings"
@@ -6,31 +6,32 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// newPathMatcher makes a matcher of a valid glob for the paths of a walk. Most
-// entries are told by their names alone, and most patterns need no glob for that.
-func newPathMatcher(pattern string) func(entry) bool {
+// PathMatcher compiles a valid glob of package doublestar into a function that
+// reports whether it matches the path of an entry. Most entries are decided by
+// their names alone, and most patterns need no glob for that.
+func PathMatcher(pattern string) func(Entry) bool {
 	dirs, last := "", pattern
 	if i := strings.LastIndexByte(pattern, '/'); i >= 0 {
 		dirs, last = pattern[:i], pattern[i+1:]
 	}
-	full := func(e entry) bool { return doublestar.MatchUnvalidated(pattern, e.path()) }
+	full := func(e Entry) bool { return doublestar.MatchUnvalidated(pattern, e.Path()) }
 	if last == "**" || strings.ContainsAny(dirs, `{[\`) {
 		return full
 	}
 	name := newNameMatcher(last)
 	switch dirs {
 	case "**":
-		return func(e entry) bool { return name(e.Name) }
+		return func(e Entry) bool { return name(e.Name) }
 	case "":
 		if pattern != last { // it begins with a slash
 			return full
 		}
-		return func(e entry) bool { return e.in == "" && name(e.Name) }
+		return func(e Entry) bool { return e.In == "" && name(e.Name) }
 	}
-	return func(e entry) bool { return name(e.Name) && full(e) }
+	return func(e Entry) bool { return name(e.Name) && full(e) }
 }
 
-// newNameMatcher makes a matcher of a glob without slash.
+// newNameMatcher compiles a glob without slash.
 func newNameMatcher(pattern string) func(name string) bool {
 	if all := expand(pattern); all != nil {
 		var any []func(string) bool
@@ -62,8 +63,8 @@ func newNameMatcher(pattern string) func(name string) bool {
 	return func(name string) bool { return doublestar.MatchUnvalidated(pattern, name) }
 }
 
-// expand writes out the braces of a pattern that has one pair of them and nothing
-// odd in it; else it gives nil.
+// expand returns the alternatives of a pattern with one pair of braces; nil for
+// other patterns and those with an empty alternative.
 func expand(pattern string) (all []string) {
 	head, rest, _ := strings.Cut(pattern, "{")
 	middle, tail, ok := strings.Cut(rest, "}")

@@ -1,4 +1,4 @@
-package files
+package walk
 
 import (
 	"cmp"
@@ -18,28 +18,28 @@ const (
 	maxWorkers = 16
 	spanLen    = 64       // entries that one job looks at, so that a large directory is shared
 	maxOpen    = 200      // directories held open; more are opened again when their turn comes
-	maxPath    = 16 << 10 // bytes; far more than systems take, but a tree may be as deep as it likes
-	maxAhead   = 16 << 20 // bytes found that wait for what comes before them
+	maxPath    = 16 << 10 // bytes; systems accept far less, but a tree may be deeper than one path
+	maxAhead   = 16 << 20 // bytes of results that wait for earlier jobs
 )
 
-// walker is one walk. The work is cut into jobs, each a part of the tree; workers
-// take the first in the order of the paths. What jobs found is taken over as soon as all
-// before it is there.
+// walker is one walk. The work is divided into jobs, each a part of the tree;
+// workers pick the first in the order of the paths. The results of a job are taken
+// over as soon as all earlier results are.
 type walker[T any] struct {
 	size    func(T) int
 	take    func(T) bool
 	stopped atomic.Bool
 
 	mu       sync.Mutex
-	wake     sync.Cond // on any change of what follows
+	wake     sync.Cond // broadcast when a field below changes
 	todo     jobs[T]
 	pending  int         // jobs not finished
 	busy     int         // jobs being worked on
 	open     int         // folders held open
 	ahead    int         // bytes of finished jobs that are not taken over
-	front    []cursor[T] // the job to take over next, below those that it is in
+	front    []cursor[T] // the job to take over next, last, after the jobs that contain it
 	budget   int         // entries that may still be taken over
-	notes    notes
+	unseen   Unseen
 	panicked any
 }
 
@@ -48,28 +48,29 @@ type folder struct {
 	up     *folder
 	name   string            // in up
 	in     string            // path from where the walk starts, "" or ending in "/"
-	full   string            // the same from the outermost root
-	ign    *ignore           // what holds in it
-	branch *workspace.Branch // nil: closed, since too many are open
+	full   string            // the path from the outermost root
+	ign    *ignore           // the patterns that hold in it
+	branch *workspace.Branch // nil: closed, because too many are open
 	users  int               // jobs in it; guarded by the walker
 }
 
-// job is to open a directory and to look at what is in it, or to look at some
-// entries of one that is open.
+// job opens a directory and visits its entries, or visits some entries of an open
+// directory.
 type job[T any] struct {
-	key     string // its place in the order of the paths
+	key     string // orders the jobs by their paths
 	in      *folder
-	dir     workspace.Entry   // in it to open; no name: look at entries
-	entries []workspace.Entry // that are to be looked at
+	dir     workspace.Entry   // the directory to open; without a name: visit entries
+	entries []workspace.Entry // the entries to visit
 
 	// When it is done:
 	done  bool
 	items []item[T]
-	count int // entries looked at
+	count int // entries visited
 	size  int // bytes of items
 }
 
-// item is what a job came to at its at-th entry, from 1; 0 is before all.
+// item is a result, a further job or a problem of a job. at is the number of its
+// entry, from 1; 0 is before all entries.
 type item[T any] struct {
 	at      int
 	found   T
@@ -77,20 +78,20 @@ type item[T any] struct {
 	problem *problem
 }
 
-// problem is what could not be looked at.
+// problem is an entry that could not be visited.
 type problem struct {
 	path           string
 	err            error
 	hidden, denied bool
 }
 
-// cursor tells how far a job is taken over.
+// cursor is the position up to which a job is taken over.
 type cursor[T any] struct {
 	job         *job[T]
 	item, count int
 }
 
-// jobs is a heap.
+// jobs is a heap, ordered by key.
 type jobs[T any] []*job[T]
 
 func (j jobs[T]) Len() int           { return len(j) }
@@ -107,15 +108,15 @@ func (j *jobs[T]) Pop() any {
 
 var errTooDeep = errors.New("the path is too long")
 
-// run walks what is below top, which it closes. Only top must be readable.
-func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit[T]) (notes, error) {
+// run walks the tree below top, and closes top. Only top must be readable.
+func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() Visit[T]) (Unseen, error) {
 	defer top.Close()
-	defer context.AfterFunc(ctx, w.halt)()                                 // from here on: the files of top are visited by list
-	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than jobs: never closed by them
+	defer context.AfterFunc(ctx, w.halt)()                                 // before list, which already visits files
+	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than its jobs: they never close it
 	first := &job[T]{in: f}
 	kids, err := w.list(ctx, first, f, newVisit())
 	if err != nil {
-		return notes{}, err
+		return Unseen{}, err
 	}
 	w.pending, w.front = 1, []cursor[T]{{job: first}}
 	w.finish(first, f, kids)
@@ -132,9 +133,9 @@ func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore,
 		panic(w.panicked)
 	}
 	if ctx.Err() != nil {
-		return notes{}, context.Cause(ctx)
+		return Unseen{}, context.Cause(ctx)
 	}
-	return w.notes, nil
+	return w.unseen, nil
 }
 
 func prefix(rel string) string {
@@ -151,9 +152,9 @@ func (w *walker[T]) halt() {
 	w.wake.Broadcast()
 }
 
-// work does jobs until there are none. A panic ends the walk, to go on where the
-// walk was asked for.
-func (w *walker[T]) work(ctx context.Context, look visit[T]) {
+// work does jobs until no jobs are left. A panic ends the walk; run raises it
+// again on the goroutine of its caller.
+func (w *walker[T]) work(ctx context.Context, look Visit[T]) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.halt()
@@ -172,7 +173,7 @@ func (w *walker[T]) work(ctx context.Context, look visit[T]) {
 	}
 }
 
-// next waits for a job; nil means that there are no more.
+// next waits for a job; nil means that no jobs are left.
 func (w *walker[T]) next() *job[T] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +181,8 @@ func (w *walker[T]) next() *job[T] {
 		if w.stopped.Load() || w.pending == 0 {
 			return nil
 		}
-		// Who is too far ahead waits for the job that holds all up, unless that is this one.
+		// A worker that is too far ahead waits for the job that the others wait for,
+		// unless this job is that one.
 		if len(w.todo) > 0 && (w.ahead < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
 			w.busy++
 			return heap.Pop(&w.todo).(*job[T])
@@ -189,9 +191,9 @@ func (w *walker[T]) next() *job[T] {
 	}
 }
 
-// do does a job. It returns the jobs that come out of it, and the folder it
-// opened, if it did.
-func (w *walker[T]) do(ctx context.Context, j *job[T], look visit[T]) (opened *folder, kids []*job[T]) {
+// do does a job. It returns the further jobs, and the folder that it opened, if
+// any.
+func (w *walker[T]) do(ctx context.Context, j *job[T], look Visit[T]) (opened *folder, kids []*job[T]) {
 	at, err := j.in.reach()
 	if err == nil && at != j.in.branch {
 		defer at.Close()
@@ -214,7 +216,7 @@ func (w *walker[T]) do(ctx context.Context, j *job[T], look visit[T]) (opened *f
 	if !j.trouble(0, f.in[:len(f.in)-1], err) {
 		return nil, nil
 	}
-	w.look(j, 0, entry{Entry: j.dir, in: j.in.in}, look)
+	w.look(j, 0, Entry{Entry: j.dir, In: j.in.in}, look)
 	if err != nil {
 		return nil, nil
 	}
@@ -224,7 +226,7 @@ func (w *walker[T]) do(ctx context.Context, j *job[T], look visit[T]) (opened *f
 	return f, kids
 }
 
-// trouble notes err, if there is one, and reports whether path may be told of.
+// trouble records err, if it is not nil, and reports whether path may be named.
 func (j *job[T]) trouble(at int, path string, err error) bool {
 	if err == nil {
 		return true
@@ -236,7 +238,7 @@ func (j *job[T]) trouble(at int, path string, err error) bool {
 	return !p.hidden && !p.denied
 }
 
-// reach gives the open directory. If it had to be opened, the caller closes it.
+// reach returns the open directory. If reach had to open it, the caller closes it.
 func (f *folder) reach() (*workspace.Branch, error) {
 	if f.branch != nil {
 		return f.branch, nil
@@ -251,8 +253,8 @@ func (f *folder) reach() (*workspace.Branch, error) {
 	return up.Sub(f.name)
 }
 
-// list looks at all entries of f, or makes jobs of them where they are many.
-func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look visit[T]) (kids []*job[T], err error) {
+// list visits all entries of f, or divides them into jobs if there are many.
+func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look Visit[T]) (kids []*job[T], err error) {
 	entries, left, err := f.branch.List(ctx)
 	if err != nil {
 		return nil, err
@@ -275,31 +277,31 @@ func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look visit[T
 	return kids, nil
 }
 
-// span looks at some entries of f, which is open as at. Directories become jobs.
-func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []workspace.Entry, look visit[T]) (kids []*job[T]) {
+// span visits some entries of f, which is open as at. Directories become jobs.
+func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []workspace.Entry, look Visit[T]) (kids []*job[T]) {
 	j.count = len(entries)
 	for i, e := range entries {
 		if w.stopped.Load() {
 			return kids
 		}
 		switch dir := e.Type.IsDir(); {
-		case e.Name == gitDir || f.ign.match(f.full, e.Name, dir):
+		case e.Name == GitDir || f.ign.match(f.full, e.Name, dir):
 		case dir:
 			kid := &job[T]{key: f.in + e.Name + "/", in: f, dir: e}
 			kids = append(kids, kid)
 			j.items = append(j.items, item[T]{at: i + 1, kid: kid})
 		default:
-			w.look(j, i+1, entry{Entry: e, dir: at, in: f.in}, look)
+			w.look(j, i+1, Entry{Entry: e, Dir: at, In: f.in}, look)
 		}
 	}
 	return kids
 }
 
 // look visits one entry.
-func (w *walker[T]) look(j *job[T], at int, e entry, look visit[T]) {
+func (w *walker[T]) look(j *job[T], at int, e Entry, look Visit[T]) {
 	found, ok, err := look(e, w.stopped.Load)
 	if err != nil {
-		j.trouble(at, e.path(), err)
+		j.trouble(at, e.Path(), err)
 	}
 	if ok {
 		j.items = append(j.items, item[T]{at: at, found: found})
@@ -307,7 +309,8 @@ func (w *walker[T]) look(j *job[T], at int, e entry, look visit[T]) {
 	}
 }
 
-// finish hands in a job: f is the folder it opened, kids are what comes out of it.
+// finish records that a job is done: f is the folder that it opened, kids are its
+// further jobs.
 func (w *walker[T]) finish(j *job[T], f *folder, kids []*job[T]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -335,7 +338,7 @@ func (w *walker[T]) finish(j *job[T], f *folder, kids []*job[T]) {
 	w.wake.Broadcast()
 }
 
-// leave tells that a job in f has ended.
+// leave records that a job in f has ended.
 func (w *walker[T]) leave(f *folder) {
 	if f.users--; f.users == 0 && f.branch != nil {
 		w.close(f)
@@ -348,7 +351,7 @@ func (w *walker[T]) close(f *folder) {
 	w.open--
 }
 
-// advance takes over what is complete up to the first job that is not done.
+// advance takes over the results up to the first job that is not done.
 func (w *walker[T]) advance() {
 	for !w.stopped.Load() && len(w.front) > 0 {
 		c := &w.front[len(w.front)-1]
@@ -372,17 +375,17 @@ func (w *walker[T]) advance() {
 		case it.kid != nil:
 			w.front = append(w.front, cursor[T]{job: it.kid})
 		case it.problem != nil:
-			w.notes.problem(*it.problem)
+			w.unseen.add(*it.problem)
 		case !w.take(it.found):
 			w.stopped.Store(true)
 		}
 	}
 }
 
-// spend counts entries, and ends the walk where there are too many.
+// spend counts entries, and ends the walk at the end of its budget.
 func (w *walker[T]) spend(count int) bool {
 	if count > w.budget {
-		w.notes.cut = true
+		w.unseen.Cut = true
 		w.stopped.Store(true)
 		return false
 	}
@@ -390,18 +393,18 @@ func (w *walker[T]) spend(count int) bool {
 	return true
 }
 
-// inOrder compares entries of one directory. A directory stands where its name
-// with a slash belongs, so that the paths of the whole walk come sorted.
+// inOrder compares entries of one directory. A directory is compared as its name
+// with a slash, so that the paths of the whole walk come sorted.
 func inOrder(a, b workspace.Entry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
 		return c
 	}
-	return cmp.Compare(after(a, n), after(b, n))
+	return cmp.Compare(sortByte(a, n), sortByte(b, n))
 }
 
-// after is the byte of the sortName at n, -1 at its end.
-func after(e workspace.Entry, n int) int {
+// sortByte is the byte of the sortName at n, -1 at its end.
+func sortByte(e workspace.Entry, n int) int {
 	switch {
 	case n < len(e.Name):
 		return int(e.Name[n])

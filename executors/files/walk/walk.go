@@ -1,0 +1,137 @@
+// Package walk visits the entries below a directory of a session, on several
+// goroutines and as git ignores files.
+//
+// Start with [Do]; [PathMatcher] compiles a glob for the entries it visits.
+//
+// It promises that a walk stays inside the roots, whatever happens to directories
+// and symlinks meanwhile, that it opens neither zeph-acp's own files nor files that
+// may not be read, and that its result does not depend on scheduling: it is the
+// result of one goroutine that goes through the tree in the order of the paths.
+// It does not follow symlinks, and it does not look into files: that is up to the
+// visit.
+//
+// Why another parser of .gitignore? The libraries match as doublestar or filepath
+// do. Git's wildmatch differs in classes, in braces and in "a/**".
+package walk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// MaxEntries bounds the entries of one walk: a cwd may be a home directory.
+const MaxEntries = 1_000_000
+
+// Tree is the part of the file system that a walk visits.
+type Tree struct {
+	Roots  *workspace.Roots // required
+	Dir    string           // absolute, as Roots.Resolve returned it
+	Ignore bool             // leave out the entries that files of patterns such as .gitignore name
+	Budget int              // entries that may be visited, such as MaxEntries
+}
+
+// Entry is one file, directory or symlink that a walk visits.
+type Entry struct {
+	workspace.Entry
+	Dir *workspace.Branch // the directory that holds it; open during the visit
+	In  string            // path of Dir from the start of the walk, "" or ending in "/"
+}
+
+// Path is slash-separated and relative to the start of the walk.
+func (e Entry) Path() string { return e.In + e.Name }
+
+// Visit looks at one entry. Walks call it on several goroutines, in no order; ok
+// reports whether there is a result. stopped reports whether the walk has ended,
+// so that no result is needed any more.
+type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
+
+// Do visits all entries below the directory of the tree. It passes the results to
+// take, in the order of the paths and one at a time, until take returns false.
+//
+// It leaves out .git and, with Tree.Ignore, the entries that files of patterns
+// exclude. It opens each directory inside of the one above, so that no exchange of
+// directories leads it out of the roots.
+//
+// The results are those of one goroutine that goes through the tree in order: the
+// budget too is counted in that order. newVisit is called once for each goroutine;
+// size returns about how many bytes a result holds.
+func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
+	var ign *ignore
+	if tree.Ignore {
+		ign = &ignore{userRules: parseRules(UserExcludes(tree.Roots))}
+	}
+	dir, err := tree.Roots.Descend(tree.Dir, func(above *workspace.Dir, next string) { ign = ign.down(above, next) })
+	if err != nil {
+		return Unseen{}, err
+	}
+	defer dir.Close()
+	top, err := dir.Branch()
+	if err != nil {
+		return Unseen{}, err
+	}
+	w := &walker[T]{size: size, take: take, budget: tree.Budget}
+	w.wake.L = &w.mu
+	return w.run(ctx, top, ign, newVisit)
+}
+
+// Unseen is the part of a tree that a walk could not see.
+type Unseen struct {
+	Cut    bool     // the budget did not last
+	unread []string // entries that could not be read, each with its reason
+	more   int      // further ones, without their names
+	hidden bool     // zeph-acp's own files were left out
+	denied int      // entries that may not be read
+}
+
+// maxUnread bounds how many unreadable entries are named.
+const maxUnread = 3
+
+func (u *Unseen) add(p problem) {
+	switch {
+	case p.hidden:
+		u.hidden = true
+	case p.denied:
+		u.denied++
+	case len(u.unread) == maxUnread:
+		u.more++
+	default:
+		u.unread = append(u.unread, fmt.Sprintf("%s (%v)", executors.OneLine(p.path), workspace.Cause(p.err)))
+	}
+}
+
+// HiddenNote says that zeph-acp's own files are missing from a result.
+const HiddenNote = "[zeph-acp's own files are out of reach and left out]"
+
+// DeniedNote says on a line of its own that n entries may not be read; it is ""
+// for 0.
+func DeniedNote(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", executors.Count(n, "entry"))
+}
+
+// String returns notes for the model, each on a line of its own after a line
+// break.
+func (u Unseen) String() string {
+	var b strings.Builder
+	if u.Cut {
+		b.WriteString("\n[stopped after very many files: not all were looked at; give a path that is further down]")
+	}
+	if len(u.unread) > 0 {
+		fmt.Fprintf(&b, "\n[could not look at %s", strings.Join(u.unread, ", "))
+		if u.more > 0 {
+			fmt.Fprintf(&b, " and %d more", u.more)
+		}
+		b.WriteByte(']')
+	}
+	b.WriteString(DeniedNote(u.denied))
+	if u.hidden {
+		b.WriteString("\n" + HiddenNote)
+	}
+	return b.String()
+}
