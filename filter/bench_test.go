@@ -57,7 +57,7 @@ func BenchmarkFilter(b *testing.B) {
 	var slowest speed
 	for _, r := range f.rules {
 		command, _ := command.Output(cmp.Or(commands[r.name], r.name))
-		one := &Filter{rules: []rule{{name: r.name, match: match{exact: command}, strategy: r.strategy, kind: r.kind}}, scan: f.scan}
+		one := &Filter{rules: []rule{{name: r.name, match: matcher{exact: command}, strategy: r.strategy, kind: r.kind}}, scan: f.scan}
 		b.Run("mix/"+r.name, func(b *testing.B) { slowest.note(r.name, benchFilter(b, one, command, mix)) })
 		if len(outputs[r.name]) > 0 {
 			own := repeated(outputs[r.name], benchSize)

@@ -76,7 +76,7 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 	run.Command, run.Mixed = command.Output(script)
 	rules := f.matching(run.Command)
 	full := text.NewLines()
-	var first *passage
+	var first *rulePass
 	var seen *redact.Seen // the lines of full
 	if f.scan != nil {
 		seen = redact.NewSeen()
@@ -180,17 +180,17 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	return nil
 }
 
-// buffers are for reading outputs, most of which are much smaller.
-var buffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
+// readBuffers are for reading outputs, most of which are much smaller.
+var readBuffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize sanitises and masks an output line by line. It adds the lines to
 // full and, if seen is not nil, to seen.
 func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*Outcome, error) {
 	mask := f.scan.Stream(full.Write, seen)
 	s := text.Sanitizer{Emit: mask.Line}
-	buf := buffers.Get().(*[]byte)
+	buf := readBuffers.Get().(*[]byte)
 	n, err := io.CopyBuffer(&s, raw, *buf)
-	buffers.Put(buf)
+	readBuffers.Put(buf)
 	s.End()
 	found := mask.End()
 	if err == nil {
@@ -202,33 +202,33 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 	return &Outcome{Text: full, Full: full, Found: found, Raw: n}, nil
 }
 
-// passage is a text on its way through a rule. If the rule panics, the text
+// rulePass is a text on its way through a rule. If the rule panics, the text
 // stays as it is.
-type passage struct {
+type rulePass struct {
 	pass         strategy.Pass
 	out          *text.Lines
 	confidence   strategy.Confidence
 	read, failed error // errors of reading the text and of the rule
 }
 
-func (r rule) begin(run strategy.Run) *passage {
-	p := &passage{out: text.NewLines()}
+func (r rule) begin(run strategy.Run) *rulePass {
+	p := &rulePass{out: text.NewLines()}
 	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
 	return p
 }
 
 // lines sends whole lines, with their line feeds, through the rule.
-func (p *passage) lines(body []byte) {
+func (p *rulePass) lines(body []byte) {
 	p.try(func() { text.EachLine(body, p.pass.Line) })
 }
 
 // all sends a whole text through the rule.
-func (p *passage) all(text *text.Lines) {
+func (p *rulePass) all(text *text.Lines) {
 	p.try(func() { p.read = text.Each(p.pass.Line) })
 }
 
 // try runs a part of the rule's work, unless the rule panicked before.
-func (p *passage) try(do func()) {
+func (p *rulePass) try(do func()) {
 	if p.failed != nil {
 		return
 	}
@@ -242,7 +242,7 @@ func (p *passage) try(do func()) {
 
 // end returns the text after the rule, or text itself if it stays as it is. err
 // is an error of reading the text, which end returns.
-func (p *passage) end(text *text.Lines, err error) (*text.Lines, error) {
+func (p *rulePass) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.failed != nil {
 		p.confidence = strategy.Fallback

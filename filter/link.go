@@ -100,14 +100,14 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	return nil
 }
 
-// worthwhile is the least number of bytes to remove: the lines that report the
+// minRemoved is the least number of bytes to remove: the lines that report the
 // removal are that long.
-const worthwhile = 160
+const minRemoved = 160
 
 // result turns an outcome into the result for the model, and closes it.
 func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	out, text := res.Output, o.Text
-	if o.Full.Size()-text.Size() < worthwhile {
+	if o.Full.Size()-text.Size() < minRemoved {
 		text = o.Full
 	}
 	c.kept(text)

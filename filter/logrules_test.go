@@ -10,7 +10,7 @@ import (
 // rulesFor returns the names of the built-in rules for a command.
 func rulesFor(t *testing.T, script string) (names []string) {
 	t.Helper()
-	rules, warnings := load("")
+	rules, warnings := loadRules("")
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}

@@ -67,7 +67,7 @@ func (c Counts) String() string {
 	if c.Commands > 0 {
 		gone := max(c.BytesBefore-c.BytesAfter, 0)
 		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s taken out, about %s tokens saved",
-			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), kilobytes(c.BytesBefore), executors.Grouped(estimate(c.TokensSaved()))))
+			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), kilobytes(c.BytesBefore), executors.Grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {
 		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", executors.Grouped(c.Full), executors.Grouped(c.Partial), executors.Grouped(c.Fallback)))
@@ -102,8 +102,8 @@ func kilobytes(n int64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
 }
 
-// estimate rounds n to two digits.
-func estimate(n int64) int64 {
+// roundedEstimate rounds n to two digits.
+func roundedEstimate(n int64) int64 {
 	unit := int64(1)
 	for n/unit >= 100 {
 		unit *= 10

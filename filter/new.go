@@ -11,7 +11,7 @@ import (
 // [redact.Credentials]. The warnings name each part of the file that cannot be
 // used, and why.
 func New(path string) (*Filter, []string) {
-	rules, warnings := load(path)
+	rules, warnings := loadRules(path)
 	return &Filter{rules: rules, scan: &redact.Scanner{}}, warnings
 }
 
@@ -39,7 +39,7 @@ func (f *Filter) Rules() []Rule {
 }
 
 // String describes the match for people.
-func (m match) String() string {
+func (m matcher) String() string {
 	switch {
 	case m.exact != "":
 		return "exact " + strconv.Quote(m.exact)

@@ -4,7 +4,7 @@ import "testing"
 
 // The built-in rules are valid.
 func TestBuiltin(t *testing.T) {
-	all, warnings := read("built in", builtin)
+	all, warnings := readRules("built in", builtinRules)
 	for _, w := range all {
 		if _, err := w.compile(); err != nil {
 			t.Errorf("rule %q: %v", w.Name, err)

@@ -55,7 +55,7 @@ func TestPanicOfARule(t *testing.T) {
 		"begin": {begin: true}, "first line": {line: 1}, "early": {line: 2000}, "last line": {line: 5001}, "end": {end: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bad := rule{name: "bad", match: match{prefix: "tool"}, strategy: bug, kind: "buggy"}
+			bad := rule{name: "bad", match: matcher{prefix: "tool"}, strategy: bug, kind: "buggy"}
 			for order, rules := range map[string][]rule{
 				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
 			} {

@@ -31,25 +31,25 @@ import (
 const maxFile = 1 << 20
 
 //go:embed filters.toml
-var builtin []byte
+var builtinRules []byte
 
 // rule is an entry of a file of rules, ready for use.
 type rule struct {
 	name     string
-	match    match
+	match    matcher
 	strategy strategy.Strategy
 	kind     string // the type of strategy
 	unless   string // an earlier rule: if it recognised the output, this one is skipped
 }
 
-// match selects commands: exactly one of its fields is set.
-type match struct {
+// matcher selects commands: exactly one of its fields is set.
+type matcher struct {
 	exact, prefix string
 	regex         *text.Pattern
 }
 
 // matches reports whether the rule applies to a segment of a command.
-func (m match) matches(segment string) bool {
+func (m matcher) matches(segment string) bool {
 	switch {
 	case m.exact != "":
 		return segment == m.exact
@@ -72,8 +72,8 @@ var strategies = func() map[string]strategy.Constructor {
 	return all
 }()
 
-// written is a rule as it appears in a file.
-type written struct {
+// writtenRule is a rule as it appears in a file.
+type writtenRule struct {
 	Name     string         `toml:"name"`
 	Match    map[string]any `toml:"match"`
 	Strategy map[string]any `toml:"strategy"`
@@ -81,27 +81,27 @@ type written struct {
 	Unless   string         `toml:"unless"`
 }
 
-// load returns the built-in rules, overridden by those of the user's file, and
+// loadRules returns the built-in rules, overridden by those of the user's file, and
 // warnings about the file. A rule with the name of a built-in one replaces it,
 // but keeps its match or strategy if it sets none. New rules come last. A
 // missing file is not an error.
-func load(path string) (rules []rule, warnings []string) {
-	all, warnings := read("built in", builtin)
+func loadRules(path string) (rules []rule, warnings []string) {
+	all, warnings := readRules("built in", builtinRules)
 	ready := map[string]bool{} // names of rules in the user's file
 	if path != "" {
 		own, wrong := readFile(path)
 		warnings = append(warnings, wrong...)
 		for _, w := range own {
-			i := slices.IndexFunc(all, func(b written) bool { return b.Name == w.Name })
+			i := slices.IndexFunc(all, func(b writtenRule) bool { return b.Name == w.Name })
 			ready[w.Name] = true
 			if i < 0 {
 				all = append(all, w)
 				continue
 			}
-			merged := merge(all[i], w)
+			merged := mergeRules(all[i], w)
 			if _, err := merged.compile(); err != nil {
 				warnings = append(warnings, fmt.Sprintf("%s: rule %q is left as built in: %v", path, w.Name, err))
-				all[i] = merge(all[i], written{Enabled: w.Enabled})
+				all[i] = mergeRules(all[i], writtenRule{Enabled: w.Enabled})
 				continue
 			}
 			all[i] = merged
@@ -125,7 +125,7 @@ func load(path string) (rules []rule, warnings []string) {
 	return rules, warnings
 }
 
-func merge(base, over written) written {
+func mergeRules(base, over writtenRule) writtenRule {
 	if over.Match != nil {
 		base.Match = over.Match
 	}
@@ -142,7 +142,7 @@ func merge(base, over written) written {
 }
 
 // readFile reads the user's file.
-func readFile(path string) ([]written, []string) {
+func readFile(path string) ([]writtenRule, []string) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -160,11 +160,11 @@ func readFile(path string) ([]written, []string) {
 	if err != nil {
 		return nil, []string{fmt.Sprintf("%s: only the built-in filter rules are used: %v", path, err)}
 	}
-	return read(path, text)
+	return readRules(path, text)
 }
 
-// read parses a file of rules. It leaves out invalid rules with a warning.
-func read(name string, text []byte) (rules []written, warnings []string) {
+// readRules parses a file of rules. It leaves out invalid rules with a warning.
+func readRules(name string, text []byte) (rules []writtenRule, warnings []string) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors write it
 	var file map[string]any
 	if err := toml.Unmarshal(text, &file); err != nil {
@@ -185,7 +185,7 @@ func read(name string, text []byte) (rules []written, warnings []string) {
 	}
 	seen := map[string]bool{}
 	for i, entry := range list {
-		w, err := parse(entry)
+		w, err := parseRule(entry)
 		switch {
 		case strings.TrimSpace(w.Name) == "":
 			warnings = append(warnings, fmt.Sprintf("%s: rule %d is left out: it has no name", name, i+1))
@@ -201,16 +201,16 @@ func read(name string, text []byte) (rules []written, warnings []string) {
 	return rules, warnings
 }
 
-// parse reads one entry of a file. It returns at least the name beside an
+// parseRule reads one entry of a file. It returns at least the name beside an
 // error.
-func parse(entry any) (w written, err error) {
+func parseRule(entry any) (w writtenRule, err error) {
 	table, _ := entry.(map[string]any)
 	w.Name, _ = table["name"].(string)
 	text, err := toml.Marshal(table)
 	if err != nil {
 		return w, err
 	}
-	var whole written
+	var whole writtenRule
 	if err := strategy.Strict(text, &whole); err != nil {
 		return w, err
 	}
@@ -218,7 +218,7 @@ func parse(entry any) (w written, err error) {
 }
 
 // compile makes a rule ready for use.
-func (w written) compile() (rule, error) {
+func (w writtenRule) compile() (rule, error) {
 	m, err := compileMatch(w.Match)
 	if err != nil {
 		return rule{}, err
@@ -237,8 +237,8 @@ func (w written) compile() (rule, error) {
 	return rule{w.Name, m, s, kind, w.Unless}, nil
 }
 
-func compileMatch(table map[string]any) (match, error) {
-	var m match
+func compileMatch(table map[string]any) (matcher, error) {
+	var m matcher
 	if len(table) != 1 {
 		return m, fmt.Errorf("match: want exactly one of exact, prefix and regex, got %d keys", len(table))
 	}

@@ -19,7 +19,7 @@ func ruleNames(rules []rule) (names []string) {
 }
 
 func TestLoad(t *testing.T) {
-	builtins, warnings := load("")
+	builtins, warnings := loadRules("")
 	if len(warnings) > 0 || len(builtins) == 0 {
 		t.Fatalf("%d built-in rules, %q", len(builtins), warnings)
 	}
@@ -81,7 +81,7 @@ func TestLoad(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			rules, warnings := load(path)
+			rules, warnings := loadRules(path)
 			want := slices.Concat(ruleNames(builtins), tt.has)
 			want = slices.DeleteFunc(want, func(n string) bool { return n == tt.not })
 			if got := ruleNames(rules); !slices.Equal(got, want) {
@@ -104,7 +104,7 @@ func TestLoadOverride(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rules, warnings := load(path)
+		rules, warnings := loadRules(path)
 		if len(warnings) > 0 {
 			t.Error(warnings)
 		}
@@ -129,12 +129,12 @@ func TestLoadUnreadable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rules, warnings := load(path)
+		rules, warnings := loadRules(path)
 		if len(rules) == 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "only the built-in filter rules are used") {
 			t.Errorf("%s: %d rules, %q", name, len(rules), warnings)
 		}
 	}
-	if rules, warnings := load(filepath.Join(dir, "none.toml")); len(rules) == 0 || len(warnings) > 0 {
+	if rules, warnings := loadRules(filepath.Join(dir, "none.toml")); len(rules) == 0 || len(warnings) > 0 {
 		t.Errorf("no file: %d rules, %q", len(rules), warnings)
 	}
 }
@@ -160,10 +160,10 @@ func TestMatch(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(okRule))
-	f.Add(builtin)
+	f.Add(builtinRules)
 	f.Add([]byte("rules = [{ name = 'x', match = { regex = '(' } }]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, _ := read("x", text)
+		rules, _ := readRules("x", text)
 		for _, w := range rules {
 			if w.Name == "" {
 				t.Errorf("a rule without a name of %q", text)

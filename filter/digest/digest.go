@@ -171,13 +171,13 @@ func (c digestParams) compile() (*digest, error) {
 
 func (d *digest) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return d.begin(run, out) }
 
-func (d *digest) begin(run strategy.Run, out *text.Lines) *digesting {
-	g := &digesting{digest: d, run: run, out: out, rest: text.NewLines()}
-	g.folded = make([]folding, len(d.folds))
+func (d *digest) begin(run strategy.Run, out *text.Lines) *digestPass {
+	g := &digestPass{digest: d, run: run, out: out, rest: text.NewLines()}
+	g.folded = make([]foldedNames, len(d.folds))
 	return g
 }
 
-type digesting struct {
+type digestPass struct {
 	*digest
 	run     strategy.Run
 	out     *text.Lines
@@ -190,7 +190,7 @@ type digesting struct {
 	leads   bool
 	head    []byte // the last match of heads
 	headed  bool   // head is pending
-	folded  []folding
+	folded  []foldedNames
 	again   [][]byte // folds of an earlier pass
 	changed bool
 	cut     bool   // an earlier pass omitted lines, so the rest may not show what they were
@@ -199,7 +199,7 @@ type digesting struct {
 	short   []byte
 }
 
-func (g *digesting) Line(l []byte) {
+func (g *digestPass) Line(l []byte) {
 	if len(l) == 0 {
 		if g.in != nil && !g.in.end.Match(l) {
 			return
@@ -228,7 +228,7 @@ func (g *digesting) Line(l []byte) {
 
 // other handles a line that matches anything but noise and keep. It reports
 // false if the line stays.
-func (g *digesting) other(l []byte) bool {
+func (g *digestPass) other(l []byte) bool {
 	switch {
 	case g.blockBegins.Match(l) && !g.keep.Match(l):
 		g.begins(l)
@@ -251,7 +251,7 @@ func (g *digesting) other(l []byte) bool {
 }
 
 // write keeps a line.
-func (g *digesting) write(l []byte) {
+func (g *digestPass) write(l []byte) {
 	g.release()
 	if g.diffstat {
 		if short, ok := text.ShortStat(g.short[:0], l); ok {
@@ -263,7 +263,7 @@ func (g *digesting) write(l []byte) {
 	g.keepLine(l)
 }
 
-func (g *digesting) keepLine(l []byte) {
+func (g *digestPass) keepLine(l []byte) {
 	if g.headed {
 		g.headed = false
 		g.rest.Write(g.head)
@@ -279,7 +279,7 @@ func (g *digesting) keepLine(l []byte) {
 	g.rest.Write(l)
 }
 
-func (g *digesting) release() {
+func (g *digestPass) release() {
 	if g.holds {
 		g.holds = false
 		g.keepLine(g.held)
@@ -287,7 +287,7 @@ func (g *digesting) release() {
 }
 
 // begins starts a block.
-func (g *digesting) begins(l []byte) {
+func (g *digestPass) begins(l []byte) {
 	for i := range g.blocks {
 		if g.blocks[i].begin.Match(l) {
 			g.in, g.inLines, g.changed = &g.blocks[i], 0, true
@@ -298,7 +298,7 @@ func (g *digesting) begins(l []byte) {
 
 // inBlock reports whether a line belongs to the block. It keeps the line if it
 // has to stay.
-func (g *digesting) inBlock(l []byte) bool {
+func (g *digestPass) inBlock(l []byte) bool {
 	g.inLines++
 	if g.in.begin.Match(l) { // before the end, which may match too
 		g.inLines = 0
@@ -317,7 +317,7 @@ func (g *digesting) inBlock(l []byte) bool {
 	return true
 }
 
-func (g *digesting) End() strategy.Confidence {
+func (g *digestPass) End() strategy.Confidence {
 	defer g.rest.Close()
 	g.release()
 	g.changed = g.changed || g.leads || g.headed

@@ -21,8 +21,8 @@ const (
 	shownLength = 2000 // bytes
 )
 
-// folding collects the names of one fold.
-type folding struct {
+// foldedNames collects the names of one fold.
+type foldedNames struct {
 	seen   int
 	order  []string
 	states map[string]string
@@ -31,7 +31,7 @@ type folding struct {
 }
 
 // fold adds a line to its fold. It reports false for a line that stays.
-func (g *digesting) fold(l []byte) bool {
+func (g *digestPass) fold(l []byte) bool {
 	for i, f := range g.folds {
 		m := f.pattern.Submatch(l)
 		if m == nil || len(m[1]) == 0 {
@@ -48,7 +48,7 @@ func (g *digesting) fold(l []byte) bool {
 	return false
 }
 
-func (s *folding) add(groups [][]byte, as string) {
+func (s *foldedNames) add(groups [][]byte, as string) {
 	state := as
 	if as == "" {
 		state = string(bytes.TrimSpace(groups[2]))
@@ -71,7 +71,7 @@ func (s *folding) add(groups [][]byte, as string) {
 	}
 }
 
-func (s *folding) insert(name, state string) {
+func (s *foldedNames) insert(name, state string) {
 	if s.states == nil {
 		s.states = map[string]string{}
 	}
@@ -81,7 +81,7 @@ func (s *folding) insert(name, state string) {
 
 // unfold returns the lines that stand for folded ones, after those of an
 // earlier pass.
-func (g *digesting) unfold() [][]byte {
+func (g *digestPass) unfold() [][]byte {
 	lines := g.again
 	for i := range g.folded {
 		lines = append(lines, g.folded[i].lines()...)
@@ -90,7 +90,7 @@ func (g *digesting) unfold() [][]byte {
 }
 
 // lines returns a line for each state.
-func (s *folding) lines() (lines [][]byte) {
+func (s *foldedNames) lines() (lines [][]byte) {
 	var kinds []string
 	names := map[string][]string{}
 	for _, n := range s.order {
@@ -108,14 +108,14 @@ func (s *folding) lines() (lines [][]byte) {
 		if i == 0 {
 			n += s.beyond
 		}
-		lines = append(lines, folded(n, kind, names[kind], shownNames))
+		lines = append(lines, foldedLine(n, kind, names[kind], shownNames))
 	}
 	return lines
 }
 
-// folded returns the line that stands for n lines with a state, with as many
+// foldedLine returns the line that stands for n lines with a state, with as many
 // names as fit.
-func folded(n int, kind string, names []string, most int) []byte {
+func foldedLine(n int, kind string, names []string, most int) []byte {
 	l := strconv.AppendInt([]byte("... ("), int64(n), 10)
 	l = append(append(l, ' '), kind...)
 	for i, name := range names {

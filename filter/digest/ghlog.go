@@ -22,19 +22,19 @@ func newGHLog(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (g ghLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &running{digesting: g.begin(run, out)}
+	return &runLogPass{digestPass: g.begin(run, out)}
 }
 
-type running struct {
-	*digesting
+type runLogPass struct {
+	*digestPass
 	place []byte // job and step of the current lines
 	group bool   // within a collapsed group
 }
 
-func (r *running) Line(l []byte) {
+func (r *runLogPass) Line(l []byte) {
 	place, body, ok := runLine(l)
 	if !ok {
-		r.digesting.Line(l)
+		r.digestPass.Line(l)
 		return
 	}
 	r.changed = true
@@ -54,7 +54,7 @@ func (r *running) Line(l []byte) {
 	case r.group && !text.Important(body):
 		return
 	}
-	r.digesting.Line(body)
+	r.digestPass.Line(body)
 }
 
 // runLine splits a line of a log: job, tab, step, tab, time, text.

@@ -38,18 +38,18 @@ func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (k kubectl) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &clustering{rows: k.rows, keys: clusterKeys(), digesting: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
+	return &clusterPass{rows: k.rows, keys: clusterKeys(), digestPass: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
 }
 
-type clustering struct {
-	*digesting
+type clusterPass struct {
+	*digestPass
 	rows      int
 	describes bool
 	keys      *text.Patterns
 	header    [][]byte // of the current table; nil outside of tables
 	cells     [][]byte
 	well      int // healthy rows
-	more      []healthy
+	more      []healthyRows
 	skips     bool // dropping lines that are indented deeper than indent
 	indent    int
 	line      []byte
@@ -58,7 +58,7 @@ type clustering struct {
 // clusterKeys are fields that only the cluster needs.
 var clusterKeys = text.CompileOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
 
-func (c *clustering) Line(l []byte) {
+func (c *clusterPass) Line(l []byte) {
 	if c.skips {
 		if in := len(l) - len(bytes.TrimLeft(l, " ")); len(l) > 0 && (in > c.indent || in == c.indent && l[in] == '-') {
 			c.changed = true
@@ -86,14 +86,14 @@ func (c *clustering) Line(l []byte) {
 	case c.describes:
 		c.line = text.Squeeze(c.line[:0], l)
 		c.changed = c.changed || len(c.line) < len(l)
-		c.digesting.Line(c.line)
+		c.digestPass.Line(c.line)
 		return
 	}
-	c.digesting.Line(l)
+	c.digestPass.Line(l)
 }
 
 // split splits a row at two or more blanks or a tab.
-func (c *clustering) split(l []byte) [][]byte {
+func (c *clusterPass) split(l []byte) [][]byte {
 	c.cells = c.cells[:0]
 	for l = bytes.TrimSpace(l); len(l) > 0; {
 		i := bytes.Index(l, []byte("  "))
@@ -110,7 +110,7 @@ func (c *clustering) split(l []byte) [][]byte {
 }
 
 // joined returns the split row without padding.
-func (c *clustering) joined(l []byte) []byte {
+func (c *clusterPass) joined(l []byte) []byte {
 	c.line = c.line[:0]
 	for i, cell := range c.cells {
 		if i > 0 {
@@ -143,7 +143,7 @@ func isTableHeader(l []byte) bool {
 }
 
 // row handles a row of a table. It reports false for other lines.
-func (c *clustering) row(l []byte) bool {
+func (c *clusterPass) row(l []byte) bool {
 	if len(c.split(l)) != len(c.header) {
 		return false
 	}
@@ -164,8 +164,8 @@ func (c *clustering) row(l []byte) bool {
 	return true
 }
 
-// healthy are rows of one state that are counted, with the names of the first.
-type healthy struct {
+// healthyRows are rows of one state that are counted, with the names of the first.
+type healthyRows struct {
 	state string
 	n     int
 	names []string
@@ -179,7 +179,7 @@ const (
 )
 
 // add counts the current row l.
-func (c *clustering) add(l []byte) {
+func (c *clusterPass) add(l []byte) {
 	state := append(c.line[:0], "more"...)
 	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" ", "REASON"}, {" ", "VERSION"}, {" in ", "NAMESPACE"}} {
 		if s := c.column(part.column); s != nil {
@@ -187,14 +187,14 @@ func (c *clustering) add(l []byte) {
 		}
 	}
 	c.line = state
-	i := slices.IndexFunc(c.more, func(h healthy) bool { return h.state == string(state) })
+	i := slices.IndexFunc(c.more, func(h healthyRows) bool { return h.state == string(state) })
 	if i < 0 && len(c.more) == maxHealthy {
 		state = state[:len(otherStates)]
-		i = slices.IndexFunc(c.more, func(h healthy) bool { return h.state == string(state) })
+		i = slices.IndexFunc(c.more, func(h healthyRows) bool { return h.state == string(state) })
 	}
 	if i < 0 {
 		i = len(c.more)
-		c.more = append(c.more, healthy{state: string(state)})
+		c.more = append(c.more, healthyRows{state: string(state)})
 		if c.column("REASON") != nil { // an event that happened once may matter, even a healthy one
 			c.write(c.joined(l))
 			return
@@ -215,7 +215,7 @@ func (c *clustering) add(l []byte) {
 	h.names = append(h.names, string(name))
 }
 
-func (c *clustering) column(name string) []byte {
+func (c *clusterPass) column(name string) []byte {
 	i := slices.IndexFunc(c.header, func(h []byte) bool { return string(h) == name })
 	if i < 0 {
 		return nil
@@ -225,7 +225,7 @@ func (c *clustering) column(name string) []byte {
 
 // isWell reports whether a row is healthy. known is false if the row does not
 // say.
-func (c *clustering) isWell() (well, known bool) {
+func (c *clusterPass) isWell() (well, known bool) {
 	well = true
 	judge := func(ok bool) { well, known = well && ok, true }
 	status := ""
@@ -262,12 +262,12 @@ func (c *clustering) isWell() (well, known bool) {
 	return well, known
 }
 
-func (c *clustering) End() strategy.Confidence {
+func (c *clusterPass) End() strategy.Confidence {
 	for _, h := range c.more {
 		if h.n == 0 {
 			continue
 		}
-		c.again = append(c.again, folded(h.n, h.state, h.names, stateNames))
+		c.again = append(c.again, foldedLine(h.n, h.state, h.names, stateNames))
 	}
-	return c.digesting.End()
+	return c.digestPass.End()
 }

@@ -23,7 +23,7 @@ func newBuildSteps(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (b buildSteps) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &building{digesting: b.begin(run, out)}
+	return &buildPass{digestPass: b.begin(run, out)}
 }
 
 // stepOutput cuts the output of a step that did not succeed.
@@ -42,8 +42,8 @@ const (
 // stepWarnings select the lines kept of a step that succeeded.
 var stepWarnings = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
 
-type building struct {
-	*digesting
+type buildPass struct {
+	*digestPass
 	steps   []*step // the running steps in the order of their begins
 	legacy  *step   // the step of the classic builder, whose lines do not name their step
 	excerpt bool    // within BuildKit's excerpt of the failed step
@@ -68,9 +68,9 @@ func newStep(id, name []byte) *step {
 	return s
 }
 
-func (b *building) Line(l []byte) {
+func (b *buildPass) Line(l []byte) {
 	if text.IsFolded(l) {
-		b.digesting.Line(l)
+		b.digestPass.Line(l)
 		return
 	}
 	if len(l) > 1 && l[0] == '#' {
@@ -86,7 +86,7 @@ func (b *building) Line(l []byte) {
 	if b.classic(l) {
 		return
 	}
-	b.digesting.Line(l)
+	b.digestPass.Line(l)
 }
 
 // stepLine splits a line of BuildKit's plain progress.
@@ -102,7 +102,7 @@ func stepLine(l []byte) (id, text []byte, ok bool) {
 }
 
 // ofStep handles a line of a step.
-func (b *building) ofStep(id, text, l []byte) {
+func (b *buildPass) ofStep(id, text, l []byte) {
 	s := b.find(id)
 	switch {
 	case len(text) == 0:
@@ -123,7 +123,7 @@ func (b *building) ofStep(id, text, l []byte) {
 		b.changed = true
 	case s == nil && len(b.steps) == maxSteps:
 		b.write(l)
-	case s == nil && timing(text) > 0: // the begin is cut off
+	case s == nil && timingLength(text) > 0: // the begin is cut off
 		s = newStep(id, nil)
 		b.steps = append(b.steps, s)
 		b.output(s, text)
@@ -134,11 +134,11 @@ func (b *building) ofStep(id, text, l []byte) {
 	case len(s.name) == 0:
 		b.output(s, text)
 	default:
-		b.output(s, untimed(text))
+		b.output(s, withoutTiming(text))
 	}
 }
 
-func (b *building) find(id []byte) *step {
+func (b *buildPass) find(id []byte) *step {
 	for _, s := range b.steps {
 		if bytes.Equal(s.id, id) {
 			return s
@@ -148,7 +148,7 @@ func (b *building) find(id []byte) *step {
 }
 
 // output handles a line that the command of a step wrote.
-func (b *building) output(s *step, body []byte) {
+func (b *buildPass) output(s *step, body []byte) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0, b.noise.Match(body) && !b.keep.Match(body):
 		b.changed = true
@@ -168,14 +168,14 @@ func (b *building) output(s *step, body []byte) {
 	s.cut.Line(body)
 }
 
-func (b *building) forget(s *step) {
+func (b *buildPass) forget(s *step) {
 	b.steps = slices.DeleteFunc(b.steps, func(o *step) bool { return o == s })
 	s.output.Close()
 }
 
 // succeeded keeps only the warnings of a step, and after them the line that
 // ends it.
-func (b *building) succeeded(s *step, end []byte) {
+func (b *buildPass) succeeded(s *step, end []byte) {
 	if len(s.warnings) > 0 {
 		b.name(s)
 		for _, w := range s.warnings {
@@ -190,7 +190,7 @@ func (b *building) succeeded(s *step, end []byte) {
 }
 
 // broken writes a step that failed or did not end.
-func (b *building) broken(s *step, failed bool) {
+func (b *buildPass) broken(s *step, failed bool) {
 	b.name(s)
 	if s.cut.End() {
 		b.changed = true
@@ -204,7 +204,7 @@ func (b *building) broken(s *step, failed bool) {
 	b.forget(s)
 }
 
-func (b *building) name(s *step) {
+func (b *buildPass) name(s *step) {
 	switch {
 	case len(s.name) == 0:
 	case len(s.id) == 0:
@@ -215,7 +215,7 @@ func (b *building) name(s *step) {
 }
 
 // line writes a line of a step's output.
-func (b *building) line(s *step, l []byte) {
+func (b *buildPass) line(s *step, l []byte) {
 	if len(s.id) == 0 {
 		b.write(l)
 		return
@@ -224,21 +224,21 @@ func (b *building) line(s *step, l []byte) {
 	b.keepLine(b.short)
 }
 
-// untimed removes the seconds since the step began, unless the rest would look
+// withoutTiming removes the seconds since the step began, unless the rest would look
 // like a line of BuildKit.
-func untimed(text []byte) []byte {
-	n := timing(text)
+func withoutTiming(text []byte) []byte {
+	n := timingLength(text)
 	if n == 0 {
 		return text
 	}
-	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepNews(rest) && timing(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) && !bytes.HasPrefix(rest, []byte("CANCELED")) {
+	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepNews(rest) && timingLength(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) && !bytes.HasPrefix(rest, []byte("CANCELED")) {
 		return rest
 	}
 	return text
 }
 
-// timing returns the length of a leading "12.345 ", or 0.
-func timing(text []byte) int {
+// timingLength returns the length of a leading "12.345 ", or 0.
+func timingLength(text []byte) int {
 	n := 0
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9') {
 		n++
@@ -278,14 +278,14 @@ func isStepNews(text []byte) bool {
 
 // excerpted reports whether a line belongs to BuildKit's excerpt of the failed
 // step and was kept before.
-func (b *building) excerpted(l []byte) bool {
+func (b *buildPass) excerpted(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte(" > ")) && bytes.HasSuffix(l, []byte(":")):
 		b.excerpt = true
 	case bytes.Equal(l, []byte("------")):
 		b.excerpt = false
 	case b.excerpt:
-		text := l[timing(l):]
+		text := l[timingLength(l):]
 		return len(bytes.TrimSpace(text)) == 0 || b.noise.Match(text) || len(b.failed) > 0 && b.lead.Match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
 	}
 	return false
@@ -293,7 +293,7 @@ func (b *building) excerpted(l []byte) bool {
 
 // classic handles a line of the classic builder. It reports false for lines
 // outside of steps.
-func (b *building) classic(l []byte) bool {
+func (b *buildPass) classic(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("Step ")) && bytes.Contains(l, []byte(" : ")), bytes.HasPrefix(l, []byte("STEP ")):
 		if b.legacy != nil {
@@ -315,12 +315,12 @@ func (b *building) classic(l []byte) bool {
 		b.legacy = nil
 		return false
 	}
-	b.digesting.cut = b.digesting.cut || text.IsOmission(l)
+	b.digestPass.cut = b.digestPass.cut || text.IsOmission(l)
 	b.output(b.legacy, l)
 	return true
 }
 
-func (b *building) End() strategy.Confidence {
+func (b *buildPass) End() strategy.Confidence {
 	if b.legacy != nil {
 		b.broken(b.legacy, true)
 	}
@@ -332,5 +332,5 @@ func (b *building) End() strategy.Confidence {
 		}
 		b.broken(s, true)
 	}
-	return b.digesting.End()
+	return b.digestPass.End()
 }

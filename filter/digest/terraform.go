@@ -22,11 +22,11 @@ func newTerraform(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (t terraform) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &planning{digesting: t.begin(run, out)}
+	return &planPass{digestPass: t.begin(run, out)}
 }
 
-type planning struct {
-	*digesting
+type planPass struct {
+	*digestPass
 	block   resource // the action of the current block
 	around  resource // the action of an unfinished block around it
 	blank   bool     // a blank line is pending
@@ -38,19 +38,19 @@ type resource uint8
 
 const (
 	noResource resource = iota
-	created
-	destroyed
-	updated // or replaced
+	resourceCreated
+	resourceDestroyed
+	resourceUpdated // or replaced
 )
 
-func (p *planning) Line(l []byte) {
+func (p *planPass) Line(l []byte) {
 	switch {
 	case p.block == noResource:
 		p.outside(l)
 	case len(l) == 0:
 		p.blank = true
 	case bytes.Equal(l, []byte("    }")):
-		if p.block == destroyed {
+		if p.block == resourceDestroyed {
 			p.changed = true
 			p.leave()
 			p.block, p.around = p.around, noResource
@@ -59,17 +59,17 @@ func (p *planning) Line(l []byte) {
 			p.leave()
 		}
 	case l[0] != ' ' && (p.noise.Match(l) || p.foldable.Match(l) || text.IsFolded(l)): // a line of another resource in between
-		p.digesting.Line(l)
-	case resourceLine(l) == destroyed:
+		p.digestPass.Line(l)
+	case resourceLine(l) == resourceDestroyed:
 		p.changed = true
-		if p.block != destroyed {
-			p.around, p.block = p.block, destroyed
+		if p.block != resourceDestroyed {
+			p.around, p.block = p.block, resourceDestroyed
 		}
 	case l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) || resourceLine(l) != noResource:
 		blank := p.blank
 		p.leave()
 		if blank {
-			p.digesting.Line(nil)
+			p.digestPass.Line(nil)
 		}
 		p.outside(l)
 	default:
@@ -84,16 +84,16 @@ func (p *planning) Line(l []byte) {
 }
 
 // outside handles a line outside of blocks, or one that begins a block.
-func (p *planning) outside(l []byte) {
+func (p *planPass) outside(l []byte) {
 	p.block = resourceLine(l)
-	if p.block == destroyed {
+	if p.block == resourceDestroyed {
 		p.changed = true
 		return
 	}
-	p.digesting.Line(l)
+	p.digestPass.Line(l)
 }
 
-func (p *planning) leave() { p.block, p.heredoc, p.blank = noResource, nil, false }
+func (p *planPass) leave() { p.block, p.heredoc, p.blank = noResource, nil, false }
 
 // resourceLine returns the action of the block that a line begins.
 func resourceLine(l []byte) resource {
@@ -109,18 +109,18 @@ func resourceLine(l []byte) resource {
 	case !bytes.HasPrefix(kind, []byte("resource \"")) && !bytes.HasPrefix(kind, []byte("data \"")):
 		return noResource
 	case string(rest[:sign]) == "+", string(rest[:sign]) == "<=":
-		return created
+		return resourceCreated
 	case string(rest[:sign]) == "-":
-		return destroyed
+		return resourceDestroyed
 	case string(rest[:sign]) == "~", string(rest[:sign]) == "-/+", string(rest[:sign]) == "+/-":
-		return updated
+		return resourceUpdated
 	}
 	return noResource
 }
 
 // drops reports whether a line of a block is dropped.
-func (p *planning) drops(l []byte) bool {
-	if p.block == destroyed {
+func (p *planPass) drops(l []byte) bool {
+	if p.block == resourceDestroyed {
 		return true
 	}
 	text := bytes.TrimLeft(l, " ")
@@ -136,7 +136,7 @@ func (p *planning) drops(l []byte) bool {
 	}
 	signed := len(text) > 1 && text[1] == ' ' && (text[0] == '+' || text[0] == '-' || text[0] == '~')
 	switch {
-	case p.block == created || signed && text[0] == '+':
+	case p.block == resourceCreated || signed && text[0] == '+':
 		return bytes.HasSuffix(text, []byte("(known after apply)")) && !bytes.Contains(text, []byte(" -> "))
 	case signed, len(text) == 0:
 		return false

@@ -33,7 +33,7 @@ func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	noise, _, err := both(c.Patterns, nil)
+	noise, _, err := compileBoth(c.Patterns, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,10 @@ func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (s stripAnnotated) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
-	return &annotated{stripAnnotated: s, out: out, rest: text.NewLines()}
+	return &annotatedPass{stripAnnotated: s, out: out, rest: text.NewLines()}
 }
 
-type annotated struct {
+type annotatedPass struct {
 	stripAnnotated
 	out     *text.Lines
 	rest    *text.Lines // the lines that were not dropped
@@ -66,7 +66,7 @@ type annotated struct {
 	again   bool // the input is the result of an earlier pass
 }
 
-func (a *annotated) Line(l []byte) {
+func (a *annotatedPass) Line(l []byte) {
 	switch {
 	case text.IsNoiseCount(l):
 		a.again = true
@@ -80,7 +80,7 @@ func (a *annotated) Line(l []byte) {
 	}
 }
 
-func (a *annotated) End() strategy.Confidence {
+func (a *annotatedPass) End() strategy.Confidence {
 	defer a.rest.Close()
 	long := a.rest.Count() > a.longer
 	if a.again || a.dropped == 0 {

@@ -21,12 +21,12 @@ func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	noise, keep, err := both(c.Patterns, c.Keep)
+	noise, keep, err := compileBoth(c.Patterns, c.Keep)
 	return stripNoise{noise, keep}, err
 }
 
-// both compiles two sets of patterns.
-func both(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
+// compileBoth compiles two sets of patterns.
+func compileBoth(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 	if len(noise) == 0 {
 		return nil, nil, errors.New("patterns is empty")
 	}
@@ -42,16 +42,16 @@ func both(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 }
 
 func (s stripNoise) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
-	return &stripping{stripNoise: s, out: out}
+	return &strippingPass{stripNoise: s, out: out}
 }
 
-type stripping struct {
+type strippingPass struct {
 	stripNoise
 	out     *text.Lines
 	dropped bool
 }
 
-func (s *stripping) Line(l []byte) {
+func (s *strippingPass) Line(l []byte) {
 	if s.noise.Match(l) && !s.keep.Match(l) {
 		s.dropped = true
 		return
@@ -59,7 +59,7 @@ func (s *stripping) Line(l []byte) {
 	s.out.Write(l)
 }
 
-func (s *stripping) End() strategy.Confidence {
+func (s *strippingPass) End() strategy.Confidence {
 	if !s.dropped {
 		return strategy.Fallback
 	}
@@ -78,22 +78,22 @@ func newKeepMatching(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	wanted, _, err := both(c.Patterns, nil)
+	wanted, _, err := compileBoth(c.Patterns, nil)
 	return keepMatching{wanted}, err
 }
 
 func (k keepMatching) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &matching{keepMatching: k, run: run, out: out}
+	return &matchingPass{keepMatching: k, run: run, out: out}
 }
 
-type matching struct {
+type matchingPass struct {
 	keepMatching
 	run   strategy.Run
 	out   *text.Lines
 	found bool
 }
 
-func (m *matching) Line(l []byte) {
+func (m *matchingPass) Line(l []byte) {
 	switch {
 	case m.wanted.Match(l):
 		m.found = true
@@ -103,7 +103,7 @@ func (m *matching) Line(l []byte) {
 	}
 }
 
-func (m *matching) End() strategy.Confidence {
+func (m *matchingPass) End() strategy.Confidence {
 	if !m.found || m.run.Mixed {
 		return strategy.Fallback
 	}

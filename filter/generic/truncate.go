@@ -47,21 +47,21 @@ func newTruncate(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (t truncate) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
-	return &truncating{max: t.max, cut: t.Cut(out)}
+	return &truncatePass{max: t.max, cut: t.Cut(out)}
 }
 
-type truncating struct {
+type truncatePass struct {
 	max int
 	n   int
 	cut *text.Cutter
 }
 
-func (t *truncating) Line(l []byte) {
+func (t *truncatePass) Line(l []byte) {
 	t.n++
 	t.cut.Line(l)
 }
 
-func (t *truncating) End() strategy.Confidence {
+func (t *truncatePass) End() strategy.Confidence {
 	if t.n <= t.max || !t.cut.End() {
 		return strategy.Fallback
 	}

@@ -16,16 +16,16 @@ func newGitBlame(p strategy.Params) (strategy.Strategy, error) {
 
 type gitBlame struct{}
 
-func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &blaming{out: out} }
+func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &blamePass{out: out} }
 
-type blaming struct {
+type blamePass struct {
 	out     *text.Lines
 	of      []byte // the commit of the last line, up to the line number
 	changed bool
 }
 
-func (b *blaming) Line(l []byte) {
-	number := blamed(l)
+func (b *blamePass) Line(l []byte) {
+	number := blameNumberAt(l)
 	switch {
 	case number == 0:
 		b.of = b.of[:0]
@@ -38,12 +38,12 @@ func (b *blaming) Line(l []byte) {
 	b.out.Write(l)
 }
 
-// blamed returns where the line number begins in "1a2b3c4d (Name 2026-01-02
+// blameNumberAt returns where the line number begins in "1a2b3c4d (Name 2026-01-02
 // 03:04:05 +0000 17) text". It returns 0 for other lines.
-func blamed(l []byte) int {
+func blameNumberAt(l []byte) int {
 	hash := bytes.TrimPrefix(l, []byte("^"))
 	open := bytes.IndexByte(l, '(')
-	if n := hexes(hash); n < 7 || n == len(hash) || hash[n] != ' ' || open < 0 {
+	if n := leadingHexDigits(hash); n < 7 || n == len(hash) || hash[n] != ' ' || open < 0 {
 		return 0
 	}
 	for at := open; ; {
@@ -63,7 +63,7 @@ func blamed(l []byte) int {
 	}
 }
 
-func (b *blaming) End() strategy.Confidence {
+func (b *blamePass) End() strategy.Confidence {
 	if !b.changed {
 		return strategy.Fallback
 	}

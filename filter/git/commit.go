@@ -2,8 +2,8 @@ package git
 
 import "bytes"
 
-// commit is the head of a commit in the long format of a log.
-type commit struct {
+// commitHead is the head of a commit in the long format of a log.
+type commitHead struct {
 	open   bool
 	graph  bool // the log has a graph
 	bodies bool // keep messages
@@ -33,14 +33,14 @@ func commitLine(l []byte) (graph bool, hash []byte) {
 	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' { // signs of --left-right and --boundary
 		hash = hash[1:]
 	}
-	if hexes(hash) < 40 {
+	if leadingHexDigits(hash) < 40 {
 		return false, nil
 	}
 	return graph, hash
 }
 
-// hexes returns the number of leading hexadecimal digits.
-func hexes(b []byte) int {
+// leadingHexDigits returns the number of leading hexadecimal digits.
+func leadingHexDigits(b []byte) int {
 	n := 0
 	for n < len(b) && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
 		n++
@@ -51,8 +51,8 @@ func hexes(b []byte) int {
 // withoutGraph removes the graph from the start of a line.
 func withoutGraph(l []byte) []byte { return bytes.TrimLeft(l, "*|\\/_ .-") }
 
-func (c *commit) begin(graph bool, hash []byte) {
-	n := hexes(hash)
+func (c *commitHead) begin(graph bool, hash []byte) {
+	n := leadingHexDigits(hash)
 	c.open, c.graph = true, graph
 	c.hash = append(c.hash[:0], hash[:min(n, shortHash)]...)
 	c.whole = append(c.whole[:0], hash...)
@@ -61,7 +61,7 @@ func (c *commit) begin(graph bool, hash []byte) {
 }
 
 // append appends the line that stands for the commit.
-func (c *commit) append(dst []byte) []byte {
+func (c *commitHead) append(dst []byte) []byte {
 	if c.graph {
 		dst = append(dst, "* "...)
 	}
@@ -83,25 +83,25 @@ func (c *commit) append(dst []byte) []byte {
 	return dst
 }
 
-// name returns a person without the mail address.
-func name(person []byte) []byte {
+// personName returns a person without the mail address.
+func personName(person []byte) []byte {
 	if i := bytes.LastIndex(person, []byte(" <")); i > 0 {
 		person = person[:i]
 	}
 	return bytes.TrimSpace(person)
 }
 
-// months are the names of months in git's dates.
-const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+// monthNames are the names of months in git's dates.
+const monthNames = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-// day shortens a date in git's own format, "Thu Jan 1 22:57:48 2026 +0100", to
+// shortDay shortens a date in git's own format, "Thu Jan 1 22:57:48 2026 +0100", to
 // "2026-01-01". Other dates stay.
-func day(date []byte) []byte {
+func shortDay(date []byte) []byte {
 	f := bytes.Fields(date)
 	if len(f) < 5 || len(f[1]) != 3 || len(f[2]) > 2 || len(f[3]) != 8 || len(f[4]) != 4 {
 		return date
 	}
-	month := bytes.Index([]byte(months), f[1])
+	month := bytes.Index([]byte(monthNames), f[1])
 	if month < 0 || month%3 != 0 {
 		return date
 	}
@@ -120,6 +120,6 @@ func isOneline(l []byte) bool {
 	if bytes.IndexByte([]byte("*|\\/"), l[0]) >= 0 {
 		rest = withoutGraph(l)
 	}
-	n := hexes(rest)
+	n := leadingHexDigits(rest)
 	return len(rest) == 0 || n >= 7 && (n == len(rest) || rest[n] == ' ')
 }

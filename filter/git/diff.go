@@ -59,8 +59,8 @@ var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
 func (g gitDiff) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return g.begin(run, out) }
 
-func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffing {
-	d := &diffing{gitDiff: g, run: run, out: out, body: text.NewLines(), trims: true}
+func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffPass {
+	d := &diffPass{gitDiff: g, run: run, out: out, body: text.NewLines(), trims: true}
 	for _, word := range strings.Fields(run.Command) {
 		if strings.HasPrefix(word, "-U") || strings.HasPrefix(word, "--unified") || word == "-W" || word == "--function-context" || strings.HasPrefix(word, "--inter-hunk-context") || strings.Contains(word, "-diff=") || strings.Contains(word, "-words") || word == "--word-diff" {
 			d.trims = false
@@ -69,9 +69,9 @@ func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffing {
 	return d
 }
 
-// diffing writes the shortened diff to body, and at the end as much of it as
+// diffPass writes the shortened diff to body, and at the end as much of it as
 // there is room for.
-type diffing struct {
+type diffPass struct {
 	gitDiff
 	run   strategy.Run
 	out   *text.Lines
@@ -195,7 +195,7 @@ func isDiffHeader(l []byte) bool {
 	return false
 }
 
-func (d *diffing) Line(l []byte) {
+func (d *diffPass) Line(l []byte) {
 	kind := d.at.next(l)
 	if kind != codeLine {
 		d.endHunk()
@@ -230,7 +230,7 @@ func (d *diffing) Line(l []byte) {
 	}
 }
 
-func (d *diffing) file() *diffFile {
+func (d *diffPass) file() *diffFile {
 	if len(d.files) == 0 {
 		return nil
 	}
@@ -238,13 +238,13 @@ func (d *diffing) file() *diffFile {
 }
 
 // binary writes how many lines of a binary patch are left out.
-func (d *diffing) binary(f *diffFile) {
+func (d *diffPass) binary(f *diffFile) {
 	d.body.Write(text.Omission(f.binary))
 	f.binary = 0
 }
 
 // isGenerated reports whether a file is generated and not named by the command.
-func (d *diffing) isGenerated(l []byte) bool {
+func (d *diffPass) isGenerated(l []byte) bool {
 	name := string(l[bytes.LastIndexByte(l, ' ')+1:])
 	whole := strings.TrimPrefix(strings.Trim(name, `"`), "b/")
 	base := path.Base(whole)
@@ -273,7 +273,7 @@ func matchesName(pattern, name string) bool {
 }
 
 // begins begins a hunk.
-func (d *diffing) begins(l []byte) {
+func (d *diffPass) begins(l []byte) {
 	d.known = true
 	if h, ok := parseHunk(l); ok && d.trims && !d.at.combined {
 		h.open, h.text, h.ends = true, d.hunk.text[:0], d.hunk.ends[:0]
@@ -284,7 +284,7 @@ func (d *diffing) begins(l []byte) {
 }
 
 // code handles a line of a hunk.
-func (d *diffing) code(l []byte) {
+func (d *diffPass) code(l []byte) {
 	if f := d.file(); f != nil && len(l) > 0 {
 		sign := l[0]
 		if d.at.combined && len(l) > 1 && sign == ' ' {
@@ -307,7 +307,7 @@ func (d *diffing) code(l []byte) {
 	}
 }
 
-func (d *diffing) endHunk() {
+func (d *diffPass) endHunk() {
 	if d.hunk.open {
 		d.hunk.trim(d.context, d.codeOut)
 		d.hunk.open = false
@@ -315,7 +315,7 @@ func (d *diffing) endHunk() {
 }
 
 // codeOut writes a line of a hunk, including its first one.
-func (d *diffing) codeOut(l []byte) {
+func (d *diffPass) codeOut(l []byte) {
 	if f := d.file(); f != nil {
 		f.lines++
 	}
@@ -331,7 +331,7 @@ func (d *diffing) codeOut(l []byte) {
 	d.body.Write(l)
 }
 
-func (d *diffing) End() strategy.Confidence {
+func (d *diffPass) End() strategy.Confidence {
 	defer d.body.Close()
 	d.endHunk()
 	if f := d.file(); f != nil && f.binary > 0 {

@@ -24,13 +24,13 @@ func parseHunk(l []byte) (h hunk, ok bool) {
 	if !ok {
 		return h, false
 	}
-	if h.oldStart, h.oldCount, rest, ok = span(rest); !ok {
+	if h.oldStart, h.oldCount, rest, ok = parseSpan(rest); !ok {
 		return h, false
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(" +")); !ok {
 		return h, false
 	}
-	if h.newStart, h.newCount, rest, ok = span(rest); !ok {
+	if h.newStart, h.newCount, rest, ok = parseSpan(rest); !ok {
 		return h, false
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(" @@")); !ok {
@@ -41,8 +41,8 @@ func parseHunk(l []byte) (h hunk, ok bool) {
 	return h, true
 }
 
-// span parses "12,7", or "12" for one line.
-func span(b []byte) (start, count int, rest []byte, ok bool) {
+// parseSpan parses "12,7", or "12" for one line.
+func parseSpan(b []byte) (start, count int, rest []byte, ok bool) {
 	if start, b, ok = leadingNumber(b); !ok {
 		return 0, 0, nil, false
 	}
@@ -89,7 +89,7 @@ func (h *hunk) whole(write func([]byte)) {
 func (h *hunk) trim(context int, write func([]byte)) {
 	old, new := 0, 0
 	for i := range h.ends {
-		switch sign(h.line(i)) {
+		switch lineSign(h.line(i)) {
 		case ' ':
 			old, new = old+1, new+1
 		case '+':
@@ -111,7 +111,7 @@ func (h *hunk) trim(context int, write func([]byte)) {
 		}
 		from := max(i, first-context)
 		for ; i < from; i++ { // context
-			if l := h.line(i); len(l) > 1 && heads(l[1]) {
+			if l := h.line(i); len(l) > 1 && beginsHeading(l[1]) {
 				heading = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
 			}
 			oldAt, newAt = oldAt+1, newAt+1
@@ -121,10 +121,10 @@ func (h *hunk) trim(context int, write func([]byte)) {
 		last := heading
 		for j := from; j < to; j++ {
 			l := h.line(j)
-			s := sign(l)
+			s := lineSign(l)
 			if s == ' ' || s == '-' {
 				part.oldCount++
-				if len(l) > 1 && heads(l[1]) {
+				if len(l) > 1 && beginsHeading(l[1]) {
 					last = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
 				}
 			}
@@ -163,7 +163,7 @@ func (h *hunk) until(i, context int) int {
 		next := h.change(i)
 		if next == len(h.ends) || next-i > 2*context {
 			i = min(i+context, next)
-			if i < len(h.ends) && sign(h.line(i)) == '\\' {
+			if i < len(h.ends) && lineSign(h.line(i)) == '\\' {
 				i++
 			}
 			return i
@@ -175,9 +175,9 @@ func (h *hunk) until(i, context int) int {
 // sign returns the sign of a line. The line about a missing line feed has the
 // sign of the line before it.
 func (h *hunk) sign(i int) byte {
-	s := sign(h.line(i))
+	s := lineSign(h.line(i))
 	if s == '\\' && i > 0 {
-		s = sign(h.line(i - 1))
+		s = lineSign(h.line(i - 1))
 	}
 	return s
 }
@@ -204,15 +204,15 @@ func appendSpan(l []byte, start, count int) []byte {
 	return l
 }
 
-// sign returns the first byte of a line of a hunk.
-func sign(l []byte) byte {
+// lineSign returns the first byte of a line of a hunk.
+func lineSign(l []byte) byte {
 	if len(l) == 0 {
 		return ' '
 	}
 	return l[0]
 }
 
-// heads reports whether git takes a line that begins with c for a heading.
-func heads(c byte) bool {
+// beginsHeading reports whether git takes a line that begins with c for a heading.
+func beginsHeading(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
 }

@@ -37,7 +37,7 @@ func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &logging{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
+	return &logPass{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
 }
 
 // showsFile reports whether a command shows the contents of a file: "git show
@@ -52,17 +52,17 @@ func showsFile(command string) bool {
 	return false
 }
 
-// logging shortens commits and passes all other lines to a pass for diffs.
-type logging struct {
+// logPass shortens commits and passes all other lines to a pass for diffs.
+type logPass struct {
 	gitLog
 	run      strategy.Run
-	diff     *diffing
+	diff     *diffPass
 	blob     bool
 	few      bool   // few enough commits to keep messages
 	pending  []byte // lines that wait until few is known
 	waiting  int    // commits in pending
 	at       logPlace
-	commit   commit
+	commit   commitHead
 	commits  int // commits in the long format
 	oneliner int // commits in the short format
 	others   int // other lines
@@ -84,7 +84,7 @@ const (
 // maxPending limits the lines that wait, in bytes.
 const maxPending = 256 << 10
 
-func (g *logging) Line(l []byte) {
+func (g *logPass) Line(l []byte) {
 	if !g.few {
 		g.next(l)
 		return
@@ -100,7 +100,7 @@ func (g *logging) Line(l []byte) {
 
 // decide sets whether messages stay, and processes the lines that waited for
 // it.
-func (g *logging) decide(few bool) {
+func (g *logPass) decide(few bool) {
 	g.few = false
 	g.commit.bodies = few
 	for rest := g.pending; len(rest) > 0; {
@@ -111,7 +111,7 @@ func (g *logging) decide(few bool) {
 	g.pending = nil
 }
 
-func (g *logging) next(l []byte) {
+func (g *logPass) next(l []byte) {
 	if graph, hash := commitLine(l); hash != nil {
 		g.flush()
 		g.commits++
@@ -147,7 +147,7 @@ const (
 )
 
 // late takes a line of a commit after max_commits and keeps the subject.
-func (g *logging) late(text []byte) {
+func (g *logPass) late(text []byte) {
 	switch {
 	case g.at == logHeader && len(text) == 0:
 		g.at = logSubject
@@ -159,7 +159,7 @@ func (g *logging) late(text []byte) {
 }
 
 // brief writes a line of a commit after max_commits.
-func (g *logging) brief(l []byte) {
+func (g *logPass) brief(l []byte) {
 	if len(l) > lateLine {
 		l = slices.Concat(text.Prefix(l, lateLine-len(" …")), []byte(" …"))
 	}
@@ -167,7 +167,7 @@ func (g *logging) brief(l []byte) {
 }
 
 // header takes a line of a commit before its message.
-func (g *logging) header(text []byte) {
+func (g *logPass) header(text []byte) {
 	switch {
 	case len(text) == 0:
 		g.at = logSubject
@@ -176,9 +176,9 @@ func (g *logging) header(text []byte) {
 		g.diff.Line(slices.Concat([]byte("commit "), g.commit.whole))
 		g.diff.Line(text)
 	case bytes.HasPrefix(text, []byte("Author:")):
-		g.commit.author = append(g.commit.author[:0], name(text[len("Author:"):])...)
+		g.commit.author = append(g.commit.author[:0], personName(text[len("Author:"):])...)
 	case bytes.HasPrefix(text, []byte("Date:")), bytes.HasPrefix(text, []byte("AuthorDate:")):
-		g.commit.date = append(g.commit.date[:0], day(bytes.TrimSpace(text[bytes.IndexByte(text, ':')+1:]))...)
+		g.commit.date = append(g.commit.date[:0], shortDay(bytes.TrimSpace(text[bytes.IndexByte(text, ':')+1:]))...)
 	case bytes.HasPrefix(text, []byte("Merge: ")):
 		g.commit.merge = append(g.commit.merge[:0], text[len("Merge: "):]...)
 	case bytes.HasPrefix(text, []byte("Commit:")), bytes.HasPrefix(text, []byte("CommitDate:")), bytes.HasPrefix(text, []byte("TaggerDate:")):
@@ -190,7 +190,7 @@ func (g *logging) header(text []byte) {
 }
 
 // subject takes the first line of a message.
-func (g *logging) subject(text []byte) {
+func (g *logPass) subject(text []byte) {
 	if len(text) == 0 {
 		return
 	}
@@ -206,7 +206,7 @@ func (g *logging) subject(text []byte) {
 }
 
 // body takes a line of a message after the subject.
-func (g *logging) body(l, text []byte) {
+func (g *logPass) body(l, text []byte) {
 	switch {
 	case len(text) == 0:
 		if g.commit.bodies {
@@ -230,7 +230,7 @@ func isGraphStat(body []byte) bool {
 }
 
 // other takes a line outside of heads and messages.
-func (g *logging) other(l []byte) {
+func (g *logPass) other(l []byte) {
 	if g.commits == 0 && len(l) > 0 {
 		if isOneline(l) {
 			g.oneliner++
@@ -251,7 +251,7 @@ func (g *logging) other(l []byte) {
 }
 
 // flush writes the line of the current commit.
-func (g *logging) flush() {
+func (g *logPass) flush() {
 	if !g.commit.open {
 		return
 	}
@@ -269,7 +269,7 @@ func (g *logging) flush() {
 	g.diff.Line(g.line)
 }
 
-func (g *logging) End() strategy.Confidence {
+func (g *logPass) End() strategy.Confidence {
 	if g.few {
 		g.decide(true)
 	}
@@ -298,7 +298,7 @@ func (g *logging) End() strategy.Confidence {
 }
 
 // omission writes how many things are left out.
-func (g *logging) omission(n int, one, many string) {
+func (g *logPass) omission(n int, one, many string) {
 	if n == 1 {
 		many = one
 	}

@@ -13,7 +13,7 @@ const maxNamedFiles = 1000
 const leastRoom = 10
 
 // divide writes as many lines of each file as there is room for.
-func (d *diffing) divide() strategy.Confidence {
+func (d *diffPass) divide() strategy.Confidence {
 	room := d.room()
 	left := d.max
 	file, lines := -1, 0 // the current file and its lines so far
@@ -89,7 +89,7 @@ func (d *diffing) divide() strategy.Confidence {
 
 // room returns the largest number of lines of one file for which all files fit,
 // so that small files stay whole.
-func (d *diffing) room() int {
+func (d *diffPass) room() int {
 	lines := make([]int, 0, len(d.files))
 	total := 0
 	for _, f := range d.files {

@@ -38,7 +38,7 @@ type treeStatus struct {
 	heads, sections *text.Patterns
 	known           bool // a line of git was seen
 	short           bool // within entries of the short format
-	files           *entries
+	files           *statusEntries
 }
 
 // statusHeads match lines of the long format outside of sections.

@@ -8,9 +8,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// entries are the files of one section. If there are too many, those of a
+// statusEntries are the files of one section. If there are too many, those of a
 // directory are joined.
-type entries struct {
+type statusEntries struct {
 	most, others int // limits of named entries; others is for untracked files of the short format, 0 means most
 	lines        []string
 	names        []int // where the name begins in each line
@@ -28,11 +28,11 @@ const maxEntries = 4 << 20
 // maxGroups limits the directories.
 const maxGroups = 5000
 
-func newEntries(most int) *entries { return &entries{most: most, others: most} }
+func newEntries(most int) *statusEntries { return &statusEntries{most: most, others: most} }
 
 // add adds a line whose name begins at a byte. 0 means that an earlier pass
 // wrote the line.
-func (e *entries) add(l []byte, name int) {
+func (e *statusEntries) add(l []byte, name int) {
 	if name == 0 || groupedLine(l) {
 		e.written = true
 	}
@@ -58,7 +58,7 @@ func groupedLine(l []byte) bool {
 	return open > 0 && len(bytes.Trim(l[open+3:len(l)-len(" files)")], "0123456789")) == 0
 }
 
-func (e *entries) write(out *text.Lines) {
+func (e *statusEntries) write(out *text.Lines) {
 	many, manyOthers := e.n > e.most, e.nOthers > e.others
 	if e.written || !many && !manyOthers {
 		for _, l := range e.lines {
@@ -70,11 +70,11 @@ func (e *entries) write(out *text.Lines) {
 	e.divide(out, many, manyOthers)
 }
 
-// least is the smallest number of files of a directory that are joined.
-const least = 4
+// minGrouped is the smallest number of files of a directory that are joined.
+const minGrouped = 4
 
 // divide writes the entries and joins those of large directories.
-func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
+func (e *statusEntries) divide(out *text.Lines, many, manyOthers bool) {
 	counts := map[string]int{}
 	for i, l := range e.lines {
 		if key, ok := e.key(l, e.names[i], many, manyOthers); ok {
@@ -86,7 +86,7 @@ func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 	for ; len(counts) > e.most && up < 8; up++ {
 		above := map[string]int{}
 		for key, n := range counts {
-			above[parent(key)] += n
+			above[parentKey(key)] += n
 		}
 		if len(above) == len(counts) {
 			break
@@ -98,12 +98,12 @@ func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 	for i, l := range e.lines {
 		key, ok := e.key(l, e.names[i], many, manyOthers)
 		for range up {
-			key = parent(key)
+			key = parentKey(key)
 		}
 		switch {
 		case !ok:
 			out.WriteString(l)
-		case counts[key] >= least && strings.HasSuffix(key, "/"):
+		case counts[key] >= minGrouped && strings.HasSuffix(key, "/"):
 			if !done[key] {
 				done[key] = true
 				out.WriteString(fmt.Sprintf("%s (%d files)", key, counts[key]+e.groups[key]))
@@ -123,16 +123,16 @@ func (e *entries) divide(out *text.Lines, many, manyOthers bool) {
 }
 
 // key returns the group of an entry: its state and its directory.
-func (e *entries) key(l string, name int, many, manyOthers bool) (string, bool) {
+func (e *statusEntries) key(l string, name int, many, manyOthers bool) (string, bool) {
 	others := strings.HasPrefix(l, "??") || strings.HasPrefix(l, "!!")
-	if others && !manyOthers || !others && !many || name == 0 || strings.HasPrefix(l, "## ") || conflicted(l) {
+	if others && !manyOthers || !others && !many || name == 0 || strings.HasPrefix(l, "## ") || isConflicted(l) {
 		return "", false
 	}
-	return directory(l, name), true
+	return directoryOf(l, name), true
 }
 
-// conflicted reports whether an entry has a merge conflict.
-func conflicted(l string) bool {
+// isConflicted reports whether an entry has a merge conflict.
+func isConflicted(l string) bool {
 	switch {
 	case strings.HasPrefix(l, "\tboth "), strings.HasPrefix(l, "\tadded by "), strings.HasPrefix(l, "\tdeleted by "):
 		return true
@@ -142,8 +142,8 @@ func conflicted(l string) bool {
 	return false
 }
 
-// directory removes the name of the file from a line.
-func directory(l string, name int) string {
+// directoryOf removes the name of the file from a line.
+func directoryOf(l string, name int) string {
 	path := l[name:]
 	if i := strings.Index(path, " -> "); i > 0 {
 		path = path[:i]
@@ -152,8 +152,8 @@ func directory(l string, name int) string {
 	return l[:name+strings.LastIndexByte(path, '/')+1]
 }
 
-// parent removes the last directory from a key.
-func parent(key string) string {
+// parentKey removes the last directory from a key.
+func parentKey(key string) string {
 	dir := strings.TrimSuffix(key, "/")
 	i := strings.LastIndexByte(dir, '/')
 	if i < 0 || dir == key {
@@ -163,14 +163,14 @@ func parent(key string) string {
 }
 
 // group counts an entry in its directory, or in the top one.
-func (e *entries) group(l string, name, n int) {
-	key := directory(l, name)
+func (e *statusEntries) group(l string, name, n int) {
+	key := directoryOf(l, name)
 	if e.groups == nil {
 		e.groups = map[string]int{}
 	}
 	if _, ok := e.groups[key]; !ok {
-		for len(e.groups) >= maxGroups && parent(key) != key {
-			key = parent(key)
+		for len(e.groups) >= maxGroups && parentKey(key) != key {
+			key = parentKey(key)
 		}
 		if _, ok := e.groups[key]; !ok {
 			e.order = append(e.order, key)
@@ -179,7 +179,7 @@ func (e *entries) group(l string, name, n int) {
 	e.groups[key] += n
 }
 
-func (e *entries) writeGroups(out *text.Lines) {
+func (e *statusEntries) writeGroups(out *text.Lines) {
 	for _, key := range e.order {
 		n, ok := e.groups[key]
 		switch {

@@ -7,19 +7,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// kind is the layout of a diagnostic's lines.
-type kind uint8
+// layout is how the lines of a diagnostic are arranged.
+type layout uint8
 
 const (
-	closed    kind = iota
-	oneLine        // place and message on one line; code and notes may follow
-	paragraph      // a message, "--> place", and the lines up to a blank one
-	sections       // a heading, and all indented lines, even after blank lines
+	closed          layout = iota
+	oneLineLayout          // place and message on one line; code and notes may follow
+	paragraphLayout        // a message, "--> place", and the lines up to a blank one
+	sectionsLayout         // a heading, and all indented lines, even after blank lines
 )
 
 // diagnostic is the current diagnostic. Its buffers are reused.
 type diagnostic struct {
-	kind    kind
+	kind    layout
 	at      position // without slices of the line
 	file    []byte
 	pos     []byte
@@ -53,7 +53,7 @@ const (
 	maxRawBytes = 64 << 10
 )
 
-func (d *diagnostic) open(k kind, l []byte) {
+func (d *diagnostic) open(k layout, l []byte) {
 	*d = diagnostic{kind: k, file: d.file[:0], pos: d.pos[:0], rule: d.rule[:0], msg: d.msg[:0], raw: d.raw[:0], first: d.first[:0], hints: d.hints[:0], notes: d.notes[:0], source: d.source[:0]}
 	d.keep(l)
 }
@@ -89,10 +89,10 @@ func (d *diagnostic) set(p position) {
 // begins handles a line that begins a diagnostic or leads to one.
 func (g *grouping) begins(l []byte) bool {
 	t, d := &g.text, &g.cur
-	if place, ok := arrow(l); ok {
+	if place, ok := arrowPlace(l); ok {
 		return g.beginsParagraph(l, place)
 	}
-	if leading(l) {
+	if isLeadIn(l) {
 		g.leads(l)
 		return true
 	}
@@ -103,13 +103,13 @@ func (g *grouping) begins(l []byte) bool {
 				t.held = t.held[:0]
 			}
 			g.flushHeld()
-			d.open(oneLine, l)
+			d.open(oneLineLayout, l)
 			d.set(p)
 			d.file = append(d.file, t.file...)
 			d.pos = append([]byte{':'}, d.pos...)
 			d.split, d.at.linter = true, true
 			t.inFile = true
-			d.first = append(append(append(append(d.first, d.file...), ':'), narrow(text.Unindent(l))...), '\n')
+			d.first = append(append(append(append(d.first, d.file...), ':'), narrowBlanks(text.Unindent(l))...), '\n')
 			return true
 		}
 	}
@@ -138,7 +138,7 @@ func (g *grouping) begins(l []byte) bool {
 	}
 	if p.sev == isNote && len(p.rule) == 0 && g.stayed { // a note of an error, even after other lines
 		g.flushHeld()
-		d.open(oneLine, l)
+		d.open(oneLineLayout, l)
 		d.set(p)
 		d.follows = true
 		if d.muted = g.tooMany(p.file); d.muted {
@@ -155,7 +155,7 @@ func (g *grouping) begins(l []byte) bool {
 	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) { // its notes would repeat others
 		g.notes = maxNotesFull
 	}
-	d.open(oneLine, l)
+	d.open(oneLineLayout, l)
 	d.set(p)
 	d.first = append(append(d.first, bytes.TrimSpace(l)...), '\n')
 	return true
@@ -170,8 +170,8 @@ func (g *grouping) locate(l []byte) (position, bool) {
 	return g.place, g.placed
 }
 
-// leading reports whether a line says where the next diagnostics come from.
-func leading(l []byte) bool {
+// isLeadIn reports whether a line says where the next diagnostics come from.
+func isLeadIn(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("In file included from ")), bytes.HasPrefix(l, []byte("                 from ")):
 		return true
@@ -195,8 +195,8 @@ func isFileName(l []byte) bool {
 	return rooted || bytes.IndexByte(l, ' ') < 0 && bytes.ContainsAny(l, "./\\")
 }
 
-// narrow reduces runs of blanks to two.
-func narrow(l []byte) []byte {
+// narrowBlanks reduces runs of blanks to two.
+func narrowBlanks(l []byte) []byte {
 	out := make([]byte, 0, len(l))
 	for i, b := range l {
 		if b == ' ' && i > 1 && l[i-1] == ' ' && l[i-2] == ' ' {
@@ -210,8 +210,8 @@ func narrow(l []byte) []byte {
 // continues handles a line that belongs to the diagnostic before it.
 func (g *grouping) continues(l []byte) bool {
 	switch d := &g.cur; d.kind {
-	case paragraph:
-		if !belongs(l) && !(d.at.linter && bytes.HasPrefix(l, hunkRule)) {
+	case paragraphLayout:
+		if !belongsToParagraph(l) && !(d.at.linter && bytes.HasPrefix(l, hunkRule)) {
 			return false
 		}
 		if d.absorb(l) {
@@ -220,7 +220,7 @@ func (g *grouping) continues(l []byte) bool {
 			d.keep(l)
 		}
 		return true
-	case sections:
+	case sectionsLayout:
 		if len(l) > 0 && l[0] != ' ' && l[0] != '\t' {
 			return false
 		}
@@ -234,8 +234,8 @@ func (g *grouping) continues(l []byte) bool {
 // hunkRule begins the line between two hunks of "ruff format".
 var hunkRule = []byte("--------------------")
 
-// marks begin further lines of a diagnostic.
-var marks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
+// lineMarks begin further lines of a diagnostic.
+var lineMarks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
 
 func (g *grouping) continuesLine(l []byte) bool {
 	d := &g.cur
@@ -298,7 +298,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 	if _, ok := tableRow(l); ok && d.split {
 		return false
 	}
-	for _, mark := range marks {
+	for _, mark := range lineMarks {
 		if inner, ok := bytes.CutPrefix(l, mark); ok {
 			d.keep(l)
 			if showsCode(inner) {
@@ -310,14 +310,14 @@ func (g *grouping) continuesLine(l []byte) bool {
 			return true
 		}
 	}
-	if d.split || d.alone() || leading(l) || counts(l) || g.noise.Match(l) || g.echo.Match(l) || commandOf(l) != noCommand {
+	if d.split || d.alone() || isLeadIn(l) || isDiagnosticCount(l) || g.noise.Match(l) || g.echo.Match(l) || commandOf(l) != noCommand {
 		return false
 	}
 	if !indented {
 		if d.joins(l) {
 			return true
 		}
-		if _, ok := arrow(l); ok || d.hasSource || d.framed {
+		if _, ok := arrowPlace(l); ok || d.hasSource || d.framed {
 			return false
 		}
 	}
@@ -349,7 +349,7 @@ func (d *diagnostic) joins(l []byte) bool {
 	if len(d.first) == 0 || len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' { // the note of an error that stayed has no first line
 		return false
 	}
-	text, rule := trailing(l)
+	text, rule := splitTrailingRule(l)
 	if rule == nil {
 		return false
 	}
@@ -377,7 +377,7 @@ func (d *diagnostic) addNote(l []byte) {
 		return
 	}
 	if len(d.rule) == 0 && d.at.pretty {
-		if _, rule := trailing(l); bytes.HasPrefix(rule, []byte("report")) {
+		if _, rule := splitTrailingRule(l); bytes.HasPrefix(rule, []byte("report")) {
 			d.rule = append(d.rule, rule...)
 		}
 	}

@@ -70,12 +70,12 @@ func (g *grouping) close() {
 func (g *grouping) stays() bool {
 	d := &g.cur
 	switch {
-	case d.follows, d.kind == paragraph && d.at.sev == isIssue && len(d.rule) == 0: // unknown severity
+	case d.follows, d.kind == paragraphLayout && d.at.sev == isIssue && len(d.rule) == 0: // unknown severity
 		return true
 	case d.at.sev != isError || d.split:
 		return false
 	case d.compiles():
-		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: unmarked(d.raw)}) { // repeated by a summary
+		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: withoutMarks(d.raw)}) { // repeated by a summary
 			d.raw, d.cut = d.raw[:0], 0
 			g.dropped += d.rawLines
 			return true
@@ -85,7 +85,7 @@ func (g *grouping) stays() bool {
 			return true
 		}
 		return false
-	case d.kind == sections:
+	case d.kind == sectionsLayout:
 		return bytes.Equal(d.rule, []byte("parse"))
 	case d.framed && g.linted < maxLinted:
 		f := g.finding()
@@ -100,9 +100,9 @@ func (g *grouping) stays() bool {
 	return false
 }
 
-// unmarked returns the lines of a diagnostic without marks that occur in only
+// withoutMarks returns the lines of a diagnostic without marks that occur in only
 // some places of an output.
-func unmarked(raw []byte) []byte {
+func withoutMarks(raw []byte) []byte {
 	var out []byte
 	for l := range bytes.Lines(raw) {
 		l = bytes.TrimPrefix(l, []byte("[ERROR] "))
@@ -119,7 +119,7 @@ func (d *diagnostic) compiles() bool {
 	if d.rust { // its lints have names
 		return len(d.rule) == 0
 	}
-	return !d.at.linter && d.kind == oneLine && (len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
+	return !d.at.linter && d.kind == oneLineLayout && (len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
 }
 
 // write writes a diagnostic to the body.
@@ -134,7 +134,7 @@ func (g *grouping) write() {
 		if g.run.Exit != 0 {
 			g.tell()
 		}
-		writeAll(&g.body, condense(t.lead))
+		writeAll(&g.body, condenseChain(t.lead))
 	}
 	t.lead = t.lead[:0]
 	writeAll(&g.body, d.raw)
@@ -159,9 +159,9 @@ func (g *grouping) endMuted() {
 // maxChain is how many lines of a chain lead to an error.
 const maxChain = 4
 
-// condense keeps the ends of long chains of including files and instantiated
+// condenseChain keeps the ends of long chains of including files and instantiated
 // templates.
-func condense(lead []byte) []byte {
+func condenseChain(lead []byte) []byte {
 	if bytes.Count(lead, []byte("\n")) <= maxChain {
 		return lead
 	}
@@ -200,7 +200,7 @@ func writeAll(to *bodyText, text []byte) {
 
 func (g *grouping) finding() finding {
 	d := &g.cur
-	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden, line: d.kind == oneLine}
+	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden, line: d.kind == oneLineLayout}
 }
 
 // group adds a diagnostic to the store.

@@ -6,14 +6,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// command is the kind of a command that a build tool prints.
-type command uint8
+// commandKind is the kind of a command that a build tool prints.
+type commandKind uint8
 
 const (
-	noCommand    command = iota
-	otherCommand         // compiles, or similar
-	links                // makes a program or a library
-	enters               // enters a directory
+	noCommand    commandKind = iota
+	otherCommand             // compiles, or similar
+	linkCommand              // makes a program or a library
+	enterCommand             // enters a directory
 )
 
 // isCompiler reports whether commands of a program are noise. Most lines are
@@ -29,7 +29,7 @@ func isCompiler(name []byte) bool {
 }
 
 // commandOf returns the kind of a printed command.
-func commandOf(l []byte) command {
+func commandOf(l []byte) commandKind {
 	if len(l) < 6 {
 		return noCommand
 	}
@@ -53,7 +53,7 @@ func commandOf(l []byte) command {
 		word, behind := rest[:end], rest[end+1:]
 		name := word[bytes.LastIndexByte(word, '/')+1:]
 		switch {
-		case compiles(name):
+		case isCompilerName(name):
 			behind = text.Unindent(behind)
 			if string(name) == "ranlib" {
 				return otherCommand
@@ -75,8 +75,8 @@ func commandOf(l []byte) command {
 	return noCommand
 }
 
-// compiles reports whether a program is a compiler, for any target and version.
-func compiles(name []byte) bool {
+// isCompilerName reports whether a program is a compiler, for any target and version.
+func isCompilerName(name []byte) bool {
 	if isCompiler(name) {
 		return true
 	}
@@ -92,20 +92,20 @@ func compiles(name []byte) bool {
 }
 
 // linksOrNot distinguishes linking from compiling.
-func linksOrNot(name, args []byte) command {
+func linksOrNot(name, args []byte) commandKind {
 	switch {
 	case string(name) == "ar" || bytes.HasSuffix(name, []byte("-ar")):
-		return links
+		return linkCommand
 	case bytes.HasPrefix(args, []byte("-c ")), bytes.Contains(args, []byte(" -c ")), bytes.Contains(args, []byte(" -E ")), bytes.Contains(args, []byte(" -S ")), bytes.Contains(args, []byte(" -M")), bytes.HasSuffix(args, []byte(" -c")):
 		return otherCommand
 	case bytes.HasPrefix(args, []byte("-o ")), bytes.Contains(args, []byte(" -o ")):
-		return links
+		return linkCommand
 	}
 	return otherCommand
 }
 
 // shortCommand parses " CC file.o", as quiet makefiles print it.
-func shortCommand(l []byte) command {
+func shortCommand(l []byte) commandKind {
 	in := text.Unindent(l)
 	n := 0
 	for n < len(in) && (in[n] >= 'A' && in[n] <= 'Z' || in[n] >= '0' && in[n] <= '9' || in[n] == '_') {
@@ -121,7 +121,7 @@ func shortCommand(l []byte) command {
 		return noCommand
 	case "LD", "LINK", "CCLD", "CXXLD", "FCLD", "OBJCLD", "BUILD", "MKELF", "DLL":
 		if !bytes.HasPrefix(rest, []byte("[M]")) && bytes.IndexByte(rest, ' ') < 0 && !bytes.HasSuffix(rest, []byte(".o")) {
-			return links
+			return linkCommand
 		}
 	}
 	rest = bytes.TrimPrefix(rest, []byte("[M]"))
@@ -136,8 +136,8 @@ func shortCommand(l []byte) command {
 // product.
 const longCommand = 160
 
-// product shortens a command to the program or library that it makes.
-func product(l []byte) []byte {
+// commandProduct shortens a command to the program or library that it makes.
+func commandProduct(l []byte) []byte {
 	if len(l) <= longCommand {
 		return l
 	}

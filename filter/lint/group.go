@@ -109,7 +109,7 @@ type grouping struct {
 	out *text.Lines
 
 	body  bodyText
-	store store
+	store findingStore
 	cur   diagnostic
 	text  textState
 
@@ -216,7 +216,7 @@ func (g *grouping) silenced(l []byte) bool {
 	if command == noCommand && g.echo.Match(l) {
 		command = otherCommand
 		if bytes.Contains(l, []byte(": Entering directory ")) {
-			command = enters
+			command = enterCommand
 		} else if bytes.Contains(l, []byte(": Leaving directory ")) {
 			g.dropped++
 			return true
@@ -225,15 +225,15 @@ func (g *grouping) silenced(l []byte) bool {
 	switch command {
 	case noCommand:
 		return false
-	case enters:
+	case enterCommand:
 		g.keepBack(1, l)
 	default:
 		g.keepBack(0, l)
-		if command == links {
+		if command == linkCommand {
 			g.flushText()
-			g.body.text(product(l))
+			g.body.text(commandProduct(l))
 			g.echoed[0] = g.echoed[0][:0]
-			if len(product(l)) == len(l) {
+			if len(commandProduct(l)) == len(l) {
 				return true
 			}
 		}
@@ -242,13 +242,15 @@ func (g *grouping) silenced(l []byte) bool {
 	return true
 }
 
-// counts reports whether a line counts the diagnostics of one file: clang's "6
+// isDiagnosticCount reports whether a line counts the diagnostics of one file: clang's "6
 // warnings generated.".
-func counts(l []byte) bool { return bytes.HasSuffix(l, []byte(" generated.")) && digitRun(l) > 0 }
+func isDiagnosticCount(l []byte) bool {
+	return bytes.HasSuffix(l, []byte(" generated.")) && digitRun(l) > 0
+}
 
 // countedBefore reports whether another file had the same count.
 func (g *grouping) countedBefore(l []byte) bool {
-	if !counts(l) {
+	if !isDiagnosticCount(l) {
 		return false
 	}
 	if g.counted == nil {
@@ -410,7 +412,7 @@ func (g *grouping) End() strategy.Confidence {
 	g.endMuted()
 	g.endTable()
 	if g.run.Exit == 0 && len(g.echoed[0]) > 0 && commandOf(g.echoed[0]) != noCommand { // the last product
-		if last := product(g.echoed[0]); len(last) <= 200 {
+		if last := commandProduct(g.echoed[0]); len(last) <= 200 {
 			g.body.text(last)
 			if len(last) == len(g.echoed[0]) {
 				g.dropped--
@@ -438,7 +440,7 @@ func (g *grouping) End() strategy.Confidence {
 }
 
 // totalLine returns the line that reports how much was grouped.
-func (s *store) totalLine() []byte {
+func (s *findingStore) totalLine() []byte {
 	var b []byte
 	for sev, n := range s.count {
 		if n > 0 {

@@ -163,11 +163,11 @@ func TestLocate(t *testing.T) {
 }
 
 func TestCommandOf(t *testing.T) {
-	for line, want := range map[string]command{
-		"gcc -O2 -c -o a.o a.c": otherCommand, "gcc -o app a.o b.o": links, "  CC      a.o": otherCommand, "  LD      vmlinux": links, "  LD [M]  drivers/x.ko": otherCommand,
-		"/usr/bin/c++ -DX -o x.o -c /p/x.cpp": otherCommand, "ar rcs libx.a a.o": links, "arm-none-eabi-gcc -c a.c": otherCommand, "x86_64-linux-gnu-g++-12 -c a.cc": otherCommand,
+	for line, want := range map[string]commandKind{
+		"gcc -O2 -c -o a.o a.c": otherCommand, "gcc -o app a.o b.o": linkCommand, "  CC      a.o": otherCommand, "  LD      vmlinux": linkCommand, "  LD [M]  drivers/x.ko": otherCommand,
+		"/usr/bin/c++ -DX -o x.o -c /p/x.cpp": otherCommand, "ar rcs libx.a a.o": linkCommand, "arm-none-eabi-gcc -c a.c": otherCommand, "x86_64-linux-gnu-g++-12 -c a.cc": otherCommand,
 		"/bin/bash ./libtool --tag=CC --mode=compile gcc -c a.c": otherCommand, "ccache gcc -c a.c": otherCommand, "CGO=1 gcc -c a.c": otherCommand,
-		"[3/9] /usr/bin/c++ -c a.cc": otherCommand, "[3/9] : && /usr/bin/c++ a.o -o good && :": links,
+		"[3/9] /usr/bin/c++ -c a.cc": otherCommand, "[3/9] : && /usr/bin/c++ a.o -o good && :": linkCommand,
 		"cc is a compiler": noCommand, "ld: symbol not found": noCommand, "  PASS  a/b.test": noCommand, "  ERROR  x.y": noCommand, "gcc: error: no input files": noCommand, "install failed": noCommand,
 		"strip": noCommand, "": noCommand, "as expected, it failed": noCommand,
 	} {
@@ -181,11 +181,11 @@ func TestShape(t *testing.T) {
 	for base, msg := range map[string]string{
 		"unused variable: `a`": "unused variable: `b`", "line too long (120 > 79)": "line too long (99 > 79)", "'x' is not defined": "'y' is not defined", "use of ‘a’ isn't safe": "use of ‘b’ isn't safe",
 	} {
-		if !bytes.Equal(shape(nil, []byte(base)), shape(nil, []byte(msg))) {
+		if !bytes.Equal(appendShape(nil, []byte(base)), appendShape(nil, []byte(msg))) {
 			t.Errorf("%q and %q differ in shape", base, msg)
 		}
 	}
-	if got := string(difference([]byte("Item \"a\" of \"b\" has 1"), []byte("Item \"a\" of \"c\" has 2"))); got != `"c" 2` {
+	if got := string(shapeDifference([]byte("Item \"a\" of \"b\" has 1"), []byte("Item \"a\" of \"c\" has 2"))); got != `"c" 2` {
 		t.Errorf("difference: %s", got)
 	}
 }

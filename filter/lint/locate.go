@@ -28,14 +28,14 @@ func locate(l []byte) (p position, ok bool) {
 	l = bytes.TrimRight(text.Unindent(l), " ")
 	l = p.prefix(l)
 	head := l[:min(len(l), maxFileName)]
-	colon, paren := after(head, 0, ':'), after(head, 0, '(')
+	colon, paren := indexAfter(head, 0, ':'), indexAfter(head, 0, '(')
 	for colon < len(head) || paren < len(head) {
 		i, b := min(colon, paren), byte(':')
 		if i == colon {
-			colon = after(head, i, b)
+			colon = indexAfter(head, i, b)
 		} else {
 			b = '('
-			paren = after(head, i, b)
+			paren = indexAfter(head, i, b)
 		}
 		n, rest := positionAt(l[i:])
 		if n == 0 {
@@ -50,8 +50,8 @@ func locate(l []byte) (p position, ok bool) {
 	return p, false
 }
 
-// after returns the index of the next b after at, or the end of l.
-func after(l []byte, at int, b byte) int {
+// indexAfter returns the index of the next b after at, or the end of l.
+func indexAfter(l []byte, at int, b byte) int {
 	if at+1 < len(l) {
 		if i := bytes.IndexByte(l[at+1:], b); i >= 0 {
 			return at + 1 + i
@@ -108,7 +108,7 @@ func positionAt(l []byte) (n int, rest []byte) {
 		return 0, nil
 	}
 	if l[0] == '(' {
-		n = 1 + list(l[1:])
+		n = 1 + numberListEnd(l[1:])
 		if n == 1 || n >= len(l) || l[n] != ')' {
 			return 0, nil
 		}
@@ -130,12 +130,12 @@ func positionAt(l []byte) (n int, rest []byte) {
 			n += 1 + d
 		}
 	case c == '[':
-		if k := list(l[2:]); k > 0 && 2+k < len(l) && l[2+k] == ']' {
+		if k := numberListEnd(l[2:]); k > 0 && 2+k < len(l) && l[2+k] == ']' {
 			n = 3 + k
 			return n, l[n:]
 		}
 	case c == ' ' && len(l) > 3 && l[2] == '(':
-		if k := list(l[3:]); k > 0 && 3+k < len(l) && l[3+k] == ')' {
+		if k := numberListEnd(l[3:]); k > 0 && 3+k < len(l) && l[3+k] == ')' {
 			n = 4 + k
 			return n, l[n:]
 		}
@@ -158,8 +158,8 @@ func positionAt(l []byte) (n int, rest []byte) {
 	return n, l[n:]
 }
 
-// list returns the length of numbers separated by commas.
-func list(l []byte) int {
+// numberListEnd returns the length of numbers separated by commas.
+func numberListEnd(l []byte) int {
 	n := digitRun(l)
 	for n > 0 && n < len(l) && l[n] == ',' {
 		skip := n + 1

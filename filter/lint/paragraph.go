@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// arrow returns the place in a line such as " --> file:1:2".
-func arrow(l []byte) (place []byte, ok bool) {
+// arrowPlace returns the place in a line such as " --> file:1:2".
+func arrowPlace(l []byte) (place []byte, ok bool) {
 	in := text.Unindent(l)
 	if len(in) == len(l) || len(in) < 6 {
 		return nil, false
@@ -35,7 +35,7 @@ func (g *grouping) beginsParagraph(l, place []byte) bool {
 	t.held = t.held[:0]
 	g.flushText()
 	t.inFile = false
-	d.open(paragraph, head)
+	d.open(paragraphLayout, head)
 	d.keep(l)
 	var p position
 	p.file, p.pos = place, nil
@@ -107,7 +107,7 @@ func (g *grouping) beginsSections(l, head []byte) bool {
 	}
 	g.flushText()
 	d := &g.cur
-	d.open(sections, bytes.TrimRight(head, " "))
+	d.open(sectionsLayout, bytes.TrimRight(head, " "))
 	p := position{file: fields[0], rule: fields[1], sev: isIssue, linter: true, known: true}
 	for i := 1; i < len(p.file); i++ {
 		if n, _ := positionAt(p.file[i:]); n == len(p.file)-i && p.file[i] == ':' {
@@ -121,8 +121,8 @@ func (g *grouping) beginsSections(l, head []byte) bool {
 	return true
 }
 
-// belongs reports whether a line can belong to a paragraph.
-func belongs(l []byte) bool {
+// belongsToParagraph reports whether a line can belong to a paragraph.
+func belongsToParagraph(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
@@ -140,7 +140,7 @@ func (d *diagnostic) absorb(l []byte) (hint bool) {
 	if len(in) == 0 {
 		return false
 	}
-	if place, ok := arrow(l); ok {
+	if place, ok := arrowPlace(l); ok {
 		if d.noteOpen {
 			d.notes = append(append(append(d.notes[:len(d.notes)-1], " --> "...), place...), '\n')
 			d.noteOpen = false

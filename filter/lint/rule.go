@@ -99,7 +99,7 @@ func (p *position) coded(l []byte) []byte {
 // ending parses a rule at the end: "(rule)", "[rule]" or "[Error/rule]",
 // possibly with a project after it.
 func (p *position) ending(l []byte, known bool) {
-	text, rule := trailing(l)
+	text, rule := splitTrailingRule(l)
 	if len(rule) > 4 && rule[len(rule)-4] == 'p' && bytes.HasSuffix(rule, []byte("proj")) || bytes.Contains(rule, []byte("proj::")) {
 		p.msg = text
 		return
@@ -133,9 +133,9 @@ func (p *position) ending(l []byte, known bool) {
 	}
 }
 
-// trailing splits a text from the rule in brackets at its end. rule is nil if
+// splitTrailingRule splits a text from the rule in brackets at its end. rule is nil if
 // there is none.
-func trailing(l []byte) (text, rule []byte) {
+func splitTrailingRule(l []byte) (text, rule []byte) {
 	l = bytes.TrimRight(l, " ")
 	if len(l) < 3 {
 		return l, nil

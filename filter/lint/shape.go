@@ -2,8 +2,8 @@ package lint
 
 import "bytes"
 
-// shape appends a message without quoted texts and numbers.
-func shape(to, msg []byte) []byte {
+// appendShape appends a message without quoted texts and numbers.
+func appendShape(to, msg []byte) []byte {
 	eachPart(msg, func(text []byte, varies bool) {
 		if varies {
 			to = append(to, 0)
@@ -14,9 +14,9 @@ func shape(to, msg []byte) []byte {
 	return to
 }
 
-// difference returns the quoted texts and numbers of msg that differ from those
+// shapeDifference returns the quoted texts and numbers of msg that differ from those
 // of base. Both have the same shape.
-func difference(base, msg []byte) []byte {
+func shapeDifference(base, msg []byte) []byte {
 	var of [][]byte
 	eachPart(base, func(text []byte, varies bool) {
 		if varies {
@@ -40,8 +40,8 @@ func difference(base, msg []byte) []byte {
 	return out
 }
 
-// quotes are pairs of quotes.
-var quotes = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
+// quotePairs are pairs of quotes.
+var quotePairs = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
 
 // eachPart splits a message into quoted texts, numbers, and the text between
 // them.
@@ -88,7 +88,7 @@ func quotedEnd(msg []byte, i int) int {
 	if i > 0 && wordByte(msg[i-1]) {
 		return 0
 	}
-	for _, q := range quotes {
+	for _, q := range quotePairs {
 		if !bytes.HasPrefix(msg[i:], []byte(q.open)) {
 			continue
 		}

@@ -41,11 +41,11 @@ type finding struct {
 	line      bool   // first is the line of the tool
 }
 
-// store groups diagnostics. If there are too many for memory, it writes the
+// findingStore groups diagnostics. If there are too many for memory, it writes the
 // groups so far and starts new ones.
-type store struct {
-	groups map[string]*group
-	order  []*group
+type findingStore struct {
+	groups map[string]*ruleGroup
+	order  []*ruleGroup
 	seen   map[uint64]struct{}
 	seed   maphash.Seed
 	size   int
@@ -62,21 +62,21 @@ type store struct {
 // maxStore is the size at which groups are written, in bytes.
 const maxStore = 4 << 20
 
-type group struct {
+type ruleGroup struct {
 	sev     severity
 	rule    string
 	n       int
 	unnamed bool
-	entries []*entry
-	byMsg   map[string]*entry
-	byShape map[string]*entry // nil while there are few messages
+	entries []*messageEntry
+	byMsg   map[string]*messageEntry
+	byShape map[string]*messageEntry // nil while there are few messages
 }
 
-// entry is a message of a rule.
-type entry struct {
+// messageEntry is a message of a rule.
+type messageEntry struct {
 	msg   string
 	lines []byte
-	notes []noted
+	notes []noteLine
 	also  []byte // lines of further places
 	file  []byte // file of the last place in also
 	col   int    // length of the last line of also
@@ -84,8 +84,8 @@ type entry struct {
 	n     int
 }
 
-// noted is a further line of a message.
-type noted struct {
+// noteLine is a further line of a message.
+type noteLine struct {
 	line []byte // with its line feed
 	also []byte // lines of further places with the same note
 	col  int    // length of the last line of also
@@ -95,12 +95,12 @@ type noted struct {
 // similar messages only the differences are shown.
 const maxMessages = 12
 
-func (s *store) total() int {
+func (s *findingStore) total() int {
 	return s.count[isError] + s.count[isWarning] + s.count[isIssue] + s.count[isNote]
 }
 
 // seenBefore remembers a place of a message and reports whether it is known.
-func (s *store) seenBefore(f *finding) bool {
+func (s *findingStore) seenBefore(f *finding) bool {
 	if s.seen == nil {
 		s.seen, s.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	}
@@ -117,7 +117,7 @@ func (s *store) seenBefore(f *finding) bool {
 }
 
 // add adds a diagnostic. A known place counts once.
-func (s *store) add(f *finding) {
+func (s *findingStore) add(f *finding) {
 	g := s.group(f)
 	e := g.byMsg[string(f.msg)]
 	if !f.above && s.seenBefore(f) {
@@ -136,14 +136,14 @@ func (s *store) add(f *finding) {
 	}
 	known := f.split && s.fileKnown(f.file)
 	if e == nil {
-		e = &entry{msg: string(f.msg), lines: append(bytes.Clone(f.first), f.hints...)}
+		e = &messageEntry{msg: string(f.msg), lines: append(bytes.Clone(f.first), f.hints...)}
 		if f.above {
 			e.lines = append(append(e.lines[:0], f.msg...), '\n')
 		}
 		g.entries = append(g.entries, e)
 		g.byMsg[e.msg] = e
 		if g.byShape != nil {
-			g.byShape[string(shape(nil, f.msg))] = e
+			g.byShape[string(appendShape(nil, f.msg))] = e
 		}
 		s.size += 2*len(f.msg) + len(e.lines) + 200
 	} else if f.line && f.sev == isError && s.count[isError] <= maxVerbatim {
@@ -167,7 +167,7 @@ func (s *store) add(f *finding) {
 }
 
 // notes adds the lines that an entry does not have.
-func (s *store) notes(e *entry, lines []byte) {
+func (s *findingStore) notes(e *messageEntry, lines []byte) {
 	for l := range bytes.Lines(lines) {
 		if !s.noteAlso(e, l) {
 			s.size += e.note(l)
@@ -176,7 +176,7 @@ func (s *store) notes(e *entry, lines []byte) {
 }
 
 // noteAlso adds the place of a note whose text is known from another place.
-func (s *store) noteAlso(e *entry, l []byte) bool {
+func (s *findingStore) noteAlso(e *messageEntry, l []byte) bool {
 	at := bytes.Index(l, []byte(": note: "))
 	if at < 0 {
 		return false
@@ -212,14 +212,14 @@ func appendPlace(lines []byte, col int, head string, place []byte) ([]byte, int)
 	return append(append(lines, ' '), place...), col + 1 + len(place)
 }
 
-func (s *store) group(f *finding) *group {
+func (s *findingStore) group(f *finding) *ruleGroup {
 	s.key = append(append(s.key[:0], byte(f.sev)), f.rule...)
 	if g := s.groups[string(s.key)]; g != nil {
 		return g
 	}
-	g := &group{sev: f.sev, rule: string(f.rule), unnamed: f.unnamed, byMsg: map[string]*entry{}}
+	g := &ruleGroup{sev: f.sev, rule: string(f.rule), unnamed: f.unnamed, byMsg: map[string]*messageEntry{}}
 	if s.groups == nil {
-		s.groups = map[string]*group{}
+		s.groups = map[string]*ruleGroup{}
 	}
 	s.groups[string(s.key)] = g
 	s.order = append(s.order, g)
@@ -230,23 +230,23 @@ func (s *store) group(f *finding) *group {
 
 // alike returns an entry whose message differs only in quoted texts and
 // numbers, and those of msg.
-func (g *group) alike(msg []byte) (*entry, []byte) {
+func (g *ruleGroup) alike(msg []byte) (*messageEntry, []byte) {
 	if len(g.entries) < maxMessages {
 		return nil, nil
 	}
 	if g.byShape == nil {
-		g.byShape = map[string]*entry{}
+		g.byShape = map[string]*messageEntry{}
 		for _, e := range g.entries {
-			if k := string(shape(nil, []byte(e.msg))); g.byShape[k] == nil {
+			if k := string(appendShape(nil, []byte(e.msg))); g.byShape[k] == nil {
 				g.byShape[k] = e
 			}
 		}
 	}
-	e := g.byShape[string(shape(nil, msg))]
+	e := g.byShape[string(appendShape(nil, msg))]
 	if e == nil {
 		return nil, nil
 	}
-	return e, difference([]byte(e.msg), msg)
+	return e, shapeDifference([]byte(e.msg), msg)
 }
 
 // maxVerbatim is how many errors are shown as the tool wrote them, even if
@@ -258,7 +258,7 @@ const wrapAt = 200
 
 // place adds a further place. It marks a file name that was written before, so
 // that it can be shortened.
-func (e *entry) place(f *finding, known bool, differs []byte) {
+func (e *messageEntry) place(f *finding, known bool, differs []byte) {
 	item := e.item[:0]
 	follows := f.split && bytes.Equal(e.file, f.file)
 	if follows && e.col < wrapAt {
@@ -283,7 +283,7 @@ const shortMark = 1
 
 // shorten removes the common directory from marked file names, except its last
 // part.
-func (s *store) shorten(text []byte) []byte {
+func (s *findingStore) shorten(text []byte) []byte {
 	if bytes.IndexByte(text, shortMark) < 0 {
 		return text
 	}
@@ -296,7 +296,7 @@ func (s *store) shorten(text []byte) []byte {
 }
 
 // fileKnown remembers a file name above places and reports whether it is known.
-func (s *store) fileKnown(name []byte) bool {
+func (s *findingStore) fileKnown(name []byte) bool {
 	if _, ok := s.files[string(name)]; ok {
 		return true
 	}
@@ -317,7 +317,7 @@ func (s *store) fileKnown(name []byte) bool {
 const alsoHead = "  also"
 
 // note adds a line that is not there yet and returns its size.
-func (e *entry) note(l []byte) int {
+func (e *messageEntry) note(l []byte) int {
 	for i := range e.notes {
 		if bytes.Equal(e.notes[i].line, l) {
 			return 0
@@ -327,7 +327,7 @@ func (e *entry) note(l []byte) int {
 		e.lines = append(e.lines, l...)
 		return len(l)
 	}
-	e.notes = append(e.notes, noted{line: bytes.Clone(l)})
+	e.notes = append(e.notes, noteLine{line: bytes.Clone(l)})
 	return len(l) + 24
 }
 
@@ -335,7 +335,7 @@ func (e *entry) note(l []byte) int {
 const maxNotes = 50
 
 // flush writes the groups so far.
-func (s *store) flush() {
+func (s *findingStore) flush() {
 	if s.errors == nil {
 		s.errors, s.rest = text.NewLines(), text.NewLines()
 	}
@@ -349,7 +349,7 @@ func (s *store) flush() {
 	s.groups, s.order, s.seen, s.files, s.size = nil, nil, nil, nil, 0
 }
 
-func (g *group) write(to *text.Lines, s *store) {
+func (g *ruleGroup) write(to *text.Lines, s *findingStore) {
 	if g.n == 0 {
 		return
 	}
@@ -377,7 +377,7 @@ func (g *group) write(to *text.Lines, s *store) {
 }
 
 // write writes all groups and their totals.
-func (s *store) write(to *text.Lines) error {
+func (s *findingStore) write(to *text.Lines) error {
 	if s.total() == 0 {
 		return nil
 	}
@@ -392,7 +392,7 @@ func (s *store) write(to *text.Lines) error {
 	return nil
 }
 
-func (s *store) close() {
+func (s *findingStore) close() {
 	if s.errors != nil {
 		s.errors.Close()
 		s.rest.Close()
@@ -401,8 +401,8 @@ func (s *store) close() {
 
 // nameOf returns the rule of a message whose tool names it only once: the rule
 // of a message of the same shape.
-func (s *store) nameOf(rule, msg []byte) []byte {
-	s.key = shape(s.key[:0], msg)
+func (s *findingStore) nameOf(rule, msg []byte) []byte {
+	s.key = appendShape(s.key[:0], msg)
 	if len(rule) > 0 {
 		if _, ok := s.names[string(s.key)]; !ok && len(s.names) < maxNamed {
 			if s.names == nil {

@@ -165,9 +165,9 @@ func (p *listingPass) named(name string, end int) bool {
 	return false
 }
 
-// complaint reports whether a line is a message of the tool and not part of its
+// isComplaint reports whether a line is a message of the tool and not part of its
 // list.
-func complaint(l []byte) bool {
+func isComplaint(l []byte) bool {
 	i := bytes.Index(l[:min(len(l), 24)], []byte(": "))
 	return i > 0 && bytes.IndexByte(l[:i], '/') < 0 && bytes.IndexByte(l[:i], '.') < 0 && text.Important(l) || bytes.HasPrefix(l, []byte("[fd error]"))
 }
@@ -213,7 +213,7 @@ func (p *listingPass) sections() (bool, error) {
 				p.out.Write(nil)
 			}
 			return
-		case complaint(l):
+		case isComplaint(l):
 			r.end()
 			p.complain(l)
 			return
@@ -268,7 +268,7 @@ type nameRuns struct {
 const minRun = 6
 
 func (r *nameRuns) name(l []byte) {
-	r.next = numberless(r.next[:0], l)
+	r.next = appendNumberless(r.next[:0], l)
 	if r.count == 0 || !bytes.Equal(r.next, r.key) || bytes.IndexByte(r.key, text.VaryingMark) < 0 || isNameRun(l) {
 		r.flush()
 		r.key, r.next = r.next, r.key
@@ -345,8 +345,8 @@ func (r *nameRuns) end() {
 	r.n, r.omitted, r.rares = 0, 0, 0
 }
 
-// numberless appends a name without its numbers.
-func numberless(dst, l []byte) []byte {
+// appendNumberless appends a name without its numbers.
+func appendNumberless(dst, l []byte) []byte {
 	for _, b := range l {
 		if text.Class[b] != text.Digit {
 			dst = append(dst, b)

@@ -69,14 +69,14 @@ func parseLong(l []byte) (r longRow, ok bool) {
 	return r, len(r.name) > 0
 }
 
-// common counts texts, of which equal ones are mostly consecutive.
-type common struct {
+// textCounts counts texts, of which equal ones are mostly consecutive.
+type textCounts struct {
 	count map[string]int
 	last  []byte
 	n     int // occurrences of last that are not in count yet
 }
 
-func (c *common) add(text []byte) {
+func (c *textCounts) add(text []byte) {
 	if !bytes.Equal(text, c.last) {
 		c.all()
 		c.last = append(c.last[:0], text...)
@@ -85,7 +85,7 @@ func (c *common) add(text []byte) {
 }
 
 // all returns the counts. If there are very many texts, some are missing.
-func (c *common) all() map[string]int {
+func (c *textCounts) all() map[string]int {
 	if c.n > 0 {
 		if c.count == nil {
 			c.count = map[string]int{}
@@ -99,7 +99,7 @@ func (c *common) all() map[string]int {
 }
 
 // most returns the most frequent text, and whether it is the only one.
-func (c *common) most() (text string, only bool) {
+func (c *textCounts) most() (text string, only bool) {
 	for t, n := range c.all() {
 		if n > c.count[text] || n == c.count[text] && t < text {
 			text = t
@@ -127,7 +127,7 @@ func nameKind(name []byte) string { return path.Ext(string(name)) }
 // usual finds what the rows of the listing share. ok is false if too few lines
 // are rows.
 func (p *listingPass) usual() (u longUsual, ok bool, err error) {
-	var files, dirs, owners, dates, names common
+	var files, dirs, owners, dates, names textCounts
 	rows := 0
 	err = p.all.Each(func(l []byte) {
 		r, ok := parseLong(l)
@@ -204,7 +204,7 @@ func (p *listingPass) long() (bool, error) {
 	err = p.all.Each(func(l []byte) {
 		r, ok := parseLong(l)
 		switch {
-		case !ok && complaint(l):
+		case !ok && isComplaint(l):
 			runs.end()
 			p.complain(l)
 		case !ok && len(l) > 0 && l[len(l)-1] == ':':

@@ -142,7 +142,7 @@ func (m *matchesPass) other(l []byte) {
 		if m.n == m.shown {
 			m.out.Write(l)
 		}
-	case complaint(l) && !bytes.Contains(l, []byte("inary file")):
+	case isComplaint(l) && !bytes.Contains(l, []byte("inary file")):
 		m.file()
 		if m.others++; m.others <= maxComplains {
 			m.out.Write(l)

@@ -40,17 +40,17 @@ func pathBase(dir string) string {
 type pathCount struct {
 	paths, strange, complaints int
 
-	in    *common // paths in each directory of noise that is counted
-	quiet int     // paths in all of them
+	in    *textCounts // paths in each directory of noise that is counted
+	quiet int         // paths in all of them
 }
 
 // countPaths counts the lines.
 func (p *listingPass) countPaths() (c pathCount, err error) {
-	c.in = &common{}
+	c.in = &textCounts{}
 	err = p.all.Each(func(l []byte) {
 		switch {
 		case len(l) == 0:
-		case complaint(l):
+		case isComplaint(l):
 			c.complaints++
 		case bytes.IndexByte(l, '\t') >= 0 || bytes.IndexByte(l, ' ') >= 0 && (bytes.IndexByte(l, '/') < 0 || bytes.Contains(l, []byte(": "))):
 			c.strange++
@@ -134,7 +134,7 @@ func (p *listingPass) paths() (bool, error) {
 		switch {
 		case len(l) == 0:
 			return
-		case complaint(l):
+		case isComplaint(l):
 			p.complain(l)
 			return
 		}
@@ -241,13 +241,13 @@ func (p *listingPass) dir(d *pathDir) {
 // sameNumbered returns how many of the first names are joined: 1, or at least
 // minRun that differ only by a number.
 func sameNumbered(names [][]byte) int {
-	first := numberless(nil, names[0])
+	first := appendNumberless(nil, names[0])
 	if bytes.IndexByte(first, text.VaryingMark) < 0 {
 		return 1
 	}
 	var next []byte
 	for i, name := range names {
-		if next = numberless(next[:0], name); !bytes.Equal(next, first) {
+		if next = appendNumberless(next[:0], name); !bytes.Equal(next, first) {
 			if i < minRun {
 				return 1
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// process is a row of ps.
-type process struct {
+// processRow is a row of ps.
+type processRow struct {
 	line     []byte
 	command  int // where its command line begins
 	cpu, mem float64
@@ -26,7 +26,7 @@ const maxProcesses = 20_000
 // ps keeps all processes, or the largest, without kernel threads. It names the
 // others.
 func (t *tablePass) ps() string {
-	var rows []process
+	var rows []processRow
 	var before [][]byte
 	cpu, mem, command := -1, -1, -1
 	kernel, lost := 0, 0
@@ -36,11 +36,11 @@ func (t *tablePass) ps() string {
 			before = append(before, bytes.Clone(l))
 			return
 		}
-		at := column(l, command)
+		at := columnAt(l, command)
 		if at < 0 {
 			at = 0
 		}
-		if text := treeless(l[at:]); at > 0 && len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
+		if text := withoutTree(l[at:]); at > 0 && len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
 			kernel++
 			return
 		}
@@ -48,7 +48,7 @@ func (t *tablePass) ps() string {
 			lost++
 			return
 		}
-		p := process{line: bytes.Clone(l), command: at}
+		p := processRow{line: bytes.Clone(l), command: at}
 		for i, f := range bytes.Fields(l) {
 			switch n, err := strconv.ParseFloat(string(f), 64); {
 			case err != nil:
@@ -92,7 +92,7 @@ func (t *tablePass) ps() string {
 }
 
 // choose marks the rows to keep and names the others.
-func (t *tablePass) choose(rows []process) string {
+func (t *tablePass) choose(rows []processRow) string {
 	if len(rows) <= 2*t.rows {
 		for i := range rows {
 			rows[i].keep = true
@@ -103,14 +103,14 @@ func (t *tablePass) choose(rows []process) string {
 	for i := range order {
 		order[i] = i
 	}
-	mark := func(by func(process) float64) {
+	mark := func(by func(processRow) float64) {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(rows[b]), by(rows[a])) })
 		for _, i := range order[:t.rows/2] {
 			rows[i].keep = rows[i].keep || by(rows[i]) > 0
 		}
 	}
-	mark(func(p process) float64 { return p.cpu })
-	mark(func(p process) float64 { return p.mem })
+	mark(func(p processRow) float64 { return p.cpu })
+	mark(func(p processRow) float64 { return p.mem })
 	kept := 0
 	for _, p := range rows {
 		if p.keep {
@@ -146,14 +146,14 @@ func (t *tablePass) choose(rows []process) string {
 	return fmt.Sprintf("%d more processes: %s", gone, strings.Join(list, ", "))
 }
 
-// treeless returns a command line without the tree that ps draws before it.
-func treeless(command []byte) []byte {
+// withoutTree returns a command line without the tree that ps draws before it.
+func withoutTree(command []byte) []byte {
 	return bytes.TrimLeft(command, ` |\_`)
 }
 
 // programOf returns the name of the program in a command line.
 func programOf(command []byte) string {
-	command = treeless(command)
+	command = withoutTree(command)
 	word, rest, _ := strings.Cut(string(command), " ")
 	if strings.HasSuffix(word, ":") { // a title: sshd: user
 		return word + " " + strings.TrimSpace(rest)[:min(20, len(strings.TrimSpace(rest)))]
@@ -186,8 +186,8 @@ func psColumns(l []byte) (cpu, mem, command int) {
 	return cpu, mem, command
 }
 
-// column returns where the column with an index begins in a row, or -1.
-func column(l []byte, n int) int {
+// columnAt returns where the column with an index begins in a row, or -1.
+func columnAt(l []byte, n int) int {
 	at := 0
 	for range n {
 		for at < len(l) && l[at] == ' ' {

@@ -116,8 +116,8 @@ func (t *tablePass) columns() strategy.Confidence {
 // so nothing is left out then.
 func (t *tablePass) each(do func(l []byte)) bool { return t.all.Each(do) == nil }
 
-// pseudo are types of file systems without a device.
-var pseudo = map[string]bool{"tmpfs": true, "devtmpfs": true, "udev": true, "overlay": true, "shm": true, "none": true, "efivarfs": true, "squashfs": true, "ramfs": true, "proc": true, "sysfs": true, "devfs": true, "map": true, "cgroup": true, "cgroup2": true, "fuse.portal": true, "fuse.snapfuse": true, "autofs": true, "fusectl": true, "run": true, "dev": true, "nsfs": true, "portal": true}
+// pseudoFileSystems are types of file systems without a device.
+var pseudoFileSystems = map[string]bool{"tmpfs": true, "devtmpfs": true, "udev": true, "overlay": true, "shm": true, "none": true, "efivarfs": true, "squashfs": true, "ramfs": true, "proc": true, "sysfs": true, "devfs": true, "map": true, "cgroup": true, "cgroup2": true, "fuse.portal": true, "fuse.snapfuse": true, "autofs": true, "fusectl": true, "run": true, "dev": true, "nsfs": true, "portal": true}
 
 func (t *tablePass) df() string {
 	gone, rows := 0, 0
@@ -134,7 +134,7 @@ func (t *tablePass) df() string {
 		}
 		rows++
 		kind := string(fields[0])
-		if pseudo[string(fields[1])] {
+		if pseudoFileSystems[string(fields[1])] {
 			kind = string(fields[1])
 		}
 		loop := bytes.HasPrefix(fields[0], []byte("/dev/loop")) || kind == "squashfs" || strings.HasPrefix(kind, "fuse.")
@@ -147,7 +147,7 @@ func (t *tablePass) df() string {
 			}
 		}
 		inside := bytes.Contains(mount, []byte("/docker/")) || bytes.Contains(mount, []byte("/containers/")) || bytes.Contains(mount, []byte("/kubelet/")) || bytes.Contains(mount, []byte("/containerd/")) || bytes.Contains(mount, []byte("/io.containerd")) || bytes.HasPrefix(mount, []byte("/snap/"))
-		if loop && inside || loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) || pseudo[kind] && string(mount) != "/" && (inside || !full || loop) {
+		if loop && inside || loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) || pseudoFileSystems[kind] && string(mount) != "/" && (inside || !full || loop) {
 			gone++
 			return
 		}
@@ -159,8 +159,8 @@ func (t *tablePass) df() string {
 	return fmt.Sprintf("%d pseudo file systems", gone)
 }
 
-// amount parses a number with a unit.
-func amount(body []byte) (n float64, ok bool) {
+// parseAmount parses a number with a unit.
+func parseAmount(body []byte) (n float64, ok bool) {
 	end := 0
 	for end < len(body) && (text.Class[body[end]] == text.Digit || body[end] == '.' || body[end] == ',') {
 		end++
@@ -191,13 +191,13 @@ func (t *tablePass) du() string {
 		if i <= 0 {
 			return 0, false
 		}
-		return amount(l[:i])
+		return parseAmount(l[:i])
 	}
 	t.each(func(l []byte) {
 		switch n, ok := size(l); {
 		case ok && len(sizes) < 1<<20:
 			sizes = append(sizes, n)
-		case !ok && !complaint(l):
+		case !ok && !isComplaint(l):
 			strange++
 		}
 	})
@@ -213,7 +213,7 @@ func (t *tablePass) du() string {
 		n, ok := size(l)
 		switch {
 		case !ok:
-			if complaints++; complaints <= 10 || !complaint(l) {
+			if complaints++; complaints <= 10 || !isComplaint(l) {
 				t.out.Write(l)
 			} else {
 				gone++
@@ -250,7 +250,7 @@ func (t *tablePass) top() string {
 			rows = 0
 			mem = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "%MEM" })
 		case rows >= 0 && len(fields) > 6 && text.DigitsEnd(fields[0], 0) == len(fields[0]):
-			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && much(fields[mem])) {
+			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) {
 				gone++
 				return
 			}
@@ -265,9 +265,9 @@ func (t *tablePass) top() string {
 	return fmt.Sprintf("%d processes", gone)
 }
 
-// much reports whether a share of memory, in percent, is worth a row.
-func much(share []byte) bool {
-	n, ok := amount(share)
+// isMuchMemory reports whether a share of memory, in percent, is worth a row.
+func isMuchMemory(share []byte) bool {
+	n, ok := parseAmount(share)
 	return ok && n >= 2
 }
 

@@ -13,9 +13,9 @@ var (
 	treeBranches = text.ByteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")
 )
 
-// branch returns the level and the name of a line of a tree. The level of other
+// treeBranch returns the level and the name of a line of a tree. The level of other
 // lines is 0.
-func branch(l []byte) (level int, name []byte) {
+func treeBranch(l []byte) (level int, name []byte) {
 	rest, depth, branched := l, 0, false
 next:
 	for {
@@ -46,7 +46,7 @@ func (p *listingPass) tree() (bool, error) {
 	var perLevel [64]int
 	lines := 0
 	err := p.all.Each(func(l []byte) {
-		if level, _ := branch(l); level > 0 {
+		if level, _ := treeBranch(l); level > 0 {
 			perLevel[min(level, len(perLevel)-1)]++
 			lines++
 		}
@@ -77,12 +77,12 @@ type treeCut struct {
 }
 
 func (t *treeCut) line(l []byte) {
-	level, name := branch(l)
+	level, name := treeBranch(l)
 	switch {
 	case level == 0:
 		t.end()
 		switch {
-		case complaint(l):
+		case isComplaint(l):
 			t.p.complain(l)
 		default:
 			t.p.out.Write(l)
@@ -108,7 +108,7 @@ func (t *treeCut) line(l []byte) {
 
 // flushIfOther writes the held names if a line does not continue them.
 func (r *nameRuns) flushIfOther(l []byte) {
-	if r.next = numberless(r.next[:0], l); !bytes.Equal(r.next, r.key) {
+	if r.next = appendNumberless(r.next[:0], l); !bytes.Equal(r.next, r.key) {
 		r.flush()
 	}
 }

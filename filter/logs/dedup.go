@@ -335,7 +335,7 @@ func (e *logEntry) suffix() []byte {
 		s = append(s, " similar"...)
 	}
 	s = append(s, ')')
-	if until := later(e.text, e.latest); until != nil && e.more == 0 && !e.moved {
+	if until := lastTime(e.text, e.latest); until != nil && e.more == 0 && !e.moved {
 		s = append(append(s, " … "...), until...)
 	}
 	return s

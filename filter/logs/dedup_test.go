@@ -71,7 +71,7 @@ func TestStamped(t *testing.T) {
 		"Nov 21 03:12:01 web app[12]: x":  true,
 		"took 12 s, 03:12 in all, so far": false,
 	} {
-		if got := stamped([]byte(line)); got != want {
+		if got := beginsWithTime([]byte(line)); got != want {
 			t.Errorf("%q: %t", line, got)
 		}
 	}

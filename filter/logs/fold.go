@@ -12,13 +12,13 @@ import (
 // If many different records are left, similar ones are folded. Then the middle
 // is cut.
 const (
-	foldOver   = 40       // entries beyond which similar ones are folded
-	alike      = 4        // entries that differ in names, paths and numbers
-	alikeWord  = 8        // entries that differ in one word
-	cutOver    = 120      // entries beyond which the middle is cut
-	cutBytes   = 12 << 10 // bytes beyond which the middle is cut
-	cutEnds    = 25       // entries kept at each end
-	maxTelling = 300      // entries that report problems
+	foldOver     = 40       // entries beyond which similar ones are folded
+	minAlike     = 4        // entries that differ in names, paths and numbers
+	minAlikeWord = 8        // entries that differ in one word
+	cutOver      = 120      // entries beyond which the middle is cut
+	cutBytes     = 12 << 10 // bytes beyond which the middle is cut
+	cutEnds      = 25       // entries kept at each end
+	maxTelling   = 300      // entries that report problems
 )
 
 // logFold reduces the number of entries.
@@ -29,7 +29,7 @@ type logFold struct {
 
 func (f *logFold) fold() {
 	if len(f.entries) > foldOver {
-		f.merge(func(e *logEntry) bool { return !e.important }, alike, alikeWord)
+		f.merge(func(e *logEntry) bool { return !e.important }, minAlike, minAlikeWord)
 	}
 	telling := 0
 	for _, e := range f.entries {
@@ -38,7 +38,7 @@ func (f *logFold) fold() {
 		}
 	}
 	if telling > maxTelling {
-		f.merge(func(e *logEntry) bool { return e.important }, alikeWord, alikeWord)
+		f.merge(func(e *logEntry) bool { return e.important }, minAlikeWord, minAlikeWord)
 	}
 }
 
@@ -217,7 +217,7 @@ func (f *logFold) entry(out *text.Lines, e *logEntry) {
 	}
 	if e.more > 0 {
 		l := fmt.Appendf(nil, "... (%d more like it, with other numbers) ...", e.more)
-		if until := later(e.text, e.latest); until != nil {
+		if until := lastTime(e.text, e.latest); until != nil {
 			l = append(append(l, ' '), until...)
 		}
 		out.Write(l)
@@ -254,7 +254,7 @@ func (f *logFold) lines(out *text.Lines, e *logEntry) {
 		f.lossy = true
 		omitted, left := 0, maxFrames-6
 		for j, l := range lines[i : i+n] {
-			own := !foreign(l)
+			own := !isLibraryFrame(l)
 			if j >= 4 && j < n-2 && (!own || left == 0) {
 				omitted++
 				continue
@@ -277,8 +277,8 @@ func stackFrame(l []byte) bool {
 	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !text.Important(l)
 }
 
-// foreign reports whether a frame is in a library.
-func foreign(l []byte) bool {
+// isLibraryFrame reports whether a frame is in a library.
+func isLibraryFrame(l []byte) bool {
 	l = bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
 	for _, p := range foreignFrames {
 		if bytes.HasPrefix(l, p) {

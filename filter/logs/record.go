@@ -20,7 +20,7 @@ type logRecord struct {
 }
 
 func (r *logRecord) begin(l []byte) {
-	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: stamped(l)}
+	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: beginsWithTime(l)}
 	r.follow(l)
 }
 
@@ -52,26 +52,26 @@ const maxPlain = 4
 // continues reports whether a line belongs to the record.
 func (r *logRecord) continues(l []byte) bool {
 	if r.gap { // two tracebacks of one error
-		return r.fails && !stamped(l) && (bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.plain == 0)
+		return r.fails && !beginsWithTime(l) && (bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.plain == 0)
 	}
 	switch {
 	case l[0] == ' ' || l[0] == '\t':
-		return !(l[0] == ' ' && stamped(l) && r.stamped)
+		return !(l[0] == ' ' && beginsWithTime(l) && r.stamped)
 	case r.dump:
-		return !bytes.HasPrefix(l, []byte("goroutine ")) && !stamped(l)
+		return !bytes.HasPrefix(l, []byte("goroutine ")) && !beginsWithTime(l)
 	case r.trace && r.lines > 1:
 		r.trace, r.fails, r.judged = false, true, true
-		return !stamped(l)
+		return !beginsWithTime(l)
 	case l[0] == '}', l[0] == ']' && len(l) < 4, l[0] == ')' && len(l) < 4:
 		return r.lines > 1
 	case bytes.HasPrefix(l, []byte("Caused by: ")), bytes.HasPrefix(l, []byte("... ")) && bytes.HasSuffix(l, []byte(" more")), bytes.HasPrefix(l, []byte("at ")):
 		return true
 	}
-	if !r.stamped || r.plain >= maxPlain || stamped(l) {
+	if !r.stamped || r.plain >= maxPlain || beginsWithTime(l) {
 		return false
 	}
 	if !r.judged {
-		r.judged, r.fails = true, tells(r.text)
+		r.judged, r.fails = true, reportsProblem(r.text)
 	}
 	r.plain++
 	return r.fails
@@ -83,7 +83,7 @@ func (r *logRecord) tells() bool {
 	if r.dump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))
 	}
-	return tells(r.text) || framed(r.text)
+	return reportsProblem(r.text) || isFrameLine(r.text)
 }
 
 // logWords report problems in logs, in addition to [text.Important].
@@ -92,7 +92,7 @@ var logWords = text.NewWords("warn", "crit", "alert", "emerg", "severe", "crash"
 // logMarks report problems in logs, with their case.
 var logMarks = text.ByteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
 
-func tells(body []byte) bool {
+func reportsProblem(body []byte) bool {
 	if text.Important(body) || logWords.Find(body) {
 		return true
 	}
@@ -104,9 +104,9 @@ func tells(body []byte) bool {
 	return len(body) > 5 && (body[0] == 'E' || body[0] == 'W' || body[0] == 'F') && text.DigitsEnd(body, 1) == 5 // klog
 }
 
-// framed reports whether a line with its own time is a frame of a stack trace,
+// isFrameLine reports whether a line with its own time is a frame of a stack trace,
 // by the text after the name of the process.
-func framed(l []byte) bool {
+func isFrameLine(l []byte) bool {
 	for _, end := range frameHeads {
 		i := bytes.Index(l[:min(len(l), 100)], end)
 		if i < 0 {
@@ -120,8 +120,8 @@ func framed(l []byte) bool {
 
 var frameHeads = text.ByteTexts("]: ", " | ", "] ")
 
-// stamped reports whether a line begins with a time or is a JSON object.
-func stamped(l []byte) bool {
+// beginsWithTime reports whether a line begins with a time or is a JSON object.
+func beginsWithTime(l []byte) bool {
 	if len(l) < 8 {
 		return false
 	}
@@ -135,13 +135,13 @@ func stamped(l []byte) bool {
 	case text.Class[b] == text.Digit && text.DigitsEnd(l, 0) >= 10:
 		return true
 	}
-	from, _ := clock(l)
+	from, _ := clockBounds(l)
 	return from >= 0
 }
 
-// clock returns the bounds of a time of day near the beginning of a line, or
+// clockBounds returns the bounds of a time of day near the beginning of a line, or
 // -1.
-func clock(l []byte) (from, to int) {
+func clockBounds(l []byte) (from, to int) {
 	l = l[:min(len(l), 64)]
 	for at := 0; ; {
 		i := bytes.IndexByte(l[at:], ':')
@@ -160,9 +160,9 @@ func clock(l []byte) (from, to int) {
 	}
 }
 
-// later returns the time of the last record, without the date if that is the
+// lastTime returns the time of the last record, without the date if that is the
 // same. It returns nil if there is no time or the times are equal.
-func later(first, last []byte) []byte {
+func lastTime(first, last []byte) []byte {
 	if first[0] == '[' { // time since boot
 		i := bytes.IndexByte(last, ']')
 		if i > 0 && i < 20 && bytes.IndexByte(last[:i], '.') > 0 && bytes.IndexByte(last[:i], ':') < 0 {
@@ -172,7 +172,7 @@ func later(first, last []byte) []byte {
 			return bytes.TrimSpace(last[1:i])
 		}
 	}
-	from, to := clock(last)
+	from, to := clockBounds(last)
 	if from < 0 || len(first) >= to && bytes.Equal(first[:to], last[:to]) {
 		return nil
 	}

@@ -48,15 +48,15 @@ func isKey(name []byte) bool {
 	return len(name) == len(word) || text.HasPrefixFold(name, []byte("access key")) || text.HasPrefixFold(name, []byte("key ")) && len(name) < len("key 00")
 }
 
-// assigned is the value after a separator.
-type assigned struct {
+// assignedValue is the value after a separator.
+type assignedValue struct {
 	from, to int
 	quoted   bool
 }
 
 // valueFrom returns the value at at. If tight, only a blank or a separator with
 // the next name ends it.
-func valueFrom(l []byte, at int, tight bool) assigned {
+func valueFrom(l []byte, at int, tight bool) assignedValue {
 	for n := 0; n < 64 && at < len(l) && text.SpaceSet[l[at]]; n++ {
 		at++
 	}
@@ -85,7 +85,7 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 		escaped = true
 	}
 	if at < len(l) && isQuote(l[at]) {
-		return assigned{at + 1, closes(l, at+1, l[at], escaped), true}
+		return assignedValue{at + 1, closingQuote(l, at+1, l[at], escaped), true}
 	}
 	end := at
 	for ; end < len(l) && end-at <= maxValue; end++ {
@@ -102,14 +102,14 @@ func valueFrom(l []byte, at int, tight bool) assigned {
 	for !tight && end > at && bytes.IndexByte([]byte(".,;:"), l[end-1]) >= 0 {
 		end--
 	}
-	return assigned{at, end, false}
+	return assignedValue{at, end, false}
 }
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
 
-// closes returns the index of the closing quote. It returns the end of the
+// closingQuote returns the index of the closing quote. It returns the end of the
 // line, or of the longest value, if there is no quote.
-func closes(l []byte, at int, mark byte, escaped bool) int {
+func closingQuote(l []byte, at int, mark byte, escaped bool) int {
 	l = l[:min(len(l), at+maxValue+1)]
 	for ; at < len(l); at++ {
 		switch {
@@ -234,7 +234,7 @@ func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 		return
 	}
 	name := l[from:to]
-	n := classify(name)
+	n := classifyName(name)
 	if n == otherName {
 		m.special(l, from, to, at, separator)
 		return
@@ -255,14 +255,14 @@ func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
 	}
 	start := from == 0 || text.SpaceSet[l[from-1]]
 	connection := tight && separator == '=' && ofConnection(l, from)
-	shout := connection || tight && shouting(name) && (separator == '=' || start && endsLine(l, at))
+	shout := connection || tight && inCapitals(name) && (separator == '=' || start && endsLine(l, at))
 	v := valueFrom(l, at, shout && start)
 	if connection && l[from-1] == ';' && !v.quoted {
 		v.to = v.from + connectionSet.Run(l[v.from:min(len(l), v.from+maxValue)], 0)
 	}
 	value := l[v.from:v.to]
 	shout = shout || v.quoted && n == passwordName && accountPassword(name)
-	if n == tokenName && uuid(value) && (shout || kindOf(name) == npmToken) {
+	if n == tokenName && isUUID(value) && (shout || kindOf(name) == npmToken) {
 		n = secretName
 	}
 	switch {
@@ -303,7 +303,7 @@ func (m *Stream) listed(l []byte, at int) {
 }
 
 // elsewhere looks for the value of a name without a value next to it.
-func (m *Stream) elsewhere(l []byte, v assigned, n naming, separator byte) {
+func (m *Stream) elsewhere(l []byte, v assignedValue, n naming, separator byte) {
 	const long = 512
 	switch value := l[v.from:v.to]; {
 	case len(value) > long:
@@ -367,9 +367,9 @@ func ofConnection(l []byte, from int) bool {
 	case '&':
 		return text.AlnumSet[l[from-2]]
 	case ';':
-		return near(l, from, "erver=") || near(l, from, "ource=") || near(l, from, "jdbc:")
+		return occursNear(l, from, "erver=") || occursNear(l, from, "ource=") || occursNear(l, from, "jdbc:")
 	case ' ':
-		return near(l, from, "host=") && near(l, from, "user=")
+		return occursNear(l, from, "host=") && occursNear(l, from, "user=")
 	}
 	return false
 }

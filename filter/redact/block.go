@@ -58,14 +58,14 @@ func (m *Stream) marker(l []byte, at int) {
 	} else if stop := bytes.IndexAny(rest, "\"'`<"); stop >= 0 {
 		rest = rest[:stop]
 	}
-	if bulky(rest) && !isMask(rest) {
+	if isBulky(rest) && !isMask(rest) {
 		m.hit(at, at+len(rest), privateKey)
 	}
-	m.block.counted = bulky(rest)
+	m.block.counted = isBulky(rest)
 }
 
-// bulky reports whether a text has enough Base64 to be part of a key.
-func bulky(body []byte) bool {
+// isBulky reports whether a text has enough Base64 to be part of a key.
+func isBulky(body []byte) bool {
 	const least = 16
 	n := 0
 	for _, b := range body {
@@ -83,7 +83,7 @@ func (m *Stream) ended(l []byte, at int) {
 	for from > 0 && (l[from-1] == '-' || l[from-1] == ' ') {
 		from--
 	}
-	if start := escapedFrom(l[:from]); !m.block.open && bulky(l[start:from]) && !bytes.Contains(l[start:from], []byte(maskBegin)) && bytes.IndexByte(l[start:from], '-') < 0 {
+	if start := escapedFrom(l[:from]); !m.block.open && isBulky(l[start:from]) && !bytes.Contains(l[start:from], []byte(maskBegin)) && bytes.IndexByte(l[start:from], '-') < 0 {
 		m.hit(start, from, privateKey)
 	} else {
 		m.maskHeld()
@@ -109,7 +109,7 @@ func (m *Stream) inBlock(l []byte) {
 	switch prefix := l[:from]; {
 	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // handled by marker
 		end := bytes.Index(l, []byte("----"))
-		if text := bytes.TrimLeft(l[:end], " \t"); bulky(text) && !isMask(text) {
+		if text := bytes.TrimLeft(l[:end], " \t"); isBulky(text) && !isMask(text) {
 			m.hit(end-len(text), end, privateKey)
 			m.again()
 		}
@@ -143,7 +143,7 @@ func (m *Stream) inBlock(l []byte) {
 }
 
 func bulkyLine(l []byte) bool {
-	return len(l) > 100 && bulky(l) && bytes.IndexByte(l, ' ') < 0
+	return len(l) > 100 && isBulky(l) && bytes.IndexByte(l, ' ') < 0
 }
 
 // again counts the lines of one key once.

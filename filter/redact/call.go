@@ -15,7 +15,7 @@ func (m *Stream) element(l []byte, i int) {
 	}
 	name := l[i+1 : end]
 	names := equalFold(name, "name") || equalFold(name, "key")
-	n := classify(name)
+	n := classifyName(name)
 	if n == otherName && m.n <= m.valueAt && (equalFold(name, "value") || equalFold(name, "string")) {
 		n, m.valueAt = m.valueIs, 0
 	}
@@ -28,7 +28,7 @@ func (m *Stream) element(l []byte, i int) {
 	}
 	value := l[end+1 : min(len(l), end+1+maxValue)]
 	if to := bytes.Index(value, []byte("</")); to >= 0 {
-		if n := classify(value[:to]); n >= tokenName {
+		if n := classifyName(value[:to]); n >= tokenName {
 			m.valueAt, m.valueIs = m.n+2, n
 		}
 	}
@@ -62,13 +62,13 @@ func (m *Stream) argument(l []byte, i int) {
 	if bytes.HasSuffix(name, []byte("BasicAuth")) || bytes.HasSuffix(name, []byte("basic_auth")) || bytes.HasSuffix(l[:i], []byte("auth=")) {
 		m.login(l, at)
 	}
-	n := classify(name)
+	n := classifyName(name)
 	if n == otherName {
 		end := text.NameSet.Run(l, at+1)
 		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
 			return
 		}
-		if n = classify(l[at+1 : end]); n == otherName {
+		if n = classifyName(l[at+1 : end]); n == otherName {
 			return
 		}
 		for at = end + len(`",`); at < len(l) && l[at] == ' '; {

@@ -31,12 +31,12 @@ func randomWhole(v []byte) bool {
 	if len(v) < 8 {
 		return false
 	}
-	least, odd := 4*bit, 0 // evidence needed; each separator needs more
+	least, odd := 4*chanceUnit, 0 // evidence needed; each separator needs more
 	for _, b := range v {
 		if text.AlnumSet[b] {
 			continue
 		}
-		least += 2 * bit
+		least += 2 * chanceUnit
 		if bytes.IndexByte([]byte("!#$%^&*?~|+=@"), b) >= 0 {
 			odd++
 		}
@@ -44,17 +44,17 @@ func randomWhole(v []byte) bool {
 	return chance(v) >= least || odd >= 3 && len(v) >= 12 && text.HasDigit(v)
 }
 
-// bit is the unit of chance and letterCosts.
-const bit = 8
+// chanceUnit is the unit of chance and letterCosts.
+const chanceUnit = 8
 
 // chance returns the evidence that a value was drawn from an alphabet and is
 // not a name, in eighths of a bit.
 func chance(v []byte) int {
 	size := alphabet(v)
-	letter, digit := uniform[size], uniform[size]-uniform[10]
-	sum, before := 0, uint8(starting)
+	letter, digit := uniformCosts[size], uniformCosts[size]-uniformCosts[10]
+	sum, before := 0, uint8(startSign)
 	for i := 0; i < len(v); i++ {
-		if before == starting { // a number is no evidence
+		if before == startSign { // a number is no evidence
 			i = text.DigitSet.Skip(v, i)
 			if i == len(v) {
 				break
@@ -62,11 +62,11 @@ func chance(v []byte) int {
 		}
 		sign := signs[v[i]]
 		switch {
-		case sign == starting:
-		case sign == numeral:
-			sum += cost(before, sign) - digit
+		case sign == startSign:
+		case sign == digitSign:
+			sum += letterCost(before, sign) - digit
 		default:
-			sum += cost(before, sign) - letter
+			sum += letterCost(before, sign) - letter
 		}
 		before = sign
 	}
@@ -94,10 +94,10 @@ func alphabet(v []byte) int {
 	return upper + lower + digit
 }
 
-// uniform is the cost of a letter in an alphabet of each size.
-var uniform = func() (all [63]int) {
+// uniformCosts is the cost of a letter in an alphabet of each size.
+var uniformCosts = func() (all [63]int) {
 	for n := range all {
-		all[n] = int(math.Round(math.Log2(float64(max(n, 1))) * bit))
+		all[n] = int(math.Round(math.Log2(float64(max(n, 1))) * chanceUnit))
 	}
 	return all
 }()
@@ -105,8 +105,8 @@ var uniform = func() (all [63]int) {
 // Signs are numbered: small letters, capitals, a digit, and the start of a
 // word.
 const (
-	numeral  = 52
-	starting = 53
+	digitSign = 52
+	startSign = 53
 )
 
 var signs = func() (all [256]uint8) {
@@ -117,16 +117,16 @@ var signs = func() (all [256]uint8) {
 		case b >= 'A' && b <= 'Z':
 			all[b] = uint8(b-'A') + 26
 		case b >= '0' && b <= '9':
-			all[b] = numeral
+			all[b] = digitSign
 		default:
-			all[b] = starting
+			all[b] = startSign
 		}
 	}
 	return all
 }()
 
-func cost(before, sign uint8) int {
-	return int(letterCosts[int(before)*(numeral+1)+int(sign)]) - '#'
+func letterCost(before, sign uint8) int {
+	return int(letterCosts[int(before)*(digitSign+1)+int(sign)]) - '#'
 }
 
 // letterCosts is the cost of a sign after another one in names and words. It

@@ -6,17 +6,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// unescaped is a line without the escapes that hide a credential: those of
+// unescapedLine is a line without the escapes that hide a credential: those of
 // JSON, as \u0026 in the password of a URL, \u003d after a name or \/ before a
 // host, and those of a URL, as password%3D.
-type unescaped struct {
+type unescapedLine struct {
 	text []byte
 	at   []int // the index in the line of each byte of text, and of its end
 }
 
 // read removes the escapes from a line. It reports false if there are no
 // escapes.
-func (u *unescaped) read(l []byte) bool {
+func (u *unescapedLine) read(l []byte) bool {
 	percent := bytes.Contains(l, []byte("%3"))
 	if !percent && !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
 		return false
@@ -29,7 +29,7 @@ func (u *unescaped) read(l []byte) bool {
 				b, n = code, len("%00")
 			}
 		} else if b == '\\' && i+1 < len(l) {
-			switch code, ok := escaped(l[i:]); {
+			switch code, ok := decodeEscape(l[i:]); {
 			case l[i+1] == '/':
 				b, n = '/', 2
 			case ok:
@@ -46,8 +46,8 @@ func (u *unescaped) read(l []byte) bool {
 	return true
 }
 
-// escaped decodes the escape of a printable ASCII byte.
-func escaped(l []byte) (b byte, ok bool) {
+// decodeEscape decodes the escape of a printable ASCII byte.
+func decodeEscape(l []byte) (b byte, ok bool) {
 	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !text.HexDigit(l[4]) || !text.HexDigit(l[5]) {
 		return 0, false
 	}

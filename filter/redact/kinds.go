@@ -24,7 +24,7 @@ const (
 	authorization
 	urlPassword
 	namedSecret
-	extra
+	userPattern
 	secretKinds
 )
 
@@ -63,11 +63,11 @@ var Credentials = [secretKinds]Credential{
 	authorization: {"sessions", "authorization", "Authorization: Bearer, Basic and others"},
 	urlPassword:   {"passwords", "url password", "scheme://user:password@host, also encoded in Base64"},
 	namedSecret:   {"passwords", "secret", "values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token ..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass, curl -u; password hashes"},
-	extra:         {"of the user's own", "extra pattern", "extra_patterns"},
+	userPattern:   {"of the user's own", "extra pattern", "extra_patterns"},
 }
 
-// prefixed are the tokens that are recognised by their first bytes.
-var prefixed = []struct {
+// prefixedTokens are the tokens that are recognised by their first bytes.
+var prefixedTokens = []struct {
 	kind     credKind
 	begin    string
 	body     *text.ByteSet

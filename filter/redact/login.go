@@ -14,7 +14,7 @@ func (m *Stream) authorize(l []byte, at int) {
 		if i := bytes.IndexByte(scheme, ' '); i > 0 {
 			from += i + 1
 		}
-	} else if letters := len(scheme) > 0 && len(scheme) < 16 && wordy(scheme); letters && to < len(l) && l[to] == ' ' {
+	} else if letters := len(scheme) > 0 && len(scheme) < 16 && isWordy(scheme); letters && to < len(l) && l[to] == ' ' {
 		from = to + 1
 	}
 	for from < to && l[from] == ' ' {
@@ -25,7 +25,7 @@ func (m *Stream) authorize(l []byte, at int) {
 		to++
 	}
 	value := l[from:to]
-	if len(value) < 8 || placeholder(value) || codeLike(value) || refersTo(value) || bytes.IndexByte(bytes.TrimRight(value, "="), '=') >= 0 {
+	if len(value) < 8 || isPlaceholder(value) || codeLike(value) || refersTo(value) || bytes.IndexByte(bytes.TrimRight(value, "="), '=') >= 0 {
 		return
 	}
 	if randomText(value) || from > v.from && mixedText(value) {
@@ -42,7 +42,7 @@ func (m *Stream) after(l []byte, i int) {
 	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
 		from := i + len(bearer)
 		to := base64OrDotSet.Run(l, from)
-		if v := l[from:to]; len(v) >= 16 && !placeholder(v) && randomText(v) {
+		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && randomText(v) {
 			m.hit(from, to, authorization)
 		}
 	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.HasSuffix(l[:i], []byte("IDENTIFIED ")):
@@ -68,7 +68,7 @@ func (m *Stream) cookie(l []byte, from, to, at int) {
 	for end < len(l) && end-at < maxValue && l[end] > ' ' && l[end] != ';' && !isQuote(l[end]) && l[end] != ',' {
 		end++
 	}
-	if v := l[at:end]; len(v) >= 12 && !placeholder(v) && randomText(v) {
+	if v := l[at:end]; len(v) >= 12 && !isPlaceholder(v) && randomText(v) {
 		m.hit(at, end, sessionToken)
 	}
 }
@@ -118,13 +118,13 @@ func (m *Stream) url(l []byte, at int) {
 		}
 	default:
 		user, password := l[at:colon], l[colon+1:sign]
-		if len(password) < minValue || wordy(password) && tokenUser(user) { // https://TOKEN:x-oauth-basic@
+		if len(password) < minValue || isWordy(password) && tokenUser(user) { // https://TOKEN:x-oauth-basic@
 			if tokenUser(user) {
 				m.hit(at, colon, urlPassword)
 			}
 			return
 		}
-		if !placeholder(password) && !bytes.Equal(user, password) {
+		if !isPlaceholder(password) && !bytes.Equal(user, password) {
 			m.hit(colon+1, sign, urlPassword)
 		}
 	}
@@ -132,7 +132,7 @@ func (m *Stream) url(l []byte, at int) {
 
 // tokenUser reports whether the user of a URL is a token.
 func tokenUser(user []byte) bool {
-	return len(user) >= 20 && text.TokenSet.All(user) && !placeholder(user) && randomText(user)
+	return len(user) >= 20 && text.TokenSet.All(user) && !isPlaceholder(user) && randomText(user)
 }
 
 // telegram looks for the token of a bot: a number, a colon, AA and 33 more
@@ -143,7 +143,7 @@ func (m *Stream) telegram(l []byte, i int) {
 		from--
 	}
 	end := text.TokenSet.Run(l, i+1)
-	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || dull(l[i+1:end]) {
+	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || isDull(l[i+1:end]) {
 		return
 	}
 	m.hit(from, end, chatToken)
@@ -162,7 +162,7 @@ func (m *Stream) pgpass(l []byte, i int) {
 
 // webKey looks for the private part of a JSON web key.
 func (m *Stream) webKey(l []byte, from, i int) {
-	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !near(l, i, `"kty"`) {
+	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !occursNear(l, i, `"kty"`) {
 		return
 	}
 	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && text.TokenSet.All(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
@@ -207,7 +207,7 @@ func (m *Stream) word(l []byte, i int) {
 			m.likely(l, from, from+len(cell))
 		}
 	case one && m.loggingIn(l[:i-len("pass")]):
-		if !placeholder(rest) {
+		if !isPlaceholder(rest) {
 			m.hit(at, at+len(rest), namedSecret)
 		}
 	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last case is ENV DB_PASSWORD value
@@ -223,7 +223,7 @@ func (m *Stream) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
 	}
-	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !placeholder(v) && !wordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
+	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
 		m.hit(from, to, namedSecret)
 	}
 }
@@ -275,8 +275,8 @@ func (m *Stream) option(l []byte, from int) {
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
 	}
-	n := classify(l[from:to])
-	if n == otherName && !(equalFold(l[from:to], "user") && runs(l[:from], "curl")) {
+	n := classifyName(l[from:to])
+	if n == otherName && !(equalFold(l[from:to], "user") && runsCommand(l[:from], "curl")) {
 		return
 	}
 	at := to
@@ -304,17 +304,17 @@ func (m *Stream) letter(l []byte, i int) {
 	at := i + 2
 	switch line := l[:i]; l[i+1] {
 	case 'u':
-		if l[at] != ' ' || !runs(line, "curl") {
+		if l[at] != ' ' || !runsCommand(line, "curl") {
 			return
 		}
 		m.userPassword(l, valueFrom(l, at, false))
 		return
 	case 'p':
-		if !runs(line, "sshpass") && (l[at] == ' ' && !runs(line, "docker login") || l[at] != ' ' && !runs(line, "mysql")) {
+		if !runsCommand(line, "sshpass") && (l[at] == ' ' && !runsCommand(line, "docker login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
 			return
 		}
 	case 'a':
-		if l[at] != ' ' || !runs(line, "redis-cli") {
+		if l[at] != ' ' || !runsCommand(line, "redis-cli") {
 			return
 		}
 	default:
@@ -326,15 +326,15 @@ func (m *Stream) letter(l []byte, i int) {
 }
 
 // userPassword looks for the password in user:password.
-func (m *Stream) userPassword(l []byte, v assigned) {
+func (m *Stream) userPassword(l []byte, v assignedValue) {
 	colon := bytes.IndexByte(l[v.from:v.to], ':')
 	if at := v.from + colon + 1; colon > 0 && believable(l[at:v.to], passwordName, true, true) {
 		m.hit(at, v.to, namedSecret)
 	}
 }
 
-// runs reports whether the text before an option runs a command.
-func runs(line []byte, command string) bool {
+// runsCommand reports whether the text before an option runs a command.
+func runsCommand(line []byte, command string) bool {
 	const longest = 400
 	line = line[max(0, len(line)-longest):]
 	i := bytes.LastIndex(line, []byte(command))
@@ -350,7 +350,7 @@ func (m *Stream) tilde(l []byte, i int) {
 	for end < len(l) && (text.DottedSet[l[end]] || l[end] == '~') {
 		end++
 	}
-	if n := end - i; n >= 32 && n <= 36 && !dull(l[i:end]) {
+	if n := end - i; n >= 32 && n <= 36 && !isDull(l[i:end]) {
 		m.hit(i-5, end, azureKey)
 	}
 }
@@ -383,7 +383,7 @@ func (m *Stream) awsSecrets(l []byte) {
 		for end < len(l) && text.Base64Set[l[end]] && l[end] != '=' {
 			end++
 		}
-		if v := l[at:end]; len(v) == size && (at == 0 || l[at-1] != '=' || true) && allKinds(v) && !dull(v) {
+		if v := l[at:end]; len(v) == size && (at == 0 || l[at-1] != '=' || true) && allKinds(v) && !isDull(v) {
 			m.hit(at, end, awsKey)
 		}
 		at = end

@@ -16,10 +16,10 @@ const (
 // maxName is the part of a name that is examined, in bytes.
 const maxName = 80
 
-// classify returns what a name implies. Its last word counts, as in
+// classifyName returns what a name implies. Its last word counts, as in
 // DB_PASSWORD, apiKey and client-secret. Words before it can void that, as in
 // publicKey.
-func classify(name []byte) naming {
+func classifyName(name []byte) naming {
 	if len(name) > maxName {
 		name = name[len(name)-maxName:]
 	}
@@ -42,7 +42,7 @@ func classify(name []byte) naming {
 			return otherName
 		}
 	}
-	shout := shouting(name)
+	shout := inCapitals(name)
 	switch n := nounNaming(last); {
 	case n != otherName:
 		return n
@@ -57,7 +57,7 @@ func classify(name []byte) naming {
 			return passwordName
 		}
 		return otherName
-	case string(last) == "pat" && before > 0 && forge(w.word(before-1)):
+	case string(last) == "pat" && before > 0 && isForge(w.word(before-1)):
 		return tokenName
 	case string(last) == "pw" && before > 0:
 		return passwordName
@@ -170,8 +170,8 @@ func wordBegins(name []byte, i int) bool {
 	return text.DigitSet[b] != text.DigitSet[before] || text.IsUpper(b) && (!text.IsUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
 }
 
-// shouting reports whether a name is in capitals, as in an environment.
-func shouting(name []byte) bool {
+// inCapitals reports whether a name is in capitals, as in an environment.
+func inCapitals(name []byte) bool {
 	letters := 0
 	for _, b := range name {
 		if b >= 'a' && b <= 'z' {
@@ -195,17 +195,17 @@ func nounNaming(w []byte) naming {
 		return tokenName
 	}
 	switch {
-	case suffixed(w, "password"), suffixed(w, "passwd"), suffixed(w, "passphrase"):
+	case hasLongerSuffix(w, "password"), hasLongerSuffix(w, "passwd"), hasLongerSuffix(w, "passphrase"):
 		return passwordName
-	case suffixed(w, "secret"), suffixed(w, "apikey"), suffixed(w, "secretkey"), suffixed(w, "privatekey"), suffixed(w, "accesskey"), suffixed(w, "authkey"):
+	case hasLongerSuffix(w, "secret"), hasLongerSuffix(w, "apikey"), hasLongerSuffix(w, "secretkey"), hasLongerSuffix(w, "privatekey"), hasLongerSuffix(w, "accesskey"), hasLongerSuffix(w, "authkey"):
 		return secretName
-	case suffixed(w, "token"):
+	case hasLongerSuffix(w, "token"):
 		return tokenName
 	}
 	return otherName
 }
 
-func suffixed(w []byte, end string) bool {
+func hasLongerSuffix(w []byte, end string) bool {
 	return len(w) > len(end) && string(w[len(w)-len(end):]) == end
 }
 
@@ -266,9 +266,9 @@ func accountPassword(name []byte) bool {
 	return w.n > 1 && ofAccount(w.word(w.n-2))
 }
 
-// forge reports whether "pat" after this word is a personal access token and
+// isForge reports whether "pat" after this word is a personal access token and
 // not a pattern.
-func forge(w []byte) bool {
+func isForge(w []byte) bool {
 	switch string(w) {
 	case "github", "gh", "gitlab", "gl", "git", "azure", "ado", "devops", "bitbucket", "docker":
 		return true

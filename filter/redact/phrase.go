@@ -6,9 +6,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// passphrase reports whether a value is at least four random words, without the
+// isPassphrase reports whether a value is at least four random words, without the
 // words that sentences need.
-func passphrase(v []byte) bool {
+func isPassphrase(v []byte) bool {
 	words, from := 0, 0
 	for i := 0; i <= len(v); i++ {
 		switch {
@@ -23,13 +23,13 @@ func passphrase(v []byte) bool {
 	return words >= 4
 }
 
-// phrase reports whether a quoted value with blanks is a password and not a
+// isPhrase reports whether a quoted value with blanks is a password and not a
 // text about one.
-func phrase(v []byte, shout bool) bool {
+func isPhrase(v []byte, shout bool) bool {
 	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
 		return false
 	}
-	if passphrase(v) {
+	if isPassphrase(v) {
 		return true
 	}
 	digits, inside := false, false

@@ -128,7 +128,7 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	if s == nil || len(text) < minValue {
 		return text, nil
 	}
-	w := whiles.Get().(*while)
+	w := maskBufferPool.Get().(*maskBuffers)
 	defer w.done()
 	w.out = w.out[:0]
 	w.reset(s)
@@ -162,22 +162,22 @@ func withReturns(masked, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// while holds the buffers for masking a text in memory, for reuse.
-type while struct {
+// maskBuffers holds the buffers for masking a text in memory, for reuse.
+type maskBuffers struct {
 	Stream
 	in, out []byte
 }
 
-var whiles = sync.Pool{New: func() any {
-	w := &while{}
+var maskBufferPool = sync.Pool{New: func() any {
+	w := &maskBuffers{}
 	w.next = func(line []byte) { w.out = append(append(w.out, line...), '\n') }
 	return w
 }}
 
-func (w *while) done() {
+func (w *maskBuffers) done() {
 	const large = 1 << 20
 	if cap(w.in)+cap(w.out) < large {
-		whiles.Put(w)
+		maskBufferPool.Put(w)
 	}
 }
 
@@ -194,19 +194,19 @@ type Stream struct {
 	known   int // values learned from this output
 	clean   []byte
 	spare   []byte
-	plain   unescaped
+	plain   unescapedLine
 	held    heldLines
 	judged  int  // the line is too long a value up to here
 	begins  int  // begins of private keys in the line
 	escapes bool // the line may have escapes
 	cookies int8 // 1: the line is about cookies; -1: it is not; 0: not known yet
-	earlier
-	before  earlier // the state at the beginning of the line
-	redrawn bool    // the next text is drawn over this line
+	lineContext
+	before  lineContext // the state at the beginning of the line
+	redrawn bool        // the next text is drawn over this line
 }
 
-// earlier is what the lines so far imply for the next ones.
-type earlier struct {
+// lineContext is what the lines so far imply for the next ones.
+type lineContext struct {
 	block   keyBlock // the private key that is open
 	awsAt   int      // the last line that may have an AWS secret without a name
 	loginAt int      // the last line that may have the password of a .netrc
@@ -268,7 +268,7 @@ func (m *Stream) Line(l []byte) {
 		return
 	}
 	if alone && !m.underWay() {
-		hash |= harmless
+		hash |= harmlessBit
 	}
 	m.pass(l, hash)
 }
@@ -300,12 +300,12 @@ func (m *Stream) LineSeen(l []byte) {
 func (m *Stream) number() {
 	if !m.redrawn {
 		m.n++
-		m.before = m.earlier
+		m.before = m.lineContext
 		return
 	}
 	m.redrawn = false
-	over := m.earlier // the text drawn over counts too
-	m.earlier = m.before
+	over := m.lineContext // the text drawn over counts too
+	m.lineContext = m.before
 	if over.below.at == m.n+1 && m.below.at != m.n {
 		m.below = over.below
 		m.below.at = m.n

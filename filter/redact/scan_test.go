@@ -38,15 +38,15 @@ func foundIn(t *testing.T, text string) (masked string, kinds []string) {
 
 func TestCredentials(t *testing.T) {
 	categories := map[string]bool{}
-	for k := range extra {
+	for k := range userPattern {
 		c := Credentials[k]
 		if c.Category == "" || c.Kind == "" || c.Shapes == "" {
 			t.Errorf("kind %d: %+v", k, c)
 		}
 		categories[c.Category] = true
 	}
-	if extra != 17 || len(categories) != 6 {
-		t.Errorf("%d kinds in %d categories", extra, len(categories))
+	if userPattern != 17 || len(categories) != 6 {
+		t.Errorf("%d kinds in %d categories", userPattern, len(categories))
 	}
 }
 

@@ -17,9 +17,9 @@ const (
 	familiarMany = 1 << 17
 )
 
-// harmless is the bit of a line in which nothing was found and which implies
+// harmlessBit is the bit of a line in which nothing was found and which implies
 // nothing for later lines. Such a line need not be scanned again.
-const harmless = 1
+const harmlessBit = 1
 
 func NewSeen() *Seen {
 	return &Seen{seed: maphash.MakeSeed(), marks: make([][2]uint32, familiarFew/2)}
@@ -30,7 +30,7 @@ func (f *Seen) hash(line []byte) uint64 {
 	if f == nil {
 		return 0
 	}
-	return maphash.Bytes(f.seed, line) &^ harmless
+	return maphash.Bytes(f.seed, line) &^ harmlessBit
 }
 
 // add remembers a line by its hash.
@@ -42,7 +42,7 @@ func (f *Seen) add(hash uint64) {
 		f.marks = make([][2]uint32, familiarMany/2) // the lines so far are forgotten
 	}
 	m := f.at(hash)
-	if m[0]&^harmless != uint32(hash)&^harmless {
+	if m[0]&^harmlessBit != uint32(hash)&^harmlessBit {
 		m[1] = m[0]
 	}
 	m[0] = uint32(hash)
@@ -53,7 +53,7 @@ func (f *Seen) at(hash uint64) *[2]uint32 { return &f.marks[hash>>32&uint64(len(
 func (f *Seen) Has(line []byte) bool {
 	h := f.hash(line)
 	m := f.at(h)
-	return m[0]&^harmless == uint32(h) || m[1]&^harmless == uint32(h)
+	return m[0]&^harmlessBit == uint32(h) || m[1]&^harmlessBit == uint32(h)
 }
 
 // isHarmless reports whether a line is remembered as harmless.
@@ -62,7 +62,7 @@ func (f *Seen) isHarmless(hash uint64) bool {
 		return false
 	}
 	m := f.at(hash)
-	return m[0] == uint32(hash)|harmless || m[1] == uint32(hash)|harmless
+	return m[0] == uint32(hash)|harmlessBit || m[1] == uint32(hash)|harmlessBit
 }
 
 // doubt makes all lines be scanned again, since a new value was learned.
@@ -71,7 +71,7 @@ func (f *Seen) doubt() {
 		return
 	}
 	for i := range f.marks {
-		f.marks[i][0] &^= harmless
-		f.marks[i][1] &^= harmless
+		f.marks[i][0] &^= harmlessBit
+		f.marks[i][1] &^= harmlessBit
 	}
 }

@@ -19,7 +19,7 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 		switch {
 		case equalFold(name, "name"), equalFold(name, "key"):
 			v := valueFrom(l, at, false)
-			n := classify(l[v.from:v.to])
+			n := classifyName(l[v.from:v.to])
 			if n < tokenName {
 				return
 			}
@@ -37,8 +37,8 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 		case equalFold(name, "keyName"): // an Azure account
 			m.valueAt, m.valueIs = m.n+2, weakName
 			return
-		case equalFold(name, "response") && near(l, at, "Digest "):
-			if v := valueFrom(l, at, false); v.quoted && fingerprint(l[v.from:v.to]) {
+		case equalFold(name, "response") && occursNear(l, at, "Digest "):
+			if v := valueFrom(l, at, false); v.quoted && isFingerprint(l[v.from:v.to]) {
 				m.hit(v.from, v.to, authorization)
 			}
 			return
@@ -50,7 +50,7 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 				}
 			}
 			return
-		case equalFold(name, "sig") && near(l, at, "se=") && near(l, at, "sv="):
+		case equalFold(name, "sig") && occursNear(l, at, "se=") && occursNear(l, at, "sv="):
 			m.signature(l, at, azureKey)
 			return
 		}
@@ -58,9 +58,9 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 	switch b := name[0] | 0x20; {
 	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
 		switch {
-		case b == 'x' && bytes.Contains(name, []byte("mz")), near(l, at, "AWSAccessKeyId="), near(l, at, "AWS4-HMAC-"):
+		case b == 'x' && bytes.Contains(name, []byte("mz")), occursNear(l, at, "AWSAccessKeyId="), occursNear(l, at, "AWS4-HMAC-"):
 			m.signature(l, at, awsKey)
-		case b == 'x', near(l, at, "GoogleAccessId="):
+		case b == 'x', occursNear(l, at, "GoogleAccessId="):
 			m.signature(l, at, googleKey)
 		}
 	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
@@ -125,8 +125,8 @@ func (m *Stream) ofCookies(l []byte) bool {
 	return m.cookies > 0
 }
 
-// near reports whether a text occurs near at.
-func near(l []byte, at int, text string) bool {
+// occursNear reports whether a text occurs near at.
+func occursNear(l []byte, at int, text string) bool {
 	const around = 1 << 10
 	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
 }
@@ -134,7 +134,7 @@ func near(l []byte, at int, text string) bool {
 // signature masks the signature of a URL, which grants access.
 func (m *Stream) signature(l []byte, at int, k credKind) {
 	end := text.URLSet.Run(l, at)
-	if v := l[at:end]; len(v) >= 20 && !placeholder(v) {
+	if v := l[at:end]; len(v) >= 20 && !isPlaceholder(v) {
 		m.hit(at, end, k)
 	}
 }

@@ -27,15 +27,15 @@ type spots struct {
 	bits   int               // number of bits in use
 }
 
-// around is the bit of bytes with a meaning.
-const around = 1 << 31
+// meaningBit is the bit of bytes with a meaning.
+const meaningBit = 1 << 31
 
 // rareBytes are the bytes that texts are found by, the best first: those with a
 // meaning, then rare ones.
 const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
 
-// rarest returns the index of the byte that a text is found by.
-func rarest(text []byte) (at int) {
+// rarestByte returns the index of the byte that a text is found by.
+func rarestByte(text []byte) (at int) {
 	at = 1
 	best := len(rareBytes)
 	for i, b := range text[:min(len(text), 64)] {
@@ -48,9 +48,9 @@ func rarest(text []byte) (at int) {
 
 // add adds a text of at least two bytes.
 func (s *spots) add(p spot) {
-	p.at = rarest(p.text)
+	p.at = rarestByte(p.text)
 	b := p.text[p.at]
-	if s.stops[b]&^around == 0 {
+	if s.stops[b]&^meaningBit == 0 {
 		s.stops[b] |= 1 << (s.bits % 31)
 		s.bits++
 	}
@@ -59,14 +59,14 @@ func (s *spots) add(p spot) {
 		*table = *s.texts[b]
 	}
 	before := p.text[p.at-1]
-	s.before[before] |= s.stops[b] &^ around
+	s.before[before] |= s.stops[b] &^ meaningBit
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
 	s.texts[b] = table
 }
 
 // has reports whether a text was added.
 func (s *spots) has(text []byte) bool {
-	at := rarest(text)
+	at := rarestByte(text)
 	table := s.texts[text[at]]
 	return table != nil && slices.ContainsFunc(table[text[at-1]], func(p spot) bool { return bytes.Equal(p.text, text) })
 }
@@ -85,9 +85,9 @@ func (s *spots) clone() *spots {
 var commonSpots = sync.OnceValue(func() *spots {
 	s := &spots{}
 	for _, b := range []byte("=:-<(wWB~\\%") {
-		s.stops[b] = around
+		s.stops[b] = meaningBit
 	}
-	for _, p := range prefixed {
+	for _, p := range prefixedTokens {
 		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
 			if !tokenStart(l, from) || p.random && inHash(l[:from]) {
 				return 0
@@ -99,7 +99,7 @@ var commonSpots = sync.OnceValue(func() *spots {
 			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
 				end--
 			}
-			if v := l[body:min(end, body+256)]; dull(v) || examples.Find(v) || p.random && !randomText(v) {
+			if v := l[body:min(end, body+256)]; isDull(v) || examples.Find(v) || p.random && !randomText(v) {
 				return 0
 			}
 			return end
@@ -144,7 +144,7 @@ func (m *Stream) look(l []byte) {
 		if i > 0 && bits&spots.before[l[i-1]] != 0 {
 			m.texts(l, i)
 		}
-		if bits&around != 0 {
+		if bits&meaningBit != 0 {
 			i = m.stop(l, i)
 		} else if i+7 < len(l) && l[i] == '.' && l[i+7] == '.' {
 			m.dot(l, i)
@@ -230,7 +230,7 @@ func (m *Stream) own(l []byte, p *text.Pattern) {
 			from, to = at[2], at[3]
 		}
 		if to > from && !touchesMask(l, from, to) {
-			m.hit(from, to, extra)
+			m.hit(from, to, userPattern)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func webToken(l []byte, from, body int) int {
 		end = next
 		parts++
 	}
-	if dull(l[body:end]) {
+	if isDull(l[body:end]) {
 		return 0
 	}
 	return end
@@ -317,7 +317,7 @@ func webhook(l []byte, _, body int) int {
 	for end < len(l) && end-body < maxUser && (text.TokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
 		end++
 	}
-	if v := l[body:end]; len(v) < 30 || dull(v) || !randomText(v) && !(len(v) > 36 && uuid(v[:36])) {
+	if v := l[body:end]; len(v) < 30 || isDull(v) || !randomText(v) && !(len(v) > 36 && isUUID(v[:36])) {
 		return 0
 	}
 	return end
@@ -340,7 +340,7 @@ func passwordHash(l []byte, _, body int) int {
 	for end < len(l) && end-body < maxUser && (base64OrDotSet[l[end]] || l[end] == '$' || l[end] == ',') {
 		end++
 	}
-	if v := l[body:end]; len(v) < least || dull(v) || !randomText(v) {
+	if v := l[body:end]; len(v) < least || isDull(v) || !randomText(v) {
 		return 0
 	}
 	return end
@@ -350,7 +350,7 @@ func passwordHash(l []byte, _, body int) int {
 // and at least 60 more.
 func atlasToken(l []byte, from, body int) int {
 	end := text.Base64OrTokenSet.Run(l, body)
-	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || dull(l[body:end]) {
+	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || isDull(l[body:end]) {
 		return 0
 	}
 	return end
@@ -362,7 +362,7 @@ func (m *Stream) mailchimp(l []byte, i int) {
 	const size, most = 32, 2
 	from, at := i-size, i+len("-us")
 	end := text.DigitSet.Run(l, at)
-	if from < 0 || end == at || end > at+most || end < len(l) && text.TokenSet[l[end]] || !tokenStart(l, from) || !text.HexSet.All(l[from:i]) || dull(l[from:i]) {
+	if from < 0 || end == at || end > at+most || end < len(l) && text.TokenSet[l[end]] || !tokenStart(l, from) || !text.HexSet.All(l[from:i]) || isDull(l[from:i]) {
 		return
 	}
 	m.hit(from, end, serviceKey)

@@ -17,13 +17,13 @@ const (
 // believable reports whether a value can be what its name implies. quoted and
 // shout say how it was written: NAME=value is data, name = value may be code.
 func believable(v []byte, n naming, quoted, shout bool) bool {
-	if len(v) < minValue || len(v) > maxValue || placeholder(v) {
+	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) {
 		return false
 	}
 	if bytes.IndexByte(v, ' ') >= 0 {
-		return n >= secretName && quoted && phrase(v, shout)
+		return n >= secretName && quoted && isPhrase(v, shout)
 	}
-	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || compound(v)) || number(v)) {
+	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
 		return false
 	}
 	sure := quoted || shout
@@ -37,11 +37,11 @@ func believable(v []byte, n naming, quoted, shout bool) bool {
 		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; 40 digits are an address
 			v = v[len("0x"):]
 		}
-		return len(v) >= 8 && !refersTo(v) && !aPath(v) && (randomText(v) || mixedWords(v))
+		return len(v) >= 8 && !refersTo(v) && !isPath(v) && (randomText(v) || mixedWords(v))
 	case tokenName:
-		return len(v) >= 10 && !refersTo(v) && !uuid(v) && !anAddress(v) && !aPath(v) && (randomText(v) || mixedWords(v))
+		return len(v) >= 10 && !refersTo(v) && !isUUID(v) && !isAddress(v) && !isPath(v) && (randomText(v) || mixedWords(v))
 	case weakName:
-		return len(v) >= 16 && !refersTo(v) && !uuid(v) && !fingerprint(v) && !aPath(v) && randomText(v)
+		return len(v) >= 16 && !refersTo(v) && !isUUID(v) && !isFingerprint(v) && !isPath(v) && randomText(v)
 	}
 	return false
 }
@@ -63,12 +63,12 @@ func believablePassword(v []byte, sure, shout bool) bool {
 		return false
 	case hashedPassword(v):
 		return true
-	case aPath(v):
+	case isPath(v):
 		return false
 	case letters == 0:
 		return sure && others == 0 && numbers >= 6 || shout && numbers+others >= 8 && others > 0 && numbers > 0
-	case wordy(v):
-		return shout && len(v) >= 8 || randomText(v) || passphrase(v)
+	case isWordy(v):
+		return shout && len(v) >= 8 || randomText(v) || isPassphrase(v)
 	}
 	return len(v) >= 6 && (numbers > 0 || others > 0)
 }
@@ -83,14 +83,14 @@ func refersTo(v []byte) bool {
 	return text.HasAnyPrefix(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
 }
 
-// aPath reports whether a value is a path.
-func aPath(v []byte) bool {
+// isPath reports whether a value is a path.
+func isPath(v []byte) bool {
 	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!text.HasDigit(v) || !randomText(v))
 }
 
-// wordy reports whether a value consists of words: letters separated by single
+// isWordy reports whether a value consists of words: letters separated by single
 // punctuation marks or blanks.
-func wordy(v []byte) bool {
+func isWordy(v []byte) bool {
 	parted := true
 	for _, b := range v {
 		switch {
@@ -116,12 +116,12 @@ func codeLike(v []byte) bool {
 		case '(', ')', '[', ']', '{', '}', '<', '>', '`', '"', '\'', '|':
 			return true
 		case '*', '&':
-			if i == 0 && (identifier(v[1:]) || compound(v[1:])) {
+			if i == 0 && (isIdentifier(v[1:]) || isCompoundName(v[1:])) {
 				return true
 			}
 		case '.':
 			// A member of an object; its name does not begin with a digit.
-			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && identifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && randomText(v[i+1:])) {
+			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && isIdentifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && randomText(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -140,8 +140,8 @@ func hyphenated(v []byte) bool {
 	return i > 0 && i+1 < len(v) && text.AlnumSet[v[i-1]] && text.AlnumSet[v[i+1]] && text.HasDigit(v)
 }
 
-// number reports whether a value is a hexadecimal literal.
-func number(v []byte) bool {
+// isHexNumber reports whether a value is a hexadecimal literal.
+func isHexNumber(v []byte) bool {
 	v = bytes.TrimPrefix(v, []byte("-"))
 	if !text.HasAnyPrefix(v, "0x", "0X") {
 		return false
@@ -154,19 +154,19 @@ func number(v []byte) bool {
 	return len(v) <= 20 // longer ones are not integers
 }
 
-// identifier reports whether a value can be a name in a program and does not
+// isIdentifier reports whether a value can be a name in a program and does not
 // look random.
-func identifier(v []byte) bool {
+func isIdentifier(v []byte) bool {
 	return len(v) > 0 && !text.DigitSet[v[0]] && text.TokenSet.All(v) && !randomText(v)
 }
 
-// compound reports whether a value is a name of several words: WIN32_ERROR,
+// isCompoundName reports whether a value is a name of several words: WIN32_ERROR,
 // byLastLine2.
-func compound(v []byte) bool {
-	if shouting(v) && text.TokenSet.All(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && wordy(v) {
+func isCompoundName(v []byte) bool {
+	if inCapitals(v) && text.TokenSet.All(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && isWordy(v) {
 		return true
 	}
-	if !identifier(v) || bytes.IndexByte(v, '-') >= 0 || mixedWords(v) {
+	if !isIdentifier(v) || bytes.IndexByte(v, '-') >= 0 || mixedWords(v) {
 		return false
 	}
 	parts := 0
@@ -222,10 +222,10 @@ func endsInNumber(v []byte) bool {
 	return len(v)-from >= 2
 }
 
-// placeholder reports whether a value only stands for a credential: a variable,
+// isPlaceholder reports whether a value only stands for a credential: a variable,
 // a template, an example or a mask.
-func placeholder(v []byte) bool {
-	if len(v) == 0 || isMask(v) || dull(v) {
+func isPlaceholder(v []byte) bool {
+	if len(v) == 0 || isMask(v) || isDull(v) {
 		return true
 	}
 	switch b := v[0]; b {
@@ -242,19 +242,19 @@ func placeholder(v []byte) bool {
 			return true
 		}
 	case '@', ':', '&', '*', '!', '#', '?':
-		if identifier(v[1:]) && !text.HasDigit(v) {
+		if isIdentifier(v[1:]) && !text.HasDigit(v) {
 			return true
 		}
 	}
 	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) || bytes.Contains(v, []byte("...")) || bytes.Contains(v, []byte("…")) || bytes.Contains(v, []byte("•")) {
 		return true
 	}
-	return examples.Find(v) || dummies.Find(v) && !(randomWhole(v) && len(v) >= 40) && !disguised(v) || dummy(v)
+	return examples.Find(v) || dummies.Find(v) && !(randomWhole(v) && len(v) >= 40) && !isDisguised(v) || isDummy(v)
 }
 
-// disguised reports whether a value with words of placeholders has enough other
+// isDisguised reports whether a value with words of placeholders has enough other
 // text to be a password.
-func disguised(v []byte) bool {
+func isDisguised(v []byte) bool {
 	const marks, least = "!@#$%^&*+=?~", 3
 	if !text.HasDigit(v) || bytes.IndexByte(v, ' ') >= 0 {
 		return false
@@ -295,7 +295,7 @@ func closingMark(b byte) byte {
 // dollarName reports whether a value is a shell variable.
 func dollarName(v []byte) bool {
 	end := text.NameSet.Run(v, 1)
-	return end == len(v) && (shouting(v[1:]) || identifier(v[1:]) || len(v) == 2) || len(v) < 3
+	return end == len(v) && (inCapitals(v[1:]) || isIdentifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
 // examples occur in values that call themselves examples.
@@ -311,8 +311,8 @@ var dummyWords = []string{
 	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
 }
 
-// dummy reports whether the letters of a value are a common stand-in.
-func dummy(v []byte) bool {
+// isDummy reports whether the letters of a value are a common stand-in.
+func isDummy(v []byte) bool {
 	var buf [24]byte
 	low := buf[:0]
 	for _, b := range v {
@@ -333,9 +333,9 @@ func dummy(v []byte) bool {
 	return false
 }
 
-// dull reports whether a value has too few different characters, or mostly
+// isDull reports whether a value has too few different characters, or mostly
 // characters in alphabetical order.
-func dull(v []byte) bool {
+func isDull(v []byte) bool {
 	if len(v) == 0 {
 		return true
 	}
@@ -357,11 +357,11 @@ func dull(v []byte) bool {
 	return len(v) >= 6 && next*10 >= len(v)*6
 }
 
-// anAddress reports whether a value is an address of Ethereum.
-func anAddress(v []byte) bool { return len(v) == len("0x")+40 && text.HasAnyPrefix(v, "0x") }
+// isAddress reports whether a value is an address of Ethereum.
+func isAddress(v []byte) bool { return len(v) == len("0x")+40 && text.HasAnyPrefix(v, "0x") }
 
-// uuid reports whether a value is a UUID.
-func uuid(v []byte) bool {
+// isUUID reports whether a value is a UUID.
+func isUUID(v []byte) bool {
 	if len(v) != 36 {
 		return false
 	}
@@ -380,8 +380,8 @@ func uuid(v []byte) bool {
 	return true
 }
 
-// fingerprint reports whether a value may be the hash of something public.
-func fingerprint(v []byte) bool {
+// isFingerprint reports whether a value may be the hash of something public.
+func isFingerprint(v []byte) bool {
 	switch len(v) {
 	case 32, 40, 64, 96, 128:
 	default:
@@ -405,5 +405,5 @@ func mixedText(v []byte) bool {
 			others = true
 		}
 	}
-	return letters && others && !wordy(v)
+	return letters && others && !isWordy(v)
 }

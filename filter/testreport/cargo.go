@@ -6,11 +6,11 @@ import "bytes"
 type cargoTests struct {
 	*testPass
 	in       cargoPart
-	header   []byte // "Running unittests ..." of the binary, until written
-	count    []byte // "running 3 tests", until the binary ends
-	dotted   []byte // the last line of dots with a failure, until its block
-	test1    []byte // the running test of nextest
-	failing  held   // lines that name a failed test, until its block
+	header   []byte    // "Running unittests ..." of the binary, until written
+	count    []byte    // "running 3 tests", until the binary ends
+	dotted   []byte    // the last line of dots with a failure, until its block
+	test1    []byte    // the running test of nextest
+	failing  heldLines // lines that name a failed test, until its block
 	named    map[string]bool
 	heading  bool // "failures:" came, and no name was written
 	hanging  bool // a test has begun without a result
@@ -110,7 +110,7 @@ func (c *cargoTests) shape(l []byte) bool {
 		c.failing.add(append(append([]byte("test "), name...), " ... FAILED"...), c.failedLine)
 		return true
 	}
-	if c.in != cargoDiagnostic && dots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
+	if c.in != cargoDiagnostic && isTestDots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
 		c.dots(l)
 		return true
 	}
@@ -153,7 +153,7 @@ func (c *cargoTests) inside(l []byte) bool {
 	case cargoDiagnostic:
 		switch {
 		case !c.brief:
-			c.keep(long(l))
+			c.keep(shortenLinkerCommand(l))
 		case begins(bytes.TrimLeft(l, " "), "--> "):
 			c.keep(l)
 		}
@@ -393,7 +393,7 @@ func (c *cargoTests) diagnostic(l []byte) bool {
 	}
 	c.leave()
 	c.in = cargoDiagnostic
-	c.keep(long(l))
+	c.keep(shortenLinkerCommand(l))
 	return true
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// long removes the middle of the command line of a linker.
-func long(l []byte) []byte {
+// shortenLinkerCommand removes the middle of the command line of a linker.
+func shortenLinkerCommand(l []byte) []byte {
 	const side = 600
 	if len(l) <= 4*side || !contains(l, "note: ") {
 		return l
@@ -26,7 +26,7 @@ var cargoCounts = [5]string{" passed", " failed", " ignored", " measured", " fil
 func (s *cargoSums) add(l []byte) {
 	s.n++
 	for _, part := range bytes.Split(l[len("test result: ok. "):], []byte("; ")) {
-		v, n := digits(part)
+		v, n := leadingNumber(part)
 		for i, what := range cargoCounts {
 			if n > 0 && begins(part[n:], what) {
 				s.counts[i] += v
@@ -46,8 +46,8 @@ func (s *cargoSums) line() []byte {
 	return fmt.Appendf(b, " (%d runs)", s.n)
 }
 
-// dots reports whether a line consists of signs for tests: "..F. 88/240".
-func dots(l []byte) bool {
+// isTestDots reports whether a line consists of signs for tests: "..F. 88/240".
+func isTestDots(l []byte) bool {
 	n := 0
 	for n < len(l) && (l[n] == '.' || l[n] == 'F' || l[n] == 'i') {
 		n++
@@ -62,11 +62,11 @@ func dots(l []byte) bool {
 	if rest[0] != ' ' {
 		return false
 	}
-	_, a := digits(rest[1:])
+	_, a := leadingNumber(rest[1:])
 	if a == 0 || 1+a >= len(rest) || rest[1+a] != '/' {
 		return false
 	}
-	_, b := digits(rest[2+a:])
+	_, b := leadingNumber(rest[2+a:])
 	return b > 0 && 2+a+b == len(rest)
 }
 
@@ -89,7 +89,7 @@ func runningTests(l []byte) bool {
 	if !begins(l, "running ") {
 		return false
 	}
-	_, n := digits(l[len("running "):])
+	_, n := leadingNumber(l[len("running "):])
 	return n > 0 && (ends(l, " tests") || ends(l, " test"))
 }
 

@@ -170,7 +170,7 @@ func (g *goTests) more1(l []byte) bool {
 		}
 	}
 	if g.build {
-		if begins(l, "\t") || place(l) || begins(l, "vet: ") || begins(l, "too many errors") {
+		if begins(l, "\t") || beginsWithPlace(l) || begins(l, "vet: ") || begins(l, "too many errors") {
 			g.keep(l)
 			return true
 		}

@@ -49,14 +49,14 @@ func claimsNative(l []byte) bool {
 
 // rspecSum matches "12 examples, 1 failure".
 func rspecSum(l []byte) bool {
-	_, n := digits(l)
+	_, n := leadingNumber(l)
 	return n > 0 && beginsAny(l[n:], " examples, ", " example, ")
 }
 
 // ctestResult parses " 1/12 Test #1: foo .... Passed 0.01 sec".
 func ctestResult(l []byte) (passed, ok bool) {
 	inner := bytes.TrimLeft(l, " ")
-	_, n := digits(inner)
+	_, n := leadingNumber(inner)
 	if n == 0 || n >= len(inner) || inner[n] != '/' {
 		return false, false
 	}
@@ -70,12 +70,12 @@ func ctestResult(l []byte) (passed, ok bool) {
 // ctestVerbose matches the lines that "ctest -V" writes before each test and
 // for all.
 func ctestVerbose(l []byte) bool {
-	_, signs := digits(l)
+	_, signs := leadingNumber(l)
 	if signs > 0 && begins(l[signs:], ": ") {
 		return beginsAny(l[signs+2:], "Test command: ", "Working Directory: ", "Test timeout computed to be: ")
 	}
 	if begins(l, "test ") {
-		_, signs = digits(l[len("test "):])
+		_, signs = leadingNumber(l[len("test "):])
 		return signs > 0 && len("test ")+signs == len(l)
 	}
 	return beginsAny(l, "UpdateCTestConfiguration ", "Constructing a list of tests", "Done constructing a list of tests", "Updating test list for fixtures", "Added 0 tests to meet ", "Checking test dependency graph")
@@ -186,7 +186,7 @@ func (n *nativeTests) unfinished() {
 
 // numbered handles a line of phpunit and rspec.
 func (n *nativeTests) numbered(l, inner []byte) bool {
-	_, signs := digits(inner)
+	_, signs := leadingNumber(inner)
 	switch {
 	case signs > 0 && begins(inner[signs:], ") ") && (n.in == nativeBlocks):
 		n.fail(inner[signs+2:], l)

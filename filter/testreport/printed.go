@@ -47,7 +47,7 @@ func (s *shortFailures) end() {
 		if len(why) == 0 {
 			why = s.first
 		}
-		s.text = append(append(s.text, ": "...), clip(why, 400)...)
+		s.text = append(append(s.text, ": "...), clipText(why, 400)...)
 	}
 	s.text = append(s.text, '\n')
 }
@@ -89,8 +89,8 @@ func beginsAny(l []byte, texts ...string) bool {
 // testKey returns the key of a test's name.
 func testKey(name []byte) string { return string(name[:min(len(name), 300)]) }
 
-// clip cuts a text to about n bytes.
-func clip(l []byte, n int) []byte {
+// clipText cuts a text to about n bytes.
+func clipText(l []byte, n int) []byte {
 	if len(l) <= n {
 		return l
 	}
@@ -98,8 +98,8 @@ func clip(l []byte, n int) []byte {
 	return append(cut[:len(cut):len(cut)], "..."...)
 }
 
-// digits parses a leading number. n is the number of digits.
-func digits(l []byte) (value, n int) {
+// leadingNumber parses a leading number. n is the number of digits.
+func leadingNumber(l []byte) (value, n int) {
 	for n < len(l) && n < 15 && l[n] >= '0' && l[n] <= '9' {
 		value = value*10 + int(l[n]-'0')
 		n++
@@ -126,14 +126,14 @@ func (r *lastLines) write(write func([]byte)) {
 	r.n = 0
 }
 
-// held are lines that stay unless a better line replaces them.
-type held struct {
+// heldLines are lines that stay unless a better line replaces them.
+type heldLines struct {
 	text []byte
 	n    int
 }
 
 // add holds a line. If there are too many, it writes all.
-func (h *held) add(l []byte, write func([]byte)) {
+func (h *heldLines) add(l []byte, write func([]byte)) {
 	h.text = append(append(h.text, l...), '\n')
 	if h.n++; len(h.text) > 1<<20 {
 		h.write(write)
@@ -141,7 +141,7 @@ func (h *held) add(l []byte, write func([]byte)) {
 }
 
 // forget drops the lines that contain a name.
-func (h *held) forget(name []byte) {
+func (h *heldLines) forget(name []byte) {
 	if h.n == 0 {
 		return
 	}
@@ -156,9 +156,9 @@ func (h *held) forget(name []byte) {
 }
 
 // drop drops all lines.
-func (h *held) drop() { h.text, h.n = h.text[:0], 0 }
+func (h *heldLines) drop() { h.text, h.n = h.text[:0], 0 }
 
-func (h *held) write(write func([]byte)) {
+func (h *heldLines) write(write func([]byte)) {
 	for line := range bytes.Lines(h.text) {
 		write(bytes.TrimSuffix(line, []byte("\n")))
 	}

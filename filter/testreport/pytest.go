@@ -6,12 +6,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// pytest recognises pytest, with xdist and coverage.
-type pytest struct {
+// pytestTests recognises pytest, with xdist and coverage.
+type pytestTests struct {
 	*testPass
 	in      pytestPart
-	failing held // lines that name a failed test, until other lines show it
-	sums    held // the last lines with signs of failures, until other lines show them
+	failing heldLines // lines that name a failed test, until other lines show it
+	sums    heldLines // the last lines with signs of failures, until other lines show them
 	rows    int
 	skips   int
 	names   int
@@ -37,11 +37,11 @@ const (
 	pytestOther
 )
 
-func newPytest(p *testPass) testRunner { return &pytest{testPass: p} }
+func newPytest(p *testPass) testRunner { return &pytestTests{testPass: p} }
 
-func (p *pytest) shape(l []byte) bool {
+func (p *pytestTests) shape(l []byte) bool {
 	if l[0] == '=' {
-		if title, ok := ruled(l, '='); ok && p.section(title, l) {
+		if title, ok := ruledTitle(l, '='); ok && p.section(title, l) {
 			return true
 		}
 	}
@@ -63,7 +63,7 @@ func (p *pytest) shape(l []byte) bool {
 }
 
 // section begins a section of the output.
-func (p *pytest) section(title, l []byte) bool {
+func (p *pytestTests) section(title, l []byte) bool {
 	text := string(title)
 	switch {
 	case text == "test session starts":
@@ -103,7 +103,7 @@ func (p *pytest) section(title, l []byte) bool {
 }
 
 // sum handles the last line of a run.
-func (p *pytest) sum(l []byte) {
+func (p *pytestTests) sum(l []byte) {
 	p.leave()
 	p.failing.write(p.testPass.failed)
 	p.sums.drop()
@@ -115,27 +115,27 @@ func (p *pytest) sum(l []byte) {
 }
 
 // leave ends the section.
-func (p *pytest) leave() {
+func (p *pytestTests) leave() {
 	p.close()
 	p.in = pytestOther
 }
 
 // inBlocks handles a line about a failed or passed test.
-func (p *pytest) inBlocks(l []byte) bool {
+func (p *pytestTests) inBlocks(l []byte) bool {
 	switch {
 	case l[0] == '_':
-		if title, ok := ruled(l, '_'); ok && len(title) > 0 && !ends(title, " _") {
+		if title, ok := ruledTitle(l, '_'); ok && len(title) > 0 && !ends(title, " _") {
 			p.block(title, l)
 			return true
 		}
 	case l[0] == '!':
-		if _, ok := ruled(l, '!'); ok {
+		if _, ok := ruledTitle(l, '!'); ok {
 			p.leave()
 			p.failed(l)
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruled(l, '-'); ok && begins(title, "coverage: ") {
+		if title, ok := ruledTitle(l, '-'); ok && begins(title, "coverage: ") {
 			p.leave()
 			p.in = pytestCoverage
 			return true
@@ -157,7 +157,7 @@ func (p *pytest) inBlocks(l []byte) bool {
 }
 
 // block begins the lines about one test.
-func (p *pytest) block(title, l []byte) {
+func (p *pytestTests) block(title, l []byte) {
 	if p.in == pytestPasses {
 		p.prints(l)
 		return
@@ -167,7 +167,7 @@ func (p *pytest) block(title, l []byte) {
 
 // warning handles a line of the warnings summary and keeps the place of each
 // warning.
-func (p *pytest) warning(l []byte) bool {
+func (p *pytestTests) warning(l []byte) bool {
 	switch {
 	case begins(l, "-- Docs: "):
 		p.leave()
@@ -202,7 +202,7 @@ func (p *pytest) warning(l []byte) bool {
 }
 
 // summary handles a line of the short summary.
-func (p *pytest) summary(l []byte) bool {
+func (p *pytestTests) summary(l []byte) bool {
 	word, rest, _ := bytes.Cut(l, []byte(" "))
 	if at := bytes.IndexAny(word, "(["); at > 0 && begins(word, "SUB") {
 		word = word[:at]
@@ -238,7 +238,7 @@ func (p *pytest) summary(l []byte) bool {
 }
 
 // count counts a line that is dropped because there were many.
-func (p *pytest) count() {
+func (p *pytestTests) count() {
 	if !p.waits {
 		p.rows = 0
 	}
@@ -247,7 +247,7 @@ func (p *pytest) count() {
 }
 
 // coverage handles a row of a coverage table. Fully covered files are dropped.
-func (p *pytest) coverage(l []byte) bool {
+func (p *pytestTests) coverage(l []byte) bool {
 	switch {
 	case beginsAny(l, "FAIL ", "ERROR: ", "Required test coverage", "Coverage failure"):
 		return false
@@ -266,7 +266,7 @@ func (p *pytest) coverage(l []byte) bool {
 }
 
 // progress handles the results of running tests.
-func (p *pytest) progress(l []byte) bool {
+func (p *pytestTests) progress(l []byte) bool {
 	if name, word, ok := pytestResult(l); ok {
 		if p.in, p.hanging = pytestProgress, false; l[0] != '[' {
 			p.ids.n = 0
@@ -308,7 +308,7 @@ func (p *pytest) progress(l []byte) bool {
 
 // note keeps the line of a test that was skipped for a reason, passed
 // unexpectedly or was repeated.
-func (p *pytest) note(name, word, l []byte) {
+func (p *pytestTests) note(name, word, l []byte) {
 	switch string(word) {
 	case "XPASS", "RERUN":
 	case "SKIPPED", "XFAIL":
@@ -330,7 +330,7 @@ var pytestHeads = newPrefixes(
 )
 
 // top handles the lines outside of sections.
-func (p *pytest) top(l []byte) bool {
+func (p *pytestTests) top(l []byte) bool {
 	switch {
 	case pytestHeads.match(l):
 		return p.begun && p.in == pytestTop
@@ -354,17 +354,17 @@ func (p *pytest) top(l []byte) bool {
 		p.detail.line(l)
 		return true
 	case l[0] == '!':
-		if _, ok := ruled(l, '!'); ok {
+		if _, ok := ruledTitle(l, '!'); ok {
 			p.testPass.failed(l)
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruled(l, '-'); ok && begins(title, "coverage: ") {
+		if title, ok := ruledTitle(l, '-'); ok && begins(title, "coverage: ") {
 			p.leave()
 			p.in = pytestCoverage
 			return true
 		}
-		if title, ok := ruled(l, '-'); ok && (begins(title, "generated ") || begins(title, "live log ")) {
+		if title, ok := ruledTitle(l, '-'); ok && (begins(title, "generated ") || begins(title, "live log ")) {
 			p.keep(l)
 			return true
 		}
@@ -386,7 +386,7 @@ func (p *pytest) top(l []byte) bool {
 
 // collected handles "collected 12 items", which matters if some were
 // deselected.
-func (p *pytest) collected(l []byte) bool {
+func (p *pytestTests) collected(l []byte) bool {
 	if !p.begun && !contains(l, " item") && !ends(l, " ...") {
 		return false
 	}
@@ -402,7 +402,7 @@ func (p *pytest) collected(l []byte) bool {
 	return true
 }
 
-func (p *pytest) other(l []byte) {
+func (p *pytestTests) other(l []byte) {
 	switch {
 	case p.in == pytestProgress || p.in == pytestTop && p.begun:
 		p.hanging = contains(l, ".py::") || p.hanging
@@ -412,7 +412,7 @@ func (p *pytest) other(l []byte) {
 	}
 }
 
-func (p *pytest) end() {
+func (p *pytestTests) end() {
 	p.close()
 	p.failing.write(p.testPass.failed)
 	p.sums.write(p.testPass.failed)

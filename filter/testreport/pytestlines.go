@@ -2,8 +2,8 @@ package testreport
 
 import "bytes"
 
-// ruled returns the title in "==== title ====".
-func ruled(l []byte, sign byte) (title []byte, ok bool) {
+// ruledTitle returns the title in "==== title ====".
+func ruledTitle(l []byte, sign byte) (title []byte, ok bool) {
 	if len(l) < 5 || l[0] != sign || l[len(l)-1] != sign {
 		return nil, false
 	}
@@ -26,7 +26,7 @@ func pytestSum(l []byte) bool {
 	if begins(l, "no tests ran") {
 		return true
 	}
-	_, n := digits(l)
+	_, n := leadingNumber(l)
 	return n > 0 && beginsAny(l[n:], " passed", " failed", " error", " skipped", " xfailed", " xpassed", " warning", " deselected", " rerun", " subtest")
 }
 
@@ -143,7 +143,7 @@ func pytestID(l []byte) bool {
 
 func claimsPytest(l []byte) bool {
 	if l[0] == '=' {
-		title, ok := ruled(l, '=')
+		title, ok := ruledTitle(l, '=')
 		return ok && (string(title) == "test session starts" || string(title) == "short test summary info" || pytestSum(title))
 	}
 	switch {

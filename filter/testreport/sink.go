@@ -6,11 +6,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// sink keeps the first lines of one kind, the last lines of each run of them,
+// lineSink keeps the first lines of one kind, the last lines of each run of them,
 // and between them those that report problems. The frames of libraries in stack
 // traces are dropped before.
-type sink struct {
-	traces
+type lineSink struct {
+	traceFilter
 	cut    bool // a line was left out
 	active bool // within a run of lines
 	left   int  // first lines that may still stay
@@ -27,20 +27,20 @@ type sink struct {
 // maxBetween limits the lines kept between the first and last.
 const maxBetween = 150
 
-func (s *sink) begin(emit func([]byte), head, tail int) {
+func (s *lineSink) begin(emit func([]byte), head, tail int) {
 	ring := s.ring
-	*s = sink{traces: s.traces, cut: s.cut, emit: emit, left: head, tail: tail, ring: ring}
-	s.traces.emit = s.take
+	*s = lineSink{traceFilter: s.traceFilter, cut: s.cut, emit: emit, left: head, tail: tail, ring: ring}
+	s.traceFilter.emit = s.take
 }
 
 // line handles a line.
-func (s *sink) line(l []byte) {
+func (s *lineSink) line(l []byte) {
 	s.active = true
-	s.traces.line(l)
+	s.traceFilter.line(l)
 }
 
 // take handles a line after stack traces were shortened.
-func (s *sink) take(l []byte) {
+func (s *lineSink) take(l []byte) {
 	switch {
 	case s.left > 0:
 		s.left--
@@ -58,7 +58,7 @@ func (s *sink) take(l []byte) {
 }
 
 // put adds a line to the ring.
-func (s *sink) put(i int, l []byte) {
+func (s *lineSink) put(i int, l []byte) {
 	i = (s.first + i) % s.tail
 	for len(s.ring) <= i {
 		s.ring = append(s.ring, nil)
@@ -67,12 +67,12 @@ func (s *sink) put(i int, l []byte) {
 }
 
 // between handles a line between the first and last.
-func (s *sink) between(l []byte) {
+func (s *lineSink) between(l []byte) {
 	switch {
 	case s.kept >= maxBetween:
 		s.omit()
 		return
-	case telling(l):
+	case saysWhy(l):
 		s.kept++
 		s.behind = 1
 	case s.behind > 0 && len(l) > 0:
@@ -86,9 +86,9 @@ func (s *sink) between(l []byte) {
 	s.emit(l)
 }
 
-func (s *sink) omit() { s.omits, s.cut = s.omits+1, true }
+func (s *lineSink) omit() { s.omits, s.cut = s.omits+1, true }
 
-func (s *sink) mark() {
+func (s *lineSink) mark() {
 	if s.omits > 0 {
 		s.emit(text.Omission(s.omits))
 		s.omits = 0
@@ -96,11 +96,11 @@ func (s *sink) mark() {
 }
 
 // end ends a run of lines.
-func (s *sink) end() {
+func (s *lineSink) end() {
 	if !s.active {
 		return
 	}
-	s.traces.end()
+	s.traceFilter.end()
 	s.active = false
 	s.mark()
 	for i := range s.n {
@@ -109,8 +109,8 @@ func (s *sink) end() {
 	s.n, s.first, s.behind = 0, 0, 0
 }
 
-// telling reports whether a line of a failure says why or where.
-func telling(l []byte) bool {
+// saysWhy reports whether a line of a failure says why or where.
+func saysWhy(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
@@ -120,14 +120,14 @@ func telling(l []byte) bool {
 			return true
 		}
 	}
-	return text.Important(l) || expectations.Find(l) || place(l)
+	return text.Important(l) || expectations.Find(l) || beginsWithPlace(l)
 }
 
 var expectations = text.NewWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
 
-// place reports whether a line begins with a file and a line number:
+// beginsWithPlace reports whether a line begins with a file and a line number:
 // "x_test.go:12: ", or vitest's " ❯ f x.js:1:2".
-func place(l []byte) bool {
+func beginsWithPlace(l []byte) bool {
 	l = bytes.TrimLeft(l, " \t")
 	if begins(l, "❯ ") {
 		l = l[bytes.LastIndexByte(l, ' ')+1:]
@@ -136,6 +136,6 @@ func place(l []byte) bool {
 	if colon < 3 || colon > 200 || bytes.IndexByte(l[:colon], ' ') >= 0 || bytes.IndexByte(l[:colon], '.') < 0 {
 		return false
 	}
-	_, n := digits(l[colon+1:])
+	_, n := leadingNumber(l[colon+1:])
 	return n > 0 && colon+1+n < len(l) && (l[colon+1+n] == ':' || l[colon+1+n] == ',')
 }

@@ -117,9 +117,9 @@ type testPass struct {
 	out     *text.Lines
 	runner  testRunner
 	kind    *testFormat
-	outside sink // lines outside of tests
-	printed sink // output of passed tests
-	detail  sink // lines of a failure
+	outside lineSink // lines outside of tests
+	printed lineSink // output of passed tests
+	detail  lineSink // lines of a failure
 	pending []byte
 	waits   bool // pending waits to be written or replaced
 	seen    bool // a line had a runner's format
@@ -279,7 +279,7 @@ func (p *testPass) loose(l []byte) {
 // prints keeps a line of a passed test, within the limits.
 func (p *testPass) prints(l []byte) { p.into(&p.printed, l) }
 
-func (p *testPass) into(s *sink, l []byte) {
+func (p *testPass) into(s *lineSink, l []byte) {
 	if !s.active {
 		p.close()
 		p.flush()

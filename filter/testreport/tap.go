@@ -36,7 +36,7 @@ func tapResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
 		return false, false, nil, false
 	}
 	rest = bytes.TrimLeft(rest[2:], " ")
-	_, n := digits(rest)
+	_, n := leadingNumber(rest)
 	if n > 0 && n < len(rest) && rest[n] != ' ' {
 		return false, false, nil, false
 	}

@@ -6,20 +6,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// traces removes the frames of libraries from stack traces. Short traces stay
+// traceFilter removes the frames of libraries from stack traces. Short traces stay
 // whole, and each trace keeps its first frame.
-type traces struct {
+type traceFilter struct {
 	emit   func([]byte)
 	style  frameStyle // style of the frames in buf
 	buf    []byte     // lines of pending frames with their line feeds
-	frames []frame
+	frames []traceFrame
 	rust   bool   // "stack backtrace:" was seen
 	last   []byte // a line that may begin a Go frame
 	waits  bool   // last is set
 }
 
-// frame is a frame of a stack trace: one or more lines.
-type frame struct {
+// traceFrame is a frame of a stack trace: one or more lines.
+type traceFrame struct {
 	start   int // index in buf
 	library bool
 }
@@ -45,7 +45,7 @@ const (
 	projectMost = 40
 )
 
-func (t *traces) line(l []byte) {
+func (t *traceFilter) line(l []byte) {
 	if t.waits {
 		if goLocation(l) {
 			t.add(goFrame, t.last)
@@ -65,7 +65,7 @@ func (t *traces) line(l []byte) {
 }
 
 // pass handles a line that is not part of a Go frame.
-func (t *traces) pass(l []byte) {
+func (t *traceFilter) pass(l []byte) {
 	inner := bytes.TrimLeft(l, " \t")
 	style := t.styleOf(l, inner)
 	switch {
@@ -83,21 +83,21 @@ func (t *traces) pass(l []byte) {
 }
 
 // styleOf returns the style of a frame that begins with a line.
-func (t *traces) styleOf(l, inner []byte) frameStyle {
+func (t *traceFilter) styleOf(l, inner []byte) frameStyle {
 	if len(inner) == 0 {
 		return noFrame
 	}
 	switch c := inner[0]; {
 	case c == 'a' && len(inner) < len(l) && begins(inner, "at ") && t.style != rustFrame:
 		return atFrame
-	case c == 0xe2 && begins(inner, "❯ ") && place(inner): // vitest
+	case c == 0xe2 && begins(inner, "❯ ") && beginsWithPlace(inner): // vitest
 		return atFrame
 	case c == 'F' && begins(inner, `File "`) && contains(inner, ", line "):
 		return pythonFrame
 	case c == '#' && len(inner) > 2 && (inner[1] == ' ' && len(inner) < len(l) || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
 		return numberFrame
 	case c >= '0' && c <= '9' && (t.rust || t.style == rustFrame):
-		if _, n := digits(inner); begins(inner[n:], ": ") {
+		if _, n := leadingNumber(inner); begins(inner[n:], ": ") {
 			return rustFrame
 		}
 	case len(inner) == len(l) && contains(l, ": in ") && pytestFrame(l):
@@ -113,7 +113,7 @@ func pytestFrame(l []byte) bool {
 	if colon < 1 {
 		return false
 	}
-	_, n := digits(l[colon+1:])
+	_, n := leadingNumber(l[colon+1:])
 	return n > 0 && colon+1+n == at
 }
 
@@ -151,26 +151,26 @@ func goLocation(l []byte) bool {
 }
 
 // add begins a frame.
-func (t *traces) add(style frameStyle, l []byte) {
+func (t *traceFilter) add(style frameStyle, l []byte) {
 	if t.style != style || len(t.frames) >= longTrace || len(t.buf) >= maxTrace {
 		t.flush()
 		t.style = style
 	}
-	t.frames = append(t.frames, frame{start: len(t.buf)})
+	t.frames = append(t.frames, traceFrame{start: len(t.buf)})
 	t.join(l)
 }
 
 // join adds a line to the last frame.
-func (t *traces) join(l []byte) {
+func (t *traceFilter) join(l []byte) {
 	f := &t.frames[len(t.frames)-1]
-	f.library = f.library || library(l, t.style)
+	f.library = f.library || isLibraryLine(l, t.style)
 	if t.style == goFrame && !f.library && len(t.buf) > f.start {
-		f.library = standard(bytes.TrimLeft(t.buf[f.start:], " "), l)
+		f.library = isStandardFrame(bytes.TrimLeft(t.buf[f.start:], " "), l)
 	}
 	t.buf = append(append(t.buf, l...), '\n')
 }
 
-func (t *traces) end() {
+func (t *traceFilter) end() {
 	if t.waits {
 		t.waits = false
 		t.pass(t.last)
@@ -180,7 +180,7 @@ func (t *traces) end() {
 }
 
 // flush writes the frames that stay.
-func (t *traces) flush() {
+func (t *traceFilter) flush() {
 	n := len(t.frames)
 	if n == 0 {
 		return
@@ -214,7 +214,7 @@ func (t *traces) flush() {
 }
 
 // outer reports whether a frame stays only for its place.
-func (t *traces) outer(i, n, own int) bool {
+func (t *traceFilter) outer(i, n, own int) bool {
 	switch t.style {
 	case goFrame, rustFrame: // they begin with the frames of the panic
 		return n <= shortTrace && own == 0 || n == 1
@@ -225,14 +225,14 @@ func (t *traces) outer(i, n, own int) bool {
 }
 
 // asserts reports whether the trace begins with an assertion.
-func (t *traces) asserts() bool {
+func (t *traceFilter) asserts() bool {
 	first := t.text(0, 1)
 	return contains(first, "ssert") || contains(first, "junit")
 }
 
 // write writes the frames up to end without frames from to to-1. It keeps
 // frames that are not longer than the mark for their omission.
-func (t *traces) write(from, to, end int) {
+func (t *traceFilter) write(from, to, end int) {
 	gone := t.text(from, to)
 	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
 		mark := text.Omission(lines)
@@ -246,7 +246,7 @@ func (t *traces) write(from, to, end int) {
 }
 
 // text returns the lines of frames.
-func (t *traces) text(from, to int) []byte {
+func (t *traceFilter) text(from, to int) []byte {
 	if from >= to {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (t *traces) text(from, to int) []byte {
 	return t.buf[t.frames[from].start:t.frames[to].start]
 }
 
-func (t *traces) each(text []byte) {
+func (t *traceFilter) each(text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
 		t.emit(text[:end])
@@ -281,8 +281,8 @@ var libraryNames = newPrefixes(
 	"com.intellij.", "com.fasterxml.", "app//org.junit", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.", "Shouldly.", "Moq.", "Newtonsoft.", "lambda_method",
 )
 
-// library reports whether a line belongs to a frame of a library.
-func library(l []byte, style frameStyle) bool {
+// isLibraryLine reports whether a line belongs to a frame of a library.
+func isLibraryLine(l []byte, style frameStyle) bool {
 	for _, text := range libraryPlaces[style] {
 		if contains(l, text) {
 			return true
@@ -301,9 +301,9 @@ func library(l []byte, style frameStyle) bool {
 	return libraryNames.match(name)
 }
 
-// standard reports whether a Go frame is in the standard library: its file is
+// isStandardFrame reports whether a Go frame is in the standard library: its file is
 // in a directory below src that is named like the package.
-func standard(symbol, location []byte) bool {
+func isStandardFrame(symbol, location []byte) bool {
 	if end := bytes.IndexByte(symbol, '\n'); end >= 0 {
 		symbol = symbol[:end]
 	}
@@ -325,18 +325,18 @@ func standard(symbol, location []byte) bool {
 	return bytes.IndexByte(first, '.') < 0 && at > 5 && string(location[at-5:at]) == "/src/" && at+len(name) < len(location) && location[at+len(name)] == '/'
 }
 
-// prefixes finds which of many texts a line begins with.
-type prefixes [256][]string
+// prefixTable finds which of many texts a line begins with.
+type prefixTable [256][]string
 
-func newPrefixes(list ...string) *prefixes {
-	p := &prefixes{}
+func newPrefixes(list ...string) *prefixTable {
+	p := &prefixTable{}
 	for _, text := range list {
 		p[text[0]] = append(p[text[0]], text)
 	}
 	return p
 }
 
-func (p *prefixes) match(l []byte) bool {
+func (p *prefixTable) match(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}

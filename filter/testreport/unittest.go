@@ -6,16 +6,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// unittest recognises python -m unittest and Django's tests.
-type unittest struct {
+// unittestTests recognises python -m unittest and Django's tests.
+type unittestTests struct {
 	*testPass
-	failing held
+	failing heldLines
 	in      bool // within the lines of failed tests
 	rule    bool // after "=====", which begins a failure
 	noted   int  // lines about skipped tests
 }
 
-func newUnittest(p *testPass) testRunner { return &unittest{testPass: p} }
+func newUnittest(p *testPass) testRunner { return &unittestTests{testPass: p} }
 
 func claimsUnittest(l []byte) bool {
 	switch l[0] {
@@ -34,11 +34,11 @@ func ranTests(l []byte) bool {
 	if !begins(l, "Ran ") {
 		return false
 	}
-	_, n := digits(l[4:])
+	_, n := leadingNumber(l[4:])
 	return n > 0 && (begins(l[4+n:], " tests in ") || begins(l[4+n:], " test in "))
 }
 
-func (u *unittest) shape(l []byte) bool {
+func (u *unittestTests) shape(l []byte) bool {
 	rule := u.rule
 	u.rule = false
 	switch {
@@ -73,7 +73,7 @@ func (u *unittest) shape(l []byte) bool {
 	return u.progress(l)
 }
 
-func (u *unittest) progress(l []byte) bool {
+func (u *unittestTests) progress(l []byte) bool {
 	at := bytes.LastIndex(l, []byte(" ... "))
 	if at > 0 {
 		switch result := l[at+5:]; {
@@ -100,14 +100,14 @@ func (u *unittest) progress(l []byte) bool {
 	return beginsAny(l, "Creating test database for alias", "Destroying test database for alias", "System check identified no issues") || begins(l, "Found ") && contains(l, " test(s)")
 }
 
-func (u *unittest) other(l []byte) {
+func (u *unittestTests) other(l []byte) {
 	if begins(l, "test") && ends(l, ")") { // the doc string follows, with the result
 		return
 	}
 	u.loose(l)
 }
 
-func (u *unittest) end() {
+func (u *unittestTests) end() {
 	u.close()
 	u.failing.write(u.failed)
 }

@@ -419,7 +419,7 @@ func (j *jsTests) bullet(l, inner []byte) bool {
 // console handles the output of a file's tests, with its places.
 func (j *jsTests) console(l, inner []byte) {
 	if beginsAny(inner, "at ") {
-		if library(l, atFrame) {
+		if isLibraryLine(l, atFrame) {
 			return
 		}
 	}

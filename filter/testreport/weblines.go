@@ -28,7 +28,7 @@ func jsCount(l []byte) bool {
 	if len(l)-len(inner) > 6 || len(inner) == len(l) {
 		return false
 	}
-	_, n := digits(inner)
+	_, n := leadingNumber(inner)
 	return n > 0 && jsCounts.match(inner[n:])
 }
 
@@ -56,7 +56,7 @@ func jsSign(l []byte) testSign {
 
 // codeContext matches an unmarked line of a code frame: " 12 | x()".
 func codeContext(inner []byte) bool {
-	_, n := digits(inner)
+	_, n := leadingNumber(inner)
 	return n > 0 && (begins(inner[n:], " |") || begins(inner[n:], "|"))
 }
 
@@ -79,7 +79,7 @@ func jsNumbered(l, inner []byte) bool {
 	if len(l)-len(inner) < 2 {
 		return false
 	}
-	_, n := digits(inner)
+	_, n := leadingNumber(inner)
 	return n > 0 && n < 6 && begins(inner[n:], ") ")
 }
 
@@ -118,7 +118,7 @@ func (j *jsTests) summary(l []byte) bool {
 			return true
 		}
 	case '[':
-		if _, n := digits(l[1:]); n > 0 && contains(l, "] [") && contains(l, " › ") || n > 0 && begins(l[1+n:], "/") && contains(l, " › ") { // playwright's line reporter
+		if _, n := leadingNumber(l[1:]); n > 0 && contains(l, "] [") && contains(l, " › ") || n > 0 && begins(l[1+n:], "/") && contains(l, " › ") { // playwright's line reporter
 			return true
 		}
 	case 0xe2:

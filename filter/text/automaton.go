@@ -22,35 +22,35 @@ type automaton struct {
 	words    bool // the expressions use word boundaries
 	bounds   []rune
 	ascii    [utf8.RuneSelf]uint8 // the class of each rune: runes between two bounds share one
-	cache    atomic.Pointer[cache]
+	cache    atomic.Pointer[stateCache]
 }
 
-// cache holds the states made so far. A state is identified by the offset of
+// stateCache holds the states made so far. A state is identified by the offset of
 // its row in the table. The row has the next state for each class of runes and
 // for the end of the line, which is one more class.
-type cache struct {
+type stateCache struct {
 	a      *automaton
 	table  atomic.Pointer[[]atomic.Uint32] // grows by copying
 	stride int                             // number of classes
 
 	mu     sync.Mutex
 	made   map[string]uint32
-	states []state
+	states []autoState
 	insts  int // in all states
 }
 
-// state is the position of all expressions after some runes.
-type state struct {
+// autoState is the position of all expressions after some runes.
+type autoState struct {
 	insts  []uint32
 	before rune // a rune of the same kind as the last one, for syntax.EmptyOpContext
 }
 
 // Special entries of the table, and the first state, where a line begins.
 const (
-	unknown uint32 = iota // not computed yet
-	matched
-	dead // no match is possible any more
-	first
+	unknownState uint32 = iota // not computed yet
+	matchedState
+	deadState // no match is possible any more
+	firstState
 )
 
 // maxStates limits the size of a cache, in bytes, approximately. Beyond it the
@@ -135,8 +135,8 @@ func consumes(in *syntax.Inst) bool {
 	return false
 }
 
-func (a *automaton) empty() *cache {
-	c := &cache{a: a, stride: len(a.bounds) + 1, made: map[string]uint32{}}
+func (a *automaton) empty() *stateCache {
+	c := &stateCache{a: a, stride: len(a.bounds) + 1, made: map[string]uint32{}}
 	c.table.Store(&[]atomic.Uint32{})
 	c.state([]uint32{uint32(a.prog.Start)}, -1)
 	return c
@@ -146,7 +146,7 @@ func (a *automaton) empty() *cache {
 // that the states grew too many.
 func (a *automaton) match(line []byte) (found, known bool) {
 	c := a.cache.Load()
-	table, s := *c.table.Load(), first
+	table, s := *c.table.Load(), firstState
 	for i := 0; i < len(line); {
 		var class int
 		if b := line[i]; b < utf8.RuneSelf {
@@ -161,38 +161,38 @@ func (a *automaton) match(line []byte) (found, known bool) {
 		switch {
 		case next == s: // the most frequent case, in which the processor need not wait for the load
 			continue
-		case next == unknown:
-			if next = c.step(s, class); next == unknown {
+		case next == unknownState:
+			if next = c.step(s, class); next == unknownState {
 				return false, false
 			}
 			table = *c.table.Load()
 		}
-		if next <= dead {
-			return next == matched, true
+		if next <= deadState {
+			return next == matchedState, true
 		}
 		s = next
 	}
 	end := table[int(s)+c.stride-1].Load()
-	if end == unknown {
+	if end == unknownState {
 		end = c.end(s)
 	}
-	return end == matched, true
+	return end == matchedState, true
 }
 
 // step makes the state after a rune of a class. It returns unknown if there is
 // no room.
-func (c *cache) step(from uint32, class int) uint32 {
+func (c *stateCache) step(from uint32, class int) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, r, s := c.a, c.a.bounds[class], c.states[(from-first)/uint32(c.stride)]
+	a, r, s := c.a, c.a.bounds[class], c.states[(from-firstState)/uint32(c.stride)]
 	const perState, perClass, perInst = 200, 4, 8
 	if len(c.made)*(perState+perClass*c.stride)+c.insts*perInst > maxStates {
 		a.cache.CompareAndSwap(c, a.empty())
-		return unknown
+		return unknownState
 	}
 	var t threads
 	t.reset(a.prog)
-	next := matched
+	next := matchedState
 	if !t.all(a, s, syntax.EmptyOpContext(s.before, r)) {
 		var insts []uint32
 		for _, pc := range t.list {
@@ -204,7 +204,7 @@ func (c *cache) step(from uint32, class int) uint32 {
 		insts = slices.Compact(insts)
 		switch before := a.kind(r); {
 		case len(insts) == 0 && a.anchored:
-			next = dead
+			next = deadState
 		default:
 			next = c.state(insts, before)
 		}
@@ -214,15 +214,15 @@ func (c *cache) step(from uint32, class int) uint32 {
 }
 
 // end returns the state after the end of the line: matched or dead.
-func (c *cache) end(from uint32) uint32 {
+func (c *stateCache) end(from uint32) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.states[(from-first)/uint32(c.stride)]
+	s := c.states[(from-firstState)/uint32(c.stride)]
 	var t threads
 	t.reset(c.a.prog)
-	next := dead
+	next := deadState
 	if t.all(c.a, s, syntax.EmptyOpContext(s.before, -1)) {
-		next = matched
+		next = matchedState
 	}
 	(*c.table.Load())[int(from)+c.stride-1].Store(next)
 	return next
@@ -240,7 +240,7 @@ func (a *automaton) kind(r rune) rune {
 }
 
 // state returns the state with these instructions, and makes it if needed.
-func (c *cache) state(insts []uint32, before rune) uint32 {
+func (c *stateCache) state(insts []uint32, before rune) uint32 {
 	key := make([]byte, 0, 4*len(insts)+1)
 	key = append(key, byte(before))
 	for _, pc := range insts {
@@ -248,9 +248,9 @@ func (c *cache) state(insts []uint32, before rune) uint32 {
 	}
 	at, ok := c.made[string(key)]
 	if !ok {
-		at = first + uint32(len(c.states)*c.stride)
+		at = firstState + uint32(len(c.states)*c.stride)
 		c.made[string(key)] = at
-		c.states = append(c.states, state{insts, before})
+		c.states = append(c.states, autoState{insts, before})
 		c.insts += len(insts)
 		c.grow(int(at) + c.stride)
 	}
@@ -259,7 +259,7 @@ func (c *cache) state(insts []uint32, before rune) uint32 {
 
 // grow makes room in the table. Readers of the old table miss the new entries
 // and ask for them.
-func (c *cache) grow(size int) {
+func (c *stateCache) grow(size int) {
 	old := *c.table.Load()
 	if size <= len(old) {
 		return
@@ -281,7 +281,7 @@ func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst
 
 // all follows all instructions of a state and starts a match here. It reports
 // whether a match is complete.
-func (t *threads) all(a *automaton, s state, holds syntax.EmptyOp) bool {
+func (t *threads) all(a *automaton, s autoState, holds syntax.EmptyOp) bool {
 	for _, pc := range s.insts {
 		t.follow(a.prog, pc, holds)
 	}

@@ -22,7 +22,7 @@ func Normalize(dst, line []byte, strict bool) []byte {
 			for at++; at < len(line) && Class[line[at]] != 0; at++ {
 				kind |= Class[line[at]]
 			}
-			if kind&Digit != 0 || at-start == 3 && IsCalendarWord(line[start:at]) || kind == HexLetter && (at-start >= 8 || joins(line, at)) {
+			if kind&Digit != 0 || at-start == 3 && IsCalendarWord(line[start:at]) || kind == HexLetter && (at-start >= 8 || joinsNext(line, at)) {
 				n.dst, n.at = append(n.dst, line[same:start]...), start
 				n.word(at, kind)
 				at, same = n.at, n.at
@@ -49,9 +49,9 @@ func Normalize(dst, line []byte, strict bool) []byte {
 	return append(n.dst, line[same:]...)
 }
 
-// joins reports whether the byte at end joins a part of an id, a clock or a
+// joinsNext reports whether the byte at end joins a part of an id, a clock or a
 // date to the next part.
-func joins(line []byte, end int) bool {
+func joinsNext(line []byte, end int) bool {
 	return end < len(line) && (line[end] == ':' || line[end] == '-' || line[end] == '/')
 }
 
@@ -64,7 +64,7 @@ type normalising struct {
 // word normalises the letters and digits up to end, which are of these classes.
 func (n *normalising) word(end int, kind uint8) {
 	line, start := n.line, n.at
-	if kind&Letter == 0 && joins(line, end) {
+	if kind&Letter == 0 && joinsNext(line, end) {
 		if to := linkedEnd(line, start, end); to > 0 {
 			n.mark(to)
 			return
@@ -78,7 +78,7 @@ func (n *normalising) word(end int, kind uint8) {
 		n.literal(n.fraction(end))
 	case kind == Digit && !n.strict && n.speaks(end):
 		n.literal(end)
-	case kind == Digit || kind&Digit == 0 || turns(word) > 1 && (!n.strict || len(word) >= 8) || kind == Digit|HexLetter && len(word) >= 7 || isMeasure(word):
+	case kind == Digit || kind&Digit == 0 || alternations(word) > 1 && (!n.strict || len(word) >= 8) || kind == Digit|HexLetter && len(word) >= 7 || isMeasure(word):
 		n.mark(end)
 	case n.strict:
 		n.literal(end)
@@ -201,7 +201,7 @@ func (n *normalising) speaks(end int) bool {
 	default:
 		return false
 	}
-	for _, word := range speaking {
+	for _, word := range speakingWords {
 		if len(k) >= len(word) && HasPrefixFold(k[len(k)-len(word):], word) {
 			return true
 		}
@@ -209,7 +209,7 @@ func (n *normalising) speaks(end int) bool {
 	return false
 }
 
-var speaking = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
+var speakingWords = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
 
 // failedStatus holds the HTTP statuses of failures, from 400 on.
 var failedStatus = func() (table [200]bool) {
@@ -233,8 +233,8 @@ func wordBefore(line []byte, start int) []byte {
 	return line[from:end]
 }
 
-// turns counts the changes between letters and digits.
-func turns(word []byte) (n int) {
+// alternations counts the changes between letters and digits.
+func alternations(word []byte) (n int) {
 	for i := 1; i < len(word); i++ {
 		if (Class[word[i]] == Digit) != (Class[word[i-1]] == Digit) {
 			n++

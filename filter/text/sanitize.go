@@ -112,7 +112,7 @@ func (s *Sanitizer) piece(line []byte) int {
 	n := SafeCut(line)
 	if esc := bytes.LastIndexByte(line[n-longest:n], escape); esc >= 0 {
 		at := n - longest + esc
-		if _, whole := sequence(line[at:n]); !whole {
+		if _, whole := sequenceLength(line[at:n]); !whole {
 			return at
 		}
 	}
@@ -194,7 +194,7 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 		b := line[i]
 		switch {
 		case b == escape:
-			n, _ := sequence(line[i:])
+			n, _ := sequenceLength(line[i:])
 			if restarts(line[i : i+n]) {
 				s.overwrite()
 			}
@@ -207,7 +207,7 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 			s.clean = s.clean[:len(s.clean)-n]
 		case b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0: // a control character of Latin-1
 			if line[i+1] == 0x9b {
-				i += 2 + parameters(line[i+2:])
+				i += 2 + parametersLength(line[i+2:])
 				continue
 			}
 			i++
@@ -248,15 +248,15 @@ func (s *Sanitizer) emit(line []byte) {
 	s.Emit(line)
 }
 
-// sequence returns the length of the escape sequence that line begins with.
+// sequenceLength returns the length of the escape sequence that line begins with.
 // whole reports whether it is complete.
-func sequence(line []byte) (n int, whole bool) {
+func sequenceLength(line []byte) (n int, whole bool) {
 	if len(line) < 2 {
 		return len(line), false
 	}
 	switch b := line[1]; {
 	case b == '[':
-		n = 2 + parameters(line[2:])
+		n = 2 + parametersLength(line[2:])
 		return n, n > 2 && line[n-1] >= 0x40
 	case b == ']', b == 'P', b == 'X', b == '^', b == '_': // a string up to BEL or ESC \
 		for i := 2; i < len(line); i++ {
@@ -286,9 +286,9 @@ func sequence(line []byte) (n int, whole bool) {
 	return 1, true
 }
 
-// parameters returns the length of the rest of a control sequence, its final
+// parametersLength returns the length of the rest of a control sequence, its final
 // byte included. An impossible byte ends it.
-func parameters(line []byte) int {
+func parametersLength(line []byte) int {
 	for i, b := range line {
 		switch {
 		case b >= 0x40 && b < 0x7f:
