@@ -13,6 +13,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
+// The middleware of the sandbox recognises its own failures by this.
+var _ sandbox.Outcome = shell.Envelope{}
+
 // reader is a runner whose read-only commands the kernel holds.
 func reader(t testing.TB) shell.Local {
 	t.Helper()

@@ -22,6 +22,9 @@ func (e Envelope) WithTexts(change func(string) string) any {
 	return e
 }
 
+// Outcome returns the exit code, nil if it is unknown, and the kept part of stderr.
+func (e Envelope) Outcome() (exitCode *int, stderr string) { return e.ExitCode, e.Stderr }
+
 // ending is what the text says of how a command ended, around its output.
 type ending struct {
 	before, after string

@@ -53,7 +53,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),
-		boxed{bash, box},
+		box.Middleware(bash),
 		fileTools(cfg, s, in.files, caps),
 		web.New(cfg.Tools.Scrape),
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),

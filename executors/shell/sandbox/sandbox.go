@@ -44,7 +44,7 @@ import (
 const Arg = "__sandbox"
 
 // ExitCode is the exit status of a command that did not run since the sandbox
-// failed; its stderr says why, see [Failed].
+// failed; its stderr says why.
 const ExitCode = 126
 
 // marker begins the line that says why.
@@ -252,9 +252,8 @@ func self() string {
 	return path
 }
 
-// Failed tells why a command did not run because its sandbox failed, by its exit
-// code and what it wrote.
-func Failed(code *int, stderr string) (reason string, ok bool) {
+// failed reports whether a command did not run because its sandbox failed, and why.
+func failed(code *int, stderr string) (reason string, ok bool) {
 	if code == nil || *code != ExitCode {
 		return "", false
 	}

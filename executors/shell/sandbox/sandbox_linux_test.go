@@ -510,7 +510,7 @@ func TestHelper(t *testing.T) {
 			c.Stderr = &stderr
 			c.Run()
 			code := c.ProcessState.ExitCode()
-			reason, ok := Failed(&code, stderr.String())
+			reason, ok := failed(&code, stderr.String())
 			if code != ExitCode || !ok || !strings.Contains(reason, tt.want) {
 				t.Errorf("exit %d: %s", code, &stderr)
 			}

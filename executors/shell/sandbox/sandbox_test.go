@@ -78,7 +78,7 @@ func TestFailed(t *testing.T) {
 		{code(126), "bash: x: Permission denied\n", "bash: x: Permission denied", false},
 		{code(126), marker + "x\nmore\n", "x\nmore", false},
 	} {
-		if reason, ok := Failed(tt.code, tt.stderr); ok != tt.ok || ok && reason != tt.want {
+		if reason, ok := failed(tt.code, tt.stderr); ok != tt.ok || ok && reason != tt.want {
 			t.Errorf("%q: %q, %v", tt.stderr, reason, ok)
 		}
 	}

@@ -1,0 +1,47 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Outcome is the raw output of a tool that runs commands.
+type Outcome interface {
+	// Outcome returns the exit code of the command, nil if it is unknown, and what
+	// it wrote to stderr.
+	Outcome() (exitCode *int, stderr string)
+}
+
+// Middleware explains to the model that the sandbox, and not the command, is the
+// reason for a failed call of next. Next runs its commands through [Sandbox.Wrap].
+func (s *Sandbox) Middleware(next executors.Executor) executors.Executor {
+	if s == nil {
+		return next
+	}
+	return explainer{next, s}
+}
+
+type explainer struct {
+	executors.Executor
+	box *Sandbox
+}
+
+func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := e.Executor.Execute(ctx, call)
+	if err != nil || !res.Failed {
+		return res, err
+	}
+	if raw, ok := res.Raw.(Outcome); ok {
+		if reason, broken := failed(raw.Outcome()); broken {
+			res.Text = executors.Failuref(executors.PermanentFailure, "the sandbox could not be made, so nothing was run: %s", reason).
+				Hint("Ask the user: [tools.sandbox] in config.toml sets it.").Result().Text
+			res.Category, res.Output = executors.PermanentFailure, nil
+			return res, nil
+		}
+	}
+	if hint := e.box.Hint(res.Text); hint != "" {
+		res.Below(hint)
+	}
+	return res, nil
+}
