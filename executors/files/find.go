@@ -23,8 +23,8 @@ type findInput struct {
 	IncludeIgnored bool `json:"include_ignored,omitempty"`
 }
 
-// search is where find_path starts and what it looks for there.
-type search struct {
+// findPlan is the start of a find_path and the pattern that it looks for.
+type findPlan struct {
 	target
 	pattern string // against paths relative to the target
 	implied bool   // the start comes from the pattern, so it need not exist
@@ -44,7 +44,7 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) 
 
 // planFind takes the directories that a pattern begins with as the start, so
 // that a directory which is asked for by name is searched even if it is ignored.
-func (t *tools) planFind(in findInput) (search, error) {
+func (t *tools) planFind(in findInput) (findPlan, error) {
 	dir := in.Path
 	if dir == "" {
 		dir = "."
@@ -61,11 +61,11 @@ func (t *tools) planFind(in findInput) (search, error) {
 		pattern = "**/" + pattern
 	}
 	if err := checkPattern(in.Pattern, pattern); err != nil {
-		return search{}, err
+		return findPlan{}, err
 	}
 	base, pattern := doublestar.SplitPattern(path.Clean(pattern))
 	tg, err := t.target(filepath.Join(dir, filepath.FromSlash(unescape(base))))
-	return search{target: tg, pattern: pattern, implied: base != "."}, err
+	return findPlan{target: tg, pattern: pattern, implied: base != "."}, err
 }
 
 // checkPattern refuses what can match nothing. in is the pattern as it was
@@ -151,7 +151,7 @@ type foundPath struct {
 }
 
 // findIn returns all that matches, sorted.
-func (t *tools) findIn(ctx context.Context, s search, in findInput, watch *watch) (found foundPaths, notes string, err error) {
+func (t *tools) findIn(ctx context.Context, s findPlan, in findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := walk.PathMatcher(s.pattern)
 	look := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {

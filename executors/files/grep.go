@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/search"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
@@ -42,7 +43,7 @@ func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) 
 }
 
 // newSearcher checks the input of grep.
-func (t *tools) newSearcher(in grepInput) (*searcher, error) {
+func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
 	if in.Pattern == "" {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is empty")
 	}
@@ -62,7 +63,7 @@ func (t *tools) newSearcher(in grepInput) (*searcher, error) {
 	if _, err := pattern.Compile(in.Pattern); err != nil { // without the flags, which an error would quote
 		return nil, unfitPattern(err)
 	}
-	s, err := newSearcher(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom)
+	s, err := search.New(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom)
 	if err != nil {
 		return nil, unfitPattern(err)
 	}
@@ -88,7 +89,7 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if err != nil {
 		return fail(ctx, err)
 	}
-	out, notes := &matches{searcher: s}, ""
+	out, notes := &grepped{Matches: search.Matches{Searcher: s}}, ""
 	res := executors.Result{}
 	if t.isDirectory(tg) {
 		watch := t.watch(tg, t.ignoring(in.IncludeIgnored))
@@ -104,17 +105,45 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", tg))
 	}
-	if out.hits == 0 && strings.Contains(in.Pattern, `\n`) {
+	if out.Hits == 0 && strings.Contains(in.Pattern, `\n`) {
 		notes = "\n[a match never goes over the end of a line]" + notes
 	}
-	res.Text, res.Locations = out.result(in.Pattern)+notes, out.places.locations
-	res.Raw = rawMatches{Matches: out.hits, Files: out.places.files, Places: out.places.raw(), More: out.more}
+	res.Text, res.Locations = out.Text(in.Pattern)+notes, out.places.locations
+	res.Raw = rawMatches{Matches: out.Hits, Files: out.places.files, Places: out.places.raw(), More: out.More}
 	return res, nil
+}
+
+// inFile is the result of grep in one file.
+type inFile struct {
+	search.Found
+	path  string // relative to the start of the walk; absolute for take
+	large bool   // the file was not searched
+}
+
+// grepped is the result of grep in all files.
+type grepped struct {
+	search.Matches
+	places places
+	large  int // files not searched
+}
+
+// take adds the result of the next file. It returns false when nothing more can be
+// shown.
+func (g *grepped) take(f inFile) bool {
+	if f.large {
+		g.large++
+	}
+	before := g.Hits
+	more := g.Take(f.Found)
+	if g.Hits > before {
+		g.places.add(f.path, f.Line)
+	}
+	return more
 }
 
 // grepFile searches one file that was asked for by name, unsaved changes
 // included.
-func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
+func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 	text, err := t.load(ctx, tg)
 	if err != nil {
 		return err
@@ -122,10 +151,9 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 	if strings.IndexByte(text, 0) >= 0 {
 		return checkText(tg, text)
 	}
-	var b searching
-	found := out.file(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil })
-	found.path = tg.client
-	out.take(found)
+	var b search.Buffer
+	found := out.File(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil })
+	out.take(inFile{Found: found, path: tg.client})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -133,7 +161,7 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *matches) error {
 }
 
 // grepTree searches the files of a directory on disk, as far as they are text.
-func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matches, watch *watch) (string, error) {
+func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *grepped, watch *watch) (string, error) {
 	included := func(walk.Entry) bool { return true }
 	if in.Include != "" {
 		include := in.Include
@@ -142,9 +170,9 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 		}
 		included = walk.PathMatcher(strings.TrimPrefix(path.Clean(include), "/"))
 	}
-	newVisit := func() walk.Visit[fileMatches] {
-		var b searching
-		return func(e walk.Entry, stopped func() bool) (found fileMatches, ok bool, err error) {
+	newVisit := func() walk.Visit[inFile] {
+		var b search.Buffer
+		return func(e walk.Entry, stopped func() bool) (found inFile, ok bool, err error) {
 			if e.Type.IsDir() {
 				watch.entry(e)
 			}
@@ -152,22 +180,21 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *matc
 				return found, false, nil
 			}
 			watch.entry(e)
-			data, size, err := e.Dir.Read(e.Name, b.data, t.cfg.MaxFileBytes)
-			if b.data = data; err != nil { // to use its memory again
+			data, size, err := e.Dir.Read(e.Name, b.Data, t.cfg.MaxFileBytes)
+			if b.Data = data; err != nil { // to use its memory again
 				return found, false, err
 			}
 			if size > int64(t.cfg.MaxFileBytes) {
-				return fileMatches{large: true}, true, nil
+				return inFile{large: true}, true, nil
 			}
-			if !out.mayMatch(data) {
+			if !out.MayMatch(data) {
 				return found, false, nil
 			}
-			found = out.file(&b, t.join(tg, e.Path()), data, stopped)
-			found.path = e.Path()
-			return found, len(found.ends) > 0, nil
+			found = inFile{Found: out.File(&b, t.join(tg, e.Path()), data, stopped), path: e.Path()}
+			return found, found.Line > 0, nil
 		}
 	}
-	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, func(f fileMatches) int { return len(f.text) }, func(f fileMatches) bool {
+	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, inFile.Size, func(f inFile) bool {
 		f.path = tg.below(f.path)
 		return out.take(f)
 	})

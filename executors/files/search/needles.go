@@ -1,4 +1,4 @@
-package files
+package search
 
 import (
 	"bytes"
@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// needles are texts of which at least one is in everything that a regex matches.
+// needles are literal texts: every match of a regex contains at least one of them.
 // They are found many times faster than the regex.
 type needles []needle
 
 // needle is one text, looked for by its rarest byte.
 type needle struct {
-	text []byte // of folded ones in lower case
+	text []byte // in lower case if fold is set
 	fold bool   // ASCII letters match in both cases
 	rare int    // index of the rarest byte
 }
 
-// maxNeedles bounds how often a file is gone through.
+// maxNeedles bounds how often a file is scanned.
 const maxNeedles = 8
 
-// needlesOf finds the best needles of a regex; nil means that there are none.
+// needlesOf returns the best needles of a regex; nil means that it has none.
 func needlesOf(pattern string) needles {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -64,9 +64,8 @@ func required(re *syntax.Regexp) needles {
 	return nil
 }
 
-// literalNeedles takes the best part of a literal in which each rune stands for
-// its own bytes alone: U+FFFD also matches bytes that are no UTF-8, and a folded
-// k also the Kelvin sign.
+// literalNeedles returns the best part of a literal whose runes match only their
+// own bytes: U+FFFD also matches invalid UTF-8, and a folded k the Kelvin sign.
 func literalNeedles(re *syntax.Regexp) needles {
 	fold := re.Flags&syntax.FoldCase != 0
 	var best needles
@@ -101,10 +100,10 @@ func foldsInASCII(r rune) bool {
 	}
 }
 
-// frequent are the bytes of source text, the most frequent first.
+// frequent lists the bytes of source text, the most frequent first.
 const frequent = " etnrsiaolcdupmfhgb_.,\n\t()-\"0y;v=1x:/w2{}'k*[]>345678j9S<TEACqzIRPNDMLOFB#BU&GH$V!@|+WXKYQZJ"
 
-// cost is how many bits the byte at i tells, roughly.
+// cost is roughly how many bits of information the byte at i has.
 func (n needle) cost(i int) int {
 	c := n.text[i]
 	at := strings.IndexByte(frequent, c)
@@ -118,7 +117,8 @@ func (n needle) cost(i int) int {
 	return bits
 }
 
-// weight is how many bits the weakest of the needles tells.
+// weight is roughly how many bits of information the weakest needle has, less a
+// cost for each further needle.
 func (ns needles) weight() int {
 	least := 0
 	for k, n := range ns {
@@ -133,22 +133,22 @@ func (ns needles) weight() int {
 	return least - 4*max(0, len(ns)-1)
 }
 
-// finder goes through one text.
+// finder looks for needles in one text.
 type finder struct {
 	needles needles
-	next    [maxNeedles]int // where each needle comes next, from the last place asked for; -1 is nowhere
+	next    [maxNeedles]int // the next offset of each needle; -1 means no more, -2 not looked for yet
 }
 
 func (f *finder) start(ns needles) {
 	f.needles = ns
 	f.next = [maxNeedles]int{}
 	for i := range ns {
-		f.next[i] = -2 // not looked for
+		f.next[i] = -2
 	}
 }
 
-// find gives the first place from from on where a needle is, -1 if there is none.
-// from must not become less.
+// find returns the first offset of a needle at or after from, -1 if there is none.
+// from must not decrease between calls.
 func (f *finder) find(data []byte, from int) int {
 	first := -1
 	for i := range f.needles {
@@ -167,7 +167,7 @@ func (ns needles) in(data []byte) bool {
 	return slices.ContainsFunc(ns, func(n needle) bool { return n.index(data, 0) >= 0 })
 }
 
-// index gives the first place from from on where the needle is, else -1.
+// index returns the first offset of the needle at or after from, else -1.
 func (n *needle) index(data []byte, from int) int {
 	c := n.text[n.rare]
 	if n.fold && 'a' <= c && c <= 'z' {
@@ -196,7 +196,7 @@ func (n *needle) index(data []byte, from int) int {
 	return -1
 }
 
-// indexFold is index where the rarest byte has two cases.
+// indexFold is index for a needle whose rarest byte is a letter in either case.
 func (n *needle) indexFold(data []byte, from int) int {
 	cases := [2]byte{n.text[n.rare], n.text[n.rare] - 'a' + 'A'}
 	next := [2]int{-2, -2}

@@ -1,13 +1,11 @@
 package files
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,136 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/search"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
-// reference is grep line by line, file by file, as simply as can be.
-type reference struct {
-	re            *regexp.Regexp
-	context, most int
-	room          int
-
-	out  strings.Builder
-	hits int
-	more bool
-}
-
-func (r *reference) file(name string, data []byte) bool {
-	if bytes.IndexByte(data, 0) >= 0 {
-		return true
-	}
-	data = bytes.TrimPrefix(data, []byte(executors.ByteOrderMark))
-	var lines [][]byte
-	for len(data) > 0 {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		lines = append(lines, bytes.TrimSuffix(line, []byte("\r")))
-	}
-	written := 0
-	show := func(n int, mark byte, loc []int) {
-		at := 0
-		if loc != nil {
-			at = loc[0]
-		}
-		fmt.Fprintf(&r.out, "%s%c%d%c %s\n", name, mark, n+1, mark, cutAround(lines[n], at))
-		written = n + 1
-	}
-	after, first := 0, r.hits > 0
-	for n, line := range lines {
-		loc := r.re.FindIndex(line)
-		switch {
-		case loc != nil && (r.hits == r.most || r.out.Len() > r.room):
-			r.more = true
-			return false
-		case loc != nil:
-			from := max(written, n-r.context)
-			if r.context > 0 && (first || written > 0 && from > written) {
-				r.out.WriteString("--\n")
-			}
-			first = false
-			for ; from < n; from++ {
-				show(from, '-', nil)
-			}
-			show(n, ':', loc)
-			r.hits++
-			after = r.context
-		case after > 0:
-			show(n, '-', nil)
-			after--
-		}
-	}
-	return true
-}
-
-func (r *reference) result(pattern string) string {
-	m := matches{hits: r.hits, more: r.more}
-	m.out.WriteString(r.out.String())
-	return m.result(pattern)
-}
-
-func FuzzGrep(f *testing.F) {
-	for _, seed := range []struct {
-		pattern, text string
-		context, most uint8
-		fold          bool
-	}{
-		{"foo", "a foo\nb\nfoo\r\n\x01\xEF\xBB\xBFfoo\x01x\x00foo", 1, 2, false},
-		{`foo|ba[rz]+`, "xbar\nfoo\n\n\nbaz", 2, 9, true},
-		{"\uFFFD", "a\xffb\n\uFFFD\nx", 0, 9, false},
-		{"kss", "\u212Aſs\nKSS\nkss", 0, 9, true},
-		{`^$|\Aa\z`, "\n\na\r\n\r\nab", 1, 9, false},
-		{`[^a]*x`, "\n\nb\nax\n", 0, 9, false},
-		{`(a{2,}b)+?c?`, "aab\naaabc", 3, 1, false},
-		{`\bfoo\B`, "foo foox\nxfoo", 0, 3, true},
-		{"a\nb", "a\nb\n", 0, 3, false},
-		{`(?i)K\x{e9}s`, "k\u00c9s", 0, 3, false},
-	} {
-		f.Add(seed.pattern, []byte(seed.text), seed.context, seed.most, seed.fold)
-	}
-	f.Fuzz(func(t *testing.T, pattern string, text []byte, lines, most uint8, fold bool) {
-		flags := "(?m)"
-		if fold {
-			flags = "(?mi)"
-		}
-		if _, err := regexp.Compile(pattern); err != nil || len(pattern) > 200 {
-			return
-		}
-		re, err := regexp.Compile(flags + pattern)
-		if err != nil {
-			return
-		}
-		s, err := newSearcher(flags+pattern, int(lines%5), 1+int(most%9), 300)
-		if err != nil {
-			return
-		}
-		want := &reference{re: re, context: s.context, most: s.most, room: s.room}
-		got := &matches{searcher: s}
-		var b searching
-		never := func() bool { return false }
-		for i, data := range bytes.Split(text, []byte{1}) {
-			name := fmt.Sprint("f", i)
-			if re.Match(data) && !s.mayMatch(data) && !bytes.ContainsRune(data, '\n') {
-				t.Errorf("%q: %q is not even tried", pattern, data)
-			}
-			if !want.file(name, data) {
-				for i < len(bytes.Split(text, []byte{1})) && s.mayMatch(data) && got.take(s.file(&b, name, data, never)) {
-					t.Fatal("goes on where the reference stops")
-				}
-				break
-			}
-			if s.mayMatch(data) && !got.take(s.file(&b, name, data, never)) {
-				break
-			}
-		}
-		if diff := cmp.Diff(want.result("p"), got.result("p")); diff != "" {
-			t.Errorf("%q in %q (-want +got)\n%s", pattern, text, diff)
-		}
-	})
-}
-
-// Whatever the scheduling and wherever it is cut, a search tells what one that
-// goes through the tree in order would.
+// Whatever the scheduling and wherever it is cut, a search returns the result of
+// one that goes through the tree in order.
 func TestSameAsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	b := newBench(t, nil)
@@ -183,18 +57,21 @@ func TestSameAsInOrder(t *testing.T) {
 		if len(seen) < len(all) {
 			cut = walk.Unseen{Cut: true}.String()
 		}
-		ref := &reference{re: regexp.MustCompile("hit"), context: r.IntN(3), most: disk.cfg.MaxMatches, room: disk.cfg.MaxReadChars - noteRoom}
+		context := r.IntN(3)
+		s, err := search.New("hit", context, disk.cfg.MaxMatches, disk.cfg.MaxReadChars-noteRoom)
+		must(t, err)
+		inOrder := search.Matches{Searcher: s}
 		for _, name := range seen {
 			if strings.HasSuffix(name, "/") {
 				continue
 			}
-			if !ref.file(name, []byte(b.content(name))) {
+			if !inOrder.Take(s.File(&search.Buffer{}, name, []byte(b.content(name)), func() bool { return false })) {
 				cut = ""
 				break
 			}
 		}
-		res, err := disk.grep(t.Context(), nil, grepInput{Pattern: "hit", Context: ref.context})
-		if diff := cmp.Diff(ref.result("hit")+cut, res.Text); diff != "" || err != nil {
+		res, err := disk.grep(t.Context(), nil, grepInput{Pattern: "hit", Context: context})
+		if diff := cmp.Diff(inOrder.Text("hit")+cut, res.Text); diff != "" || err != nil {
 			t.Fatalf("grep: %v (-want +got)\n%s", err, diff)
 		}
 		if len(seen) < len(all) {
@@ -212,8 +89,8 @@ func TestSameAsInOrder(t *testing.T) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 }
 
-// Who exchanges a directory for a link to elsewhere while it is searched gets
-// nothing from there.
+// A search finds nothing outside, even if a directory is exchanged for a link while
+// it is searched.
 func TestWalkRace(t *testing.T) {
 	b := newBench(t, map[string]string{"a/d/f": "hit\n", "a/link": "-> ../../out", "b": "hit\n"})
 	must(t, os.MkdirAll(b.path("../out"), 0o755))

@@ -1,0 +1,51 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Matches collects the results of all files for the model. Each file is taken over
+// as a whole, in order, and the limits of the Searcher are applied here. So it does
+// not matter which files were searched meanwhile.
+type Matches struct {
+	*Searcher      // required
+	Hits      int  // matches shown
+	More      bool // there are more matches than are shown
+	out       strings.Builder
+}
+
+// Take adds the result of the next file. It returns false when nothing more can be
+// shown.
+func (m *Matches) Take(f Found) bool {
+	from := 0
+	for i, end := range f.ends {
+		if m.Hits == m.most || m.out.Len() > m.room {
+			m.More = true
+			return false
+		}
+		if i == 0 && m.Hits > 0 && m.context > 0 {
+			m.out.WriteString(separator)
+		}
+		m.out.WriteString(f.text[from:end])
+		from = end
+		m.Hits++
+	}
+	m.More = f.more
+	return !f.more
+}
+
+// Text returns all matches, and a note if there are more. pattern is the regex as
+// the model wrote it.
+func (m *Matches) Text(pattern string) string {
+	if m.Hits == 0 {
+		return "No matches for: " + executors.OneLine(pattern)
+	}
+	text := strings.TrimSuffix(m.out.String(), "\n")
+	if m.More {
+		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", executors.Count(m.Hits, "match"))
+	}
+	return text
+}

@@ -1,0 +1,115 @@
+// Package search finds the lines of texts that match a regex, as grep does.
+//
+// Start with [New]. [Searcher.File] searches one text, [Matches] collects the
+// results of many.
+//
+// It promises the matches of package regexp on each line by itself, without its
+// line ending. Limits count in the order of the files. So they do not depend on
+// which files were searched meanwhile. It stops soon after it is told to, and does
+// not search binaries. It neither reads files nor chooses them.
+//
+// Why needles? Package regexp looks at each byte. Most patterns contain a literal
+// text, and a search for its rarest byte is many times faster.
+package search
+
+import (
+	"bytes"
+	"regexp/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
+)
+
+// MaxLine bounds the bytes shown of a matching line.
+const MaxLine = 300
+
+// Searcher searches the lines of files for a regex. It writes a matching line as
+// "path:line: text" and a line around it as "path-line- text". It may be used
+// concurrently.
+type Searcher struct {
+	re      *pattern.Pattern
+	needles needles // at least one is in each line that re matches; nil: unknown
+	whole   bool    // re matches a text if it matches one of its lines
+	context int     // lines shown before and after a match
+	most    int     // matches shown
+	room    int     // bytes shown
+}
+
+// New compiles a regex. A search shows at most most matches, each with context
+// lines before and after it, and no further match after room bytes. The errors are
+// those of [pattern.Compile].
+func New(expr string, context, most, room int) (*Searcher, error) {
+	re, err := pattern.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	return &Searcher{
+		re:      re,
+		needles: needlesOf(expr),
+		whole:   !anchoredToText(expr),
+		context: context, most: most, room: room,
+	}, nil
+}
+
+// anchoredToText reports whether a regex has an anchor to the beginning or the end
+// of the text, so that it means another thing for a line than for a whole file.
+func anchoredToText(pattern string) bool {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	return err != nil || hasTextAnchor(re)
+}
+
+func hasTextAnchor(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
+		return true
+	}
+	for _, sub := range re.Sub {
+		if hasTextAnchor(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// Found is the result of a search in one file.
+type Found struct {
+	Line int    // 1-based, of the first match; 0 means no match
+	text string // the matches with the lines around them
+	ends []int  // in text, of each match with the lines around it
+	more bool   // there are more matches, but the limits allow no more
+}
+
+// Size returns about how many bytes f holds.
+func (f Found) Size() int { return len(f.text) }
+
+// Buffer is memory to search one file after the other. The zero value is ready to
+// use; it must not be used concurrently.
+type Buffer struct {
+	Data []byte // for the caller, to read files into; a search does not change it
+	out  []byte
+	ends []int
+}
+
+// MayMatch reports whether data can hold a match. It is much faster than a search.
+func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.needles.in(data) }
+
+// File searches data, the content of a file that is shown as name. It finds
+// nothing in a binary. It may end early, with any result, once stopped returns
+// true.
+func (s *Searcher) File(b *Buffer, name string, data []byte, stopped func() bool) Found {
+	b.out, b.ends = b.out[:0], b.ends[:0]
+	sc := scan{Searcher: s, Buffer: b, name: name, data: bytes.TrimPrefix(data, []byte(executors.ByteOrderMark)), stopped: stopped}
+	complete := false
+	if s.needles != nil {
+		complete = sc.byNeedles()
+	} else {
+		complete = sc.byBlocks()
+	}
+	if complete {
+		sc.trail(len(sc.data))
+	}
+	if len(b.ends) == 0 {
+		return Found{}
+	}
+	b.ends[len(b.ends)-1] = len(b.out)
+	return Found{text: string(b.out), ends: append([]int(nil), b.ends...), Line: sc.first, more: sc.more}
+}

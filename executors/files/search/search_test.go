@@ -1,0 +1,153 @@
+package search
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// reference is grep line by line, file by file, as simply as can be.
+type reference struct {
+	re            *regexp.Regexp
+	context, most int
+	room          int
+
+	out  strings.Builder
+	hits int
+	more bool
+}
+
+func (r *reference) file(name string, data []byte) bool {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return true
+	}
+	data = bytes.TrimPrefix(data, []byte(executors.ByteOrderMark))
+	var lines [][]byte
+	for len(data) > 0 {
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		lines = append(lines, bytes.TrimSuffix(line, []byte("\r")))
+	}
+	written := 0
+	show := func(n int, mark byte, loc []int) {
+		at := 0
+		if loc != nil {
+			at = loc[0]
+		}
+		fmt.Fprintf(&r.out, "%s%c%d%c %s\n", name, mark, n+1, mark, cutAround(lines[n], at))
+		written = n + 1
+	}
+	after, first := 0, r.hits > 0
+	for n, line := range lines {
+		loc := r.re.FindIndex(line)
+		switch {
+		case loc != nil && (r.hits == r.most || r.out.Len() > r.room):
+			r.more = true
+			return false
+		case loc != nil:
+			from := max(written, n-r.context)
+			if r.context > 0 && (first || written > 0 && from > written) {
+				r.out.WriteString("--\n")
+			}
+			first = false
+			for ; from < n; from++ {
+				show(from, '-', nil)
+			}
+			show(n, ':', loc)
+			r.hits++
+			after = r.context
+		case after > 0:
+			show(n, '-', nil)
+			after--
+		}
+	}
+	return true
+}
+
+func (r *reference) text(pattern string) string {
+	m := Matches{Hits: r.hits, More: r.more}
+	m.out.WriteString(r.out.String())
+	return m.Text(pattern)
+}
+
+func FuzzGrep(f *testing.F) {
+	for _, seed := range []struct {
+		pattern, text string
+		context, most uint8
+		fold          bool
+	}{
+		{"foo", "a foo\nb\nfoo\r\n\x01\xEF\xBB\xBFfoo\x01x\x00foo", 1, 2, false},
+		{`foo|ba[rz]+`, "xbar\nfoo\n\n\nbaz", 2, 9, true},
+		{"\uFFFD", "a\xffb\n\uFFFD\nx", 0, 9, false},
+		{"kss", "\u212Aſs\nKSS\nkss", 0, 9, true},
+		{`^$|\Aa\z`, "\n\na\r\n\r\nab", 1, 9, false},
+		{`[^a]*x`, "\n\nb\nax\n", 0, 9, false},
+		{`(a{2,}b)+?c?`, "aab\naaabc", 3, 1, false},
+		{`\bfoo\B`, "foo foox\nxfoo", 0, 3, true},
+		{"a\nb", "a\nb\n", 0, 3, false},
+		{`(?i)K\x{e9}s`, "k\u00c9s", 0, 3, false},
+	} {
+		f.Add(seed.pattern, []byte(seed.text), seed.context, seed.most, seed.fold)
+	}
+	f.Fuzz(func(t *testing.T, pattern string, text []byte, lines, most uint8, fold bool) {
+		flags := "(?m)"
+		if fold {
+			flags = "(?mi)"
+		}
+		if _, err := regexp.Compile(pattern); err != nil || len(pattern) > 200 {
+			return
+		}
+		re, err := regexp.Compile(flags + pattern)
+		if err != nil {
+			return
+		}
+		s, err := New(flags+pattern, int(lines%5), 1+int(most%9), 300)
+		if err != nil {
+			return
+		}
+		want := &reference{re: re, context: s.context, most: s.most, room: s.room}
+		got := &Matches{Searcher: s}
+		var b Buffer
+		never := func() bool { return false }
+		for i, data := range bytes.Split(text, []byte{1}) {
+			name := fmt.Sprint("f", i)
+			if re.Match(data) && !s.MayMatch(data) && !bytes.ContainsRune(data, '\n') {
+				t.Errorf("%q: %q is not even tried", pattern, data)
+			}
+			if !want.file(name, data) {
+				for i < len(bytes.Split(text, []byte{1})) && s.MayMatch(data) && got.Take(s.File(&b, name, data, never)) {
+					t.Fatal("goes on where the reference stops")
+				}
+				break
+			}
+			if s.MayMatch(data) && !got.Take(s.File(&b, name, data, never)) {
+				break
+			}
+		}
+		if diff := cmp.Diff(want.text("p"), got.Text("p")); diff != "" {
+			t.Errorf("%q in %q (-want +got)\n%s", pattern, text, diff)
+		}
+	})
+}
+
+// A regex that takes minutes on a long line ends soon after the cancel.
+func TestGrepIsStopped(t *testing.T) {
+	s, err := New(`(?m)(?s)`+strings.Repeat(`.*`, 300)+`[YZ]`, 0, 10, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := bytes.Repeat([]byte("x"), 5<<20)
+	for name, text := range map[string][]byte{"one line": data, "many lines": bytes.ReplaceAll(data, []byte(strings.Repeat("x", 64)), []byte(strings.Repeat("x", 63)+"\n"))} {
+		looks := 0
+		found := s.File(&Buffer{}, "a", text, func() bool { looks++; return looks >= 3 })
+		if len(found.ends) > 0 || looks < 3 || looks > 6 {
+			t.Errorf("%s: %d matches, %d looks", name, len(found.ends), looks)
+		}
+	}
+}
