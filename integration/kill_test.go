@@ -66,7 +66,7 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 	for _, caps := range killers {
 		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))
 		frames[caps] = len(e.sent())
-		if n := len(e.shownTo().items); n != 3*22 {
+		if n := len(e.shownTo().items); n != 3*20 {
 			t.Fatalf("the scripted turns show %d items:\n%s", n, e.tail())
 		}
 	}

@@ -121,7 +121,7 @@ func (s *shown) add(raw json.RawMessage) {
 		if s.find(u.ToolCallID) != nil {
 			s.fault("tool call %s is announced twice", u.ToolCallID)
 		}
-		s.new(u.Kind, u.ToolCallID, announced(raw))
+		s.new(u.Kind, u.ToolCallID, lasting(raw))
 	case "tool_call_update":
 		it := s.find(u.ToolCallID)
 		switch {
@@ -130,10 +130,10 @@ func (s *shown) add(raw json.RawMessage) {
 		case it.Final != "":
 			s.fault("tool call %s is updated after its end: %s", u.ToolCallID, raw)
 		case u.Status == "completed" || u.Status == "failed":
-			it.Final, it.Done = withoutMeta(raw), true
+			it.Final, it.Done = lasting(raw), true
 		}
 	default:
-		s.new(u.Kind, fmt.Sprint("#", len(s.items)), withoutMeta(raw)).Done = true
+		s.new(u.Kind, fmt.Sprint("#", len(s.items)), lasting(raw)).Done = true
 	}
 }
 
@@ -144,17 +144,9 @@ func (s *shown) new(kind, id, text string) *item {
 	return it
 }
 
-// withoutMeta gives an update in one order of members and without what only
-// counts while a command runs.
-func withoutMeta(raw json.RawMessage) string {
-	m := members(raw)
-	delete(m, "_meta")
-	return encode(m)
-}
-
-// announced is withoutMeta and without the terminal, which a replay opens sooner
-// than a turn does.
-func announced(raw json.RawMessage) string {
+// lasting returns an update as a replay shows it: with its members in one order, and
+// without what counts only while a command runs, its terminal included.
+func lasting(raw json.RawMessage) string {
 	m := members(raw)
 	content, _ := m["content"].([]any)
 	content = slices.DeleteFunc(content, func(c any) bool { return c.(map[string]any)["type"] == "terminal" })

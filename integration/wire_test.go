@@ -21,7 +21,7 @@ import (
 )
 
 // wire is a kind of provider as a user configures it. Its server answers with
-// what was recorded under session/llm/testdata/wire.
+// what was recorded under session/llm/provider/testdata/wire.
 type wire struct {
 	recorded string // directory of the recordings
 	config   string // of the provider, without the address
@@ -109,7 +109,7 @@ func (s *recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // play sends a recording.
 func (s *recorded) play(w http.ResponseWriter, name string) {
-	raw, err := os.ReadFile(filepath.Join("..", "session", "llm", "testdata", "wire", s.recorded, name+".txt"))
+	raw, err := os.ReadFile(filepath.Join("..", "session", "llm", "provider", "testdata", "wire", s.recorded, name+".txt"))
 	res, broken := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)
 	if err := errors.Join(err, broken); err != nil {
 		s.t.Error(err)
