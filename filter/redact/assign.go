@@ -309,7 +309,8 @@ func (m *Stream) elsewhere(l []byte, v assignedValue, n naming, separator byte) 
 	case len(value) > long:
 		m.judged = v.to - long/2
 	case len(value) == 0 || text.HasAnyPrefix(value, "|", ">", "Some("):
-		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '='}
+		block := text.HasAnyPrefix(l[v.from:], "|", ">") // of YAML
+		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '=' || block}
 	case value[0] == '{': // "password": {"value": "..."}
 		m.valueAt, m.valueIs = m.n+3, n
 	default:
@@ -342,7 +343,7 @@ func (m *Stream) belowIt(l []byte) {
 	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
 		return
 	}
-	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || text.HasDigit(value) && randomText(value)) {
+	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || text.HasDigit(value) && (randomText(value) || mixedWords(value))) {
 		m.hit(v.from, v.to, namedSecret)
 	}
 }

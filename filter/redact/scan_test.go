@@ -315,7 +315,14 @@ func TestScanFindsMixedWords(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"password=Blue-Horse-7", "password: Kilo-lima-9-Mike", "password = 7-Lions-and-a-Lamb"} {
+	for _, format := range []string{"password: |\n  %s", "password: >-\n  %s", "password:\n  %s", "Please use the following password:\n\n%s", "- name: DB_PASSWORD\n  value: %s"} {
+		for _, value := range values {
+			if got, _ := foundIn(t, fmt.Sprintf(format, value)); strings.Contains(got, value) {
+				t.Errorf("%q is shown", got)
+			}
+		}
+	}
+	for _, text := range []string{"password: |\n  kilo-lima-9-Mike", "password=Blue-Horse-7", "password: Kilo-lima-9-Mike", "password = 7-Lions-and-a-Lamb"} {
 		if got, _ := foundIn(t, text); got == text {
 			t.Errorf("%q is shown", got)
 		}

@@ -24,6 +24,7 @@ func TestSanitize(t *testing.T) {
 		"keypad, index":             {"\x1b=\x1b>x\x1bM\x1b7\x1b8\n", "x\n"},
 		"C1":                        {"\u009b31mred\u0085\n", "red\n"},
 		"unfinished":                {"x\x1b[31\ny\x1b\nz\x1b]0;t\n", "x\ny\nz\n"},
+		"open strings, more lines":  {"\x1b]0;t\nshown\r\n\x1bPq\nalso\n\x1b_x\x1b^y\nend\n", "shown\n\nalso\n\nend\n"},
 		"a string that never ends":  {"\x1b]0;t\x1b[31mx\n", "x\n"},
 		"progress":                  {"10%\r50%\r100%\n", "100%\n"},
 		"progress, erased":          {"10%\x1b[2K\r50%\x1b[2K\x1b[1Gdone\n", "done\n"},
