@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"log": log, "show": log,
 		"diff":      {options: gitFormat + gitDiffs + "--cached --staged --merge-base --cc --base --ours --theirs -0", lead: slices.Concat(own, []string{"--ignore-submodules=dirty"})},
 		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", lead: own},
-		"status":    {options: "-suvbz --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
+		"status":    {options: "-svbz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
 		"blame":     {options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email --show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental", lead: []string{"--no-textconv"}},
 		"shortlog":  {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
 		"grep": {options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches --name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
@@ -46,9 +47,10 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"for-each-ref": {options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case"}, "show-ref": {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
 		"show-branch": {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"}, "cherry": {options: "-v --abbrev?"}, "count-objects": {options: "-vH --verbose --human-readable", operands: none},
 		"check-ignore": {options: "-vqnz --verbose --quiet --non-matching --no-index"}, "check-attr": {options: "-az --all --cached"}, "version": {operands: none},
-		"branch": {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains")},
-		"tag":    {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
-		"remote": {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
+		"symbolic-ref": {options: "-q --quiet --short", most: 1, check: gitOne},
+		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains")},
+		"tag":          {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
+		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
 		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-lz --get --list --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
 	}
 })
@@ -80,8 +82,22 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 }
 
 func gitReadsConfig(o *parsedOptions) error {
-	if !o.has("--get", "--list", "-l", "--get-all", "--get-regexp") {
+	if o.has("--get", "--list", "-l", "--get-all", "--get-regexp") {
+		return nil
+	}
+	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey().MatchString(o.operands[0].text()) {
 		return errors.New("it may change the configuration")
+	}
+	return nil
+}
+
+// gitKey is the name of a setting. The commands of "git config" have no dot.
+var gitKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9./:@_-]+$`) })
+
+// gitOne accepts the name of one reference.
+func gitOne(o *parsedOptions) error {
+	if len(o.operands) != 1 || !o.operands[0].literal() {
+		return errors.New("it may set what it names")
 	}
 	return nil
 }

@@ -81,6 +81,8 @@ func TestParseRefuses(t *testing.T) {
 		"cd", "cd -", "cd a b", "cd $x", "env -i ls", "nice --x ls", "timeout -s 9 1 ls", "timeout 5 cd a", "command ls", "git -c a=b log", "git --git-dir=x log", "git diff --no-index a b", "git log -S -- --output=x",
 		"rg -e -- --pre=x .", "find . -name -- -o -fprintf a b", "go list -export ./...", "go list ./x.go", "go env -w a=b", "jq -n '$ ENV'", "jq -n '$__prog_args'", "sed -n 'w x' f", "awk 'BEGIN{system(1)}'", "awk '{print $1}' a=b",
 		"strings @x", "date -s x", "date 0101", "tail --pid=1 f", "sort --compress-program=x f", "tree -o x", "xxd a b", "hostname x", "exit x", "set -- a", "set -k", "printf -v x y", "test -v x", "[ a -eq b ]", "./ls", "/tmp/ls", "ls\x00", "ls\r", "\xff",
+		`sed 's/a\/b/p;/e#/p' f`, `sed 's/a\/b/p;/w x/p' f`, `sed 's,a\,b,p;,e#,p' f`, `sed 's/[/]/p;/w x/p' f`, `sed 's/a/b\/p;/e#/p' f`, `sed '/a\/p;/w x/p' f`, `sed 's/[^/]/x/p;/w x/p' f`, `sed 's/[\]/]/w x/p' f`,
+		`awk '/[/ {print "]/ {system($0) } #"}' f`, `awk '/\/ {print "/ {system($0) } #"}' f`, `awk '/[]/ {print "]/ {system($0) } #"}' f`, "git config a.b c", "git config edit", "git config a.b -- c", "git symbolic-ref HEAD refs/x", "git symbolic-ref HEAD -- refs/x", "git symbolic-ref -d HEAD",
 	} {
 		if form, err := Parse(script, shell, nil); err == nil {
 			t.Errorf("%q: %q", script, form.Script)
@@ -176,6 +178,19 @@ func TestTable(t *testing.T) {
 	}
 	for name, p := range goCommands() {
 		check("go "+name, p)
+	}
+}
+
+// Programs of sed and awk that people type to look at something.
+func TestPrintingPrograms(t *testing.T) {
+	for _, script := range []string{
+		`sed 's/[[:space:]]*$//' f`, `sed -n '/[a-z]\+/p' f`, `sed -E 's/([a-z]+) .*/\1/' f`, `sed 's/\./,/g' f`, `sed 's/[^0-9]//g; s|a/b|c|' f`, `sed '/^#/s/x/y/' f`, `sed -n '/^\[a\]/,/^\[/p' f`, `sed '/^$/d;5q' f`,
+		`awk '/[0-9]+/ {print $1}' f`, `awk '/^\s*func/' f`, `awk '{print NR": "$0}' f`, `awk '{s+=$1} END {print s}' f`, `awk 'NR>=1 && NR<=3' f`, `awk -F: '$3 > 5 {print $1 " " $3}' f`,
+		"git status -uno", "git status -u", "git config user.name", "git symbolic-ref --short HEAD",
+	} {
+		if _, err := Parse(script, shell, nil); err != nil {
+			t.Errorf("%s: %v", script, err)
+		}
 	}
 }
 

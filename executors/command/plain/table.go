@@ -131,15 +131,31 @@ func jqReads(o *parsedOptions) error {
 	return nil
 }
 
-// sedCommand is one command of sed that prints or changes text on its way: "5p",
+// delimited matches what stands before the delimiter of a regular expression in
+// sed and awk. Programs disagree about a delimiter after a backslash and inside of
+// brackets, so neither matches.
+func delimited(delimiter string) string {
+	return `(?:[^\\\[\n;` + delimiter + `]|\\[^\n;` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n;` + delimiter + `])+\])*`
+}
+
+// sedAddresses are the lines that a command of sed is for: "5", "1,20", "$", "/x/,/y/".
+var sedAddresses = `((\d+|\$|/` + delimited("/") + `/)(,(\d+|\$|\+\d+|/` + delimited("/") + `/))?)?\s*!?\s*`
+
+// sedCommand is one command of sed that prints, counts or leaves out lines: "5p",
 // "1,20p", "/x/,/y/d", "$p", "5q".
 var sedCommand = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((\d+|\$|/[^/\\\[\n]*/)(,(\d+|\$|\+\d+|/[^/\\\[\n]*/))?)?\s*!?\s*[pqd=]$`)
+	return regexp.MustCompile(`^` + sedAddresses + `[pqd=]$`)
 })
 
 // sedReplaces is a substitution by sed whose flags do not write or run.
 var sedReplaces = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d+|\$|\d+,(\d+|\$))?s(/[^/\n;]*/[^/\n;]*/|\|[^|\n;]*\|[^|\n;]*\||#[^#\n;]*#[^#\n;]*#|,[^,\n;]*,[^,\n;]*,)[gIip]{0,3}$`)
+	var forms []string
+	for _, d := range []string{"/", "|", "#", ","} {
+		q := regexp.QuoteMeta(d)
+		replacement := `(?:[^\\\n;` + d + `]|\\[^\n;` + d + `])*`
+		forms = append(forms, q+delimited(d)+q+replacement+q)
+	}
+	return regexp.MustCompile(`^` + sedAddresses + `s(` + strings.Join(forms, "|") + `)[gIip]{0,3}$`)
 })
 
 func sedPrints(o *parsedOptions) error {
@@ -165,11 +181,13 @@ func sedPrints(o *parsedOptions) error {
 	return nil
 }
 
-// awkPrints is a program of awk that prints fields of lines.
+// awkPrints is a program of awk that prints fields of lines, or the sum of one.
 var awkPrints = sync.OnceValue(func() *regexp.Regexp {
-	const condition = `(/[^/\\\n]*/|(NR|NF|\$\d+) ?(==|!=|<|<=|>|>=) ?(\d+|"[\w .:-]*")|NF|END)`
+	condition := `(/` + delimited("/") + `/|(NR|NF|\$\d+) ?(==|!=|<|<=|>|>=) ?(\d+|"[\w .:-]*")|NF|END)`
+	conditions := condition + `( ?(&&|\|\|) ?` + condition + `)*`
 	const item = `(\$\d+|\$NF|NR|NF|"[^"\\\n]*")`
-	return regexp.MustCompile(`^\s*(` + condition + `|(` + condition + `)?\s*\{\s*print(\s*` + item + `([ ,]+` + item + `)*)?\s*;?\s*\})\s*$`)
+	const sum = `\{\s*(s|sum|n|count|total)\s*\+=\s*(\$\d+|\$NF|\d+)\s*;?\s*\}\s*END\s*\{\s*print\s+(s|sum|n|count|total)\s*\}`
+	return regexp.MustCompile(`^\s*(` + conditions + `|(` + conditions + `)?\s*\{\s*print(\s*` + item + `([ ,]*` + item + `)*)?\s*;?\s*\}|` + sum + `)\s*$`)
 })
 
 var awk = &program{options: "-F=", operands: pattern, shows: true, check: func(o *parsedOptions) error {
