@@ -64,7 +64,6 @@ type variable struct {
 type parts struct {
 	word    Word
 	pending strings.Builder // literal text that is not yet in source
-	bracket bool            // an unquoted "[" is open
 	inValue bool            // the value of an assignment: no patterns
 }
 

@@ -2,18 +2,17 @@ package process
 
 import "github.com/zeph-acp/zeph-acp/executors"
 
-// endBytes is how much memory the end of an output gets that is longer than what
-// is kept.
+// endBytes is how many bytes of the end of a truncated output are kept in memory.
 const endBytes = 1 << 20
 
 // Capture keeps the text of a program: its beginning, up to a limit, in a Spool,
 // and after that its end in memory. Calls must not be concurrent.
 type Capture struct {
 	full *executors.Spool
-	room int    // bytes that full still takes
-	end  buffer // of what came after
+	room int    // bytes that still go to full
+	end  buffer // the text after full
 	last byte   // of full
-	fail error  // why full takes no more
+	fail error  // the error that ended writing to full
 }
 
 // Captured is the text that a [Capture] kept.
@@ -43,8 +42,8 @@ func (c *Capture) Add(text []byte) {
 	c.end.write(text)
 }
 
-// spool adds text to full. What a full disk does not take is lost: the command
-// shall not suffer from it.
+// spool adds text to full. Text that does not fit on the disk is dropped, so that
+// the program does not fail for it.
 func (c *Capture) spool(text []byte) {
 	if len(text) == 0 || c.fail != nil {
 		c.end.dropped += int64(len(text))
@@ -60,8 +59,8 @@ func (c *Capture) spool(text []byte) {
 	}
 }
 
-// Finish returns the kept text, with a line in place of what is missing in its
-// middle. The Capture must not be used after that.
+// Finish returns the kept text, with a line in place of dropped text. The Capture
+// must not be used after that.
 func (c *Capture) Finish() Captured {
 	_, end, lost := c.end.parts()
 	if lost > 0 {

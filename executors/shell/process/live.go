@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	liveInterval = 25 * time.Millisecond // between two events of one command
+	liveInterval = 25 * time.Millisecond // between two events of one program
 	livePiece    = 32 << 10              // bytes of one event
-	liveBytes    = 1 << 20               // of one command: a client keeps what it is sent
+	liveBytes    = 1 << 20               // of one program: clients keep all they receive
 )
 
-// live hands output on while the command runs: at once, then whatever gathered,
-// once every liveInterval. It never makes the command wait, and it ends after
-// budget bytes with a line that says so.
+// live passes output on while the program runs: at once, then once every
+// liveInterval. It never makes the program wait. After budget bytes it writes a
+// line that says so, and stops.
 type live struct {
-	emit func([]byte)  // called from one goroutine; keeps the bytes
-	more chan struct{} // one token: there is something pending
+	emit func([]byte)  // called from one goroutine; may keep the bytes
+	more chan struct{} // holds one token while text is pending
 	stop chan struct{}
 	done chan struct{}
 
@@ -35,7 +35,7 @@ func startLive(budget int, emit func([]byte)) *live {
 	return l
 }
 
-// write adds text, which the caller may use again.
+// write adds text. It does not keep the bytes.
 func (l *live) write(text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func (l *live) write(text []byte) {
 	}
 }
 
-// close hands the rest on and waits until it was taken.
+// close passes the rest on and waits until emit has returned.
 func (l *live) close() {
 	close(l.stop)
 	<-l.done

@@ -33,7 +33,7 @@ import (
 // drainTime is how long output is still read that a daemon holds open.
 const drainTime = 100 * time.Millisecond
 
-// Program is what Start runs.
+// Program describes a program to start.
 type Program struct {
 	Path string   // looked up in this process's PATH unless it has a separator
 	Args []string // without the program's name
@@ -46,22 +46,20 @@ type Program struct {
 	// pipes, and writes to both in the same instant can change places; without
 	// it the order is exact.
 	Split bool
-	// Sink, if not nil, gets all of both streams as it comes, in whole runes, in
-	// place of what Output would give. It has to take it at once, and must not
-	// keep the bytes. It is not called concurrently, nor after the process is
-	// done.
+	// Sink, if not nil, receives both streams whole as they come, in whole runes;
+	// Output then returns no text. It must not block and must not keep the bytes.
+	// It is not called concurrently, nor after the process is done.
 	Sink func([]byte)
 	// Confine, if not nil, is called before the program starts, on the thread that
-	// starts it and on nothing else: what that thread gives up, the program never
-	// has. An error means that the program does not start.
+	// starts it and nothing else. The program never has a right that this thread
+	// gave up. On an error the program does not start.
 	Confine func() error
-	// Temp, if not empty, is a directory that is removed when all of the program's
-	// session has ended, or when it did not start.
+	// Temp, if not empty, is a directory that is removed when the program's whole
+	// session has ended, or when the program did not start.
 	Temp string
-	// Reaper ends what is left of the session should this process die; nil means
-	// that nothing does.
+	// Reaper ends the rest of the session if this process dies; may be nil.
 	Reaper *Reaper
-	// Live, if not nil, hears the first MiB of both streams as it comes, in whole
+	// Live, if not nil, receives the first MiB of both streams as it comes, in whole
 	// runes. It is called from one goroutine, may keep the bytes, and is not
 	// called after the process is done.
 	Live func([]byte)
@@ -72,11 +70,11 @@ type Program struct {
 type Process struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // the program itself ended
-	kill   chan struct{} // closed: it shall end
+	kill   chan struct{} // closed when the program is to end
 	once   sync.Once     // of kill
 	done   chan struct{} // its session ended and its output is complete
-	live   *live         // nil if nobody listens
-	temp   string        // as of Program
+	live   *live         // nil without Program.Live
+	temp   string        // Program.Temp
 	reaper *Reaper
 	exit   executors.Exit // set before done is closed
 
@@ -84,8 +82,8 @@ type Process struct {
 
 	mu     sync.Mutex
 	merged buffer
-	sink   func([]byte) // takes the place of merged if not nil
-	split  []*buffer    // stdout and stderr, or none
+	sink   func([]byte) // replaces merged if not nil
+	split  []*buffer    // stdout and stderr; empty without Program.Split
 }
 
 // Start starts a program in a session of its own, with empty stdin.
@@ -141,9 +139,9 @@ func Start(prog Program) (*Process, error) {
 }
 
 // hold starts the program and waits for it on one thread. Linux kills a child
-// with Pdeathsig when the thread that started it ends, so that thread must be
-// nobody else's until the child is gone. A thread that gave up rights ends with
-// this goroutine, which is why it is not unlocked.
+// with Pdeathsig when the thread that started it ends, so this goroutine keeps
+// the thread until the child is gone. A thread that gave up rights is never
+// unlocked, so it ends with this goroutine.
 func (p *Process) hold(confine func() error, started chan<- error) {
 	runtime.LockOSThread()
 	shielded, err := shield()
@@ -160,12 +158,12 @@ func (p *Process) hold(confine func() error, started chan<- error) {
 	err = p.cmd.Start()
 	started <- err
 	if err == nil {
-		p.cmd.Wait() // how it ended is in ProcessState
+		p.cmd.Wait() // ProcessState holds how it ended
 		close(p.exited)
 	}
 }
 
-// supervise sees the process to its end.
+// supervise ends the session after the program, and completes the output.
 func (p *Process) supervise(readAll func(context.Context)) {
 	var output sync.WaitGroup
 	reading, giveUp := context.WithCancel(context.Background())
@@ -182,8 +180,8 @@ func (p *Process) supervise(readAll func(context.Context)) {
 		p.exit = exitOf(p.cmd.ProcessState)
 	case <-time.After(grace): // stuck in the kernel: not even SIGKILL ends it now
 	}
-	// All that could write is gone, so the pipes end by themselves unless a
-	// daemon holds them.
+	// Every process that could write is gone, so the pipes end by themselves unless
+	// a daemon holds them.
 	timer := time.AfterFunc(drainTime, giveUp)
 	output.Wait()
 	timer.Stop()
@@ -198,14 +196,14 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	close(p.done)
 }
 
-// clean removes what only the program needed.
+// clean removes the temporary directory of the program.
 func (p *Process) clean() {
 	if p.temp != "" {
 		_ = os.RemoveAll(p.temp)
 	}
 }
 
-// read takes a chunk of stream i: 0 is stdout or both, 1 is stderr.
+// read receives a chunk of stream i: 0 is stdout or both, 1 is stderr.
 func (p *Process) read(i int, chunk []byte) { p.write(i, p.runes[i].next(chunk)) }
 
 func (p *Process) write(i int, text []byte) {
@@ -224,8 +222,8 @@ func (p *Process) write(i int, text []byte) {
 	}
 }
 
-// Wait waits until the program and its session have ended and all output is
-// there. When ctx ends first it returns the cause of ctx, and the program runs
+// Wait waits until the program and its session have ended and the output is
+// complete. When ctx ends first it returns the cause of ctx, and the program runs
 // on.
 func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
 	select {
@@ -241,22 +239,22 @@ func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
 	}
 }
 
-// Done is closed when the program and its session have ended and all output is
-// there.
+// Done is closed when the program and its session have ended and the output is
+// complete.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Kill ends the program and its session, without waiting for it. Output and
-// Wait go on to work.
+// Kill ends the program and its session, without waiting for the end. Output and
+// Wait still work.
 func (p *Process) Kill() { p.once.Do(func() { close(p.kill) }) }
 
-// Release ends the program if it still runs, and waits for that.
+// Release ends the program if it still runs, and waits for its end.
 func (p *Process) Release() {
 	p.Kill()
 	<-p.done
 }
 
-// Output gives the end of what both streams wrote so far, whether more was
-// written than is kept, and how the program ended; nil while it runs.
+// Output returns the kept text of both streams so far, whether some text was
+// dropped, and how the program ended. exit is nil while it runs.
 func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
 	select {
 	case <-p.done:
@@ -270,8 +268,8 @@ func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
 	return head + tail, dropped > 0, exit
 }
 
-// Streams gives what each stream of a process started with Split wrote so far,
-// around a line that says what is missing where that was more than is kept.
+// Streams returns the kept text of each stream so far, with a line in place of
+// dropped text, and whether some was dropped. Program.Split must have been set.
 func (p *Process) Streams() (stdout, stderr string, truncated bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

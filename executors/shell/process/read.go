@@ -27,13 +27,13 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// readFunc reads files to their ends, and hands each chunk to sink with the index
-// of its file. The chunk is sink's until it returns. When ctx ends it waits for no
-// more, but reads what is there already: on a busy machine the reader may come to
-// it only then.
+// readFunc reads files to their ends, and passes each chunk to sink with the index
+// of its file. Sink must not keep the chunk. When ctx ends, readFunc reads the
+// bytes that were written already and returns: on a busy machine the reader may
+// be late.
 type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
 
-// readEach reads each file by itself.
+// readEach reads each file in a goroutine of its own.
 func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
 	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
 	var wg sync.WaitGroup
@@ -58,6 +58,6 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 }
 
 const (
-	chunkSize = 64 << 10 // what a pipe holds on Linux
-	maxRest   = 16       // chunks that are read after ctx ended: a pipe may be made to hold 1 MiB
+	chunkSize = 64 << 10 // the capacity of a pipe on Linux
+	maxRest   = 16       // chunks read after ctx ended: the capacity of a pipe may be set to 1 MiB
 )

@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// watch prepares the reading of files. Of several that have something, the
-// returned function reads first which had it first: two goroutines would take
-// them in the order that pleases the scheduler, and put an error message before
-// the line that led to it.
+// watch prepares to read files. The returned function reads files in the order in
+// which they became readable. Two goroutines would read in the scheduler's order,
+// and could put an error message before the line that led to it.
 func watch(files []*os.File) readFunc {
 	if len(files) > 1 {
 		if q, err := newQueue(files); err == nil {
@@ -21,7 +20,7 @@ func watch(files []*os.File) readFunc {
 }
 
 // queue is an epoll. Its list of ready files is in the order in which they became
-// ready, provided that a file leaves the list when it is told: hence one-shot.
+// ready, provided that a file leaves the list when it is reported: hence one-shot.
 type queue struct {
 	epoll *os.File // the runtime waits for it as for any other file
 	fd    int
@@ -51,7 +50,7 @@ func newQueue(files []*os.File) (*queue, error) {
 	return q, nil
 }
 
-// arm puts the file with index i into the list as soon as it has something.
+// arm puts the file with index i into the list as soon as it is readable.
 func (q *queue) arm(op int, fd uintptr, i int) error {
 	return syscall.EpollCtl(q.fd, op, int(fd),
 		&syscall.EpollEvent{Events: syscall.EPOLLIN | syscall.EPOLLONESHOT, Fd: int32(i)})
@@ -73,7 +72,7 @@ func (q *queue) read(ctx context.Context, sink func(i int, chunk []byte)) {
 			n, _ = syscall.EpollWait(int(fd), events[:], 0)
 			return n > 0
 		})
-		if err != nil { // ctx ended: what is there now is the rest
+		if err != nil { // ctx ended: only the bytes written so far are read
 			left--
 			if n, _ = syscall.EpollWait(q.fd, events[:], 0); n <= 0 {
 				return

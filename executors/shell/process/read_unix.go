@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// longAgo is a deadline that is over.
+// longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)
 
-// stopWaiting has reads of files, pipes all, end as soon as they would wait.
+// stopWaiting makes reads of the pipes end as soon as they would wait.
 func stopWaiting(files []*os.File) {
 	for _, f := range files {
 		f.SetReadDeadline(longAgo)
 	}
 }
 
-// readRest reads what is in a pipe, without waiting.
+// readRest reads the buffered bytes of a pipe, without waiting.
 func readRest(f *os.File, buf []byte, sink func(chunk []byte)) {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Reaper ends what programs of [Start] left, should this process die without
-// doing so itself, as by kill -9. The kernel ends a program with its parent, but
-// not what the program started.
+// Reaper ends the sessions of programs that [Start] started if this process dies
+// without doing so, as by kill -9. The kernel ends a program with its parent, but
+// not the children of the program.
 //
-// It is a second process, which is started with the first program. It learns
-// over a pipe which sessions run, and at the end of the pipe, which only the
-// death of this process or Close brings about, it kills those that are left.
+// It is a second process, which starts with the first program. It reads from a pipe
+// which sessions run. The pipe ends only when this process dies or calls Close; the
+// reaper then kills the remaining sessions.
 //
 // A nil Reaper does nothing. The methods may be called concurrently.
 type Reaper struct {
@@ -33,7 +33,7 @@ type Reaper struct {
 	closed  bool
 }
 
-// closing is how long Close waits for the process: it has nothing to do then.
+// closing is how long Close waits for the process, which has nothing left to do.
 const closing = 100 * time.Millisecond
 
 // Close ends the process. Nothing may be started any more.
@@ -55,7 +55,8 @@ func (r *Reaper) Close() {
 	}
 }
 
-// add notes that a session runs. The directory temp, if not empty, is its own.
+// add registers a running session. If temp is not empty, that directory is removed
+// with the session.
 func (r *Reaper) add(session int, temp string) {
 	if r == nil {
 		return
@@ -72,19 +73,19 @@ func (r *Reaper) add(session int, temp string) {
 	if r.pipe != nil && r.say(session, temp) == nil {
 		return
 	}
-	if r.pipe != nil { // somebody killed it
+	if r.pipe != nil { // the reaper was killed
 		_ = r.pipe.Close()
 		r.pipe = nil
 	}
 	if r.start() != nil {
-		return // what is left of a session then lives on; the command shall not suffer from it
+		return // the session may then outlive this process; the command must not fail for it
 	}
 	for session, temp := range r.running {
 		_ = r.say(session, temp)
 	}
 }
 
-// remove notes that a session has ended.
+// remove unregisters a session that has ended.
 func (r *Reaper) remove(session int) {
 	if r == nil {
 		return
@@ -93,7 +94,7 @@ func (r *Reaper) remove(session int) {
 	defer r.mu.Unlock()
 	delete(r.running, session)
 	if r.pipe != nil {
-		_, _ = fmt.Fprintf(r.pipe, "-%d\n", session) // add sees that it is gone
+		_, _ = fmt.Fprintf(r.pipe, "-%d\n", session) // a write error shows at the next add
 	}
 }
 
@@ -117,14 +118,14 @@ func (r *Reaper) start() error {
 	}
 	r.pipe, r.ended = out, make(chan struct{})
 	go func(ended chan struct{}) {
-		_ = cmd.Wait() // else it would stay as a zombie
+		_ = cmd.Wait() // or it would stay as a zombie
 		close(ended)
 	}(r.ended)
 	return nil
 }
 
-// Reap is what the process of a [Reaper] does with its stdin. It returns when
-// nothing is left of the sessions that it was told of.
+// Reap is the main function of a [Reaper]'s process; in is its stdin. It returns
+// when in has ended and no session in it runs any more.
 func Reap(in io.Reader) {
 	running := map[int]string{}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
@@ -134,7 +135,7 @@ func Reap(in io.Reader) {
 		}
 		number, quoted, _ := strings.Cut(line[1:], " ")
 		session, err := strconv.Atoi(number)
-		if err != nil || session <= 1 { // 1 and below are not ours to kill, whoever wrote that
+		if err != nil || session <= 1 { // kill would read these as init, its own group or all processes
 			continue
 		}
 		delete(running, session)

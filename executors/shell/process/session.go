@@ -8,9 +8,9 @@ import (
 // grace is the time from SIGTERM to SIGKILL, and how long SIGKILL is repeated.
 const grace = 300 * time.Millisecond
 
-// endSession stops what is left of the session that pid leads: first by asking.
-// The program may be gone already; its pid stays taken as long as its session has
-// members, and is not given out again at once when it has none.
+// endSession ends the processes of the session that pid leads: first with SIGTERM,
+// then with SIGKILL. The program may be gone already. Its pid stays reserved as long
+// as its session has members, and is not reused at once after that.
 func endSession(pid int) {
 	if !signalSession(pid, 0) {
 		return
@@ -19,7 +19,7 @@ func endSession(pid int) {
 	if gone(func() bool { return !signalSession(pid, 0) }) {
 		return
 	}
-	// Again and again, since a process may have forked while it was looked for.
+	// Repeat, since a process may have forked while the session was listed.
 	gone(func() bool { return !signalSession(pid, syscall.SIGKILL) })
 }
 

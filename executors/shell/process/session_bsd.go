@@ -15,12 +15,12 @@ func apart() *syscall.SysProcAttr { return ownSession() }
 // shield does nothing: no process of these systems opens the files of another.
 func shield() (had bool, err error) { return false, nil }
 
-// signalSession sends sig to the process group that the program leads, 0 to
-// none, and reports whether any process was alive. Other groups of the session
+// signalSession sends sig, unless it is 0, to the process group that the program
+// leads, and reports whether any process was alive. Other groups of the session
 // cannot be listed without cgo.
 func signalSession(pid int, sig syscall.Signal) bool { return syscall.Kill(-pid, sig) == nil }
 
-// watch prepares the reading of files.
+// watch prepares to read files.
 func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 }

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix" // capabilities are not in package syscall
 )
 
-// ownSession also makes the kernel kill the program when this process dies,
-// however it does. Only the program itself: its children are in its hands.
+// ownSession also makes the kernel kill the program when this process dies, for
+// whatever reason. It does not kill the children of the program.
 func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// apart gives a helper a session of its own, out of the reach of signals for the
-// group of this process.
+// apart puts a helper into a session of its own, which signals for the group of
+// this process do not reach.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// shield takes from this thread, and from what it starts, the right of root to
-// open the files and to change the memory of processes that do not let others in.
-// This process is one, and its stdout is the stream to the client. It reports
-// whether there was such a right. What a program started itself it can still
-// trace. Reading memory is left to root, since that right is part of
-// CAP_SYS_ADMIN, without which too much fails.
+// shield drops CAP_SYS_PTRACE from this thread and the programs that it starts, and
+// reports whether the thread had it. Root with this capability can open the files
+// and change the memory of undumpable processes. This process is one, and its
+// stdout is the stream to the client. A program can still trace its own children.
+// Root can still read memory: that right is part of CAP_SYS_ADMIN, without which
+// too much fails.
 func shield() (had bool, err error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
@@ -37,7 +37,7 @@ func shield() (had bool, err error) {
 	if caps[0].Permitted&bit == 0 && (err != nil || bounded == 0 || unix.Geteuid() != 0) {
 		return false, nil
 	}
-	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // else a program of root has it again
+	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // otherwise a program of root has it again
 	caps[0].Effective &^= bit
 	caps[0].Permitted &^= bit
 	caps[0].Inheritable &^= bit
@@ -47,7 +47,7 @@ func shield() (had bool, err error) {
 	return true, nil
 }
 
-// signalSession sends sig to every process of the session, 0 to none, and
+// signalSession sends sig, unless it is 0, to every process of the session, and
 // reports whether any was alive.
 func signalSession(sid int, sig syscall.Signal) bool {
 	syscall.Kill(-sid, sig) // the largest group at once: no fork gets away
@@ -74,8 +74,8 @@ func inSession(pid, sid int) bool {
 	return errno == 0 && int(got) == sid
 }
 
-// zombie reports whether the process is dead already and only waits for its
-// parent, which in a container may never come.
+// zombie reports whether the process is dead and only waits for its parent to reap
+// it. In a container that may never happen.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

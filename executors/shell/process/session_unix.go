@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// exitOf tells how a process ended.
+// exitOf returns how a process ended.
 func exitOf(s *os.ProcessState) executors.Exit {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return executors.Exit{Signal: signalName(ws.Signal())}

@@ -16,12 +16,12 @@ func ownSession() *syscall.SysProcAttr {
 
 func apart() *syscall.SysProcAttr { return ownSession() }
 
-// shield does nothing: who may open a process is decided by its owner here.
+// shield does nothing: on Windows the owner of a process decides who may open it.
 func shield() (had bool, err error) { return false, nil }
 
-// signalSession ends the program with all its children whatever the signal is,
-// since Windows has no way to ask. Children that the program left behind are not
-// found.
+// signalSession ends the program with all its children, unless sig is 0, and
+// reports whether it was alive. Windows has no way to ask it to end. Children that
+// outlived the program are not found.
 func signalSession(pid int, sig syscall.Signal) bool {
 	h, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
@@ -32,7 +32,7 @@ func signalSession(pid int, sig syscall.Signal) bool {
 		return false
 	}
 	if sig != 0 {
-		exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(pid)).Run() // seen by the next look
+		exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(pid)).Run() // the next call reports the result
 	}
 	return true
 }
@@ -42,7 +42,7 @@ func exitOf(s *os.ProcessState) executors.Exit {
 	return executors.Exit{Code: &code}
 }
 
-// watch prepares the reading of files.
+// watch prepares to read files.
 func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// runes makes valid UTF-8 of one stream, however it is cut into chunks: a rune
-// that is not complete waits for the next chunk, what is not UTF-8 becomes
-// U+FFFD. So everything behind it may take each chunk for text.
+// runes converts one stream to valid UTF-8, however it is cut into chunks. An
+// incomplete rune waits for the next chunk, and invalid bytes become U+FFFD. Later
+// steps can therefore treat each chunk as text.
 type runes struct {
 	rest []byte // the beginning of a rune, at most 3 bytes
 }
 
-// next gives the text of one more chunk. It may share memory with chunk.
+// next returns the text of the next chunk. It may share memory with chunk.
 func (r *runes) next(chunk []byte) []byte {
 	if len(r.rest) > 0 {
 		chunk = append(r.rest, chunk...)
@@ -28,7 +28,7 @@ func (r *runes) next(chunk []byte) []byte {
 	return bytes.ToValidUTF8(chunk, []byte("\uFFFD"))
 }
 
-// end gives what was still waiting when the stream ended.
+// end returns the text for an incomplete rune at the end of the stream.
 func (r *runes) end() []byte {
 	if len(r.rest) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (r *runes) end() []byte {
 	return []byte("\uFFFD")
 }
 
-// partial is the length of an incomplete rune at the end of b.
+// partial returns the length of an incomplete rune at the end of b.
 func partial(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {
@@ -51,7 +51,7 @@ func partial(b []byte) int {
 }
 
 // buffer keeps the first head and the last tail bytes of the text written to
-// it, both cut between runes. It grows with what it holds.
+// it, both cut between runes. Its memory grows with the kept text.
 type buffer struct {
 	head, tail int // limits in bytes
 	first      []byte
@@ -82,7 +82,7 @@ func (b *buffer) write(text []byte) {
 	}
 }
 
-// parts gives what was kept, and how many bytes are missing between.
+// parts returns the kept text, and the number of bytes dropped from its middle.
 func (b *buffer) parts() (head, tail string, dropped int64) {
 	if b.dropped == 0 {
 		return string(b.first), string(b.last), 0
@@ -99,7 +99,7 @@ func (b *buffer) parts() (head, tail string, dropped int64) {
 	return string(b.first), tail[skip:], b.dropped + int64(skip)
 }
 
-// text gives what was kept around a line that says what is missing.
+// text returns the kept text, with a line in place of dropped bytes.
 func (b *buffer) text() (s string, cut bool) {
 	head, tail, dropped := b.parts()
 	if dropped == 0 {
@@ -108,7 +108,7 @@ func (b *buffer) text() (s string, cut bool) {
 	return executors.JoinLines(head, executors.CutMark(dropped, "bytes", false)+"\n") + tail, true
 }
 
-// runeCut is the largest length up to n at which text can be cut between runes.
+// runeCut returns the largest length up to n at which text can be cut between runes.
 func runeCut(text []byte, n int) int {
 	if n >= len(text) {
 		return len(text)

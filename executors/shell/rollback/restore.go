@@ -19,22 +19,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// restorer brings back what a snapshot has.
+// restorer puts the files of a snapshot back.
 //
-// Each file is written beside its place and renamed into it, so that at no time
-// it is there in part. What is the same as before is not touched.
+// It writes each file under a temporary name in the same directory and renames it,
+// so that no file is ever there in part. It leaves unchanged files alone.
 type restorer struct {
 	*Snapshot
 	now    map[string]entry
 	count  executors.Rollback
-	failed []string               // what could not be brought back, with reasons
+	failed []string               // files that could not be restored, with reasons
 	modes  map[string]fs.FileMode // of directories that were made writable
 }
 
-// Restore brings back all it can. The error names what it could not.
+// Restore puts back as many files as it can, and removes new ones. The error names
+// the files that it could not restore.
 func (s *Snapshot) Restore() (executors.Rollback, error) {
 	r := restorer{Snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
-	before := slices.Sorted(maps.Keys(s.before)) // directories before what is in them
+	before := slices.Sorted(maps.Keys(s.before)) // directories before their entries
 	r.unlock(before)
 	err := s.scope.survey(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
 		e := entry{mode: info.Mode(), size: info.Size()}
@@ -73,7 +74,7 @@ func (r *restorer) fail(abs string, err error) {
 	r.failed = append(r.failed, fmt.Sprintf("%s (%v)", r.scope.roots.Rel(abs), workspace.Cause(err)))
 }
 
-// unlock gives directories their modes back, so that they can be looked into.
+// unlock restores the modes of directories, so that they can be read.
 func (r *restorer) unlock(before []string) {
 	for _, abs := range before {
 		e := r.before[abs]
@@ -90,8 +91,8 @@ func (r *restorer) unlock(before []string) {
 	}
 }
 
-// removeNew removes what was not there before, what is deepest first: files and
-// links, and directories that are empty then.
+// removeNew removes new files and links, the deepest first, and new directories that
+// are empty after that.
 func (r *restorer) removeNew() {
 	emptied := map[string]bool{}
 	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.now))) {
@@ -110,14 +111,14 @@ func (r *restorer) removeNew() {
 			if !was && !e.mode.IsDir() {
 				r.count.Deleted++
 			}
-		case e.mode.IsDir() && !was: // something is in it that the scope does not have
+		case e.mode.IsDir() && !was: // it contains files outside of the scope
 		default:
 			r.fail(abs, err)
 		}
 	}
 }
 
-// bringBack makes one file, link or directory what it was.
+// bringBack restores one file, link or directory.
 func (r *restorer) bringBack(abs string, e entry) error {
 	now, is := r.now[abs]
 	is = is && now.sameKind(e)
@@ -129,7 +130,7 @@ func (r *restorer) bringBack(abs string, e entry) error {
 		if err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
 			return err
 		}
-		r.modes[abs] = e.mode // when all is in it
+		r.modes[abs] = e.mode // set when its entries are restored
 		return nil
 	case e.mode&fs.ModeSymlink != 0:
 		if is && now.target == e.target {
@@ -158,7 +159,7 @@ func (r *restorer) bringBack(abs string, e entry) error {
 	return fmt.Errorf("it was %s, which cannot be copied", workspace.Describe(e.mode))
 }
 
-// restored counts what was brought back, and passes on why something was not.
+// restored counts a restored entry if err is nil, and returns err.
 func (r *restorer) restored(err error) error {
 	if err == nil {
 		r.count.Restored++
@@ -166,7 +167,7 @@ func (r *restorer) restored(err error) error {
 	return err
 }
 
-// same reports whether the file still holds what it held.
+// same reports whether the content of the file is that of the snapshot.
 func (r *restorer) same(abs string, e entry) bool {
 	f, _, err := r.scope.roots.Open(abs)
 	if err != nil {
@@ -186,7 +187,7 @@ func (r *restorer) same(abs string, e entry) bool {
 	}
 }
 
-// write writes the content of a file under a name that is new.
+// write writes the content of a file under a new name.
 func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	f, err := dir.Create(name, 0o600)
 	if err != nil {
@@ -199,8 +200,8 @@ func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	return errors.Join(err, f.Chmod(e.mode), f.Close())
 }
 
-// replace makes something under a temporary name, which nobody can foresee and
-// take first, and renames it to name.
+// replace calls make with a temporary name, which no program can predict and
+// occupy, and renames the result to name.
 func replace(dir *workspace.Dir, name string, make func(temp string) error) error {
 	temp := ".zeph-restore-" + rand.Text()
 	err := make(temp)
@@ -213,10 +214,10 @@ func replace(dir *workspace.Dir, name string, make func(temp string) error) erro
 	return err
 }
 
-// chmod sets the mode of a file or directory, also of one that must not be opened.
+// chmod sets the mode of a file or directory, even of one that cannot be opened.
 func (r *restorer) chmod(abs string, mode fs.FileMode) error {
 	top, rel := r.scope.root(abs)
-	root, err := os.OpenRoot(top) // keeps it inside
+	root, err := os.OpenRoot(top) // does not follow links to the outside
 	if err != nil {
 		return err
 	}
@@ -224,8 +225,8 @@ func (r *restorer) chmod(abs string, mode fs.FileMode) error {
 	return root.Chmod(rel, mode)
 }
 
-// touch sets when a file was last changed, which build tools go by; it is not
-// worth a failure.
+// touch restores the modification time of a file, which build tools compare. It
+// ignores errors.
 func (r *restorer) touch(abs string, changed time.Time) {
 	top, rel := r.scope.root(abs)
 	if root, err := os.OpenRoot(top); err == nil {
@@ -234,8 +235,8 @@ func (r *restorer) touch(abs string, changed time.Time) {
 	}
 }
 
-// in does something in the directory that abs is in. One that may not be written
-// is made writable until all is done.
+// in calls do with the directory of abs. It makes a directory that is not writable
+// writable until the end of the restoration.
 func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
 		dir, name, err := r.scope.roots.Parent(abs)

@@ -32,16 +32,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// maxEntries is how many files and directories a snapshot may have.
+// maxEntries is the maximum number of files and directories in a snapshot.
 const maxEntries = 200_000
 
 // chunkSize is how much of a file is copied or compared at once, in bytes.
 const chunkSize = 64 << 10
 
-// Snapshot is what was in some places of the roots before a command. The
-// contents are in one Spool, not in files of their own: a process that is killed
-// leaves nothing behind, and no other command can reach them. Hard links would
-// cost nothing, but a program that writes in place would write into them.
+// Snapshot is the state of a [Scope] before a command. One Spool holds the contents
+// of all files: it disappears with the process, and no other command can reach it.
+// Hard links would cost nothing, but a program that writes in place would write into
+// them.
 type Snapshot struct {
 	scope  Scope
 	before map[string]entry // by absolute path
@@ -52,21 +52,22 @@ type Snapshot struct {
 type entry struct {
 	mode    fs.FileMode
 	changed time.Time
-	at      int64  // of the content in the Spool
+	at      int64  // offset of the content in the Spool
 	size    int64  // of the content
 	target  string // of a link
 }
 
 func (e entry) sameKind(o entry) bool { return e.mode.Type() == o.mode.Type() }
 
-// Scope is where a snapshot looks.
+// Scope is the part of the workspace that a snapshot covers.
 type Scope struct {
 	roots *workspace.Roots
 	tops  []string // absolute, without links; files, directories, or nothing yet
-	globs []string // what of it, relative to the root that it is in
+	globs []string // of the covered files, relative to the innermost root
 }
 
-// NewScope is the scope of a command that may write paths, or all files.
+// NewScope returns the scope of a command that may write paths, or all files. globs
+// limit the covered files.
 func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) Scope {
 	roots = roots.Writing()
 	s := Scope{roots: roots, globs: globs}
@@ -77,12 +78,12 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 		if full, err := roots.Resolve(p); err == nil {
 			s.add(full)
 		}
-		// Of a link, what it leads to may be written, and the link itself.
+		// A command may write the target of a link, and the link itself.
 		if link, err := roots.ResolveEntry(filepath.Clean(p)); err == nil {
 			s.add(link)
 		}
 	}
-	slices.Sort(s.tops) // what is inside of another comes after it
+	slices.Sort(s.tops) // a path comes after the directories that contain it
 	found := s.tops
 	s.tops = nil
 	for _, top := range found {
@@ -93,8 +94,8 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 	return s
 }
 
-// add adds a place: of one that is not there yet, the first directory on the way
-// that would have to be made.
+// add adds a path. If the path does not exist, it adds the first missing directory
+// on the way to it.
 func (s *Scope) add(abs string) {
 	if s.roots.InGit(abs) {
 		return
@@ -113,14 +114,14 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// covers reports whether the scope has the file.
+// covers reports whether a glob of the scope matches the file.
 func (s *Scope) covers(abs string) bool {
 	_, rel := s.root(abs)
 	rel = filepath.ToSlash(rel)
 	return slices.ContainsFunc(s.globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, rel) })
 }
 
-// root gives the innermost root that abs is in, and the path from there.
+// root returns the innermost root that contains abs, and the path from there.
 func (s *Scope) root(abs string) (root, rel string) {
 	rel = abs
 	for _, dir := range s.roots.Dirs() {
@@ -131,9 +132,9 @@ func (s *Scope) root(abs string) (root, rel string) {
 	return root, rel
 }
 
-// survey visits what is in the scope: directories before what is in them, files
-// and links only where a glob covers them. What is git's own is left out, since
-// half of it put back is a broken repository.
+// survey visits the entries of the scope: directories before their entries, files
+// and links only where a glob covers them. It leaves out .git, since a partly
+// restored repository is broken.
 func (s *Scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
 	for _, top := range s.tops {
 		dir, name, err := s.roots.Parent(top)
@@ -190,13 +191,13 @@ func (s *Scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, 
 	return nil
 }
 
-// missing reports whether there is nothing, or nothing any more.
+// missing reports whether err means that a file does not exist.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Take makes a snapshot of at most limit bytes of content; 0 means any number.
-// The error says why there is none.
+// The error states why no snapshot was made.
 func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 	snap := &Snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
 	buf := make([]byte, chunkSize)
@@ -222,7 +223,7 @@ func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 		}
 		return err
 	})
-	if err == nil && limit > 0 && snap.data.Size() > limit { // some grew meanwhile
+	if err == nil && limit > 0 && snap.data.Size() > limit { // files grew meanwhile
 		err = tooLarge(limit)
 	}
 	if err != nil {
@@ -242,10 +243,10 @@ func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, 
 		return 0, err
 	}
 	defer f.Close()
-	return io.CopyBuffer(to, struct{ io.Reader }{f}, buf) // the file's own way takes a new buffer each time
+	return io.CopyBuffer(to, struct{ io.Reader }{f}, buf) // without WriteTo, which allocates a buffer each time
 }
 
-// content reads what a file held.
+// content returns a reader of the saved content of a file.
 func (s *Snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.at, e.size) }
 
 func (s *Snapshot) Close() {
