@@ -25,17 +25,17 @@ var outputDescription string
 var stopDescription string
 
 const (
-	firstLook = 500 * time.Millisecond // how long a start waits for an early end
-	longest   = 30 * time.Second       // that one bash_output waits
-	stopTime  = 1500 * time.Millisecond
-	lastLook  = 200 * time.Millisecond // at what is not wanted any more, to give it back
+	firstLook   = 500 * time.Millisecond // how long a start waits for an early end
+	longestWait = 30 * time.Second       // of one bash_output
+	stopTime    = 1500 * time.Millisecond
+	lastLook    = 200 * time.Millisecond // at a discarded job, to release its output
 )
 
 // background are the commands of one session that run in the background.
 type background struct {
 	mu     sync.Mutex
-	jobs   []*job            // whose end nobody has seen, in the order of their start
-	ended  map[string]string // how those ended whose end was seen, by id
+	jobs   []*job            // without those whose end was reported, in the order of their start
+	ended  map[string]string // id to how the job ended, once its end was reported
 	last   int               // number in the id
 	closed bool
 
@@ -49,7 +49,7 @@ type job struct {
 	began time.Time
 	run   Job // nil while it is being started
 
-	looking chan struct{} // has room for who looks
+	looking chan struct{} // holds a token while a look is going on
 }
 
 // running reports whether the command has not ended yet.
@@ -74,10 +74,10 @@ func (j *job) String() string {
 	return fmt.Sprintf("%s: %s (%s)", j.id, brief(j.line), state)
 }
 
-// seconds tells a duration in whole seconds.
+// seconds formats a duration in whole seconds.
 func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }
 
-// brief is a script on a line that fits into a list.
+// brief shortens a script to one line of a list.
 func brief(script string) string {
 	line := oneLine(script)
 	if at := executors.RuneOffset(line, 80); at < len(line) {
@@ -99,8 +99,8 @@ func (e *Executor) Running() int {
 	return n
 }
 
-// Background lists the commands in the background, a line for people each:
-// those that run, and those whose end nobody has looked at.
+// Background lists the commands in the background, one line for people each:
+// those that run, and those whose end was not reported yet.
 func (e *Executor) Background() []string {
 	e.background.mu.Lock()
 	defer e.background.mu.Unlock()
@@ -111,15 +111,15 @@ func (e *Executor) Background() []string {
 	return lines
 }
 
-// Close ends all commands in the background and lets no new one begin. It takes
-// less than two seconds if the turns of the session were cancelled before.
+// Close ends all commands in the background and refuses new ones. It returns within
+// two seconds if the turns of the session were cancelled before.
 func (e *Executor) Close() error {
 	b := &e.background
 	b.mu.Lock()
 	b.closed = true
 	var runs []Job
 	for _, j := range b.jobs {
-		if j.run != nil { // else whoever starts it sees that it is late
+		if j.run != nil { // otherwise start sees that the session is closed
 			runs = append(runs, j.run)
 		}
 	}
@@ -136,7 +136,7 @@ func (e *Executor) Close() error {
 	return nil
 }
 
-// discard ends a job and gives back what it holds.
+// discard ends a job and releases its output.
 func discard(ctx context.Context, run Job) {
 	run.Stop(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
@@ -148,7 +148,7 @@ func discard(ctx context.Context, run Job) {
 	}
 }
 
-// reserve makes room for one more job.
+// reserve adds a job that is about to start.
 func (b *background) reserve(line string, most int) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +169,7 @@ func (b *background) reserve(line string, most int) (*job, *executors.Failure) {
 	return j, nil
 }
 
-// started sets what runs; false means that the session was closed meanwhile.
+// started sets the runner's job, and reports whether the session is still open.
 func (b *background) started(j *job, run Job) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,7 +177,7 @@ func (b *background) started(j *job, run Job) bool {
 	return !b.closed
 }
 
-// forget takes a job off the list; how is how it ended.
+// forget removes a job from the list; how describes its end.
 func (b *background) forget(j *job, how string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,7 +202,7 @@ func (b *background) list() string {
 	return strings.Join(all, "; ")
 }
 
-// find gives the job of that id.
+// find returns the job with that id.
 func (b *background) find(id string) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,7 +223,7 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 		Hint("Use an id that bash with background gave; such commands end with the agent.")
 }
 
-// start runs a command in the background and tells what it did at first.
+// start runs a command in the background and returns its first output.
 func (e *Executor) start(ctx context.Context, call *executors.Call, in input, note string) (executors.Result, error) {
 	j, f := e.background.reserve(in.Command, e.cfg.MaxBackground)
 	if f != nil {
@@ -246,7 +246,7 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in input, no
 		case <-ctx.Done():
 		}
 	}
-	if !open || ctx.Err() != nil { // nobody would know its id
+	if !open || ctx.Err() != nil { // the model would not learn its id
 		e.background.forget(j, "stopped before it was told of")
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
@@ -273,7 +273,7 @@ func (e *Executor) output(ctx context.Context, call *executors.Call, in outputIn
 	if f != nil {
 		return f.Result(), nil
 	}
-	wait := min(max(time.Duration(in.Wait)*time.Second, 0), longest)
+	wait := min(max(time.Duration(in.Wait)*time.Second, 0), longestWait)
 	return e.look(ctx, call, j, wait, false, "")
 }
 
@@ -290,7 +290,7 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 	if f != nil {
 		return f.Result(), nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime) // half a stop helps nobody
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime) // a stop is never left half done
 	defer cancel()
 	stopping, done := context.WithTimeout(ctx, stopTime)
 	defer done()
@@ -298,12 +298,12 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 	j.run.Stop(stopping)
 	res, err := e.look(ctx, call, j, 0, false, "")
 	if ran && res.Category == "" {
-		res.Failed = false // it ended as it was told to
+		res.Failed = false // it was meant to end
 	}
 	return res, err
 }
 
-// jobCard tells of which command a call is.
+// jobCard describes a call by the command of its job.
 func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, error) {
 	j, f := e.background.find(id)
 	if f != nil {
@@ -316,9 +316,9 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 	return executors.Card{Title: verb + id + " " + executors.Quoted(oneLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
-// look makes the result of a look at a job: what it wrote since the last one and
-// its state as the last line. first is the look of the call that started it, which
-// may have a line to add.
+// look returns the output of a job since the last look, with the state of the job
+// as its last line. first is set for the call that started the job; note is a line
+// of that call.
 func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait time.Duration, first bool, note string) (executors.Result, error) {
 	select {
 	case j.looking <- struct{}{}:

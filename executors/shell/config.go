@@ -8,7 +8,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Config is what [tools.shell] says of running commands.
+// Config is the part of [tools.shell] about running commands.
 type Config struct {
 	// Timeout is how long one command may run, in seconds. Default 30; 0 means
 	// no limit.
@@ -17,31 +17,31 @@ type Config struct {
 	// Default 600, from 1 to 86,400.
 	MaxTimeout int `toml:"max_timeout"`
 	// MaxOutputBytes is how many bytes of a command's output are kept, in a
-	// temporary file where it is long; of what is longer, the middle is missing.
-	// Default 100 MiB, at least 4096.
+	// temporary file if it is long. A longer output loses its middle. Default
+	// 100 MiB, at least 4096.
 	MaxOutputBytes int `toml:"max_output_bytes"`
 	// MaxOutputChars is how many characters of output the model and the editor
 	// get. Default 50,000, at least 1000.
 	MaxOutputChars int `toml:"max_output_chars"`
-	// EnvBlocklist adds prefixes of variables that commands must not see, besides
-	// those named like secrets and those of providers. Default none.
+	// EnvBlocklist adds prefixes of variables that commands must not see. Variables
+	// named like secrets and those of providers are always hidden. Default empty.
 	EnvBlocklist []string `toml:"env_blocklist"`
 	// MaxBackground is how many commands may be in the background at once.
-	// Default 8; 0 means none.
+	// Default 8; 0 disables them.
 	MaxBackground int `toml:"max_background"`
 
-	// Transactional together with AutoRollback lets a command that fails leave the
-	// files as they were: what it may write is copied before it runs. Default
-	// false.
+	// Transactional, together with AutoRollback, restores the files that a failed
+	// command changed. The files that it may write are copied before it runs.
+	// Default false.
 	Transactional bool `toml:"transactional"`
 	// TransactionScope names, as globs relative to the session's directories, the
-	// files that are copied and brought back. Default ["**"]. What is in .git
-	// never is.
+	// files that are copied and restored. Default ["**"]. Files in .git are never
+	// restored.
 	TransactionScope []string `toml:"transaction_scope"`
-	// AutoRollback brings the copies back where the exit code is one of
+	// AutoRollback restores the copies if the exit code is one of
 	// AutoRollbackExitCodes. Without it no copies are made. Default false.
 	AutoRollback bool `toml:"auto_rollback"`
-	// AutoRollbackExitCodes are the exit codes of a failure, 124 that of a
+	// AutoRollbackExitCodes are the exit codes of a failure; 124 stands for a
 	// timeout. Default [1, 2].
 	AutoRollbackExitCodes []int `toml:"auto_rollback_exit_codes"`
 	// SnapshotRequired refuses a command that may write if no copies could be made.
@@ -60,7 +60,7 @@ const (
 	longestTimeout    = 86400 // seconds
 )
 
-// Defaults gives the built-in values.
+// Defaults returns the built-in values.
 func Defaults() Config {
 	return Config{
 		Timeout: 30, MaxTimeout: defaultMaxTimeout, MaxOutputBytes: 100 << 20, MaxOutputChars: 50_000, MaxBackground: 8,
@@ -68,7 +68,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate names what is wrong, by key.
+// Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {
@@ -105,10 +105,10 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over from a repository's file what lowers a limit, blocks more
-// variables or refuses more commands, and names the keys that it ignored. That a
-// repository could have files removed, by what it calls a failure, is not
-// tightening.
+// Tighten returns c with those values of a repository's file that lower a limit,
+// block more variables or refuse more commands, and the keys that it ignored. It
+// ignores the keys of transactions: a repository must not cause files to be
+// removed by its choice of exit codes.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	lower := func(key string, mine *int, theirs, least int) {

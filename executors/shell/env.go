@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Env is environ without the variables that a command must not see: those named
-// like secrets, those of a provider, and those whose name starts with a prefix
-// of block. Names are compared without regard to case.
+// Env returns environ without the variables that a command must not see: those
+// named like secrets, those of a provider, and those whose name starts with a
+// prefix of block. It ignores case.
 func Env(environ, block []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, ok := variable(v)
@@ -15,8 +15,8 @@ func Env(environ, block []string) []string {
 	})
 }
 
-// Blocked names the variables of environ that Env takes away. A runner that
-// cannot take variables out of an environment sets them to "".
+// Blocked returns the names of the variables that Env removes. A runner that
+// cannot remove variables from an environment sets them to "".
 func Blocked(environ, block []string) []string {
 	var names []string
 	for _, v := range environ {
@@ -27,8 +27,8 @@ func Blocked(environ, block []string) []string {
 	return names
 }
 
-// Quiet gives the variables that keep programs from asking or paging, since
-// nobody could answer.
+// Quiet returns the variables, as NAME=value, that keep programs from asking or
+// paging: a command has no terminal to answer on.
 func Quiet() []string {
 	return []string{
 		"TERM=dumb",
@@ -66,7 +66,7 @@ var providers = []string{
 	"XAI_",
 }
 
-// secret reports whether a name, in upper case, is one of a secret. It looks at
+// secret reports whether a name, in upper case, looks like that of a secret. It looks at
 // whole parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK
 // stays because AUTH counts only at the end.
 func secret(name string) bool {

@@ -9,27 +9,25 @@ import (
 )
 
 // Job is a command that runs in the background. Its methods may be called
-// concurrently; calls of Look should not be, since each gives what the ones
-// before did not.
+// concurrently, except Look: each call returns the output since the one before.
 type Job interface {
 	// Done is closed when the command has ended and its output is complete.
 	Done() <-chan struct{}
-	// Look gives what was written since the last look, and how the command ended
-	// if Done is closed. Where there is nothing to tell yet it waits, at most
-	// that long. When ctx ends first it returns the cause of ctx, and the next
-	// look gives all.
+	// Look returns the output since the last look, and how the command ended if Done
+	// is closed. Without new output it waits for some, at most wait. When ctx ends
+	// first it returns the cause of ctx, and no output is lost.
 	Look(ctx context.Context, wait time.Duration) (Output, error)
 	// Stop ends the command with all its children, so that Done is closed when it
 	// returns, or when ctx ends.
 	Stop(ctx context.Context)
 }
 
-// burst is how long a look goes on after the first output came: who writes one
-// line mostly writes another.
+// burst is how long a look goes on after the first output: most programs write more
+// than one line at a time.
 const burst = 50 * time.Millisecond
 
-// Background starts a command that runs until it ends or is stopped. Its output
-// is kept until it is looked at, as far as c.Limit goes.
+// Background starts a command that runs until it ends or is stopped. Up to c.Limit
+// bytes of its output are kept until the next look.
 func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -44,9 +42,9 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 
 type localJob struct {
 	process  *process.Process
-	readOnly bool // held to that by the kernel
+	readOnly bool // enforced by the kernel
 	limit    int
-	more     chan struct{} // one token: something came since the last look
+	more     chan struct{} // holds one token if there is new output
 
 	mu   sync.Mutex
 	kept *process.Capture // since the last look
@@ -85,7 +83,7 @@ func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error)
 		j.wake()
 		return Output{}, context.Cause(ctx)
 	}
-	_, _, exit := j.process.Output() // before the output is taken, which is then complete
+	_, _, exit := j.process.Output() // before the output is read, which is then complete
 	j.mu.Lock()
 	kept := j.kept
 	j.kept = newCapture(j.limit)
@@ -108,7 +106,7 @@ func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error)
 	return out, nil
 }
 
-// wake puts the token back, if there is something to look at.
+// wake puts the token back.
 func (j *localJob) wake() {
 	select {
 	case j.more <- struct{}{}:

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// limited remembers the read-only commands of one session that needed more than
-// reading. The model calls such a command again to have the user asked.
+// limited remembers the read-only commands of one session that needed to write or to
+// use the network. If the model calls such a command again, the user is asked.
 type limited struct {
 	mu       sync.Mutex
 	commands []string // the newest last
 }
 
-// maxLimited bounds the memory, in commands.
+// maxLimited is how many commands limited remembers.
 const maxLimited = 32
 
 // note returns the line for the model below the output of a read-only command,
@@ -39,11 +39,11 @@ func (l *limited) has(script string) bool {
 	return slices.Contains(l.commands, script)
 }
 
-// refusals are what programs print for EACCES and EPERM, in lower case.
+// refusals are texts that programs print for EACCES and EPERM, in lower case.
 var refusals = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
 
-// offline is what go prints where its plain form kept it from a download, in lower
-// case.
+// offline are texts that go prints when its plain form prevented a download, in
+// lower case.
 var offline = []string{"goproxy=off", "gotoolchain=local"}
 
 // maxRefused is how much of the end of an output is searched, in bytes.

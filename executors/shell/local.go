@@ -15,17 +15,17 @@ import (
 
 // Local runs commands as children of this process. Its zero value works.
 type Local struct {
-	Block []string // prefixes of variables that are withheld besides those of Env
+	Block []string // more prefixes of variables to hide, see Env
 	Extra []string // NAME=value, set for every command
-	// Wrap, if not nil, gets every program with its whole environment right
-	// before it starts, and gives what is started in its place; an error means
-	// that nothing is.
+	// Wrap, if not nil, receives every program with its whole environment right
+	// before it starts, and returns the program to start instead. On an error
+	// nothing is started.
 	Wrap func(process.Program) (process.Program, error)
-	// ReadOnly, if not nil, restricts the calling thread, and what it starts, to
-	// reading: it writes only below the directory temp. nil means that the system
-	// cannot; read-only commands then run without that.
+	// ReadOnly, if not nil, restricts the calling thread, and the programs that it
+	// starts, to reading; they write only below the directory temp. If it is nil,
+	// read-only commands run unrestricted.
 	ReadOnly func(temp string) error
-	Reaper   *process.Reaper // ends what is left of programs should this process die; may be nil
+	Reaper   *process.Reaper // ends the programs if this process dies; may be nil
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -78,8 +78,8 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 	return p, nil
 }
 
-// Start starts a program as Run starts its shell: prog.Env comes on top of what
-// of this process's environment a command may see.
+// Start starts a program as Run starts its shell. Its environment is prog.Env added
+// to the part of this process's environment that a command may see.
 func (l Local) Start(prog process.Program) (*process.Process, error) {
 	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
 	prog.Reaper = l.Reaper
@@ -108,7 +108,7 @@ func lookShell() (string, error) {
 		Hint("Do without bash, or ask the user to install it (on Windows: Git for Windows).")
 }
 
-// startFailure says why a shell did not start.
+// startFailure explains why a shell did not start.
 func startFailure(err error, c Command) *executors.Failure {
 	if f, ok := errors.AsType[*executors.Failure](err); ok {
 		return f
@@ -126,7 +126,7 @@ func startFailure(err error, c Command) *executors.Failure {
 	return asFailure(fmt.Errorf("start the shell: %w", err))
 }
 
-// asFailure gives err as a failure: PermanentFailure unless it is one already.
+// asFailure returns err as a failure. It classifies an error that is not one yet.
 func asFailure(err error) *executors.Failure {
 	if f, ok := errors.AsType[*executors.Failure](err); ok {
 		return f

@@ -9,25 +9,25 @@ import (
 
 const (
 	streamBytes = 1 << 20  // of stdout and of stderr for the envelope
-	textBytes   = 64 << 10 // of an output that is given as a string
+	textBytes   = 64 << 10 // the longest output that is kept as a string
 )
 
-// Output is what a command came to, or what it wrote so far. All texts are valid
+// Output is the output of a command so far, and how it ended. All texts are valid
 // UTF-8.
 type Output struct {
 	Text string // both streams, in the order of arrival
-	// Full is the same where it is too long for a string, and Text is then empty.
-	// Who gets the output closes it.
+	// Full is set instead of Text if the output is too long for a string. The
+	// caller closes it.
 	Full       *executors.Spool
-	Stdout     string // from a terminal, which has one stream, everything
+	Stdout     string // of a terminal, which has one stream, the whole output
 	Stderr     string
 	CutStreams bool   // more was written than Stdout and Stderr have
 	Truncated  bool   // more was written than Text or Full has
 	Lost       int64  // bytes that are missing in the middle of Full
-	Note       string // a line on the output itself, to be shown below it
+	Note       string // a line about the output, to be shown below it
 	Ended      bool   // of a Job: the command has ended, and this is the rest
 	ReadOnly   bool   // the kernel kept the command from writing and from the network
-	ExitCode   *int   // nil if a signal ended it, or nobody knows
+	ExitCode   *int   // nil if a signal ended the command, or if it is unknown
 	Signal     string // e.g. "SIGKILL"
 	Terminal   string // id of the terminal at the client, to be shown before the text
 	Release    func() // if not nil, frees the terminal; after the final update was sent
@@ -41,7 +41,7 @@ func newCapture(limit int) *process.Capture {
 	return process.NewCapture(limit)
 }
 
-// captured returns the output that c kept, which must not be used after that.
+// captured returns the output that c kept. c must not be used after that.
 func captured(c *process.Capture) Output {
 	kept := c.Finish()
 	out := Output{Full: kept.Full, Truncated: kept.Lost > 0, Lost: kept.Lost}
@@ -52,7 +52,7 @@ func captured(c *process.Capture) Output {
 	return out.short()
 }
 
-// short gives an output whose full text is small as a string.
+// short returns o with a small output as a string.
 func (o Output) short() Output {
 	if size := o.Full.Size(); size <= textBytes {
 		o.Text = o.Full.Window(0, size)

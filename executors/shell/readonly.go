@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// steering are prefixes of the variables by which programs run or read more than
-// a command names. A read-only command gets none of them from the user.
+// steering are prefixes of variables that make programs run or read more than a
+// command names. Read-only commands do not inherit them.
 var steering = []string{
 	"BASH_ENV", "BASH_FUNC_", "BASHOPTS", "CDPATH", "ENV", "GLOBIGNORE", "PS4", "SHELLOPTS",
 	"GIT_ALTERNATE_", "GIT_ASKPASS", "GIT_ATTR_", "GIT_COMMON_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS",
@@ -16,8 +16,8 @@ var steering = []string{
 	"GOTMPDIR", "GREP_OPTIONS", "LESSCLOSE", "LESSOPEN", "NODE_OPTIONS", "PERL5OPT", "RIPGREP_CONFIG_PATH", "RUBYOPT",
 }
 
-// gitReads are settings of git that win over those of a repository, so that it
-// starts no other program and changes nothing when it only looks.
+// gitReads are settings of git that override those of a repository, so that a
+// reading command starts no other program and changes nothing.
 var gitReads = [][2]string{
 	{"core.fsmonitor", "false"},
 	{"core.hooksPath", os.DevNull},
@@ -31,9 +31,9 @@ var gitReads = [][2]string{
 	{"submodule.recurse", "false"},
 }
 
-// readOnlyEnv are the variables, as NAME=value, that keep the programs of a
-// read-only command from writing, from fetching, and from starting what a
-// repository names. They come after those of Quiet.
+// readOnlyEnv returns the variables, as NAME=value, that keep the programs of a
+// read-only command from writing, from downloading, and from starting programs that
+// a repository names. They come after those of Quiet.
 func readOnlyEnv() []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0",

@@ -16,7 +16,7 @@ type Envelope struct {
 	Truncated bool   `json:"truncated"` // stdout, stderr or the text is not all there was
 }
 
-// WithTexts is as of [executors.Texts].
+// WithTexts implements [executors.Texts].
 func (e Envelope) WithTexts(change func(string) string) any {
 	e.Stdout, e.Stderr = change(e.Stdout), change(e.Stderr)
 	return e
@@ -25,15 +25,15 @@ func (e Envelope) WithTexts(change func(string) string) any {
 // Outcome returns the exit code, nil if it is unknown, and the kept part of stderr.
 func (e Envelope) Outcome() (exitCode *int, stderr string) { return e.ExitCode, e.Stderr }
 
-// ending is what the text says of how a command ended, around its output.
+// ending is the text about the end of a command, around its output.
 type ending struct {
 	before, after string
 	failed        bool
 	category      executors.Category
 }
 
-// ending tells how a command ended; err is why it did not start or did not end
-// by itself.
+// ending describes how a command ended; err is the reason if it did not start or did
+// not end by itself.
 func (o Output) ending(err error) ending {
 	f := o.failure(err)
 	switch {
@@ -46,7 +46,7 @@ func (o Output) ending(err error) ending {
 	return ending{after: "[" + o.state() + "]", failed: true}
 }
 
-// state says in words how a command ended.
+// state returns in words how a command ended.
 func (o Output) state() string {
 	switch {
 	case o.ExitCode != nil:
@@ -57,8 +57,8 @@ func (o Output) state() string {
 	return "ended; exit code unknown"
 }
 
-// result makes the tool's result of what a runner gave back. The text has at
-// most chars runes, so have both streams of the envelope together. It owns the
+// result returns the tool's result for the output of a runner. The text has at most
+// chars runes, and so have both streams of the envelope together. It owns the
 // output.
 func (o Output) result(end ending, chars int) executors.Result {
 	res := executors.Result{Failed: end.failed, Category: end.category, Done: o.Release}
@@ -90,7 +90,7 @@ func (o Output) result(end ending, chars int) executors.Result {
 	return res
 }
 
-// note writes down for the audit line what came out.
+// note records the outcome for the audit line.
 func (o Output) note(rec *executors.Record, res executors.Result) {
 	if rec == nil {
 		return
@@ -101,15 +101,15 @@ func (o Output) note(rec *executors.Record, res executors.Result) {
 	}
 }
 
-// whole gives the text of a result without the limit; nil if there is no room
-// for it on this machine.
+// whole returns the text of a result without the limit; nil if it does not fit on
+// the disk.
 func (o Output) whole(before, after string) *executors.Spool {
 	full := o.Full
 	if full == nil {
 		full, _ = executors.NewSpool(executors.JoinLines(before, o.Text, after))
 		return full
 	}
-	if before != "" { // rare enough to be copied: a Spool grows at its end alone
+	if before != "" { // rare, so copying is fine: a Spool only grows at its end
 		full = &executors.Spool{}
 		_, err := io.WriteString(full, before+"\n")
 		if err == nil {
@@ -125,12 +125,12 @@ func (o Output) whole(before, after string) *executors.Spool {
 		if size := full.Size(); full.Window(size-1, 1) != "\n" {
 			after = "\n" + after
 		}
-		_, _ = io.WriteString(full, after) // the text has it too
+		_, _ = io.WriteString(full, after) // the result's text has it too
 	}
 	return full
 }
 
-// failure classifies what did not really run; nil for all else.
+// failure returns the failure of a command that did not really run, else nil.
 func (o Output) failure(err error) *executors.Failure {
 	switch {
 	case err != nil:
@@ -149,7 +149,7 @@ func (o Output) failure(err error) *executors.Failure {
 	return nil
 }
 
-// bound gives what fits of the output.
+// bound shortens the output to limit runes, and reports whether it did.
 func (o Output) bound(limit int) (string, bool) {
 	if o.Full == nil {
 		return executors.Bound(o.Text, limit, o.Truncated)

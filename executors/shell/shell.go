@@ -1,31 +1,31 @@
-// Package shell offers the tool "bash": it runs a shell script and gives back
-// what it wrote and how it ended. "bash_output" and "bash_stop" look at and end
-// the scripts that it was told to leave running in the background.
+// Package shell offers the tool "bash", which runs a shell script and returns its
+// output and exit code. "bash_output" and "bash_stop" read from and end scripts
+// that run in the background.
 //
-// Start with [Executor]. It knows the tool (input, card, timeout, the text for
-// the model) and leaves the effect to a [Runner]: [Local] runs the script as a
-// child of this process, another one runs it in a terminal of the client.
-// Below Local lies package process, which starts any program and keeps its
-// output.
+// Start with [Executor]. It handles input, card, timeout and the text for the
+// model, and leaves the effect to a [Runner]: [Local] runs the script as a child
+// of this process, another runner uses a terminal of the client. Package process
+// starts programs and keeps their output; package rollback undoes a failed script;
+// package sandbox restricts scripts.
 //
-// It promises that a script cannot hang a call (stdin is empty, there is no
-// terminal to ask on, what holds the output open is left behind), that nothing
-// a script started runs on in its session after the call, that memory stays
-// bounded whatever is written, and that variables which look like secrets do
-// not reach it. Whether a script may run at all is decided by other links.
+// It promises that a script cannot hang a call: stdin is empty, there is no
+// terminal to ask on, and a daemon that holds the output open is not waited for.
+// No process in the script's session outlives the call. Memory stays bounded
+// whatever the script writes. Variables that look like secrets do not reach it.
+// Other links decide whether a script may run at all.
 //
-// Why are background jobs stopped when the script ends? Because nobody could
-// stop them later. "sleep 100 &" neither holds the call nor outlives it: what
-// is left of the script's session gets SIGTERM and, a moment later, SIGKILL.
+// Why are background jobs stopped when the script ends? Because no tool could
+// stop them later. "sleep 100 &" neither holds the call nor outlives it: the rest
+// of the script's session receives SIGTERM and, a moment later, SIGKILL.
 // The session and not the process group is the unit on Linux, because
 // timeout(1) and "set -m" make groups of their own; elsewhere it is the group.
 // A program that makes itself a daemon with setsid(2), such as the gc of git or
 // the server of a build tool, has left on purpose and lives on.
 //
 // Why is an exit code other than 0 no [tool_error]? Because it is an ordinary
-// answer of a program: grep found nothing, a test failed. Only what says that
-// the script did not really run is classified (126, 127, a failed start, a
-// timeout), by the code alone and never by the words of the output.
+// answer of a program: grep found nothing, a test failed. Only a script that did
+// not really run is classified (126, 127, a failed start, a timeout), by the code
+// alone and never by the words of the output.
 package shell
 
 import (
@@ -58,24 +58,24 @@ type Runner interface {
 	Background(ctx context.Context, cmd Command) (Job, error)
 
 	// Run runs one command to its end. When ctx ends first it stops the command
-	// with all its children and returns what came so far with the cause of ctx.
+	// with all its children and returns the output so far with the cause of ctx.
 	// Any other error means that the command did not start; an
 	// [executors.Failure] keeps its category.
 	Run(ctx context.Context, cmd Command) (Output, error)
 }
 
-// Command is what a Runner runs.
+// Command is a script for a Runner, with its limits.
 type Command struct {
-	Line string // the script, as bash -c takes it
+	Line string // the script, as for bash -c
 	// ReadOnly says that the script was judged and runs unasked. The runner
-	// holds it to reading as far as the system can, and gives it an environment
-	// that no program takes orders from.
+	// restricts it to reading as far as the system can, and removes variables that
+	// make programs do more than the command names.
 	ReadOnly bool
 	Dir      string // absolute path
 	Limit    int    // bytes of output that are kept, head and tail; 0 means the default
 	Session  string // the ACP session id
-	// Notify, if not nil, hears of the terminal, or of output where there is
-	// none, and of the exit. It is not called after Run returned.
+	// Notify, if not nil, receives the terminal, or the output if there is no
+	// terminal, and the exit. It is not called after Run returned.
 	Notify func(executors.Event)
 }
 
@@ -88,8 +88,9 @@ func (c Command) Args() []string {
 	return []string{"-c", script}
 }
 
-// Env adds to the variables that a runner withholds (block, see the function Env)
-// and sets (extra, NAME=value) those that the command needs besides.
+// Env returns block, the prefixes of variables that a runner hides (see the function
+// Env), and extra, the variables that it sets (NAME=value), with those added that
+// the command needs.
 func (c Command) Env(block, extra []string) ([]string, []string) {
 	if !c.ReadOnly {
 		return block, extra
@@ -101,8 +102,8 @@ func (c Command) Env(block, extra []string) ([]string, []string) {
 type Executor struct {
 	Runner  Runner           // required
 	Root    string           // absolute path without links; the session's working directory
-	Timeout time.Duration    // of each command; 0 means none
-	Roots   *workspace.Roots // what a failed command may be undone in; nil means that none is
+	Timeout time.Duration    // of each command; 0 means no limit
+	Roots   *workspace.Roots // where failed commands are undone; nil disables that
 
 	cfg        Config
 	tools      executors.Registry
@@ -110,7 +111,7 @@ type Executor struct {
 	limited    limited
 }
 
-// New makes the executor that cfg describes.
+// New returns the executor that cfg describes, for commands in the directory root.
 func New(r Runner, root string, cfg Config) *Executor {
 	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, cfg: cfg}
 	e.tools = e.bind()
@@ -127,7 +128,7 @@ type input struct {
 
 // bind makes the tools.
 func (e *Executor) bind() executors.Registry {
-	// Internal, because they can reach nothing but what bash was allowed to start.
+	// Internal, because they only reach commands that bash was allowed to start.
 	of := func(name, text string) executors.Tool {
 		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
 	}
@@ -149,12 +150,12 @@ func (e *Executor) bind() executors.Registry {
 // Tools lists the tools.
 func (e *Executor) Tools() []executors.Tool { return e.tools.Tools() }
 
-// Prepare tells what would run and where.
+// Prepare returns the command that would run, and its directory.
 func (e *Executor) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	return e.tools.Prepare(ctx, call)
 }
 
-// Execute runs the command, or looks at one.
+// Execute runs a command, or reads from or ends one in the background.
 func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	return e.tools.Execute(ctx, call)
 }
@@ -211,7 +212,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 	case ctx.Err() == nil:
 	case out.Text == "" && out.Full == nil:
 		return executors.Result{Done: out.Release}, context.Cause(ctx)
-	default: // the turn was cancelled: what came until then is shown
+	default: // the turn was cancelled: the output so far is shown
 		return out.result(ending{failed: true}, e.cfg.MaxOutputChars), context.Cause(ctx)
 	}
 	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
@@ -242,8 +243,8 @@ func (e *Executor) command(call *executors.Call, in input) Command {
 	return cmd
 }
 
-// directory makes sure that the session's directory still is where it was: a
-// link that took its place would lead commands out of the roots.
+// directory checks that the session's directory still is where it was: a link in
+// its place would lead commands out of the roots.
 func (e *Executor) directory() *executors.Failure {
 	real, err := filepath.EvalSymlinks(e.Root)
 	switch {
@@ -258,11 +259,11 @@ func (e *Executor) directory() *executors.Failure {
 		Hint("Ask the user to bring it back, or to open a new session.")
 }
 
-// maxCommand is the longest script, in bytes: systems give one argument of a
-// program not much more (128 KiB on Linux), and the user is to see it whole.
+// maxCommand is the longest script, in bytes. Systems limit one argument of a
+// program to not much more (128 KiB on Linux), and the user must see it whole.
 const maxCommand = 64 << 10
 
-// longer is the advice to allow a command more time, if it can have more.
+// longer returns the advice to allow a command more time, "" at the maximum.
 func (e *Executor) longer(timeout time.Duration) string {
 	if timeout >= time.Duration(e.cfg.MaxTimeout)*time.Second {
 		return ""
@@ -270,7 +271,7 @@ func (e *Executor) longer(timeout time.Duration) string {
 	return fmt.Sprintf("Call it with a longer timeout, up to %d seconds. ", e.cfg.MaxTimeout)
 }
 
-// check refuses what no shell can be given.
+// check refuses input that no shell can run.
 func (e *Executor) check(in input) *executors.Failure {
 	switch {
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
@@ -295,9 +296,9 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, d)
 }
 
-// oneLine shows a whole script on one line. What could make a client show
-// another script than the one that runs, control characters and characters that
-// change the direction of text, is spelt out.
+// oneLine shows a whole script on one line. It spells out control characters and
+// characters that change the direction of text: with them a client could show
+// another script than the one that runs.
 func oneLine(script string) string {
 	script = strings.ReplaceAll(strings.TrimSpace(script), "\r\n", "\n")
 	var b strings.Builder

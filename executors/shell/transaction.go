@@ -12,18 +12,18 @@ import (
 )
 
 // timedOut is the exit code that stands for a timeout in
-// auto_rollback_exit_codes, as timeout(1) gives it.
+// auto_rollback_exit_codes, as in timeout(1).
 const timedOut = 124
 
-// transactional reports whether a command is undone when it fails. What the user
-// wants is done as it is, and a read-only command leaves nothing to undo.
+// transactional reports whether a command is undone when it fails. The user's own
+// commands are not, and a read-only command leaves nothing to undo.
 func (e *Executor) transactional(call *executors.Call) bool {
 	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && call.Judged == nil
 }
 
-// begin takes a snapshot of what a command may write. Where there should be one
-// and is none, note says so to the model, or the failure if the command must not
-// run without.
+// begin makes a snapshot of the files that a command may write. If that fails, note
+// says so to the model; if the command must not run without a snapshot, the error
+// does.
 func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (snap *rollback.Snapshot, note string, failed error) {
 	if !e.transactional(call) {
 		return nil, "", nil
@@ -56,8 +56,8 @@ func (e *Executor) begin(ctx context.Context, call *executors.Call, in input) (s
 	return nil, fmt.Sprintf("[no snapshot: %v]", err), nil
 }
 
-// finish undoes a command that failed. It returns the line that says so, or as an
-// error that it could not be undone whole.
+// finish undoes a failed command. It returns the line that says so, or an error if
+// the command could not be undone completely.
 func (e *Executor) finish(snap *rollback.Snapshot, call *executors.Call, code *int, late bool) (string, error) {
 	if late {
 		code = new(timedOut)
