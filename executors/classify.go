@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ClassifyHTTPStatus gives the category of a status that is none of success.
+// ClassifyHTTPStatus returns the category of a status other than success.
 func ClassifyHTTPStatus(status int) Category {
 	switch {
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
@@ -24,25 +24,25 @@ func ClassifyHTTPStatus(status int) Category {
 	return PermanentFailure
 }
 
-// ClassifyExit gives the category of a shell's exit code that says that a
-// program did not run. It is empty for any other: what a program that ran means
-// by its code is for the model to read.
+// ClassifyExit returns the category of a shell's exit code which means that the
+// program did not run. It is empty for any other code: the model interprets the
+// codes of programs that ran.
 func ClassifyExit(code int) Category {
 	switch code {
 	case 126: // found, may not be executed
 		return PolicyBlocked
-	case 127: // not found; ToolNotFound is of tools alone
+	case 127: // not found; ToolNotFound is for tools alone
 		return PermanentFailure
 	}
 	return ""
 }
 
-// ClassifyIO gives the category of an error of the system, or of what reads and
-// writes. What is none of those is a PermanentFailure.
+// ClassifyIO returns the category of an error of the system, or of a reader or
+// writer. Any other error is a PermanentFailure.
 func ClassifyIO(err error) Category {
 	var timeout interface{ Timeout() bool }
 	switch {
-	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN): // which call themselves timeouts
+	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN): // their Timeout method returns true
 		return ServerError
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
 		return Timeout

@@ -9,11 +9,11 @@ import (
 )
 
 // CompositeExecutor asks its parts in order; the first that owns the tool
-// answers, and a call that nobody owns fails as ToolNotFound.
+// answers, and a call without an owner fails as ToolNotFound.
 type CompositeExecutor []Executor
 
-// Tools lists the tools of all parts in order. Where two parts have a tool of
-// the same name only the first is listed, since only it would answer.
+// Tools lists the tools of all parts in order. If two parts have a tool of the
+// same name, it lists only the first, since only the first would answer.
 func (c CompositeExecutor) Tools() []Tool {
 	var all []Tool
 	seen := map[string]bool{}
@@ -28,7 +28,7 @@ func (c CompositeExecutor) Tools() []Tool {
 	return all
 }
 
-// Prepare asks the owner of the tool.
+// Prepare calls Prepare of the tool's owner.
 func (c CompositeExecutor) Prepare(ctx context.Context, call *Call) (Card, error) {
 	owner, err := c.owner(call.Tool)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c CompositeExecutor) Prepare(ctx context.Context, call *Call) (Card, error
 	return owner.Prepare(ctx, call)
 }
 
-// Execute runs the call at the owner of the tool.
+// Execute calls Execute of the tool's owner.
 func (c CompositeExecutor) Execute(ctx context.Context, call *Call) (Result, error) {
 	owner, err := c.owner(call.Tool)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c CompositeExecutor) owner(tool string) (Executor, error) {
 	return nil, NotFound(c.Tools(), tool)
 }
 
-// Find gives the tool of that name.
+// Find returns the tool of that name, and whether there is one.
 func Find(tools []Tool, name string) (Tool, bool) {
 	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -77,22 +77,21 @@ func NotFound(tools []Tool, name string) *Failure {
 }
 
 // DynExecutor holds the composite that fits one session's client: for each kind
-// of work the executor at the client if it can, else the local one. Set
-// exchanges the composite while calls run; a running call keeps the one that it
-// began with. Whether a call needs the user's consent is not its business: it
-// delegates everything.
+// of work the client's executor if it has one, else the local one. Set replaces
+// the composite while calls run; a running call keeps the composite that it began
+// with. It delegates every call, and does not ask for the user's consent.
 type DynExecutor struct {
 	current atomic.Pointer[CompositeExecutor]
 }
 
-// NewDynExecutor holds the given parts in order.
+// NewDynExecutor returns a DynExecutor with these parts, in order.
 func NewDynExecutor(parts ...Executor) *DynExecutor {
 	d := &DynExecutor{}
 	d.Set(parts...)
 	return d
 }
 
-// Set exchanges the composite.
+// Set replaces the composite.
 func (d *DynExecutor) Set(parts ...Executor) {
 	c := CompositeExecutor(parts)
 	d.current.Store(&c)
@@ -101,12 +100,12 @@ func (d *DynExecutor) Set(parts ...Executor) {
 // Tools lists the tools of the current composite.
 func (d *DynExecutor) Tools() []Tool { return d.current.Load().Tools() }
 
-// Prepare asks the current composite.
+// Prepare calls Prepare of the current composite.
 func (d *DynExecutor) Prepare(ctx context.Context, call *Call) (Card, error) {
 	return d.current.Load().Prepare(ctx, call)
 }
 
-// Execute runs the call at the current composite.
+// Execute calls Execute of the current composite.
 func (d *DynExecutor) Execute(ctx context.Context, call *Call) (Result, error) {
 	return d.current.Load().Execute(ctx, call)
 }

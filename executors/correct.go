@@ -22,14 +22,14 @@ type corrector struct {
 	root        *jsonschema.Schema // resolves local references
 	keepUnknown bool               // leave unknown members in, for the message of a failure
 
-	work    *int // values that may still be looked at
+	work    *int // values that may still be examined
 	depth   int  // attempts within attempts
 	changed bool
 	unknown []string // members that were dropped, as the note shows them
 }
 
 // Bounds of the work for one input, since a schema may refer to itself: values
-// that are looked at, and attempts within attempts. Any further value stays as it
+// that are examined, and attempts within attempts. Any further value stays as it
 // is.
 const (
 	maxCorrected = 100_000
@@ -41,9 +41,9 @@ func newCorrector(root *jsonschema.Schema, keepUnknown bool) *corrector {
 	return &corrector{root: root, keepUnknown: keepUnknown, work: &work}
 }
 
-// correct returns the input as the tool's schema wants it, and notes for the
-// model about members that were dropped. The input is returned byte for byte
-// where nothing had to change.
+// correct returns the input as the tool's schema requires it, and notes for the
+// model about members that were dropped. It returns an input that needs no change
+// byte for byte.
 func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, []string, error) {
 	c := newCorrector(schema, false)
 	tree, err := c.object(raw)
@@ -76,7 +76,7 @@ func (c *corrector) object(raw []byte) (map[string]any, error) {
 	return members, nil
 }
 
-// value returns v as s wants it; at is the path to it: entries[1].status.
+// value returns v as s requires it; at is the path to it: entries[1].status.
 func (c *corrector) value(s *jsonschema.Schema, at string, v any) any {
 	s = c.follow(s)
 	if *c.work--; s == nil || *c.work < 0 {
@@ -134,8 +134,8 @@ func (c *corrector) members(s *jsonschema.Schema, at string, members map[string]
 	}
 }
 
-// convert returns a value of one of the types that v stands for, else v. done
-// reports that its parts are corrected too.
+// convert returns v as a value of one of the types, if it can be read as one, else
+// v. done reports that its parts are corrected too.
 func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v any) (got any, done bool) {
 	text, isText := v.(string)
 	for _, t := range types {
@@ -173,8 +173,8 @@ func parsed(t, text string) (any, bool) {
 	return v, err == nil && hasType(v, t)
 }
 
-// branch corrects a value by the first of several schemas that it then fits. One
-// that it fits unchanged comes before all.
+// branch corrects a value by the first of several schemas that it then fits. A
+// schema that it fits unchanged comes before all others.
 func (c *corrector) branch(branches []*jsonschema.Schema, at string, v any) any {
 	var best *corrector
 	var corrected any
@@ -195,7 +195,7 @@ func (c *corrector) branch(branches []*jsonschema.Schema, at string, v any) any 
 	return corrected
 }
 
-// try corrects a value that is another than the model's, if it then fits.
+// try corrects a value that differs from the model's, if it then fits.
 func (c *corrector) try(s *jsonschema.Schema, at string, v any) (any, bool) {
 	sub := &corrector{root: c.root, keepUnknown: c.keepUnknown, work: c.work, depth: c.depth + 1}
 	got, ok := sub.attempt(s, at, v)
@@ -216,7 +216,7 @@ func (c *corrector) attempt(s *jsonschema.Schema, at string, v any) (any, bool) 
 	return v, wrong == ""
 }
 
-// integer writes 3.0 and 3e0 as 3: not every reader of an integer takes those.
+// integer writes 3.0 and 3e0 as 3: not every reader of an integer accepts those.
 func (c *corrector) integer(n json.Number) any {
 	f, err := n.Float64()
 	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 || !strings.ContainsAny(string(n), ".eE") {
@@ -298,9 +298,9 @@ var (
 	errTwice    = errors.New("is given twice, with different values")
 )
 
-// decodeStrict decodes JSON whose objects have no member twice: readers disagree
-// about which of them counts, so one could be judged and the other be run. Equal
-// members are one.
+// decodeStrict decodes JSON whose objects have no member twice. Readers disagree
+// on which of two members counts, so one could be judged and the other run. Equal
+// members count as one.
 func decodeStrict(raw []byte) (any, error) {
 	if !json.Valid(raw) {
 		return nil, errNoObject
@@ -364,7 +364,7 @@ func marshalPlain(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// clone copies a JSON value as deep as it is.
+// clone returns a deep copy of a JSON value.
 func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

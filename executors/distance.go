@@ -1,7 +1,7 @@
 package executors
 
-// Distance is the number of characters to insert, remove, exchange or swap with
-// their neighbour to turn a into b. It stops counting above limit.
+// Distance returns how many characters must be inserted, removed, replaced or
+// swapped with their neighbour to turn a into b. It stops counting above limit.
 func Distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > limit || -d > limit {

@@ -41,8 +41,7 @@ func (c Category) Infrastructure() bool {
 	return false
 }
 
-// Quality reports whether the model asked for something that cannot be run as
-// it was written.
+// Quality reports whether the call cannot run as the model wrote it.
 func (c Category) Quality() bool {
 	switch c {
 	case InvalidParameters, TypeMismatch, ToolNotFound:
@@ -51,7 +50,7 @@ func (c Category) Quality() bool {
 	return false
 }
 
-// suggestion is the advice for failures whose message brings none of its own.
+// suggestion is the advice for failures without their own.
 var suggestion = map[Category]string{
 	ToolNotFound:         "Use one of the offered tools.",
 	InvalidParameters:    "Correct the named parameter and call the tool again.",
@@ -67,22 +66,22 @@ var suggestion = map[Category]string{
 	QuotaBlocked:         "Call no more tools; answer with what you know.",
 }
 
-// Failure is a classified failure on its way to a Result: what Prepare returns,
-// and what helpers of a tool return to it.
+// Failure is a classified failure as an error. Prepare returns it, and so do the
+// internals of tools.
 type Failure struct {
 	Category   Category
 	Message    string // what happened, one sentence, for the model
-	Suggestion string // what to do next; empty means the category's own advice
+	Suggestion string // what to do next; empty means the category's advice
 	Said       string // what people read; empty means Message as a sentence
 	// RetryAfter is how long the other side asks to wait before the call is made
 	// again; 0 means that it did not say.
 	RetryAfter time.Duration
 }
 
-// Error gives the message alone.
+// Error returns the message alone.
 func (f *Failure) Error() string { return f.Message }
 
-// Failuref makes a Failure with a formatted message.
+// Failuref returns a Failure with a formatted message.
 func Failuref(c Category, format string, args ...any) *Failure {
 	return &Failure{Category: c, Message: fmt.Sprintf(format, args...)}
 }
@@ -99,10 +98,9 @@ func (f *Failure) People(format string, args ...any) *Failure {
 	return f
 }
 
-// Result returns the failure as the model gets it: a [tool_error] block of four
-// lines. The last line says whether the agent itself will run the
-// call again. It is always false: a result leaves the retry link only after the
-// last try.
+// Result returns the failure as a [tool_error] block of four lines for the model.
+// The last line says whether the agent itself will run the call again. It is
+// always false: a result leaves the retry link only after the last try.
 func (f *Failure) Result() Result {
 	s := f.Suggestion
 	if s == "" {
@@ -115,8 +113,8 @@ func (f *Failure) Result() Result {
 	return Result{Text: text, Failed: true, Category: f.Category, Said: f.Said, RetryAfter: f.RetryAfter}
 }
 
-// ErrorOf takes a [tool_error] block off the beginning of a text, and returns its
-// error. It is not ok if there is no block.
+// ErrorOf returns the error of the [tool_error] block that a text begins with. ok
+// reports whether there is a block.
 func ErrorOf(text string) (message, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(text, "[tool_error]\ncategory: ")
 	if !ok {
@@ -157,11 +155,11 @@ func sentence(s string) string {
 	return s
 }
 
-// maxSentence bounds what a failure says, in bytes: it may quote a path or a
+// maxSentence bounds the message of a failure, in bytes: it may quote a path or a
 // command of any length.
 const maxSentence = 4 << 10
 
-// bounded cuts out the middle of a long text.
+// bounded returns a long text without its middle.
 func bounded(s string) string {
 	if len(s) <= maxSentence {
 		return s

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is the longest string of an input that is shown, in bytes: together
-// with the diff of the same content a frame must stay under 1 MiB.
+// maxShown bounds the strings of an input that is shown, in bytes: together with
+// the diff of the same content a frame must stay under 1 MiB.
 const maxShown = 64 << 10
 
-// ShownInput is the call's input for people: as it is, but with long strings
-// cut. It is nil for an input that is too large even so.
+// ShownInput returns the call's input for people, with long strings cut. It is nil
+// if the input is too large even so.
 func (c *Call) ShownInput() json.RawMessage {
 	if len(c.Input) <= maxShown {
 		return c.Input
@@ -33,8 +33,8 @@ const (
 	maxItems = 50
 )
 
-// ShownRaw is a raw output for the client, whichever tool it is from: as it is, or
-// with long strings and lists cut. It is nil for one that is too long even so.
+// ShownRaw returns a raw output of any tool for the client, with long strings and
+// lists cut if it is too long. It is nil if it is too long even so.
 func ShownRaw(raw any) any {
 	if raw == nil {
 		return nil
@@ -54,7 +54,7 @@ func ShownRaw(raw any) any {
 	return v
 }
 
-// few cuts the lists in a JSON value.
+// few returns a JSON value with its lists cut.
 func few(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,7 +87,7 @@ func shorten(v any) any {
 	return v
 }
 
-// Shown is a text for people, such as a title: as it is, or cut if it is long.
+// Shown returns a text for people, such as a title, cut if it is long.
 func Shown(s string) string {
 	if len(s) <= maxShown {
 		return s

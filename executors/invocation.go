@@ -2,22 +2,22 @@ package executors
 
 import "fmt"
 
-// Invocation is how a model that has no tools of its own calls a tool in the
-// text of its answer. The zero value is [ToolCall].
+// Invocation is how a model without native tool calls calls a tool in the text of
+// its answer. The zero value is [ToolCall].
 type Invocation struct {
-	Tag   string // the language of a fenced block that is a call; empty means a tool_call block
-	Param string // the parameter that the block is, word for word; empty means that the block is the JSON input
+	Tag   string // the language of the fenced block; empty means a tool_call block
+	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
 }
 
-// ToolCall is the invocation by a tool_call block, a JSON object with tool_id
-// and params, which every tool can be called by.
+// ToolCall is the invocation by a tool_call block, a JSON object with tool_id and
+// params. It works for every tool.
 var ToolCall Invocation
 
 // FencedBlock is the invocation by a fenced block of the tool's own tag. The
 // block is the parameter param, or the JSON input if param is empty.
 func FencedBlock(tag, param string) Invocation { return Invocation{Tag: tag, Param: param} }
 
-// String gives the invocation in the words of the source.
+// String returns the invocation as it is written in Go.
 func (i Invocation) String() string {
 	if i.Tag == "" {
 		return "ToolCall"

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// offered keeps what Offered made.
-var offered sync.Map // schema as text -> json.RawMessage
+// offeredSchemas caches the results of Offered.
+var offeredSchemas sync.Map // schema as text -> json.RawMessage
 
-// Offered is the schema as a model gets it: without the words that only the
+// Offered returns the schema for models: without the keywords that only the
 // validator needs, since each costs tokens in every request.
 func (t Tool) Offered() json.RawMessage {
-	if s, ok := offered.Load(string(t.Schema)); ok {
+	if s, ok := offeredSchemas.Load(string(t.Schema)); ok {
 		return s.(json.RawMessage)
 	}
 	var schema any
@@ -23,12 +23,13 @@ func (t Tool) Offered() json.RawMessage {
 	if err != nil {
 		return t.Schema
 	}
-	offered.Store(string(t.Schema), json.RawMessage(raw))
+	offeredSchemas.Store(string(t.Schema), json.RawMessage(raw))
 	return raw
 }
 
-// slim takes "additionalProperties": false out of a schema and all in it. A
-// parameter of that name stays: its schema is no boolean, or "properties" has it.
+// slim removes "additionalProperties": false from a schema and its subschemas. A
+// parameter of that name stays: its schema is not a boolean, or "properties" holds
+// it.
 func slim(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -18,10 +18,10 @@ type Func struct {
 	execute func(ctx context.Context, call *Call) (Result, error)
 }
 
-// Bind makes a Func from a tool whose input is the struct In: its schema is
-// generated from In (the json tag names a member, omitempty makes it optional,
-// the jsonschema tag describes it). An input that does not decode into In fails
-// before prepare or execute see it.
+// Bind returns a Func for a tool whose input is the struct In. It generates the
+// schema from In: the json tag names a member, omitempty makes it optional, the
+// jsonschema tag describes it. An input that does not decode into In fails before
+// prepare or execute is called.
 func Bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in In) (Card, error),
 	execute func(ctx context.Context, call *Call, in In) (Result, error),
@@ -46,8 +46,8 @@ func Bind[In any](t Tool,
 	}
 }
 
-// Registry is an Executor made of Funcs: the form in which a package of tools
-// offers them. It does not change after it was made.
+// Registry is an Executor made of Funcs. A package of tools returns one. It must
+// not change after it was made.
 type Registry []Func
 
 // Tools lists the tools in order.
@@ -59,7 +59,7 @@ func (r Registry) Tools() []Tool {
 	return tools
 }
 
-// Prepare asks the tool's own prepare function.
+// Prepare calls the tool's prepare function.
 func (r Registry) Prepare(ctx context.Context, call *Call) (Card, error) {
 	f, err := r.find(call.Tool)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r Registry) Prepare(ctx context.Context, call *Call) (Card, error) {
 	return f.prepare(ctx, call)
 }
 
-// Execute runs the tool's own execute function.
+// Execute calls the tool's execute function.
 func (r Registry) Execute(ctx context.Context, call *Call) (Result, error) {
 	f, err := r.find(call.Tool)
 	if err != nil {
@@ -86,15 +86,15 @@ func (r Registry) find(name string) (Func, error) {
 	return Func{}, NotFound(r.Tools(), name)
 }
 
-// schemas keeps generated schemas: reflection costs more than a session should
-// pay twice.
-var schemas sync.Map // reflect.Type -> json.RawMessage
+// generatedSchemas caches the results of SchemaOf: reflection is too slow to repeat
+// for each session.
+var generatedSchemas sync.Map // reflect.Type -> json.RawMessage
 
-// SchemaOf generates the JSON Schema of T, an object with everything inline and
-// nothing that a model does not need.
+// SchemaOf generates the JSON Schema of T: an object without references and without
+// keywords that a model does not need.
 func SchemaOf[T any]() json.RawMessage {
 	t := reflect.TypeFor[T]()
-	if s, ok := schemas.Load(t); ok {
+	if s, ok := generatedSchemas.Load(t); ok {
 		return s.(json.RawMessage)
 	}
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
@@ -102,13 +102,13 @@ func SchemaOf[T any]() json.RawMessage {
 	s.Version = ""
 	raw, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("schema of %v: %v", t, err)) // a struct of ours that no schema can describe
+		panic(fmt.Sprintf("schema of %v: %v", t, err)) // a bug: no schema can describe this struct
 	}
-	schemas.Store(t, json.RawMessage(raw))
+	generatedSchemas.Store(t, json.RawMessage(raw))
 	return raw
 }
 
-// decode reads the call's input. Errors name the member.
+// decode parses the call's input. Errors name the member.
 func decode[In any](call *Call) (In, error) {
 	var in In
 	err := json.Unmarshal(call.Input, &in)
@@ -126,7 +126,7 @@ func decode[In any](call *Call) (In, error) {
 	}
 }
 
-// jsonType names a Go type as JSON Schema does.
+// jsonType returns the name of a Go type in JSON Schema.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// spoolMemory is how many bytes of a Spool are held in memory; what is longer
-// goes to a temporary file.
+// spoolMemory is how many bytes of a Spool are held in memory; a longer text goes
+// to a temporary file.
 const spoolMemory = 1 << 20
 
-// Spool is text of any length: the beginning of it in memory, all of it in a
-// temporary file (0600) once it is longer than 1 MiB. Its methods may be called
-// concurrently. Whoever holds a result that has one closes it.
+// Spool is text of any length. Its beginning is in memory; once it is longer than
+// 1 MiB, all of it is in a temporary file (0600). Its methods may be called
+// concurrently. The holder of a result with a Spool closes it.
 type Spool struct {
 	mu     sync.Mutex
 	memory []byte
-	file   *os.File // has everything, once there is one
+	file   *os.File // all of the text; nil while it fits into memory
 	size   int64
 	closed bool
 }
 
-// NewSpool makes a Spool that holds text.
+// NewSpool returns a Spool that holds text.
 func NewSpool(text string) (*Spool, error) {
 	s := &Spool{}
 	if _, err := io.WriteString(s, text); err != nil {
@@ -33,8 +33,8 @@ func NewSpool(text string) (*Spool, error) {
 	return s, nil
 }
 
-// Write appends p. What it could not keep, because the disk is full, is left out
-// with an error; what came before stays.
+// Write appends p. If the disk is full it drops the rest of p and returns an error;
+// the earlier text stays.
 func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,11 +59,11 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// spill moves what is in memory to a file.
+// spill moves the text from memory to a file.
 func (s *Spool) spill() error {
 	f, err := os.CreateTemp("", "zeph-spool-")
 	if err == nil {
-		os.Remove(f.Name()) // where the system lets go of a name while the file is open, nobody else sees it
+		os.Remove(f.Name()) // no other process sees the file, where the system can remove an open one
 		_, err = f.Write(s.memory)
 	}
 	if err != nil {
@@ -83,14 +83,14 @@ func (s *Spool) Size() int64 {
 	return s.size
 }
 
-// Reader reads what is there now, from the beginning. It works until Close.
+// Reader returns a reader of the present text. It works until Close.
 func (s *Spool) Reader() *io.SectionReader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return io.NewSectionReader(s, 0, s.size)
 }
 
-// ReadAt is as of io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,16 +109,16 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Window reads n bytes from an offset on. What cannot be read, and what of it is
-// no UTF-8, is left out.
+// Window returns n bytes from an offset on, without bytes that cannot be read or are
+// not valid UTF-8.
 func (s *Spool) Window(off, n int64) string {
 	buf := make([]byte, max(n, 0))
 	got, _ := s.ReadAt(buf, off)
 	return strings.ToValidUTF8(string(buf[:got]), "")
 }
 
-// Close gives memory and file back. Closing a nil Spool, or one again, does
-// nothing.
+// Close frees the memory and removes the file. It does nothing for a nil or closed
+// Spool.
 func (s *Spool) Close() error {
 	if s == nil {
 		return nil
@@ -133,6 +133,6 @@ func (s *Spool) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	os.Remove(s.file.Name()) // as above, where the name could not go before
+	os.Remove(s.file.Name()) // on systems that could not remove it before
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// JoinLines puts the parts that are not empty one below the other.
+// JoinLines returns the non-empty parts, each starting on its own line.
 func JoinLines(parts ...string) string {
 	var b strings.Builder
 	last := byte('\n')
@@ -25,12 +25,12 @@ func JoinLines(parts ...string) string {
 	return b.String()
 }
 
-// markRoom is the room in runes for the line that says what was cut.
+// markRoom is the room in runes for the line that marks a cut.
 const markRoom = 64
 
-// Bound cuts s to at most limit runes: its head and its tail, whole lines where
-// lines are short, around a line that says how much is missing. more tells that
-// something is missing in s already.
+// Bound truncates s to at most limit runes: its head and its tail, in whole lines
+// if lines are short, around a line that says how much is missing. more means that
+// a part of s is missing already. cut reports whether text differs from s.
 func Bound(s string, limit int, more bool) (text string, cut bool) {
 	if len(s) <= limit {
 		return s, false
@@ -47,8 +47,8 @@ func Bound(s string, limit int, more bool) (text string, cut bool) {
 	return around(first, int64(missing), more, last, limit)
 }
 
-// Bound is the function Bound for what is in the Spool, of which no more is held
-// than that.
+// Bound truncates the text of the Spool as the function Bound does, without
+// loading all of it.
 func (s *Spool) Bound(limit int, more bool) (text string, cut bool) {
 	size := s.Size()
 	keep := max(limit-markRoom, 0)
@@ -62,8 +62,8 @@ func (s *Spool) Bound(limit int, more bool) (text string, cut bool) {
 	return around(first, missing, more, last, limit)
 }
 
-// around puts a head and a tail around the line that says what is missing
-// between, nothing if there is no room even for that.
+// around returns a head and a tail around the line that says how much is missing,
+// or "" if there is no room for that line.
 func around(head string, missing int64, more bool, tail string, limit int) (string, bool) {
 	out := JoinLines(head, CutMark(missing, "characters", more)+"\n") + tail
 	if head == "" && tail == "" && limit < utf8.RuneCountInString(out) {
@@ -72,8 +72,8 @@ func around(head string, missing int64, more bool, tail string, limit int) (stri
 	return out, true
 }
 
-// wholeLines takes the line that is not whole off the end of a head and the
-// beginning of a tail, unless that would be half of it.
+// wholeLines removes a partial line from the end of a head and the beginning of a
+// tail, unless that is half of it.
 func wholeLines(head, tail string) (string, string) {
 	if i := strings.LastIndexByte(head, '\n') + 1; i > len(head)/2 {
 		head = head[:i]
@@ -84,7 +84,7 @@ func wholeLines(head, tail string) (string, string) {
 	return head, tail
 }
 
-// RuneOffset is the byte offset of the rune with index n.
+// RuneOffset returns the byte offset of the rune with index n.
 func RuneOffset(s string, n int) int {
 	for i := range s {
 		if n <= 0 {
@@ -95,7 +95,7 @@ func RuneOffset(s string, n int) int {
 	return len(s)
 }
 
-// lastRunes gives the last n runes of s, which may begin within a rune.
+// lastRunes returns the last n runes of s, which may begin within a rune.
 func lastRunes(s string, n int) string {
 	at := len(s)
 	for ; n > 0 && at > 0; n-- {
@@ -108,7 +108,7 @@ func lastRunes(s string, n int) string {
 	return s[at:]
 }
 
-// countRunes counts what r reads, UTF-8 in whole runes, without holding it.
+// countRunes returns the number of runes in r.
 func countRunes(r io.Reader) (n int64) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -124,7 +124,7 @@ func countRunes(r io.Reader) (n int64) {
 	}
 }
 
-// CutMark is the line that stands where text is missing.
+// CutMark returns the line that marks missing text.
 func CutMark(n int64, unit string, more bool) string {
 	least := ""
 	if more {
@@ -147,7 +147,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// ByteOrderMark begins some files of UTF-8 text; it is no part of their text.
+// ByteOrderMark begins some files of UTF-8 text; it is not part of the text.
 const ByteOrderMark = "\uFEFF"
 
 // Grouped writes 1234567 as 1,234,567.

@@ -20,8 +20,8 @@ func Quoted(s string) string {
 	return fence + s + fence
 }
 
-// Titled returns s, a path or a pattern, for a title: quoted only where a client
-// could show another text.
+// Titled returns s, a path or a pattern, for a title. It quotes s only if a client
+// could show it differently.
 func Titled(s string) string {
 	if strings.ContainsAny(s, ":`") {
 		return Quoted(s)

@@ -183,7 +183,7 @@ func hasType(v any, t string) bool {
 	return false
 }
 
-// oneOf spells types: "a string or an array".
+// oneOf returns types in words: "a string or an array".
 func oneOf(types []string) string {
 	words := make([]string, len(types))
 	for i, t := range types {
@@ -199,7 +199,7 @@ func oneOf(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// listed is "a, b and c".
+// listed returns "a, b and c".
 func listed(names []string) string {
 	last := len(names) - 1
 	if last == 0 {
@@ -208,7 +208,7 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// shown is a value as JSON, cut if it is long.
+// shown returns a value as JSON, cut if it is long.
 func shown(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -223,8 +223,8 @@ func shown(v any) string {
 	return string(text)
 }
 
-// likest gives the name that a wrong one was likely meant to be, empty if none
-// is like it.
+// likest returns the name that a wrong name was probably meant to be, "" if no name
+// is similar.
 func likest(wrong string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "")
 	w := strings.ToLower(plain.Replace(wrong))
@@ -237,8 +237,8 @@ func likest(wrong string, names []string) string {
 	return at
 }
 
-// Closest gives the tools that a wrong name may have meant, at most three, the
-// likest first; none if no name has anything of it.
+// Closest returns the tools that a wrong name may have meant, at most three, the
+// most similar first; nil if no name shares a word with it.
 func Closest(tools []Tool, wrong string) []string {
 	wrong = wrong[:min(len(wrong), 64)]
 	parts := words(wrong)
@@ -255,7 +255,7 @@ func Closest(tools []Tool, wrong string) []string {
 	return found[:min(len(found), 3)]
 }
 
-// words are the words of a name that tell something, in lower case.
+// words returns the significant words of a name, in lower case.
 func words(name string) []string {
 	var spaced strings.Builder
 	for i, r := range name {

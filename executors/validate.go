@@ -63,7 +63,7 @@ func Fits(tool Tool, input json.RawMessage) error {
 	return err
 }
 
-// fit returns the input as the tool's schema wants it, with notes for the model.
+// fit returns the input as the tool's schema requires it, with notes for the model.
 func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []string, error) {
 	schema, err := v.schema(tool.Schema)
 	if err != nil {
