@@ -7,6 +7,8 @@
 // -exec"), and in text that a shell will parse again ("bash -c", "eval"). What
 // only the running shell can know is not guessed but listed as [Script.Dynamic].
 // It decides nothing; what may run is for package policy.
+// [Output] is for the filter: it returns the command that wrote most of a script's
+// output.
 //
 // Why are there guesses beside what is known? Because "c=sudo; $c" should be
 // recognised, and "c=ls; $c" must not be taken for known: a loop or another
