@@ -68,9 +68,9 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	s.NewAgent = func(set Setup) (Opening, error) {
 		return Opening{Mode: "code", Agent: &agent.Agent{
 			Config: agent.Defaults(), Session: set.ID, Chain: executors.NewDynExecutor(), NewID: id,
-			Send:  func(ctx context.Context, u acp.SessionUpdate) error { return set.Client.Update(ctx, set.ID, u) },
-			Model: set.Model, Thought: set.Thought, Record: set.Record, Spend: set.Spend,
-			Inside: func(string) bool { return false }, Log: log,
+			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return set.Client.Update(ctx, set.ID, u) }},
+			State:     agent.State{Model: set.Model, Thought: set.Thought, Record: set.Record, Spend: set.Spend},
+			Workspace: agent.Workspace{Inside: func(string) bool { return false }}, Log: log,
 		}}, nil
 	}
 	in, toAgent := io.Pipe()

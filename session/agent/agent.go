@@ -33,51 +33,28 @@ import (
 type Agent struct {
 	Config  Config
 	Session string // ACP session id
-	// System gives the system prompt, the same until the conversation is cleared;
-	// nil means none. It is first asked when a model needs it.
+	Chain   executors.Executor
+	NewID   func() string // returns UUIDs, for tool calls and messages
+	Log     *slog.Logger
+
+	Client
+	State
+	Workspace
+	Overflow
+	Helpers
+
+	// System returns the system prompt, the same until the conversation is cleared;
+	// nil means none. It is called when a model first needs it.
 	System func() string
-	Chain  executors.Executor
-	Send   func(context.Context, acp.SessionUpdate) error
-	NewID  func() string // UUIDs, for tool calls and messages
-	// Model and Thought are asked before each call of the model: they may change
-	// during a turn.
-	Model   func() llm.Model
-	Thought func() string // a level of llm.Levels; empty means the model's default
-	// Mode gives the line that tells the model of the session's mode; nil or empty
-	// tells nothing.
-	Mode func() string
-	// Record keeps events. When it returns, a frame may tell of what they
-	// complete.
-	Record func(...transcript.Event)
-	// Spend counts an answer and gives what the session has cost so far; nil
-	// where no prices are known.
-	Spend func(llm.Model, llm.Usage) *acp.Cost
-	// Reformat puts right inputs that do not fit their tool; nil means that the
-	// model has to do so itself.
-	Reformat *Reformatter
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
-	// Shorten keeps a text that is too long for the model, and gives what it gets
-	// instead; nil cuts it.
-	Shorten func(ctx context.Context, text string) string
-	// Keep keeps a text, and gives the line by which the model can read all of it;
-	// false if it could not be kept whole. Nil: nothing can.
-	Keep func(ctx context.Context, text string) (line string, ok bool)
-	// Compactor sums up what is compacted; nil means the session's model.
-	Compactor llm.Model
-	// ShowCompactions says that the client takes updates of kind
-	// compaction_update.
-	ShowCompactions bool
-	// Inside tells whether an absolute path lies in the session's roots.
-	Inside func(path string) bool
-	// Exists tells whether something is at an absolute path; nil means that nobody
-	// can tell. Suspected is called for each call that names what the model may
-	// have made up.
-	Exists    func(path string) bool
-	Suspected func()
-	// StreamTerminals says that the client has no terminals but shows those
-	// that an agent streams to it (_meta.terminal_output).
-	StreamTerminals bool
+	// Off are the names of tools that the configuration switches off.
+	Off []string
+}
+
+// Client is the client as a turn sees it.
+type Client struct {
+	Send func(context.Context, acp.SessionUpdate) error
 	// Ask asks the user, and returns the id of the option that was chosen; empty if
 	// the question was dismissed. Its error means that no one answered. Nil means
 	// that no one can be asked.
@@ -87,11 +64,58 @@ type Agent struct {
 	// user wants no more of these questions in this session.
 	Unasked    func() bool
 	StopAsking func()
-	// Off are the names of tools that the configuration switches off.
-	Off []string
-	// Notices says that the client takes notices.
-	Notices bool
-	Log     *slog.Logger
+	// ShowCompactions reports whether the client shows updates of kind
+	// compaction_update, and Notices whether it shows notices.
+	ShowCompactions, Notices bool
+	// StreamTerminals reports that the client has no terminals but shows those
+	// that an agent streams to it (_meta.terminal_output).
+	StreamTerminals bool
+}
+
+// State is what the session keeps, and may change during a turn.
+type State struct {
+	// Model and Thought are called before each request to a model. Thought returns
+	// a level of llm.Levels, or "" for the model's default.
+	Model   func() llm.Model
+	Thought func() string
+	// Mode returns the line that tells the model of the session's mode, or ""; nil
+	// means that it is not told.
+	Mode func() string
+	// Record keeps events. When it returns, a frame may reveal what they complete.
+	Record func(...transcript.Event)
+	// Spend counts an answer and returns what the session has cost so far; nil
+	// where no prices are known.
+	Spend func(llm.Model, llm.Usage) *acp.Cost
+	// Suspected is called for each call that names what the model may have made up.
+	Suspected func()
+}
+
+// Workspace answers questions about absolute paths.
+type Workspace struct {
+	// Inside reports whether a path lies in the session's roots.
+	Inside func(path string) bool
+	// Exists reports whether there is a file at a path; nil means that it is
+	// unknown.
+	Exists func(path string) bool
+}
+
+// Overflow keeps texts that are too long for the model.
+type Overflow struct {
+	// Shorten keeps a text if it is too long, and returns the text for the model;
+	// nil cuts it.
+	Shorten func(ctx context.Context, text string) string
+	// Keep keeps a text, and returns the line by which the model can read all of
+	// it; false if it could not be kept whole. Nil keeps nothing.
+	Keep func(ctx context.Context, text string) (line string, ok bool)
+}
+
+// Helpers are models besides the one that answers.
+type Helpers struct {
+	// Reformat corrects inputs that do not fit their tool; nil leaves that to the
+	// model that called it.
+	Reformat *Reformatter
+	// Compactor sums up what is compacted; nil means the session's model.
+	Compactor llm.Model
 }
 
 // Toolset decides which tools the model is offered, and in which form. One turn at

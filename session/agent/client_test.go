@@ -126,11 +126,13 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 	var mu sync.Mutex
 	n := 0
 	return &Agent{
-		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Send: c.send,
-		Model: func() llm.Model { return model }, Thought: func() string { return "" },
-		Record: c.record, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
-		Inside: func(path string) bool { return strings.HasPrefix(path, "/w/") },
-		NewID:  func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),
+		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Client: Client{Send: c.send},
+		State: State{
+			Model: func() llm.Model { return model }, Thought: func() string { return "" },
+			Record: c.record, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
+		},
+		Workspace: Workspace{Inside: func(path string) bool { return strings.HasPrefix(path, "/w/") }},
+		NewID:     func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -106,43 +106,48 @@ func (a *App) missing(s session.Setup) (warnings []string) {
 
 // agent makes what runs the turns of a session by these tools.
 func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
-	caps := s.Client.Capabilities()
-	ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
-	if a.Alone {
-		ask = nil
-	}
 	return &agent.Agent{
-		Config:  cfg.Agent.Config,
-		Session: s.ID,
-		System:  kept.system.text,
-		Mode:    func() string { return prompt.Mode(s.Mode()) },
-		Chain:   tools,
+		Config: cfg.Agent.Config, Session: s.ID, Chain: tools, NewID: a.NewID, Log: a.Log,
+		Client: a.client(s, kept),
+		State: agent.State{
+			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
+			Mode:      func() string { return prompt.Mode(s.Mode()) },
+			Suspected: func() { kept.suspects.Add(1) },
+		},
+		Workspace: agent.Workspace{
+			Inside: func(path string) bool { _, err := in.files.Resolve(path); return err == nil },
+			Exists: func(path string) bool {
+				real, err := in.files.Resolve(path)
+				if err == nil {
+					_, err = in.files.Lstat(real)
+				}
+				return !errors.Is(err, fs.ErrNotExist)
+			},
+		},
+		Overflow: agent.Overflow{
+			Shorten: func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
+			Keep:    func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
+		},
+		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction},
+		System:  kept.system.text, Toolset: kept.set, Off: kept.off,
+	}
+}
+
+// client makes the client as a turn of the session sees it.
+func (a *App) client(s session.Setup, kept *keeper) agent.Client {
+	caps := s.Client.Capabilities()
+	c := agent.Client{
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
 			return s.Client.Update(ctx, s.ID, u)
 		},
-		NewID: a.NewID,
-		Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
-		Inside: func(path string) bool { _, err := in.files.Resolve(path); return err == nil },
-		Exists: func(path string) bool {
-			real, err := in.files.Resolve(path)
-			if err == nil {
-				_, err = in.files.Lstat(real)
-			}
-			return !errors.Is(err, fs.ErrNotExist)
-		},
-		Suspected: func() { kept.suspects.Add(1) },
-		Toolset:   kept.set,
-		Off:       kept.off,
-		Reformat:  models.reformatter,
-		Shorten:   func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
-		Keep:      func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
-		Compactor: models.compaction, ShowCompactions: caps.Compaction,
-		// A client that has terminals shows those.
-		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
-		Notices:         caps.Notices,
-		Ask:             ask,
 		Unasked:         func() bool { return a.Yes || s.Mode() == agent.ModeAuto || kept.unasked.Load() },
 		StopAsking:      func() { kept.unasked.Store(true) },
-		Log:             a.Log,
+		ShowCompactions: caps.Compaction, Notices: caps.Notices,
+		// A client that has terminals shows those.
+		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
 	}
+	if !a.Alone {
+		c.Ask = (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+	}
+	return c
 }
