@@ -17,7 +17,7 @@ type AuthMethod struct {
 	Meta        *AuthMeta `json:"_meta,omitempty"`
 }
 
-// AuthMeta tells older clients what to run in a terminal.
+// AuthMeta names the command that older clients run in a terminal.
 type AuthMeta struct {
 	Terminal struct {
 		Label   string            `json:"label"`

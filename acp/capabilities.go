@@ -23,7 +23,7 @@ type ClientCapabilities struct {
 	CancelRequest    bool // _meta.cancel_request: honours $/cancel_request; the protocol has no member for it
 }
 
-// UnmarshalJSON reads what it knows and forgives the rest.
+// UnmarshalJSON reads the known members and ignores mistakes in the others.
 func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	isTrue := func(path ...string) bool { return string(member(b, path...)) == "true" }
 	isObject := func(path ...string) bool { return jsonKind(member(b, path...)) == "object" }
@@ -94,7 +94,7 @@ type MCPCapabilities struct {
 	SSE  bool `json:"sse,omitempty"`
 }
 
-// SessionCapabilities tells which session methods there are.
+// SessionCapabilities lists the session methods that the agent has.
 type SessionCapabilities struct {
 	List                  struct{} `json:"list"`
 	Delete                struct{} `json:"delete"`
@@ -103,13 +103,13 @@ type SessionCapabilities struct {
 	Close                 struct{} `json:"close"`
 }
 
-// AuthCapabilities tells which methods of authentication there are beyond
+// AuthCapabilities lists the methods of authentication beyond
 // authenticate.
 type AuthCapabilities struct {
 	Logout *struct{} `json:"logout,omitempty"`
 }
 
-// AgentMeta tells what the agent can do beyond the protocol.
+// AgentMeta lists what the agent can do beyond the protocol.
 type AgentMeta struct {
 	Zeph struct {
 		Methods []string `json:"methods"` // extension methods, sorted

@@ -190,7 +190,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 		return t, err
 	case <-ctx.Done():
 		c.giveUp(id, context.Cause(ctx))
-		go func() { // a terminal that comes late would run on with nobody to release it
+		go func() { // a terminal that comes late would run on with no one to release it
 			if err := <-created; err == nil && r.TerminalID != "" {
 				t.ID = r.TerminalID
 				t.Release()
@@ -231,7 +231,7 @@ func (t *Terminal) Kill(ctx context.Context) error {
 	return t.client.call(ctx, "terminal/kill", terminalRequest{t.session, t.ID}, &struct{}{})
 }
 
-// Release gives the terminal up, which kills a command that still runs. It
+// Release frees the terminal, which kills a command that still runs. It
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanup)

@@ -22,7 +22,7 @@ type Config struct {
 	MaxAttachmentBytes int `toml:"max_attachment_bytes"`
 }
 
-// Defaults is the configuration that nobody changed.
+// Defaults returns the defaults of the configuration.
 func Defaults() Config {
 	return Config{
 		TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20,
@@ -30,7 +30,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate tells what is wrong, by key.
+// Validate returns what is wrong, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	check := func(key string, n, low, high int) {

@@ -53,7 +53,7 @@ type ElicitResult struct {
 	Content json.RawMessage
 }
 
-// UnmarshalJSON takes an action that nobody knows for ElicitCancel.
+// UnmarshalJSON reads an unknown action as ElicitCancel.
 func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 	if kind := jsonKind(b); kind != "object" {
 		return fmt.Errorf("%s instead of an object", kind)
@@ -108,7 +108,7 @@ func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, err
 	return r, nil
 }
 
-// ElicitComplete tells the client that what an ElicitRequest with a URL was for
+// ElicitComplete notifies the client that what an ElicitRequest with a URL was for
 // is done, so that it can take its question away. It needs ElicitURL.
 func (c *Client) ElicitComplete(elicitationID string) error {
 	const method = "elicitation/complete"
@@ -133,7 +133,7 @@ func (p ElicitRequest) checkURL() error {
 	return nil
 }
 
-// flat tells what in a schema no form can show. Schemas come from MCP servers
+// flat returns an error for a schema that no form can show. Schemas come from MCP servers
 // too.
 func flat(schema json.RawMessage) error {
 	var s struct {

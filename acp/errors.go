@@ -39,7 +39,7 @@ type ParamsError struct {
 	Reason string // e.g. "must be an absolute path"
 }
 
-// Error gives field and reason.
+// Error returns field and reason.
 func (e *ParamsError) Error() string { return e.Field + ": " + e.Reason }
 
 // paramsErrorf makes a ParamsError.
@@ -54,7 +54,7 @@ type ClientError struct {
 	Message string
 }
 
-// Error gives method, message and code.
+// Error returns method, message and code.
 func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: %s (%d)", e.Method, e.Message, e.Code)
 }

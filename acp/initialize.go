@@ -38,7 +38,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 	return p.ClientCapabilities.UnmarshalJSON(o.members["clientCapabilities"])
 }
 
-// InitializeResponse tells what the agent can do.
+// InitializeResponse lists the capabilities of the agent.
 type InitializeResponse struct {
 	ProtocolVersion   int               `json:"protocolVersion"`
 	AgentCapabilities AgentCapabilities `json:"agentCapabilities"`

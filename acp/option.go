@@ -76,7 +76,7 @@ type setOptionRequest struct {
 }
 
 // decode reads the params of session/set_config_option. Older clients send no
-// type, and a type that nobody knows may have a value in the form of a known
+// type, and an unknown type may have a value in the form of a known
 // one.
 func (p *setOptionRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "configId", "type", "value")

@@ -120,7 +120,7 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
 	}}, nil
 }
 
-// cancel takes session/cancel. With nothing to cancel it has no effect.
+// cancel handles session/cancel. With nothing to cancel it has no effect.
 func (s *Server) cancel(_ context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err == nil {

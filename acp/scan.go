@@ -204,7 +204,7 @@ func unquote(b []byte) string {
 	return s.String()
 }
 
-// unescape reads the escape at the start of b and gives its length. Half of a
+// unescape reads the escape at the start of b and returns its length. Half of a
 // surrogate pair is U+FFFD, as encoding/json has it.
 func unescape(b []byte) (rune, int) {
 	switch c := b[1]; c {

@@ -48,7 +48,7 @@ type Server struct {
 	Config   Config
 	Agent    Implementation
 	Sessions Sessions
-	// Ready tells whether a turn could run: nil, or an error that wraps
+	// Ready reports whether a turn could run: nil, or an error that wraps
 	// ErrAuthRequired and says what to do. Authenticate asks it each time, so
 	// that a key which appeared after the start is seen.
 	Ready func() error
@@ -82,7 +82,7 @@ type Server struct {
 // concurrently, and its result is any JSON; nil means an empty object.
 type Extension = func(ctx context.Context, client *Client, params json.RawMessage) (result any, err error)
 
-// handler is the first half of a method: it decodes and reserves, and gives the
+// handler is the first half of a method: it decodes and reserves, and returns the
 // second half.
 type handler func(s *Server, ctx context.Context, params json.RawMessage) (work, error)
 
@@ -114,7 +114,7 @@ var handlers = map[string]handler{
 
 // Serve answers the client until in ends, out breaks or ctx is done. Then it
 // cancels every request, waits a moment for them to end, and returns nil, or
-// the error with which out broke. It closes in if it can, so that nobody reads
+// the error with which out broke. It closes in if it can, so that no one reads
 // on. Call it once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	stop := ctx.Done()
@@ -152,7 +152,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// wait gives the running handlers a moment to end.
+// wait waits a moment for the running handlers to end.
 func (s *Server) wait() {
 	s.mu.Lock()
 	s.ending = true
@@ -241,7 +241,7 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 }
 
 // handler is what answers a method; nil if there is nothing. A request without
-// an id has no effect: of a session that it opened nobody would know.
+// an id has no effect: the client could not name a session that it opened.
 func (s *Server) handler(id json.RawMessage, method string) handler {
 	if id == nil && method != "session/cancel" && method != "$/cancel_request" {
 		return nil
@@ -372,7 +372,7 @@ func jsonType(t reflect.Type) string {
 	return "an integer"
 }
 
-// cancelRequest takes $/cancel_request: it cancels the request of that id, if
+// cancelRequest handles $/cancel_request: it cancels the request of that id, if
 // it still runs, and is otherwise ignored. A prompt is then answered as after
 // session/cancel; other requests with -32800.
 func (s *Server) cancelRequest(_ context.Context, p struct {

@@ -16,12 +16,12 @@ type Sessions interface {
 	Load(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
 	// Resume is Load that sends nothing.
 	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
-	// List gives a page of the stored sessions, the newest first.
+	// List returns a page of the stored sessions, the newest first.
 	List(ctx context.Context, p ListSessionsRequest) (ListSessionsResponse, error)
 	// Delete closes a session if it is open, waits for it as Close does, and
 	// forgets all of it; that there is none is no error.
 	Delete(ctx context.Context, id string) error
-	// Find gives an open session, else ErrUnknownSession. It does not block.
+	// Find returns an open session, else ErrUnknownSession. It does not block.
 	Find(id string) (Session, error)
 }
 
@@ -61,7 +61,7 @@ type Turn interface {
 	// Run waits for its place, runs the prompt and sends all its updates. It
 	// returns ErrTurnCancelled if the turn was cancelled.
 	Run(prompt []ContentBlock) (StopReason, error)
-	// End gives the place back. It is called once, when the response is written:
+	// End frees the place. It is called once, when the response is written:
 	// nothing of the next turn may be written before that.
 	End()
 }
@@ -242,7 +242,7 @@ func (p *sessionRequest) validate() error {
 	return nil
 }
 
-// find gives the session of a request.
+// find returns the session of a request.
 func (s *Server) find(p sessionRequest) (Session, error) {
 	sess, err := s.Sessions.Find(*p.SessionID)
 	if err != nil {

@@ -112,7 +112,7 @@ func (s *stream) Close() error {
 	return s.closer.Close()
 }
 
-// ReadObject gives jsonrpc2 the next frame. Every error that it returns ends
+// ReadObject reads the next frame for jsonrpc2. Every error that it returns ends
 // the connection.
 func (s *stream) ReadObject(v any) error {
 	for {
@@ -282,7 +282,7 @@ func legalID(raw json.RawMessage) bool {
 	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
 }
 
-// response gives jsonrpc2 the answer to one of our calls in a form that it
+// response passes jsonrpc2 the answer to one of our calls in a form that it
 // cannot stumble over. An answer that fits no call of ours is dropped: it is
 // never answered, or two peers could send each other errors for ever. An error
 // with a null id is none of ours; jsonrpc2 would take it for id 0.

@@ -71,7 +71,7 @@ const (
 	ToolFailed     ToolStatus = "failed"
 )
 
-// ToolContent is a piece of what a client shows of a tool call; Type tells which
+// ToolContent is a piece of what a client shows of a tool call; Type decides which
 // members count.
 type ToolContent struct {
 	Type       string        `json:"type"`                 // content, diff or terminal
@@ -143,7 +143,7 @@ type PlanEntry struct {
 	Status   string `json:"status"`   // pending, in_progress or completed
 }
 
-// UsageUpdate tells how full the context is, in tokens, and what the session has
+// UsageUpdate says how full the context is, in tokens, and what the session has
 // cost so far.
 type UsageUpdate struct {
 	Update string `json:"sessionUpdate"` // UpdateUsage
@@ -176,13 +176,13 @@ type CommandInput struct {
 	Hint string `json:"hint"`
 }
 
-// ModeUpdate tells the mode that the session has now.
+// ModeUpdate names the mode that the session has now.
 type ModeUpdate struct {
 	Update        string `json:"sessionUpdate"` // UpdateMode
 	CurrentModeID string `json:"currentModeId"`
 }
 
-// OptionsUpdate tells all config options as they are now.
+// OptionsUpdate lists all config options as they are now.
 type OptionsUpdate struct {
 	Update        string         `json:"sessionUpdate"` // UpdateOptions
 	ConfigOptions []ConfigOption `json:"configOptions"`
@@ -196,7 +196,7 @@ type InfoUpdate struct {
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
 }
 
-// Notice tells the user something that is no part of the conversation. Only
+// Notice shows the user a text that is no part of the conversation. Only
 // clients with [ClientCapabilities].Notices may be sent one.
 type Notice struct {
 	Update      string `json:"sessionUpdate"` // UpdateNotice
@@ -205,7 +205,7 @@ type Notice struct {
 	Description string `json:"description,omitempty"`
 }
 
-// CompactionUpdate tells of a compaction of the context. Updates of one id are
+// CompactionUpdate reports the state of a compaction of the context. Updates of one id are
 // one compaction: what is empty stays as it is. Only clients with
 // [ClientCapabilities].Compaction may be sent one.
 type CompactionUpdate struct {

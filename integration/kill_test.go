@@ -169,6 +169,7 @@ func checkHistory(t *testing.T, p *provider, live *shown) {
 			for _, c := range u.Content {
 				text, _, _ = strings.Cut(c.Content.Text, "\n")
 			}
+			text = strings.TrimSuffix(strings.Replace(text, "No such file", "no such file", 1), ".") // people read a sentence
 		}
 		// The user reads a failure as a sentence of its own: "No such file: x." of
 		// the model's "error: no such file: x".

@@ -56,7 +56,7 @@ func (w *wire) send(requests ...string) {
 	fmt.Fprintln(w.out, strings.Join(requests, "\n"))
 }
 
-// answers reads until n requests are answered. It gives the answers by their ids,
+// answers reads until n requests are answered. It returns the answers by their ids,
 // and the order in which these and the updates came, each in short.
 func (w *wire) answers(n int) (answers map[string]string, order []string) {
 	w.t.Helper()

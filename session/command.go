@@ -75,8 +75,7 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	return all[i], strings.TrimSpace(rest), true
 }
 
-// Opened lets the client settle, and then tells it what it must know of the
-// session.
+// Opened lets the client settle, and then announces the session.
 func (s *Session) Opened() {
 	announce := func() { s.announce(context.Background()) }
 	if s.all.Settle == 0 {

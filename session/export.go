@@ -16,8 +16,8 @@ import (
 // exportVersion is the version of the form of an Export.
 const exportVersion = 1
 
-// Export is a whole session as a JSON document: what _zeph/session/export gives
-// and _zeph/session/import takes.
+// Export is a whole session as a JSON document: the result of _zeph/session/export
+// and the input of _zeph/session/import.
 type Export struct {
 	Version int             `json:"version"`
 	ID      string          `json:"sessionId"`
@@ -34,7 +34,7 @@ type ExportedEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Export gives a stored session; one that is open too, as far as it is stored.
+// Export returns a stored session; one that is open too, as far as it is stored.
 func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	row, events, err := s.stored(ctx, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	return e, nil
 }
 
-// Stored gives a stored session with its log; lost tells of the events that could
+// Stored returns a stored session with its log; lost has the events that could
 // not be read, see [Unreadable].
 func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []transcript.Event, lost []error, err error) {
 	row, rows, err := s.stored(ctx, id)
@@ -77,7 +77,7 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 	return row, rows, err
 }
 
-// Import stores a session that was exported, here or elsewhere, and gives its
+// Import stores a session that was exported, here or elsewhere, and returns its
 // id: its own, or a new one if there is a session of that id. Neither the mode is
 // taken over nor a model that is not offered here: what an agent may do here, and
 // what it reads for that, is not for a document to say. An *acp.ParamsError tells
@@ -141,7 +141,7 @@ func (e Export) head() error {
 	return nil
 }
 
-// rows checks the document and gives its events as they are stored, without the
+// rows checks the document and returns its events as they are stored, without the
 // settings that are not taken over.
 func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 	if err := e.head(); err != nil {

@@ -39,7 +39,7 @@ type journal struct {
 	broken  error         // why nothing is stored until the next turn; nil if all is well
 }
 
-// record takes events and stores them. A failure is told to the user, once.
+// record stores events. The user is warned of a failure, once.
 func (j *journal) record(events ...transcript.Event) {
 	j.note(events...)
 	j.storing.Lock()
@@ -50,7 +50,7 @@ func (j *journal) record(events ...transcript.Event) {
 	}
 }
 
-// note takes events without storing them yet; it does not block.
+// note queues events without storing them yet; it does not block.
 func (j *journal) note(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -141,7 +141,7 @@ func (j *journal) fail(err error) {
 // heartbeat is how often a turn renews its lease.
 const heartbeat = store.LeaseTimeout / 3
 
-// begin takes the lease for a turn, which end gives back. moved tells that
+// begin acquires the lease for a turn, and end releases it. moved reports that
 // another process went on with the session, so that events has to be asked. The
 // error is a *store.LeasedError if a turn runs elsewhere; that the store is
 // broken is none. lost is called when another process takes the lease over.
@@ -219,7 +219,7 @@ func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
 	}
 }
 
-// events gives the whole log, what is not stored yet included.
+// events returns the whole log, what is not stored yet included.
 func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 	j.storing.Lock()
 	defer j.storing.Unlock()
@@ -267,7 +267,7 @@ func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	return events, lost
 }
 
-// Unreadable tells the user of events that were passed over, one at least.
+// Unreadable is the warning about events that were skipped, at least one.
 func Unreadable(lost []error) string {
 	which := fmt.Sprintf("%d events of this session cannot be read and are left out, the first: %v.", len(lost), lost[0])
 	if len(lost) == 1 {
@@ -276,7 +276,7 @@ func Unreadable(lost []error) string {
 	return which + " What is stored stays as it is, and an export has all of it."
 }
 
-// isBroken tells why nothing is stored; nil if all is well.
+// isBroken returns why nothing is stored; nil if all is well.
 func (j *journal) isBroken() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -290,7 +290,7 @@ func (j *journal) hasBegun() bool {
 	return j.begun
 }
 
-// setDirs takes over the additional directories that a client named last.
+// setDirs sets the additional directories that a client named last.
 func (j *journal) setDirs(dirs []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -82,7 +82,7 @@ func (s *Session) wanted(name string) (llm.Model, error) {
 	return s.all.Model("")
 }
 
-// offers tells whether a model that a log names may be used: one of those to
+// offers reports whether a model that a log names may be used: one of those to
 // pick from, or another one of a provider that takes any. A script is a file, and
 // a session that was written elsewhere must not name one.
 func (s *Sessions) offers(name string) bool {
@@ -93,7 +93,7 @@ func (s *Sessions) offers(name string) bool {
 	})
 }
 
-// adopt takes over the settings that another process has given the session.
+// adopt applies the settings that another process has set.
 func (s *Session) adopt(ctx context.Context, want settings) {
 	m := s.model()
 	if want.model != "" && want.model != m.Name() {
@@ -156,7 +156,7 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	return sess, err
 }
 
-// reach gives a session and a place in its queue. One that is not open comes
+// reach returns a session and a place in its queue. One that is not open comes
 // from the store, with its events. While the turns of one that was closed still
 // end it waits: two at once of one session would write its log in disorder.
 func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
@@ -195,7 +195,7 @@ func (s *Sessions) lockLoading(ctx context.Context, id string) error {
 	}
 }
 
-// reopen takes an open session to new directories; its mode and model stay.
+// reopen changes the directories of an open session; its mode and model stay.
 func (s *Session) reopen(client *acp.Client, p acp.NewSessionRequest) error {
 	if err := sameDir(s.cwd, p.CWD); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 	return sess, events, nil
 }
 
-// recall rebuilds the session from its log; it gives the settings as they were.
+// recall rebuilds the session from its log; it returns the settings as they were.
 func (s *Session) recall(events []transcript.Event) (want settings) {
 	s.history, s.titled = transcript.History(events), s.journal.title()
 	s.mu.Lock()
@@ -270,7 +270,7 @@ func sameDir(stored, given string) error {
 	return &acp.ParamsError{Field: "cwd", Reason: fmt.Sprintf("the session's directory is %s", stored)}
 }
 
-// List gives a page of the stored sessions.
+// List returns a page of the stored sessions.
 func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
 	r := acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
 	if s.Store == nil {
@@ -316,7 +316,7 @@ type settings struct {
 	llm     llm.Model
 }
 
-// set takes a setting over as the log has it.
+// set applies a setting of the log.
 func (s *settings) set(id, value string) {
 	switch id {
 	case optionMode:

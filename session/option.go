@@ -24,7 +24,7 @@ const (
 // model's default.
 const defaultThought = "default"
 
-// Mode gives the id of the current mode.
+// Mode returns the id of the current mode.
 func (s *Session) Mode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Session) State() acp.SessionState {
 	}
 }
 
-// option gives a config option as it is now.
+// option returns a config option as it is now.
 func (s *Session) option(id string) (acp.ConfigOption, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Session) option(id string) (acp.ConfigOption, bool) {
 	return options[i], true
 }
 
-// OptionsChanged tells the clients of the open sessions what is to be picked from
-// now, where that is not what they have.
+// OptionsChanged sends the clients of the open sessions the options that they can
+// pick from now, where these differ from what the clients have.
 func (s *Sessions) OptionsChanged() {
 	for _, sess := range s.opened() {
 		sess.showOptions(context.Background())
@@ -91,7 +91,7 @@ func (s *Session) showOptions(ctx context.Context) {
 	}
 }
 
-// took tells of a model that a session takes.
+// took reports a model that a session begins to use.
 func (s *Sessions) took(m llm.Model) {
 	if s.Taken != nil {
 		s.Taken(m)
@@ -144,7 +144,7 @@ func (s *Session) hasMode(id string) bool {
 	return slices.ContainsFunc(s.all.Modes, func(m acp.SessionMode) bool { return m.ID == id })
 }
 
-// setThought takes a level of the model's over, and leaves any other alone.
+// setThought sets a level that the model has, and ignores any other.
 func (s *settings) setThought(level string) {
 	if slices.Contains(llm.Levels(s.llm), level) {
 		s.thought = level

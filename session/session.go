@@ -29,12 +29,12 @@ import (
 
 // Agent runs a session's turns; *agent.Agent fits.
 type Agent interface {
-	// Turn runs one prompt: history in, history out, also beside an error.
+	// Turn runs one prompt: history in, history out, also with an error.
 	Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error)
-	// Compact gives a history that is a summary of the one that it gets; focus
+	// Compact returns a history that is a summary of the one that it gets; focus
 	// says what matters most of it.
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
-	// Say tells the user something that the model doesn't see.
+	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
 	// Tools lists the tools that the model is offered.
 	Tools() []llm.Tool
@@ -42,7 +42,7 @@ type Agent interface {
 	Typed() []llm.Tool
 }
 
-// Setup is what an agent is made of. Its functions tell how things are now.
+// Setup is what an agent is made of. Its functions return the current values.
 type Setup struct {
 	ID         string
 	Client     *acp.Client
@@ -54,11 +54,11 @@ type Setup struct {
 	Thought    func() string
 	Record     func(...transcript.Event)
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
-	Warn       func(text string) // tells the user with the next chance
-	Withdraw   func(text string) // what Warn told is no longer so
+	Warn       func(text string) // queues a warning for the user
+	Withdraw   func(text string) // drops a warning of Warn that no longer holds
 }
 
-// Opening is what a factory gives beside the agent.
+// Opening is the agent of a session with what belongs to it.
 type Opening struct {
 	Agent    Agent
 	Tools    Tools    // nil if they keep nothing
@@ -71,7 +71,7 @@ type Opening struct {
 type Tools interface {
 	// Reset forgets what a new conversation must not know.
 	Reset()
-	// Status tells of it, each entry a name, a colon and a text.
+	// Status lists its state, each entry a name, a colon and a text.
 	Status() []string
 	// Close ends what runs in the background, and waits for that.
 	Close()
@@ -88,8 +88,8 @@ type Sessions struct {
 	// key.
 	Model  func(name string) (llm.Model, error)
 	Models func() []llm.Choice // what there is to pick from
-	// Taken is told of each model that a session takes. It must not wait for
-	// anything; nil means nobody.
+	// Taken is called with each model that a session begins to use. It must not
+	// block; nil is not called.
 	Taken func(llm.Model)
 	Modes []acp.SessionMode
 	Store *store.DB // nil keeps nothing
@@ -108,7 +108,7 @@ type Sessions struct {
 	loading sync.Mutex          // one session is loaded at a time, so that none is open twice
 }
 
-// Find gives an open session, else acp.ErrUnknownSession.
+// Find returns an open session, else acp.ErrUnknownSession.
 func (s *Sessions) Find(id string) (acp.Session, error) {
 	if sess, ok := s.find(id); ok {
 		return sess, nil
@@ -263,8 +263,8 @@ func (s *Session) Close() (wait func(context.Context) error) {
 	return wait
 }
 
-// closes takes an open session to those that are being closed; false if it is
-// not open any more.
+// closes moves an open session to those that are being closed; false if it is not
+// open any more.
 func (s *Sessions) closes(sess *Session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -320,9 +320,8 @@ func (s *Session) record(events ...transcript.Event) {
 	}
 }
 
-// tells reports whether a frame will tell of what the event completes. Of the
-// others the next frame tells nothing yet, so they are stored with the event that
-// comes next: each commit takes time.
+// tells reports whether the next frame will reveal what the event completes. The
+// other events are stored together with the one after them: each commit takes time.
 func tells(e transcript.Event) bool {
 	switch e := e.(type) {
 	case transcript.Block:

@@ -91,7 +91,7 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	return w
 }
 
-// call makes a request and gives its answer, result or error.
+// call makes a request and returns its answer, result or error.
 func (w *wire) call(method, params string) string {
 	w.t.Helper()
 	w.calls++
@@ -138,7 +138,7 @@ func short(u map[string]any) string {
 	return kind
 }
 
-// open opens a session in dir and gives its id.
+// open opens a session in dir and returns its id.
 func (w *wire) open(dir string) string {
 	w.t.Helper()
 	var r struct{ SessionID string }

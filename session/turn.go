@@ -22,7 +22,7 @@ type turn struct {
 	done    chan struct{}      // closed when this turn and all before it have given back their places
 }
 
-// Begin takes a place at the end of the queue.
+// Begin adds a turn at the end of the queue.
 func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx, false) }
 
 func (s *Session) begin(ctx context.Context, load bool) *turn {
@@ -148,7 +148,7 @@ func (t *turn) keep() {
 	s.journal.record(transcript.TurnEnd{Reason: acp.StopCancelled})
 }
 
-// End gives the place back. A turn that was cancelled in the queue is answered at
+// End frees the place. A turn that was cancelled in the queue is answered at
 // once, but the one after it still waits for the one before it.
 func (t *turn) End() {
 	t.session.mu.Lock()

@@ -10,14 +10,14 @@ import (
 // maxTold is how many warnings /status shows: the last ones.
 const maxTold = 20
 
-// warn takes a warning for the user, who gets it with the next chance.
+// warn queues a warning for the user.
 func (s *Session) warn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.warnings = append(s.warnings, text)
 }
 
-// withdraw forgets a warning: who was not told of it yet never is.
+// withdraw drops a warning, also one that the user has not seen yet.
 func (s *Session) withdraw(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,8 +36,8 @@ func (s *Session) lookAround() {
 	}
 }
 
-// sayWarnings tells the user what there is to be warned of: by notices where the
-// client takes them, else, in a turn, as a message.
+// sayWarnings shows the user the pending warnings: by notices where the client shows
+// them, else, in a turn, as a message.
 func (s *Session) sayWarnings(ctx context.Context) {
 	for _, text := range s.takeWarnings() {
 		if s.notices() {

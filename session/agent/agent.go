@@ -124,12 +124,12 @@ type Toolset interface {
 	// Begin chooses from all tools, by what the user typed and what the
 	// conversation was so far.
 	Begin(ctx context.Context, m llm.Model, prompt string, history []llm.Message, tools []llm.Tool)
-	// Offer gives the tools for the next call of the model: those of the call
-	// before in this turn, byte for byte, and what has become available behind
-	// them. It is nil before the first turn.
+	// Offer returns the tools for the next call of the model: those of the call
+	// before in this turn, byte for byte, and after them the tools that have become
+	// available. It is nil before the first turn.
 	Offer(m llm.Model) []llm.Tool
-	// Take gives a call of the model without what is for nobody to see. Bare
-	// tells that the call had nothing else.
+	// Take strips hidden fields from a call of the model. Bare reports that the
+	// call had no other fields.
 	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
 }
 
@@ -168,7 +168,7 @@ type turn struct {
 }
 
 // Turn runs one prompt. It returns the history with the prompt and all that
-// came of it, also beside an error; the history is then one that every provider
+// came of it, also with an error; the history is then one that every provider
 // takes. Errors: a *acp.ParamsError for a prompt that cannot fit, of which
 // nothing is recorded; one that wraps acp.ErrAuthRequired, ctx's cause after a
 // cancel, else the provider's failure.
@@ -240,8 +240,7 @@ func (a *Agent) offers(m llm.Model) []llm.Tool {
 	return a.Tools()
 }
 
-// Say tells the user something that is not the model's word: the model doesn't
-// see it.
+// Say shows the user a message that is not the model's, and that no model sees.
 func (a *Agent) Say(ctx context.Context, text string) error {
 	id := a.NewID()
 	a.Record(transcript.Note{MessageID: id, Text: text})
@@ -261,8 +260,8 @@ func isDirect(m llm.Model) bool {
 	return ok
 }
 
-// begin takes the prompt into the history, with what its links lead to, and goes
-// on to the loop.
+// begin adds the prompt to the history, with the texts of its links, and runs the
+// loop.
 func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopReason, error) {
 	at := len(t.history)
 	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
@@ -376,7 +375,7 @@ func (t *turn) size() int {
 	return size
 }
 
-// overBudget gives the tokens of the next request if they exceed the budget,
+// overBudget returns the tokens of the next request if they exceed the budget,
 // and the size that the budget is a share of. The user's own calls need no room.
 func (t *turn) overBudget() (full, size int) {
 	size = t.size()

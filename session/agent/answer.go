@@ -80,9 +80,9 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	return a, t.count(ctx, usage, blocks)
 }
 
-// take takes what is for nobody to see out of a call, before anybody sees it. Its
-// input gets the form in which the log gives it back: a provider's cache knows a
-// conversation that was loaded by the same bytes only.
+// take strips hidden fields from a call before anything sees it, and compacts its
+// input as the log does: a provider's cache matches a loaded conversation byte by
+// byte.
 func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
 	if call == nil {
 		return nil
@@ -116,8 +116,8 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	return nil
 }
 
-// tellFailure tells the user that a provider failed and what is done about it: by
-// a notice where the client takes them, else as a message of ours.
+// tellFailure shows the user that a provider failed and what is done about it: by a
+// notice where the client shows them, else as a message of the agent.
 func (a *Agent) tellFailure(ctx context.Context, ev llm.Event) error {
 	text := ""
 	switch {
@@ -135,14 +135,14 @@ func (a *Agent) tellFailure(ctx context.Context, ev llm.Event) error {
 	return a.Say(ctx, text+"\n\n")
 }
 
-// spend counts what an answer took of which there is no end.
+// spend counts the tokens of an answer that broke off.
 func (t *turn) spend(u *llm.Usage) {
 	if u != nil {
 		t.Spend(t.model, *u)
 	}
 }
 
-// count completes the answer and tells the client how full the context is.
+// count completes the answer and sends the client the usage of the context.
 func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) error {
 	done := transcript.Answer{Model: t.model.Name(), Usage: u}
 	if u != nil {
@@ -222,7 +222,7 @@ func (s *spoken) piece(kind, text string) {
 }
 
 // end completes the block whose pieces came, a thought with what belongs to it,
-// and gives all.
+// and returns all.
 func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	switch s.kind {
 	case acp.UpdateAgentMessage:
@@ -235,7 +235,7 @@ func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	return s.blocks
 }
 
-// cut gives the blocks of an answer that broke off, for the next to begin.
+// cut returns the blocks of an answer that broke off, for the next to begin.
 func (s *spoken) cut() []llm.Block {
 	blocks := s.end(nil)
 	s.blocks = nil

@@ -16,7 +16,7 @@ const maxAside = 64 << 10
 
 var errSlow = errors.New("took too long")
 
-// aside is what a model answered to a question beside the conversation.
+// aside is the answer of a model to a question outside of the conversation.
 type aside struct {
 	text  string
 	stop  llm.StopReason
@@ -25,7 +25,7 @@ type aside struct {
 }
 
 // askAside asks a model, which thinks as little as it can. What is known of the
-// answer is there also beside an error. A timeout of 0 means none.
+// answer is there also with an error. A timeout of 0 means no limit.
 func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, question string) (aside, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc

@@ -78,7 +78,7 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	return errors.Join(errs...)
 }
 
-// running is a tool call that the client knows of.
+// running is a tool call that was announced.
 type running struct {
 	*turn
 	call *executors.Call // as it is made now; see reformatted
@@ -96,7 +96,7 @@ type running struct {
 	started  bool
 }
 
-// announce tells the client of a call, with all that Prepare can tell.
+// announce shows the client a call, with all that Prepare returned.
 func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
@@ -127,7 +127,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	return r, t.Send(ctx, u)
 }
 
-// prepare asks what the call would do.
+// prepare fills in what the call would do.
 func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
 	if cancelled(ctx, call.Unfit) {
@@ -137,7 +137,7 @@ func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 	return nil
 }
 
-// card is what Prepare told, for the client.
+// card returns the call as the client shows it before it runs.
 func (r *running) card(update string) acp.ToolCall {
 	card := r.call.Card
 	return acp.ToolCall{
@@ -146,7 +146,7 @@ func (r *running) card(update string) acp.ToolCall {
 	}
 }
 
-// run executes the call and tells the client how it ended.
+// run executes the call and shows the client how it ended.
 func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
 	if err == nil && r.reformattable(res) {
@@ -162,7 +162,7 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	return r.finish(ctx, res, err)
 }
 
-// finish tells the client how the call ended. An error ends the turn; the call
+// finish shows the client how the call ended. An error ends the turn; the call
 // is then shown as failed.
 func (r *running) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
 	if err != nil {

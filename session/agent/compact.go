@@ -120,7 +120,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string
 }
 
 // compress lets the model itself make room: all before its present answer becomes
-// an entry of knowledge, which stays word for word. It gives what the model is
+// an entry of knowledge, which stays word for word. It returns what the model is
 // told.
 func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if n := len(t.history); n == 0 || t.history[n-1].Role != llm.Assistant { // it runs in the round of the last answer
@@ -147,7 +147,7 @@ type work struct {
 	needsSummary bool
 	focus        string
 	id           string
-	shown        bool // the client knows that it runs
+	shown        bool // to the client, as running
 }
 
 // ErrNothing means that there is nothing that could be summed up.
@@ -213,7 +213,7 @@ func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.S
 	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
 
-// withoutSummary tells the user that a summary failed, and makes a reference of the
+// withoutSummary notifies the user that a summary failed, and makes a reference of the
 // older messages if there is no room for them. The error is nil if the turn goes on.
 func (w *work) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothing
@@ -345,7 +345,7 @@ func openPlan(messages []llm.Message, cut int, before string) string {
 	return before
 }
 
-// begin tells a client that shows compactions that one runs.
+// begin announces the compaction to a client that shows them.
 func (w *work) begin(ctx context.Context) error {
 	w.id = w.NewID()
 	if !w.ShowCompactions {
@@ -355,7 +355,7 @@ func (w *work) begin(ctx context.Context) error {
 	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
 }
 
-// failed tells the client that a summary failed, and the user by a format that
+// failed notifies the client that a summary failed, and the user by a format that
 // takes the error. It returns nil if the turn goes on.
 func (w *work) failed(ctx context.Context, err error, format string) error {
 	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
@@ -393,7 +393,7 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 	return w.Say(ctx, fmt.Sprintf(format, err))
 }
 
-// done makes the compaction hold, and tells the client.
+// done applies the compaction, and shows it to the client.
 func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	t := w.turn
 	if w.id == "" {
@@ -423,7 +423,7 @@ func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	return t.Send(ctx, used)
 }
 
-// tell tells the client of a compaction that is done.
+// tell shows the client a compaction that is done.
 func (t *turn) tell(ctx context.Context, c transcript.Compaction) error {
 	if t.ShowCompactions {
 		return t.Send(ctx, c.Update())

@@ -15,7 +15,7 @@ var modes = []string{"ask", "architect", "code", ModeAuto}
 // Config is the table [agent].
 type Config struct {
 	// MaxToolIterations is how many rounds of tool calls a turn may make before
-	// the user is asked whether it goes on. Where nobody can answer, the turn
+	// the user is asked whether it goes on. Where no one can answer, the turn
 	// ends. Default 10, from 1 to 10,000.
 	MaxToolIterations int `toml:"max_tool_iterations"`
 	// MaxToolIterationsHard is how many rounds a turn may make in all, whether it
@@ -41,7 +41,7 @@ type Config struct {
 	MaxRulesBytes int `toml:"max_rules_bytes"`
 	// HallucinationDetection warns, in the log, in /status and in the audit log,
 	// of calls of reasoning models that name paths and things which are not there
-	// and which nobody spoke of. Default false.
+	// and were not mentioned. Default false.
 	HallucinationDetection bool `toml:"hallucination_detection"`
 	// ReasoningModelDetection is when a model counts as one that reasons: auto, by
 	// its name or its thoughts, always or never. Default auto.
@@ -65,14 +65,14 @@ func (c Config) hardCap() int {
 // user's words.
 const maxRulesBytes = 1 << 20
 
-// Defaults is the configuration that nobody changed.
+// Defaults returns the defaults of the configuration.
 func Defaults() Config {
 	return Config{
 		MaxToolIterations: 10, MaxToolIterationsHard: defaultHardCap, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10, ReasoningModelDetection: reasoningAuto,
 	}
 }
 
-// Validate tells what is wrong, by key.
+// Validate returns what is wrong, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.MaxToolIterations < 1 || c.MaxToolIterations > maxIterations {

@@ -20,7 +20,7 @@ func toldMode(history []llm.Message) string {
 }
 
 // shorten keeps what is too long of the embedded resources of a prompt elsewhere,
-// and gives by index what the model gets of them.
+// and returns by index what the model gets of them.
 func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
 	short := map[int]string{}
 	for i, c := range prompt {

@@ -15,7 +15,7 @@ const saidGap = "[some of the user's words are left out here: what they ask for 
 // all that was said fits.
 var saidBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
-// bounded gives the user's words in at most max bytes: prompts are cut before any
+// bounded returns the user's words in at most max bytes: prompts are cut before any
 // is left out, and of those the first and the newest stay.
 func bounded(said []string, max int) []string {
 	gap := slices.Contains(said, saidGap)

@@ -27,7 +27,7 @@ const (
 //
 // What is new, so that the calls are counted anew: a call that was not made before
 // and that changes something or comes to something not seen before, and a command
-// that still runs. What the model says beside its calls is not: models announce
+// that still runs. Text next to the calls is not: models announce
 // each attempt. Calls that a link tries again by itself never come here.
 type doom struct {
 	last   string // what the last round came to
@@ -52,8 +52,8 @@ type outcome struct {
 	edited  bool   // and that by a tool whose own word it is
 }
 
-// observe takes what the calls of a round came to. It gives what to tell the user
-// where the model has to be stopped, else an empty text.
+// observe notes the outcomes of a round. It returns the message for the user if the
+// model has to be stopped, else "".
 func (d *doom) observe(round []outcome) string {
 	if d.known == nil {
 		d.known, d.calls = map[string]bool{}, map[string]repeats{}
@@ -104,8 +104,8 @@ func (r repeats) and(o outcome) repeats {
 	return r
 }
 
-// nudge is what the model gets behind the result of a call that it has made before
-// to no avail. It changes nothing, so calls side by side may ask.
+// nudge returns a note for the model after the result of a call that it has made
+// before to no avail. It changes nothing, so parallel calls may use it.
 func (d *doom) nudge(o outcome) string {
 	r := d.calls[o.call].and(o)
 	often := ""

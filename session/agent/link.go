@@ -34,7 +34,7 @@ func (t *turn) reader(uri string) (tool string, input map[string]string) {
 }
 
 // follow reads what resource links name, as calls of the user's: they are
-// announced, and pass the same gates as any. It gives their texts by the index of
+// announced, and pass the same gates as any. It returns their texts by the index of
 // the link. What cannot be read is no failure: the model is told where it is, and
 // may look for itself.
 func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
@@ -70,10 +70,10 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 	return texts, nil
 }
 
-// CommandTakesNone tells the user of a command that what came with it has no use.
+// CommandTakesNone is said where attachments came with a command.
 const CommandTakesNone = "What you attached was left out: a command takes nothing but text."
 
-// leftOut tells the user which parts of the prompt the model will not get.
+// leftOut names to the user the parts of the prompt that the model will not get.
 func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if t.direct && !isDirect(t.Model()) {
 		if transcript.Attached(prompt.Content) == 0 {

@@ -58,7 +58,7 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 		return max(base+estimate, scale(c, base, base+estimate))
 	}
 	tokens := c.Tokens
-	if window := t.model.Window(); window > 0 && tokens > window { // nobody can have counted that
+	if window := t.model.Window(); window > 0 && tokens > window { // no one can have counted that
 		tokens = min(tokens, scale(c, base, base+c.Estimate))
 	}
 	return max(tokens+scale(c, base, estimate-c.Estimate), 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// reflection is what the model gets behind the first failure of a turn that lies
-// in how it called: once is a help, each time would be noise. It is empty for any
+// reflection returns a note for the model after the first failure of a turn that is
+// due to its own call: once helps, each time would be noise. It is empty for any
 // other failure.
 func (r *running) reflection(res executors.Result) string {
 	switch {

@@ -24,7 +24,7 @@ var reformatPrompt string
 // tool. The call is then made anew, through all that judges calls.
 type Reformatter struct {
 	Model   llm.Model
-	Timeout time.Duration // for its answer; 0 means none
+	Timeout time.Duration // for its answer; 0 means no limit
 }
 
 // maxReformat bounds what the model is asked, in bytes.
@@ -61,7 +61,7 @@ func question(tool executors.Tool, input json.RawMessage, failure string) (strin
 	return text, err
 }
 
-// onlyObject gives the JSON object that an answer is. Nothing else may be in it,
+// onlyObject returns the JSON object that an answer is. Nothing else may be in it,
 // save one code fence around all, which models are in the habit of.
 func onlyObject(answer string) (json.RawMessage, error) {
 	text := strings.TrimSpace(answer)
@@ -108,7 +108,7 @@ func (r *running) begun() bool {
 }
 
 // reformatted makes the call anew with an input that another model put right, as
-// an attempt that every link judges. It gives the failure that was, if there is
+// an attempt that every link judges. It returns the failure that was, if there is
 // no such input.
 func (r *running) reformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
 	input, err := r.reformat(ctx, failed.Text)
@@ -156,7 +156,7 @@ func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage
 	return input, err
 }
 
-// correct tells the client what the call is now.
+// correct shows the client the corrected call.
 func (r *running) correct(ctx context.Context, again *executors.Call) error {
 	r.call = again
 	if r.silent {
@@ -181,7 +181,7 @@ func shortened(s string, max int) string {
 	return s[:max] + "…"
 }
 
-// drop gives back what a result holds that nobody will see.
+// drop releases what a result holds, which is not shown.
 func drop(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {

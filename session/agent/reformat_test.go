@@ -29,7 +29,7 @@ type lookInput struct {
 }
 
 // strict are tools whose inputs must fit: look only looks, change changes.
-// "/none" is no path that Prepare takes, nobody may change "/w/denied",
+// "/none" is no path that Prepare takes, no one may change "/w/denied",
 // and for "/w/waits" another tool has to come first.
 func strict() executors.Registry {
 	prepare := func(_ context.Context, call *executors.Call, in lookInput) (executors.Card, error) {

@@ -217,7 +217,7 @@ func TestRefusedByAnother(t *testing.T) {
 	}
 }
 
-// What a model beside the conversation took before its answer broke off is counted
+// What a model outside of the conversation took before its answer broke off is counted
 // too.
 func TestUsageBeforeACut(t *testing.T) {
 	c := &client{}

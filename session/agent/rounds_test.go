@@ -25,7 +25,7 @@ func manyRounds(n int) string {
 func TestRounds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		soft, hard int
-		answers    []string // of the user, one for each question; "!" means that nobody answers
+		answers    []string // of the user, one for each question; "!" means that no one answers
 		unasked    bool
 		rounds     int // that the model wants
 		want       int // that it gets

@@ -19,7 +19,7 @@ var summarizePrompt string
 // asked for them. It may be used concurrently.
 type OutputSummarizer struct {
 	Model   func() llm.Model
-	Timeout time.Duration // for its answer; 0 means none
+	Timeout time.Duration // for its answer; 0 means no limit
 	// Count takes what an answer has cost.
 	Count func(llm.Model, llm.Usage)
 	// Clean is what the summary goes through, as the outputs of tools do: an output

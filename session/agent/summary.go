@@ -112,7 +112,7 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 	return summary, nil
 }
 
-// pieceBytes is how much of a transcript the model takes at once: half of its
+// pieceBytes is how much of a transcript the model gets at once: half of its
 // window, by the tokens that it counts.
 func (t *turn) pieceBytes(model llm.Model) int {
 	tokens := cmp.Or(model.Window(), unknownWindow) / 2

@@ -26,7 +26,7 @@ var reasoningModes = []string{reasoningAuto, reasoningAlways, reasoningNever}
 // maxSuspects bounds what is told of one call.
 const maxSuspects = 5
 
-// suspects notes what a call of a reasoning model names that nobody told it of:
+// suspects notes names in a call of a reasoning model that appear nowhere before it:
 // such models are prone to make up paths and names. It is a heuristic, so it only
 // warns: the call goes on as it is.
 func (t *turn) suspects(call *executors.Call) {
@@ -66,7 +66,7 @@ func (t *turn) reasons() bool {
 	return false
 }
 
-// reasoningName knows the reasoning models by their names, "provider:model".
+// reasoningName reports whether the name, "provider:model", is of a reasoning model.
 func reasoningName(name string) bool {
 	name = strings.ToLower(name)
 	if _, model, ok := strings.Cut(name, ":"); ok {
@@ -107,7 +107,7 @@ var commandPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s"'=])((?:\.{0,2}/)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,5})\b`)
 })
 
-// pathsFrom gives the paths of a call that do not exist and that nobody spoke of.
+// pathsFrom returns the paths of a call that do not exist and were not mentioned.
 // Of what a call makes, the directory counts.
 func (t *turn) pathsFrom(call *executors.Call, told string) []string {
 	if t.Exists == nil {
@@ -148,7 +148,7 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 // what the model writes.
 const maxEntityText = 1000
 
-// entitiesFrom gives what a call names that nobody told of.
+// entitiesFrom returns the names in a call that were not mentioned before.
 func entitiesFrom(call *executors.Call, told string) []string {
 	if call.Spec.Effect.Has(executors.Mutates) && call.Spec.Kind != executors.KindExecute { // what is written may be new
 		return nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// filled gives the path of a closed database with a session "s" of n events.
+// filled returns the path of a closed database with a session "s" of n events.
 func filled(b *testing.B, n int) string {
 	path := filepath.Join(b.TempDir(), "zeph.db")
 	db := New(path, Options{})

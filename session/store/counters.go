@@ -15,7 +15,7 @@ func (db *DB) AddCounters(ctx context.Context, more map[string]int64) error {
 	})
 }
 
-// Counters gives the counters whose names begin so, those that are not 0.
+// Counters returns the counters whose names begin so, those that are not 0.
 func (db *DB) Counters(ctx context.Context, prefix string) (map[string]int64, error) {
 	all := map[string]int64{}
 	err := db.read(ctx, func(h *handle) error {

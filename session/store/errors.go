@@ -95,7 +95,7 @@ func (e *UnusableError) broken() bool {
 
 func (e *UnusableError) readOnly() bool { return code(e.Err) == sqlite3.SQLITE_READONLY }
 
-// explain gives err as an *UnusableError unless it is about something smaller.
+// explain returns err as an *UnusableError unless it is about something smaller.
 func (db *DB) explain(err error) error {
 	for _, small := range []error{ErrUnknown, ErrExists, ErrNoOverflow, ErrLeaseLost, ErrClosed} {
 		if errors.Is(err, small) {

@@ -37,7 +37,7 @@ func run(t *testing.T, db *sql.DB, script string) {
 	}
 }
 
-// made gives a closed database with a session "s" of some hundred events.
+// made returns a closed database with a session "s" of some hundred events.
 func made(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
@@ -53,7 +53,7 @@ func made(t *testing.T) string {
 	return path
 }
 
-// contents gives all files of a directory.
+// contents returns all files of a directory.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

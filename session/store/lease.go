@@ -29,7 +29,7 @@ func (l *lease) live(now time.Time, here string) bool {
 	return l.host != here || alive(l.pid)
 }
 
-// lease gives the lease of a session, nil if nobody has it.
+// lease returns the lease of a session, nil if no one has it.
 func (h *handle) lease(id string) (*lease, error) {
 	var l lease
 	var beat int64
@@ -45,7 +45,7 @@ func (h *handle) lease(id string) (*lease, error) {
 }
 
 // Acquire takes the lease of a session, stored or not, for holder, or renews it;
-// *LeasedError while another one has it. It gives the Seq of the last event: the
+// *LeasedError while another one has it. It returns the Seq of the last event: the
 // log may have moved on since the caller has read it. Holders are told apart by
 // their name alone, so it should be unique among processes.
 func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err error) {
@@ -73,7 +73,7 @@ func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err e
 }
 
 // Heartbeat keeps the lease for another LeaseTimeout. ErrLeaseLost if holder
-// does not have it; one that is overdue is kept as long as nobody has taken it.
+// does not have it; one that is overdue is kept as long as no one has taken it.
 func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
 		n, err := h.exec("UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
@@ -84,7 +84,7 @@ func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	})
 }
 
-// Release gives the lease back. That holder does not have it is no error.
+// Release gives up the lease. It is no error if holder does not have it.
 func (db *DB) Release(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
 		_, err := h.exec("DELETE FROM leases WHERE session = ? AND holder = ?", id, holder)

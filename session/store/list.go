@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Query says what List is to give.
+// Query selects what List returns.
 type Query struct {
 	CWD    string // only sessions of this directory; "" means all
 	Cursor string // next of the List before; "" means from the start
@@ -16,7 +16,7 @@ type Query struct {
 	Kind   string // only sessions with an event of this kind; "" means all
 }
 
-// List gives stored sessions, the last updated first, those of one moment by id. next is the Cursor
+// List returns stored sessions, the last updated first, those of one moment by id. next is the Cursor
 // of the following page, "" at the end. ErrCursor if that of q was not made here.
 //
 // A cursor names the last session of its page, not a count: what is deleted or
@@ -59,7 +59,7 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 	return sessions, next, nil
 }
 
-// cursor is a place in the list: behind the session with that id.
+// cursor is a place in the list: after the session with that id.
 type cursor struct {
 	updated int64
 	id      string
@@ -69,7 +69,7 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.updated, 10) + " " + c.id))
 }
 
-// parseCursor takes what String makes, and "" for the start of the list.
+// parseCursor parses what String returns; "" is the start of the list.
 func parseCursor(s string) (cursor, error) {
 	if s == "" {
 		return cursor{updated: math.MaxInt64}, nil

@@ -24,7 +24,7 @@ const (
 // partSize is the most bytes of a payload in one row.
 const partSize = 256 << 10
 
-// Append commits events to the log of s in one transaction and gives the Seq of
+// Append commits events to the log of s in one transaction and returns the Seq of
 // the last one. The Seq of those passed in is ignored. A process that is killed
 // after Append has returned has lost nothing of them; before, all or none.
 //
@@ -94,7 +94,7 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 	return nil
 }
 
-// missing gives as in place of sql.ErrNoRows.
+// missing replaces sql.ErrNoRows by as.
 func missing(as, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return as
@@ -110,7 +110,7 @@ func micros(t, now time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Session gives a stored session, or ErrUnknown.
+// Session returns a stored session, or ErrUnknown.
 func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 	err = db.read(ctx, func(h *handle) error {
 		var r row
@@ -147,8 +147,8 @@ func (r *row) session() (Session, error) {
 	return s, nil
 }
 
-// Events gives the events of a session whose Seq is above after, in order, or
-// ErrUnknown. It gives what was appended, all of it, or an error.
+// Events returns the events of a session whose Seq is above after, in order, or
+// ErrUnknown. It returns what was appended, all of it, or an error.
 func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, error) {
 	var events []Event
 	err := db.read(ctx, func(h *handle) error {

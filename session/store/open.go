@@ -47,7 +47,7 @@ func (h *handle) close() error {
 	return errors.Join(h.conn.Close(), h.pool.Close())
 }
 
-// stmt gives the prepared query.
+// stmt returns the prepared query.
 func (h *handle) stmt(query string) (*sql.Stmt, error) {
 	if s := h.stmts[query]; s != nil {
 		return s, nil
@@ -60,7 +60,7 @@ func (h *handle) stmt(query string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// exec runs a query without result and tells how many rows it changed.
+// exec runs a query without a result and returns the number of changed rows.
 func (h *handle) exec(query string, args ...any) (int64, error) {
 	s, err := h.stmt(query)
 	if err != nil {
@@ -129,7 +129,7 @@ func open(path string, suspect bool) (*handle, error) {
 		}
 		h.close()
 	}
-	// Where -wal and -shm can't be made, only a file that nobody writes can be read.
+	// Where -wal and -shm can't be made, only a file that no one writes can be read.
 	if c := code(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY || wal(path) {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func open(path string, suspect bool) (*handle, error) {
 	return h, nil
 }
 
-// prepare makes the file if it is missing, and gives its true path.
+// prepare makes the file if it is missing, and returns its true path.
 func prepare(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func prepare(path string) (string, error) {
 			return "", err
 		}
 		// SQLite would give it the permissions of the umask, and -wal and -shm
-		// those of the file. Closing a file that is new drops nobody's locks.
+		// those of the file. Closing a file that is new drops no one's locks.
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil && !errors.Is(err, fs.ErrExist) { // another process may be first
 			return "", err
@@ -305,7 +305,7 @@ func (h *handle) migrate() error {
 		return err
 	}
 	defer tx.Rollback()
-	if err := h.ours(); err != nil { // now that nobody else can change it
+	if err := h.ours(); err != nil { // now that no one else can change it
 		return err
 	}
 	v, err := h.version()

@@ -133,7 +133,7 @@ func (db *DB) abandon(ctx context.Context, entry int64) {
 	}
 }
 
-// Overflow gives the text of an overflow in pieces of some 100 KiB, whose memory
+// Overflow returns the text of an overflow in pieces of some 100 KiB, whose memory
 // is the caller's. An error is the last: ErrNoOverflow if the session has none of
 // that id, also where it is removed while it is read.
 func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte, error] {

@@ -138,7 +138,7 @@ func TestKill(t *testing.T) {
 		_ = cmd.Wait()
 
 		must(t, survivor, "mine", false, "y")
-		if round%5 == 4 { // nobody has it open: the next one must recover the WAL
+		if round%5 == 4 { // no one has it open: the next one must recover the WAL
 			if err := survivor.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@
 //
 // Why does no method stop at once when ctx is done? A context ends the wait for
 // another caller. Once it has begun, a statement runs to its end, which is near
-// (BusyTimeout), so that nobody is left to guess whether it was committed.
+// (BusyTimeout), so that no one is left to guess whether it was committed.
 //
 // Why is even the header read through SQLite? Its POSIX locks are the process's:
 // closing any other descriptor of a file drops them all. Nothing else in the
@@ -77,7 +77,7 @@ type fault struct {
 	until time.Time
 }
 
-// New gives the database at path and opens nothing: that is done, and the file
+// New returns the database at path and opens nothing: that is done, and the file
 // made if it is missing (0600, its directory 0700), at the first use.
 func New(path string, o Options) *DB {
 	if o.Now == nil {
@@ -165,7 +165,7 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	})
 }
 
-// handle gives the open database. It opens the file when there is none yet, when
+// handle returns the open database. It opens the file when there is none yet, when
 // another file has taken its place, and when it is time to try for more than
 // reading.
 func (db *DB) handle() (*handle, error) {

@@ -38,7 +38,7 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// openAt gives a DB on the file and the clock that it reads.
+// openAt returns a DB on the file and the clock that it reads.
 func openAt(t *testing.T, path string) (*DB, *clock) {
 	t.Helper()
 	c := &clock{now: start}

@@ -3,7 +3,7 @@
 // compress_context, by which the model makes room in its conversation.
 //
 // Start with [New]. The tools touch no file, no process and no network, so
-// nobody has to be asked about them.
+// no one has to be asked about them.
 package native
 
 import (
@@ -20,7 +20,7 @@ var (
 	compressText string
 )
 
-// New gives the native tools of a session.
+// New returns the native tools of a session.
 func New() executors.Registry {
 	return executors.Registry{
 		executors.Bind(executors.Tool{

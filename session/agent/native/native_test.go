@@ -189,7 +189,7 @@ func TestPlanTypedByTheUser(t *testing.T) {
 	}
 }
 
-// The model's call of compress_context is housekeeping, and nobody is asked. It
+// The model's call of compress_context is housekeeping, and no one is asked. It
 // works on the conversation that it is made in; that it failed is for the model.
 func TestCompress(t *testing.T) {
 	tool, ok := executors.Find(native.New().Tools(), "compress_context")

@@ -43,7 +43,7 @@ func preparePlan(_ context.Context, _ *executors.Call, in planInput) (executors.
 	return executors.Card{Title: title, Kind: executors.KindThink}, err
 }
 
-// updatePlan tells the client the plan, which replaces the one it shows.
+// updatePlan sends the client the plan, which replaces the one that it shows.
 func updatePlan(_ context.Context, call *executors.Call, in planInput) (executors.Result, error) {
 	plan, err := in.plan()
 	if err != nil {
@@ -94,7 +94,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// progress tells in a line how far the plan is, and which step it is at: the
+// progress says in a line how far the plan is, and which step it is at: the
 // first that is in progress, else the first that is pending.
 func progress(entries []executors.PlanEntry) string {
 	done, now, next := 0, "", ""

@@ -8,7 +8,7 @@ var modeTexts = map[string]string{
 	"auto":      "change files inside the session's directories without asking; the user is asked about commands.",
 }
 
-// Mode is the line that tells the model of a session's mode, empty for a mode
+// Mode returns the line about a session's mode for the model, "" for a mode
 // that is not known.
 //
 // Why in front of a prompt, and not in the system prompt? A mode may change at any

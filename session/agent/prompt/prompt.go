@@ -26,7 +26,7 @@ var text string
 //go:embed rules.md
 var rulesText string
 
-// Facts is what the system prompt tells of a session.
+// Facts is what the system prompt says about a session.
 type Facts struct {
 	Dirs   []Dir  // the first is the working directory
 	OS     string // as GOOS names it
@@ -54,7 +54,7 @@ const (
 	maxDescription = 200 // characters
 )
 
-// System gives the system prompt.
+// System returns the system prompt.
 func System(f Facts) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(text))

@@ -12,15 +12,15 @@ import (
 )
 
 // Files is how the files of the project are read. Paths are absolute. What is not
-// there gives an error that is fs.ErrNotExist; what may not be read, or is no
+// there returns an error that is fs.ErrNotExist; what may not be read, or is no
 // regular file, any other.
 type Files interface {
 	// Open opens a regular file; real is where it is, without links. The caller
 	// closes it.
 	Open(path string) (f io.ReadCloser, real string, size int64, err error)
-	// List gives the names in a directory, in any order, at most some thousand.
+	// List returns the names in a directory, in any order, at most some thousand.
 	List(dir string) ([]string, error)
-	// Has gives those of the names that are there in a directory.
+	// Has returns those of the names that are there in a directory.
 	Has(dir string, names []string) []string
 }
 
@@ -43,7 +43,7 @@ type Rule struct {
 	Rest string // what is missing, for the model; empty if nothing is
 }
 
-// Project is what the system prompt tells of the directories.
+// Project is what the system prompt says about the directories.
 type Project struct {
 	Dirs     []Dir
 	Rules    []Rule
@@ -51,7 +51,7 @@ type Project struct {
 }
 
 // ErrDenied is in an error of Files about what the user has forbidden to read:
-// nobody need be told.
+// no one need be told.
 var ErrDenied = errors.New("may not be read")
 
 // Read looks at the directories of a session: dirs are absolute, the first is the
@@ -158,7 +158,7 @@ func (r *reader) file(path string) {
 // by a name that people know as harmless.
 var errNoRules = errors.New("it is a link to something else than a .md file")
 
-// read gives a file as far as it may be of use, where it really is, and its size.
+// read returns a file as far as it may be of use, where it really is, and its size.
 func (r *reader) read(path string) (data []byte, real string, size int64, err error) {
 	f, real, size, err := r.files.Open(path)
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *reader) rel(path string) string {
 	return path
 }
 
-// cut gives at most max bytes of a text, in whole lines if there are any.
+// cut returns at most max bytes of a text, in whole lines if there are any.
 func cut(text string, max int) string {
 	text = text[:min(len(text), max)]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {

@@ -93,7 +93,7 @@ func Load(dir string) (*Set, []string) {
 	return set, warnings
 }
 
-// describe gives the description of a skill in the directory called name.
+// describe returns the description of a skill in the directory called name.
 func describe(text, name string) (string, error) {
 	if !skillName().MatchString(name) {
 		return "", errors.New("a skill's directory has a name of lower case letters, digits, - and _")
@@ -110,7 +110,7 @@ func describe(text, name string) (string, error) {
 
 var errNoDir = errors.New("not a directory")
 
-// read gives the beginning of a regular file; more says that it goes on.
+// read returns the beginning of a regular file; more says that it goes on.
 func read(path string, most int64) (data []byte, more bool, err error) {
 	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
 		return nil, false, errNoDir
@@ -169,7 +169,7 @@ func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors
 	return card, nil
 }
 
-// find tells whether there is a skill of that name, and else which there are.
+// find reports whether there is a skill of that name, and else which there are.
 func (s *Set) find(name string) error {
 	var names []string
 	for _, skill := range s.Skills {

@@ -89,7 +89,7 @@ func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, res
 	return s.words.rank(prompt, t.all, rest)
 }
 
-// best gives the top_k of the tools, and all that have no score.
+// best returns the top_k of the tools, and all that have no score.
 func (s *Set) best(t *turn, rest []int, scores []float64) []int {
 	type scored struct {
 		tool  int

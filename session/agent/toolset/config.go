@@ -9,7 +9,7 @@ import (
 
 // TAFC is the table [tools.tafc]: think-augmented function calling.
 type TAFC struct {
-	// Enabled gives complex tools one more parameter, in which the model thinks
+	// Enabled adds a parameter to complex tools, in which the model thinks
 	// before it fills the others. Default false.
 	Enabled bool `toml:"enabled"`
 	// ComplexityThreshold is the score from which on a tool is complex; see
@@ -21,7 +21,7 @@ type TAFC struct {
 // defaultThreshold is the score from which on a tool is complex.
 const defaultThreshold = 0.6
 
-// TAFCDefaults is the table that nobody changed.
+// TAFCDefaults returns the defaults of the table.
 func TAFCDefaults() TAFC { return TAFC{ComplexityThreshold: defaultThreshold} }
 
 // Validate finds nothing wrong: a threshold that cannot be is replaced, with a
@@ -33,7 +33,7 @@ func (c TAFC) Tighten(_ TAFC, has func(key string) bool) (TAFC, []string) {
 	return c, given(has, "enabled", "complexity_threshold")
 }
 
-// threshold gives the threshold that holds, and what the user must know of it.
+// threshold returns the threshold that holds, and what the user must know of it.
 func (c TAFC) threshold() (float64, []string) {
 	held := min(max(c.ComplexityThreshold, 0), 1)
 	if math.IsNaN(c.ComplexityThreshold) || math.IsInf(c.ComplexityThreshold, 0) {
@@ -53,7 +53,7 @@ type Filter struct {
 	// offered for another reason. Default 10; 0 means all.
 	TopK int `toml:"top_k"`
 	// MinDescriptionWords is how many words a description must have for the tool
-	// to be left out: of one that says less nobody can tell whether it fits.
+	// to be left out: of one that says less no one can tell whether it fits.
 	// Default 3.
 	MinDescriptionWords int `toml:"min_description_words"`
 	// AlwaysOn are the tools that are always offered. Default: those without which
@@ -61,14 +61,14 @@ type Filter struct {
 	AlwaysOn []string `toml:"always_on"`
 }
 
-// FilterDefaults is the table that nobody changed.
+// FilterDefaults returns the defaults of the table.
 func FilterDefaults() Filter {
 	return Filter{TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
 		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "read_overflow", "update_plan", "compress_context", "load_skill",
 	}}
 }
 
-// Validate tells what is wrong, by key.
+// Validate returns what is wrong, by key.
 func (c Filter) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.TopK < 0 {
@@ -112,12 +112,12 @@ type Rule struct {
 	Prefers []string `toml:"prefers"`
 }
 
-// DependenciesDefaults is the table that nobody changed.
+// DependenciesDefaults returns the defaults of the table.
 func DependenciesDefaults() Dependencies {
 	return Dependencies{BoostPerDep: 0.15, MaxTotalBoost: 0.20}
 }
 
-// Validate tells what is wrong, by key.
+// Validate returns what is wrong, by key.
 func (c Dependencies) Validate() map[string]string {
 	wrong := map[string]string{}
 	for key, v := range map[string]float64{"boost_per_dep": c.BoostPerDep, "max_total_boost": c.MaxTotalBoost} {

@@ -38,7 +38,7 @@ func newGraph(rules map[string]Rule) (graph, []string) {
 	return g, notes
 }
 
-// cycles gives the groups of tools that require each other, by Tarjan's
+// cycles returns the groups of tools that require each other, by Tarjan's
 // algorithm; all sorted.
 func (g graph) cycles() [][]string {
 	var (
@@ -145,7 +145,7 @@ type Exclusion struct {
 	Unmet []string // tools that have yet to complete
 }
 
-// String tells of it in a few words.
+// String describes it in a few words.
 func (e Exclusion) String() string {
 	return e.Tool + " (requires " + strings.Join(e.Unmet, ", ") + ")"
 }

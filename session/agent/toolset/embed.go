@@ -35,7 +35,7 @@ type Vectors struct {
 	byModel map[string]map[[sha256.Size]byte][]float32
 }
 
-// rank gives how near each tool is to the prompt, NaN where it could not be
+// rank returns how near each tool is to the prompt, NaN where it could not be
 // embedded, and how many could. The error is that of the prompt itself.
 func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int) (scores []float64, known int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
@@ -58,7 +58,7 @@ func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt
 	return scores, known, nil
 }
 
-// of gives the vectors of the tools, nil where there is none.
+// of returns the vectors of the tools, nil where there is none.
 func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
 	out := make([][]float32, len(rest))
 	keys := make([][sha256.Size]byte, len(rest))

@@ -112,7 +112,7 @@ func (l *lexicon) add(weights map[string]float64, text string, weight float64) {
 	}
 }
 
-// nearest gives the term that shares most trigrams with a word, and how many of
+// nearest returns the term that shares most trigrams with a word, and how many of
 // both they are.
 func (l *lexicon) nearest(word string) (term string, alike float64) {
 	own := trigrams(word)
@@ -130,7 +130,7 @@ func (l *lexicon) nearest(word string) (term string, alike float64) {
 	return term, alike
 }
 
-// trigrams gives the different sequences of three characters of a word with a
+// trigrams returns the different sequences of three characters of a word with a
 // space at each end.
 func trigrams(word string) []string {
 	runes := []rune(" " + word + " ")
@@ -165,7 +165,7 @@ func parameters(t llm.Tool) []string {
 	return slices.Sorted(maps.Keys(s.Properties))
 }
 
-// wordsOf gives the words of a text in lower case, without accents, without those
+// wordsOf returns the words of a text in lower case, without accents, without those
 // that say nothing. createIssue and create_issue are two words.
 func wordsOf(text string) []string {
 	var out []string

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// order is the order in which /status tells of reasons.
+// order is the order in which /status lists the reasons.
 var order = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
 
-// Status tells what /status shows: how the tools are chosen, which the last prompt
+// Status returns the lines of /status: how the tools are chosen, which the last prompt
 // got and why, and which are hidden. It is empty where all of it is off.
 func (s *Set) Status() []string {
 	s.mu.Lock()

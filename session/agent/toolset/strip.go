@@ -13,7 +13,7 @@ const Prefix = "_tafc_think"
 
 // Strip takes the members out of a call's input whose names begin with [Prefix],
 // at any depth, since models put them beside the parameters that they think of.
-// All other bytes stay as they are. Bare tells that nothing else was in it.
+// All other bytes stay as they are. Bare reports that nothing else was in it.
 //
 // An input that is a string holds what the model wrote instead of an object. What
 // it thought there is cut out as well; if that leaves an object, that is the
@@ -97,7 +97,7 @@ func (s *stripper) array() {
 	s.i++
 }
 
-// text passes a string and gives it with its quotes.
+// text passes a string and returns it with its quotes.
 func (s *stripper) text() []byte {
 	from := s.i
 	for s.i++; s.in[s.i] != '"'; s.i++ {

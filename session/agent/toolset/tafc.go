@@ -10,7 +10,7 @@ import (
 // thoughtAbout is what the model is told of the parameter that it thinks in.
 const thoughtAbout = "Fill this first: think step by step about what the other parameters must be, and why. Nobody reads it."
 
-// thinking gives complex tools the parameter.
+// thinking adds the parameter to complex tools.
 type thinking struct {
 	threshold float64
 	schemas   map[string]json.RawMessage // by the schema without it
@@ -24,7 +24,7 @@ func (t *thinking) all(tools []llm.Tool) []llm.Tool {
 	return out
 }
 
-// tool gives the tool as a model that may think in its call gets it. The same
+// tool returns the tool as a model that may think in its call gets it. The same
 // tool always has the same bytes.
 func (t *thinking) tool(tool llm.Tool) llm.Tool {
 	if s, ok := t.schemas[string(tool.Schema)]; ok {

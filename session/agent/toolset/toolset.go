@@ -86,7 +86,7 @@ func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 	return s
 }
 
-// Warnings tells the user what of the configuration has no effect, given the
+// Warnings lists for the user the settings that have no effect, given the
 // tools that there are.
 func (s *Set) Warnings(tools []executors.Tool) []string {
 	notes := slices.Clone(s.notes)
@@ -160,7 +160,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.count()
 }
 
-// recall takes over which tools completed in the history, and gives those that
+// recall takes over which tools completed in the history, and returns those that
 // the model has used in it; mu is held.
 func (s *Set) recall(history []llm.Message) (used map[string]bool) {
 	used = map[string]bool{}
@@ -211,7 +211,7 @@ func (s *Set) keep(before *turn) {
 	}
 }
 
-// Offer gives the tools for the next call of the model: those of the call before
+// Offer returns the tools for the next call of the model: those of the call before
 // in this turn, byte for byte, then what has become available. It is nil before
 // the first turn.
 func (s *Set) Offer(m llm.Model) []llm.Tool {
@@ -260,8 +260,8 @@ func (s *Set) extend(t *turn) {
 	}
 }
 
-// Take takes a call as the model made it, and gives it without what begins with
-// [Prefix]. Bare tells that nothing else was in it.
+// Take takes a call as the model made it, and returns it without what begins with
+// [Prefix]. Bare reports that nothing else was in it.
 func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
 	call.Input, bare = Strip(call.Input)
 	s.mu.Lock()

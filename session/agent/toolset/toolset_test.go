@@ -18,7 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// model is a model that nobody asks; it embeds if it can.
+// model is a model that no one asks; it embeds if it can.
 type model struct{ embedder llm.Embedder }
 
 func (model) Name() string { return "fake:model" }
