@@ -293,6 +293,7 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 		out.words = append(out.words, w.source)
 	}
 	if p.operands == texts {
+		out.files = append(out.files, patterns(b, opts.operands)...)
 		return out, nil
 	}
 	for _, w := range read {

@@ -45,6 +45,9 @@ func TestParse(t *testing.T) {
 		"ls -d */":                                  {"ls -d -- */", "*/"},
 		"du -sh * | sort -h":                        {"du -s -h -- * | sort -h", "*"},
 		"echo {a,b}.go":                             {"echo a.go b.go", ""},
+		"echo /etc/* a":                             {"echo /etc/* a", "/etc/*"},
+		"printf '%s\\n' *.go":                       {`printf '%s\n' *.go`, "*.go"},
+		"basename -a src/*.go":                      {"basename -a src/*.go", "src/*.go"},
 	} {
 		form, err := Parse(script, shell, nil)
 		if err != nil {

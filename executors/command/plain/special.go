@@ -67,7 +67,26 @@ func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	return &placed{words: []string{"cd", quote(word)}, cd: dir, files: []File{{Text: dir, Dirs: b.dirs}}}, nil
 }
 
-func placeEcho(b *builder, c *Command, args []Word) (*placed, error) { return printed(c), nil }
+// placeEcho accepts any words. The names that a pattern matches are printed.
+func placeEcho(b *builder, c *Command, args []Word) (*placed, error) {
+	p := printed(c)
+	p.files = patterns(b, args)
+	return p, nil
+}
+
+// patterns returns the files that the patterns among words match.
+func patterns(b *builder, words []Word) []File {
+	var out []File
+	for _, w := range words {
+		if !w.Glob {
+			continue
+		}
+		for _, v := range w.Values {
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: true})
+		}
+	}
+	return out
+}
 
 // placePrintf refuses "printf -v NAME", which sets a variable.
 func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
@@ -77,7 +96,7 @@ func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
 	if len(args) == 0 || !args[0].literal() || strings.HasPrefix(args[0].text(), "-") {
 		return nil, errors.New("printf: its format is not a literal")
 	}
-	return printed(c), nil
+	return placeEcho(b, c, args)
 }
 
 func placeExpr(b *builder, c *Command, args []Word) (*placed, error) {
