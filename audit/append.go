@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lockWait is how long another process may hold the log. It does so for some
-// microseconds, unless it was stopped in the middle.
+// lockWait is how long to wait for a process that holds the log. It holds it for
+// some microseconds, unless it was stopped in the middle.
 const lockWait = 5 * time.Second
 
 // append writes one line, in a new file if the log would become too large. The
@@ -25,9 +25,9 @@ func (l *Log) append(body []byte) error {
 			if err != nil {
 				return err
 			}
-			// Others wait for the lock of this file, and then find that it is the
-			// log no more. Whoever is first in the new one goes on from the last
-			// hash of this. Where it cannot be moved, it grows a little longer.
+			// Other processes wait for the lock of this file, and then find that it
+			// was moved. The first line of the new file follows the last hash of this
+			// one. If the file cannot be moved, it keeps growing.
 			if l.maxBytes > 0 && size > 0 && size+int64(len(body)) > l.maxBytes {
 				moved = os.Rename(l.file, l.older()) == nil
 			}
@@ -42,10 +42,10 @@ func (l *Log) append(body []byte) error {
 	}
 }
 
-// older is the file that the log was before it became too large.
+// older returns the path of the previous log, which became too large.
 func (l *Log) older() string { return l.file + ".1" }
 
-// write adds one line to the locked log of that size.
+// write appends one line to the locked log, whose size is size.
 func (l *Log) write(f *os.File, size int64, body []byte) error {
 	prev, torn, err := l.last(f, size)
 	if err != nil {
@@ -56,14 +56,13 @@ func (l *Log) write(f *os.File, size int64, body []byte) error {
 		line = append([]byte("\n"), line...)
 	}
 	if _, err := f.Write(line); err != nil {
-		return errors.Join(err, f.Truncate(size)) // half a line helps nobody
+		return errors.Join(err, f.Truncate(size)) // never leave half a line
 	}
 	return nil
 }
 
-// locked runs do with the log opened and locked; it is made if it
-// is not there. It is opened anew each time, so that it does not matter who
-// moved or removed it.
+// locked calls do with the log open and locked, and creates the log if necessary.
+// It opens the log each time, since another process may have moved or removed it.
 func (l *Log) locked(do func(*os.File) error) error {
 	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE
 	err := l.lockedAs(flags, do)
@@ -98,8 +97,8 @@ func (l *Log) lockedAs(flags int, do func(*os.File) error) error {
 	}
 }
 
-// lock waits for the lock of a file that was opened as the log, and tells whether
-// it still is: the process that held the lock may have moved it away.
+// lock waits for the lock of a file that was opened as the log, and reports whether
+// it still is the log: the process that held the lock may have moved it.
 func (l *Log) lock(f *os.File) (current bool, err error) {
 	start := time.Now()
 	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 5*time.Millisecond) {
@@ -132,8 +131,8 @@ func (l *Log) lock(f *os.File) (current bool, err error) {
 	return os.SameFile(mine, there), nil
 }
 
-// last gives the hash of the last line of the log, and whether its end is torn:
-// the process or the machine died while it was written.
+// last returns the hash of the last line of the log, and whether its end is torn:
+// the process or the machine died while writing it.
 func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
 	if size > 0 {
 		return lastIn(f, size)
@@ -154,9 +153,9 @@ func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
 	return hash, false, err
 }
 
-// lastIn gives the hash of the last whole line in the first size bytes of a
-// file, empty if there is none near its end, and whether they end without a
-// newline.
+// lastIn returns the hash of the last whole line in the first size bytes of a file,
+// and whether they end without a newline. The hash is "" if there is no whole line
+// near the end.
 func lastIn(f *os.File, size int64) (hash string, torn bool, err error) {
 	for _, window := range []int64{int64(tailLen) + 1, 4 * maxLine} {
 		end := make([]byte, min(window, size))

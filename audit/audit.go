@@ -1,26 +1,26 @@
 // Package audit keeps the record of every tool call: one JSON object a line in
-// audit.jsonl, written before the call's result is given back.
+// audit.jsonl, written before the call returns its result.
 //
-// Start with [New], and put [Middleware] around the chain. [Log.Read] gives what
-// is on record, [Log.Verify] tells whether it is as it was written.
+// Start with [New], and put [Middleware] around the chain. [Log.Read] returns the
+// record, and [Log.Verify] reports whether it was changed.
 //
-// It promises that a call which cannot be recorded is not run, and that each
-// call has exactly one line, also one that was denied or cancelled, or that took
-// the process down. Any number of processes may write to one log at once: lines
-// are whole, and each carries the hash of the one before it. Lines survive the
-// end of the process, not a power cut: nothing waits for the disk.
+// It promises that a call that cannot be recorded is not run. Each call has exactly
+// one line, even if it was denied or cancelled, or crashed the process. Any number
+// of processes may write to one log at once: lines are whole, and each carries the
+// hash of the line before it. Lines survive the end of the process, but not a power
+// cut: the log does not wait for the disk.
 //
-// It does not keep anybody who may write the file from writing it anew, hashes
-// and all, or from cutting off its end. For that, note a hash elsewhere.
+// It does not protect against users who can write the file: they can rewrite it
+// with new hashes, or cut off its end. Against that, keep a hash elsewhere.
 //
-// Why is audit outermost? So that a call which a gate denied is on record too,
-// and the result that it sees is already filtered.
+// Why is audit outermost? So that it records calls that a gate denied, and sees
+// only filtered results.
 //
-// Why is there a second file while calls run? The line of a call tells how it
-// ended, so it is written at the end. What is known of a call before is kept in
-// audit.jsonl.run-*, one file for each process. Whoever opens the log and finds
-// such a file of a process that is gone writes the lines that are missing, with
-// the result "interrupted".
+// Why is there a second file while calls run? The line of a call includes its end,
+// so it is written last. Until then the beginning of the call is in
+// audit.jsonl.run-*, one file for each process. A process that opens the log and
+// finds such a file of a dead process writes the missing lines, with the result
+// "interrupted".
 package audit
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// FileName is the name of the log in the directory that it is made in.
+// FileName is the base name of the log.
 const FileName = "audit.jsonl"
 
 // Log is an audit log. It may be used concurrently.
@@ -50,15 +50,15 @@ type Log struct {
 	owed    []finished // lines that could not be written
 }
 
-// finished is a call that ended and still has its place among those that run.
+// finished is a call that ended and still has a slot in the file of running calls.
 type finished struct {
 	body []byte
 	slot int
 }
 
-// New makes the log in a directory, which is made when the first call is
-// recorded. It is nil, which records nothing, where there is no directory or the
-// log is off. mask takes secrets out of a text; nil means that there are none.
+// New returns the log in a directory. The first recorded call creates both. Without
+// a directory, or if the log is off, New returns nil, which records nothing. mask
+// redacts secrets in a text; it may be nil.
 func New(dir string, cfg Config, mask func(string) string) *Log {
 	if dir == "" || !cfg.Enabled {
 		return nil
@@ -66,7 +66,7 @@ func New(dir string, cfg Config, mask func(string) string) *Log {
 	return &Log{file: filepath.Join(dir, FileName), maxBytes: cfg.MaxBytes, mask: mask, now: time.Now}
 }
 
-// Close gives up the file of running calls. No call may begin after it.
+// Close closes the file of running calls. No call may begin after it.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -81,8 +81,8 @@ func (l *Log) Close() error {
 	return r.close()
 }
 
-// Recover writes the lines of calls whose processes are gone. A log that is
-// written to does so by itself.
+// Recover writes the lines of calls whose processes are gone. Writing to the log
+// does so as well.
 func (l *Log) Recover() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *Log) Recover() error {
 	return l.locked(l.recover)
 }
 
-// begin notes a call that is about to run and gives its place. An error means
+// begin records a call that is about to run and returns its slot. An error means
 // that the call cannot be recorded.
 func (l *Log) begin(e *Entry) (slot int, err error) {
 	body, err := e.body()
@@ -103,7 +103,7 @@ func (l *Log) begin(e *Entry) (slot int, err error) {
 	defer l.mu.Unlock()
 	err = l.locked(func(f *os.File) (err error) {
 		if l.running == nil {
-			_ = l.recover(f) // what is left waits for the next process
+			_ = l.recover(f) // the next process tries the rest again
 			l.running, err = newRunning(l.file)
 		}
 		return err
@@ -120,8 +120,8 @@ func (l *Log) begin(e *Entry) (slot int, err error) {
 	return l.running.begin(body)
 }
 
-// end writes the line of a call. One that cannot be written now is written
-// before the next call runs, or by the next process.
+// end writes the line of a call. If that fails, the line is written before the next
+// call runs, or by the next process.
 func (l *Log) end(e *Entry, slot int) error {
 	body, err := e.body()
 	if err != nil {
@@ -193,11 +193,11 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 	return res, err
 }
 
-// WriteError says that a call ran and its line could not be written.
+// WriteError means that a call ran, and that its line could not be written.
 type WriteError struct{ Err error }
 
-// Error gives the cause.
+// Error returns the message of the cause.
 func (e *WriteError) Error() string { return "writing the audit log: " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *WriteError) Unwrap() error { return e.Err }

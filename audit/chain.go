@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// A line ends with the hash of the line before it and its own, which covers all
-// that stands before it. Both have a fixed place, so that a process can go on
-// from what another one wrote by looking at the last bytes of the file.
+// A line ends with the hash of the line before it and its own hash, which covers
+// the rest of the line. Both have a fixed place, so that a process can continue the
+// chain of another one after reading the last bytes of the file.
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
@@ -17,8 +17,8 @@ const (
 	tailLen    = len(hashMember) + hashLen + len(lineEnd)
 )
 
-// seal makes the line of a body, which is a JSON object with members, that
-// follows the line with the hash prev. Empty means that there is none before.
+// seal returns the line of a body, which is a JSON object with members. prev is the
+// hash of the line before it, "" for the first line.
 func seal(body []byte, prev string) []byte {
 	line := make([]byte, 0, len(body)+len(prevMember)+hashLen+tailLen+1)
 	line = append(line, body[:len(body)-1]...)
@@ -30,7 +30,7 @@ func seal(body []byte, prev string) []byte {
 	return append(append(line, lineEnd...), '\n')
 }
 
-// tail gives the hash that a line, without its newline, ends with.
+// tail returns the hash at the end of a line without its newline.
 func tail(line []byte) (hash string, ok bool) {
 	if len(line) < tailLen {
 		return "", false
@@ -40,15 +40,14 @@ func tail(line []byte) (hash string, ok bool) {
 	return hash, bytes.HasPrefix(end, []byte(hashMember)) && bytes.HasSuffix(end, []byte(lineEnd)) && isHash(hash)
 }
 
-// sealed reports whether a line, without its newline, ends as one that was written
-// whole.
+// sealed reports whether a line, without its newline, ends like a whole one.
 func sealed(line []byte) bool {
 	_, ok := tail(line)
 	return ok
 }
 
-// unseal gives the hashes of a line, without its newline. It is not ok if the
-// line has none; intact says whether it is as it was sealed.
+// unseal returns the hashes of a line without its newline. ok reports whether it has
+// any, intact whether the line is unchanged.
 func unseal(line []byte) (prev, hash string, intact, ok bool) {
 	hash, ok = tail(line)
 	if !ok {

@@ -2,21 +2,21 @@ package audit
 
 // Config is the table [audit].
 type Config struct {
-	// Enabled says whether calls are recorded. Default true.
+	// Enabled records calls. Default true.
 	Enabled bool `toml:"enabled"`
-	// MaxBytes is how large the log may grow before it becomes audit.jsonl.1, in
-	// bytes; the file of that name before is then gone. Default 104857600 (100
-	// MiB), at least 1048576; 0 means that it grows for ever.
+	// MaxBytes is the size, in bytes, at which the log is renamed to audit.jsonl.1,
+	// which replaces the previous file of that name. Default 104857600 (100 MiB),
+	// at least 1048576; 0 means no limit.
 	MaxBytes int64 `toml:"max_bytes"`
 }
 
-// minBytes is the least MaxBytes: the history must outlast a session.
+// minBytes is the smallest MaxBytes: the history must outlast a session.
 const minBytes = 1 << 20
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the built-in values.
 func Defaults() Config { return Config{Enabled: true, MaxBytes: 100 << 20} }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	if c.MaxBytes != 0 && c.MaxBytes < minBytes {
 		return map[string]string{"max_bytes": "must be 0, for no limit, or at least 1048576"}
@@ -24,7 +24,7 @@ func (c Config) Validate() map[string]string {
 	return nil
 }
 
-// Tighten takes nothing over: a repository has no say in what is on record.
+// Tighten ignores all values: a repository must not change the record.
 func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	for _, key := range []string{"enabled", "max_bytes"} {

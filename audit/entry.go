@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Entry is what the log tells of one call. Texts are masked and bounded.
+// Entry is the record of one call. Its texts are redacted and truncated.
 type Entry struct {
 	Timestamp string `json:"timestamp"` // when the call began: RFC 3339, UTC, with milliseconds
 	ID        string `json:"tool_call_id"`
@@ -35,18 +35,18 @@ type Entry struct {
 	Answer      string `json:"answer,omitempty"`
 	ClaimSource string `json:"claim_source,omitempty"`
 
-	Suspect string `json:"hallucination_suspect,omitempty"` // what the model may have made up in the call
+	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have made up
 
 	Result      Outcome             `json:"result"`
-	Category    executors.Category  `json:"error_category,omitempty"` // of every call that was no success
+	Category    executors.Category  `json:"error_category,omitempty"` // of every call that did not succeed
 	Error       string              `json:"error,omitempty"`
 	ExitCode    *int                `json:"exit_code"` // null: no command ran, or a signal ended it
 	Truncated   bool                `json:"truncated"`
-	Cached      bool                `json:"cached,omitempty"` // it was not run: the result of an earlier call
+	Cached      bool                `json:"cached,omitempty"` // it did not run: the result is that of an earlier call
 	Rollback    *executors.Rollback `json:"rollback,omitempty"`
 	DurationMS  int64               `json:"duration_ms"`
 	BytesBefore int                 `json:"bytes_before"` // of output, before the filters
-	BytesAfter  int                 `json:"bytes_after"`  // of the text that the model got
+	BytesAfter  int                 `json:"bytes_after"`  // of the text for the model
 }
 
 // Outcome is how a call ended.
@@ -59,11 +59,11 @@ const (
 	Failed      Outcome = "failed" // an exit code other than 0 included
 	TimedOut    Outcome = "timeout"
 	Cancelled   Outcome = "cancelled"
-	RolledBack  Outcome = "rollback"    // it failed, and what it changed was put back
-	Interrupted Outcome = "interrupted" // the agent ended while it ran; nobody knows more
+	RolledBack  Outcome = "rollback"    // it failed, and its changes were undone
+	Interrupted Outcome = "interrupted" // the agent ended while it ran; its outcome is unknown
 )
 
-// When is the time at which the call began; zero if the log has none.
+// When returns the time at which the call began; zero if the log has none.
 func (e *Entry) When() time.Time {
 	at, err := time.Parse(time.RFC3339, e.Timestamp)
 	if err != nil {
@@ -74,17 +74,17 @@ func (e *Entry) When() time.Time {
 
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// Bounds of what is written, in bytes.
+// Limits on an entry, in bytes.
 const (
 	maxName    = 256
 	maxText    = 1 << 10
-	maxCommand = 64 << 10 // the longest that bash takes: a command is shown whole
+	maxCommand = 64 << 10 // the longest command of bash, so that it is always whole
 	maxPaths   = 32
 	maxBody    = 200 << 10
 	maxLine    = 256 << 10 // and what seal adds
 )
 
-// begun is what is known of a call before it runs.
+// begun returns the entry of a call before it runs.
 func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
 	e := &Entry{
 		Timestamp: now.UTC().Format(timeFormat),
@@ -105,8 +105,8 @@ func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *E
 	return e
 }
 
-// claimSource is where the content of a call comes from, as far as its kind
-// tells. A tool for which that is wrong says better in the call's Record.
+// claimSource returns where the content of a call comes from, by the kind of the
+// tool. A tool can set another source in the call's Record.
 func claimSource(card executors.Card, kind executors.Kind) string {
 	switch kind = cmp.Or(card.Kind, kind); {
 	case card.Command != "" || kind == executors.KindExecute:
@@ -137,7 +137,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 		err = said(res)
 	}
 	if err != nil {
-		// What cannot be parsed is quoted in errors, and may be a thought.
+		// Errors quote input that cannot be parsed, which may be a thought.
 		if text := err.Error(); !strings.Contains(text, thought) {
 			e.Error = l.text(text, maxText)
 		}
@@ -168,8 +168,8 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 	return Failed, category
 }
 
-// said gives what a [tool_error] block says of the error. What a command wrote
-// is not taken for one.
+// said returns the message in a [tool_error] block. It ignores blocks in the output
+// of a command.
 func said(res executors.Result) error {
 	if message, _, ok := executors.ErrorOf(res.Text); ok && res.Failed {
 		return errors.New(message)
@@ -188,8 +188,8 @@ func (e *Entry) body() ([]byte, error) {
 	return encode(&short)
 }
 
-// encode is JSON that drives no terminal which shows the file: encoding/json
-// escapes only some of the control characters.
+// encode returns JSON without control characters, which could drive the terminal
+// that shows the file: encoding/json escapes only some of them.
 func encode(e *Entry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// thought begins the names of members in which a model thinks aloud. Their
-// content is nobody's business.
+// thought is the prefix of the members in which a model thinks aloud. The log leaves
+// them out.
 const thought = "_tafc_think"
 
-// maxInput bounds the whole input, in bytes.
+// maxInput is the limit of the whole input, in bytes.
 const maxInput = 16 << 10
 
-// input is a call's input as the log has it: without thoughts, masked, with long
-// strings cut. Where that is not possible it is a string that says so: what is
-// no JSON cannot be searched for thoughts.
+// input returns a call's input for the log: without thoughts, redacted, with long
+// strings truncated. Input that is not JSON cannot be searched for thoughts; a
+// string that says so takes its place.
 func (l *Log) input(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
@@ -61,15 +61,15 @@ func (l *Log) clean(v any) any {
 	return v
 }
 
-// A text much longer than what is kept of it is cut before it is masked, too;
-// then a secret may have been cut, which nothing would recognize, so as much as
-// the longest one is dropped.
+// A text much longer than its limit is cut before it is redacted, too. That may cut
+// a secret, which the redactor would then not recognise, so the last bytes are
+// dropped, as many as the longest secret has.
 const (
 	maxMasked = 128 << 10
 	maxSecret = 8 << 10
 )
 
-// text masks and bounds a text.
+// text redacts and truncates a text.
 func (l *Log) text(s string, limit int) string {
 	size := len(s)
 	if l.mask != nil && size <= maxMasked {
@@ -82,10 +82,10 @@ func (l *Log) text(s string, limit int) string {
 	return bounded(s, limit, size)
 }
 
-// cut bounds a text.
+// cut truncates a text.
 func cut(s string, limit int) string { return bounded(s, limit, len(s)) }
 
-// bounded bounds a text that is what is left of size bytes, and says so.
+// bounded truncates a text that is the rest of size bytes, and marks the cut.
 func bounded(s string, limit, size int) string {
 	limit = min(limit, len(s))
 	if limit == size {

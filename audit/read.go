@@ -22,12 +22,12 @@ type Line struct {
 	Ended  bool   // by a newline
 }
 
-// Pos names the line for people.
+// Pos returns the position of the line as file:line.
 func (l Line) Pos() string { return fmt.Sprintf("%s:%d", l.File, l.Number) }
 
-// Read gives the lines to each, the oldest first: those of the file that the log
-// was before it became too large, then the log's. It ends with the first error
-// of each. A log that does not exist has no lines. It writes nothing.
+// Read calls each with every line, the oldest first: those of the previous log, which
+// became too large, then those of the log. It stops at the first error of each, and
+// returns it. A missing log has no lines. Read writes nothing.
 func (l *Log) Read(each func(Line) error) error {
 	files, size, err := l.snapshot()
 	for _, f := range files {
@@ -48,8 +48,8 @@ func (l *Log) Read(each func(Line) error) error {
 	return nil
 }
 
-// snapshot opens the files of the log while nobody writes it or moves it away,
-// and gives the size that the log has then. The caller closes the files.
+// snapshot opens the files of the log while it is locked, and returns the size of the
+// log at that time. The caller closes the files.
 func (l *Log) snapshot() (files []*os.File, size int64, err error) {
 	err = l.lockedAs(os.O_RDONLY, func(log *os.File) (err error) {
 		if size, err = log.Seek(0, io.SeekEnd); err != nil {
@@ -65,7 +65,7 @@ func (l *Log) snapshot() (files []*os.File, size int64, err error) {
 	return files, size, err
 }
 
-// openFiles opens those files of the log that there are, the oldest first.
+// openFiles opens the existing files of the log, the oldest first.
 func (l *Log) openFiles() (files []*os.File, err error) {
 	for _, name := range []string{l.older(), l.file} {
 		f, err := openPrivate(name, os.O_RDONLY)
@@ -90,8 +90,8 @@ func readLines(r io.Reader, name string, each func(Line) error) error {
 	})
 }
 
-// eachLine gives the lines without their newlines; one that is longer than any
-// of ours is cut.
+// eachLine calls a function with every line without its newline. It truncates lines
+// that are longer than the log writes them.
 func eachLine(r io.Reader, each func(line []byte, ended bool) error) error {
 	in := bufio.NewReaderSize(r, maxLine)
 	for {

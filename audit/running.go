@@ -17,20 +17,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// runSuffix begins what is added to the log's name for the files of running
-// calls.
+// runSuffix begins the suffix of the files of running calls, after the log's name.
 const runSuffix = ".run-"
 
-// running is the file of the calls that run in this process. Each has a place in
-// it, as large as the largest line; the file is mostly holes. It is locked as
-// long as the process lives.
+// running is the file of the calls that run in this process. Each call has a slot in
+// it, as large as the largest line; the file is mostly holes. It is locked as long
+// as the process lives.
 type running struct {
 	file *os.File
-	used []bool // by place
+	used []bool // by slot
 }
 
-// newRunning makes the file. The caller has locked the log, so that nobody takes
-// the file for one of a process that is gone before it is locked.
+// newRunning creates the file. The caller has locked the log; otherwise another
+// process could take the file, before it is locked, for that of a dead process.
 func newRunning(log string) (*running, error) {
 	f, err := openPrivate(log+runSuffix+uuid.NewString(), os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -42,7 +41,7 @@ func newRunning(log string) (*running, error) {
 	return &running{file: f}, nil
 }
 
-// begin writes what is known of a call.
+// begin writes the beginning of a call into a free slot.
 func (r *running) begin(body []byte) (slot int, err error) {
 	if slot = slices.Index(r.used, false); slot < 0 {
 		slot = len(r.used)
@@ -62,9 +61,9 @@ func (r *running) end(slot int) {
 	r.clear(slot)
 }
 
-// clear empties a place. If that fails, the log has the call's line all the
-// same, and who finds the place looks there. A file without calls takes no
-// room, so that on a full disk the next call cannot begin.
+// clear empties a slot. If that fails, the log still has the call's line, and a
+// process that finds the slot looks there. A file without calls occupies no space, so
+// on a full disk the next call fails before it runs.
 func (r *running) clear(slot int) {
 	if slices.Contains(r.used, true) {
 		_, _ = r.file.WriteAt([]byte{'\n'}, int64(slot)*maxLine)
@@ -143,7 +142,7 @@ func (l *Log) recoverFrom(f *os.File, name string) error {
 	return os.Remove(name)
 }
 
-// readSlot gives what is in a place, up to the end of the line; io.EOF if the
+// readSlot returns the content of a slot up to the end of the line, or io.EOF if the
 // file ends before it.
 func readSlot(f *os.File, slot int64) ([]byte, error) {
 	buf := make([]byte, maxLine)
@@ -155,14 +154,14 @@ func readSlot(f *os.File, slot int64) ([]byte, error) {
 	return begun, nil
 }
 
-// interrupted writes the line of a call that was begun, unless it is on record.
+// interrupted writes the line of an interrupted call, unless the log has it.
 // It never moves the log, whose lock the caller holds.
 func (l *Log) interrupted(f *os.File, begun []byte) error {
 	var e Entry
-	if json.Unmarshal(begun, &e) != nil { // empty; or torn, and so never run
+	if json.Unmarshal(begun, &e) != nil { // empty; or torn, so the call never ran
 		return nil
 	}
-	id, _, _ := bytes.Cut(begun, []byte(`,"tool":`)) // a line begins as it did when the call began
+	id, _, _ := bytes.Cut(begun, []byte(`,"tool":`)) // the part of a line that does not change when the call ends
 	if found, err := l.contains(id); err != nil || found {
 		return err
 	}

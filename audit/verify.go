@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Report is what Verify found.
+// Report describes a verified log.
 type Report struct {
-	Lines     int      // that are as they were written
+	Lines     int      // unchanged lines
 	Torn      []string // positions of pieces of lines: a process or the machine died while it wrote
 	Continues bool     // the first line follows one that is no longer there
 	First     string   // timestamps
@@ -18,7 +18,7 @@ type Report struct {
 	gap string // position of the first piece after the last line
 }
 
-// BrokenError names the first line that is not as the log wrote it.
+// BrokenError names the first line that was changed.
 type BrokenError struct {
 	Pos string // file:line
 	Why string
@@ -27,16 +27,16 @@ type BrokenError struct {
 // Error names the line and what is wrong with it.
 func (e *BrokenError) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Why) }
 
-// Verify follows the hashes from line to line. The error is a [BrokenError] if
-// a line was changed, added, removed or moved; the report is then of what stands
-// before it. What it cannot see is in the package doc.
+// Verify follows the hashes from line to line. The error is a [BrokenError] if a line
+// was changed, added, removed or moved; the report then covers the lines before it.
+// The package doc states what it cannot detect.
 func (l *Log) Verify() (Report, error) {
 	var r Report
 	err := l.Read(r.add)
 	return r, err
 }
 
-// add takes the next line.
+// add checks the next line.
 func (r *Report) add(line Line) error {
 	prev, hash, intact, ok := unseal(line.Text)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -154,13 +155,28 @@ func TestParseOddOutput(t *testing.T) {
 	}
 }
 
-// Each of these took the square of its length once: the output is the
-// repository's, and nothing stops a parser.
+// Each of these took the square of its length once: the repository decides about
+// the output, and a parser has no time limit. Work is counted in allocated bytes.
 func TestParseIsLinear(t *testing.T) {
+	work := func(parse func(stdout, stderr string) []Diagnostic, text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		parse(text, "")
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
 	for _, line := range []string{"[\n", "{\"a\":\n", "a.go:1:1: x\n\ty\n", "\ty\n", "  y\n", "a(1,1): error TS1: m\n  y\n"} {
-		text := "a.go:1:2: m\na.ts(1,2): error TS1: m\n" + strings.Repeat(line, keptHead/8/len(line))
-		for _, parse := range []func(stdout, stderr string) []Diagnostic{parseCargo, parseGo, parseTSC, parseESLint, parseRuff, parseMypy} {
-			parse(text, "")
+		text := func(size int) string {
+			return "a.go:1:2: m\na.ts(1,2): error TS1: m\n" + strings.Repeat(line, size/len(line))
+		}
+		for name, parse := range map[string]func(stdout, stderr string) []Diagnostic{
+			"cargo": parseCargo, "go": parseGo, "tsc": parseTSC, "eslint": parseESLint, "ruff": parseRuff, "mypy": parseMypy,
+		} {
+			const size = keptHead / 32
+			// Growing slices allocate in steps, hence 8 times and not 4; a square is 16 times.
+			if one, four := work(parse, text(size)), work(parse, text(4*size)); four > 8*one+1<<20 {
+				t.Errorf("%s of %q: %d bytes allocated, %d for four times the text", name, line, one, four)
+			}
 		}
 	}
 }

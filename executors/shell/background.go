@@ -67,7 +67,7 @@ func (j *job) running() bool {
 
 // String names the job for people and for the model.
 func (j *job) String() string {
-	state := "ended; bash_output tells how"
+	state := "ended; bash_output shows how"
 	if j.running() {
 		state = "running for " + seconds(time.Since(j.began))
 	}
@@ -211,16 +211,16 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 			return j, nil
 		}
 	}
-	there := "none is running"
+	there := "no command is running"
 	if len(b.jobs) > 0 {
 		there = "there are " + b.list()
 	}
 	if how, ok := b.ended[id]; ok {
-		return nil, executors.Failuref(executors.InvalidParameters, "%s is over [%s], and all it wrote was given; %s", id, how, there).
+		return nil, executors.Failuref(executors.InvalidParameters, "%s has ended [%s], and all of its output was returned; %s", id, how, there).
 			Hint("Look at the earlier results, or start the command again.")
 	}
 	return nil, executors.Failuref(executors.InvalidParameters, "there is no command %q in the background; %s", id, there).
-		Hint("Use an id that bash with background gave; such commands end with the agent.")
+		Hint("Use an id that bash returned for background; such commands end with the agent.")
 }
 
 // start runs a command in the background and returns its first output.
@@ -247,7 +247,7 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in input, no
 		}
 	}
 	if !open || ctx.Err() != nil { // the model would not learn its id
-		e.background.forget(j, "stopped before it was told of")
+		e.background.forget(j, "stopped before its id was returned")
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		discard(stopping, run)

@@ -165,7 +165,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("released %d times, list %q", j.released, e.Background())
 		}
 		got = run(t, e, look)
-		if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, "bg1 is over [exit 3]") {
+		if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, "bg1 has ended [exit 3]") {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -212,7 +212,7 @@ func TestStop(t *testing.T) {
 func TestUnknownJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New(&fake{}, "/", Defaults())
-		for id, want := range map[string]string{"bg1": "none is running", "": "none is running"} {
+		for id, want := range map[string]string{"bg1": "no command is running", "": "no command is running"} {
 			got := run(t, e, call(ToolOutput, fmt.Sprintf(`{"id":%q}`, id)))
 			if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, want) {
 				t.Errorf("got %+v", got)
@@ -252,7 +252,7 @@ func TestMaxBackground(t *testing.T) {
 			}
 		}
 		f.jobs[0].end(0) // its end is not seen yet
-		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "bg1: npm run dev (ended; bash_output tells how)") || e.Running() != 1 {
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "bg1: npm run dev (ended; bash_output shows how)") || e.Running() != 1 {
 			t.Errorf("got %q", got.Text)
 		}
 		run(t, e, call(ToolOutput, `{"id":"bg1"}`))
@@ -326,7 +326,7 @@ func TestTwoLooksAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		f.jobs[0].end(0)
 		all := <-texts + <-texts
-		if strings.Count(all, "\n[exit 0]") != 1 || strings.Count(all, "bg1 is over [exit 0]") != 1 {
+		if strings.Count(all, "\n[exit 0]") != 1 || strings.Count(all, "bg1 has ended [exit 0]") != 1 {
 			t.Errorf("got %q", all)
 		}
 	})
