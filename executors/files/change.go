@@ -14,21 +14,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// change is what a write or an edit would do to one file.
+// change is the effect of a write or an edit on one file.
 type change struct {
 	target
 	title string
-	old   *string // the text that is there; nil means no file
+	old   *string // the present text; nil means no file
 	text  string  // the text to write
 	line  int     // the first changed line; 0 means the file as a whole
-	done  string  // what to say when it was done
+	done  string  // the text of the result
 }
 
-// plan works out a change without making it. Where the path is known, the
-// change has its target beside an error too.
+// plan computes a change without making it. If the path is known, the change has
+// its target even with an error.
 type plan[In any] func(ctx context.Context, in In) (change, error)
 
-// prepare makes a tool's Prepare of its plan.
+// prepare returns the Prepare function of a tool with this plan.
 func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (executors.Card, error) {
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Card, error) {
 		c, err := p(ctx, in)
@@ -40,7 +40,7 @@ func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (exe
 			Kind:  executors.KindEdit,
 			Paths: []string{c.abs},
 		}
-		if c.old != nil { // a client opens what is located, and a new file is not there yet
+		if c.old != nil { // a client opens the locations, and a new file does not exist yet
 			card.Locations = []executors.Location{{Path: c.client, Line: c.line}}
 		}
 		switch {
@@ -54,8 +54,8 @@ func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (exe
 	}
 }
 
-// execute makes a tool's Execute of its plan, worked out again from what the
-// file holds now.
+// execute returns the Execute function of a tool with this plan. It computes the
+// change again from the present content of the file.
 func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call, In) (executors.Result, error) {
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Result, error) {
 		c, err := p(ctx, in)
@@ -72,7 +72,7 @@ func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call
 	}
 }
 
-// sameAsJudged fails if the call's paths lead elsewhere than its card says.
+// sameAsJudged fails if the call's paths no longer lead to the paths of its card.
 func sameAsJudged(call *executors.Call, now ...target) error {
 	for i, shown := range call.Card.Paths {
 		if i < len(now) && shown != now[i].abs {
@@ -82,8 +82,8 @@ func sameAsJudged(call *executors.Call, now ...target) error {
 	return nil
 }
 
-// report reads back what was written: a client may format on save, and then the
-// model must not go on with what it believes to be there.
+// report reads the file back after a write. A client may format on save, and then
+// the model must learn the actual content.
 func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
 	text := c.done
 	if shown != nil && !slices.EqualFunc(shown, show(c.client, c.old, c.text), sameDiff) {
@@ -92,7 +92,7 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 	actual, err := t.fs.ReadFile(ctx, c.abs)
 	_, unreadable := t.roots.Readable().Refuses(c.abs)
 	switch {
-	case unreadable: // nobody is shown what may not be read
+	case unreadable: // its content must not be shown
 		actual = c.text
 	case err != nil:
 		text += fmt.Sprintf("\n[it could not be read back: %v]", workspace.Cause(err))
@@ -127,14 +127,14 @@ func sameDiff(a, b executors.Diff) bool {
 // maxUnified bounds a diff in a text for the model, in bytes.
 const maxUnified = 8 << 10
 
-// unified is the diff from what was written to what is there.
+// unified returns the diff from the text that was written to the present text.
 func unified(name, written, actual string) string {
 	d := diff.Diff("written/"+name, []byte(parse(written).text), name, []byte(parse(actual).text))
 	return cutText(strings.ToValidUTF8(string(d), "\uFFFD"), maxUnified)
 }
 
-// current is the text of a file that is about to change; nil means that there
-// is no file yet.
+// current returns the text of a file that is about to change; nil means that the
+// file does not exist yet.
 func (t *tools) current(ctx context.Context, tg target) (*string, error) {
 	text, err := t.load(ctx, tg)
 	switch {

@@ -12,15 +12,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Config says where the file tools work, and bounds what one call reads, returns
-// and copies. It is the table [tools.file].
+// Config is the table [tools.file]: the directories in which the file tools work,
+// and the limits of one call.
 type Config struct {
-	// AllowedPaths are directories besides the session's that the file tools
-	// may work in; absolute, or from ~/. "." is the session's own and adds
-	// nothing. One that does not exist is left out with a warning. Default empty.
+	// AllowedPaths are further directories in which the file tools may work;
+	// absolute, or from ~/. "." is the session's own and adds
+	// nothing. A directory that does not exist is left out with a warning. Default empty.
 	AllowedPaths []string `toml:"allowed_paths"`
 	// DenyRead are globs of files that no tool may read, list, search, move or
-	// copy; see [workspace.ReadRules] for what they match. Default empty: none.
+	// copy, as [workspace.ReadRules] matches them. Default empty.
 	DenyRead []string `toml:"deny_read"`
 	// AllowRead are globs of all files that may be read, also outside of the
 	// session's directories; DenyRead still wins. Default empty: all in the
@@ -45,9 +45,9 @@ type Config struct {
 	// MaxMatches is how many matching lines grep returns at most. Default 100;
 	// 0 is refused.
 	MaxMatches int `toml:"max_matches"`
-	// RespectIgnore leaves out of find_path and grep what .gitignore, .ignore,
-	// .git/info/exclude and git's core.excludesFile name; a call can ask for
-	// it with include_ignored. Default true.
+	// RespectIgnore leaves files that .gitignore, .ignore, .git/info/exclude or
+	// git's core.excludesFile names out of find_path and grep. A call can include
+	// them with include_ignored. Default true.
 	RespectIgnore bool `toml:"respect_ignore"`
 	// MaxCopyEntries is how many files and directories copy_path, and move_path
 	// from one device to another, copy at most. Default 100000; 0 is refused.
@@ -57,7 +57,7 @@ type Config struct {
 	MaxCopyBytes int `toml:"max_copy_bytes"`
 }
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		MaxReadLines: 2000,
@@ -74,15 +74,15 @@ func Defaults() Config {
 	}
 }
 
-// key is one setting with its least value.
-type key struct {
+// limitKey is one numeric setting with its least value.
+type limitKey struct {
 	name  string
 	least int
 	value *int
 }
 
-func (c *Config) keys() []key {
-	return []key{
+func (c *Config) keys() []limitKey {
+	return []limitKey{
 		{"max_read_lines", 1, &c.MaxReadLines},
 		{"max_read_chars", 1000, &c.MaxReadChars},
 		{"max_file_bytes", 1, &c.MaxFileBytes},
@@ -94,7 +94,7 @@ func (c *Config) keys() []key {
 	}
 }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for _, k := range c.keys() {
@@ -123,7 +123,7 @@ func (c Config) Validate() map[string]string {
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
 // Tighten takes over the lower limits and the deny_read of a repository's file.
-// It returns the keys that the file set and that were not, or not all, taken.
+// It returns the keys that the file set and that were not, or not fully, taken over.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	for _, name := range []string{"allowed_paths", "allow_read", "respect_ignore"} {
@@ -151,9 +151,9 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-// Roots gives the roots that the file tools of a session work in: the session's
-// own and allowed_paths, with the rules for reading. The warnings name what of
-// allowed_paths is left out.
+// Roots returns the roots in which the file tools of a session work: the session's
+// own and allowed_paths, with the rules for reading. The warnings name the
+// directories of allowed_paths that are left out.
 func (c Config) Roots(session *workspace.Roots) (roots *workspace.Roots, warnings []string, err error) {
 	roots = session
 	for _, path := range c.AllowedPaths {

@@ -44,19 +44,19 @@ func (t *tools) copy(ctx context.Context, call *executors.Call, in relocateInput
 	return r.result(fmt.Sprintf("Copied: %s -> %s (%s)%s", r.from.show, r.to.show, &c.census, c.notes())), nil
 }
 
-// copier copies one file or tree.
+// copier copies one file or directory tree.
 type copier struct {
 	tools *tools
 	relocation
-	whole bool // nothing may be left out, and all must be on the disk before the source goes
+	whole bool // for a move: nothing may be left out, and all must be on the disk before the source is deleted
 
-	census  // of what was copied
+	census  // of the copied entries
 	entries int
-	temp    fs.FileInfo // the directory that grows, which a tree may contain
+	temp    fs.FileInfo // the directory under construction, which the source may contain
 	left    []leftOut
 }
 
-// leftOut is what was not copied for one reason.
+// leftOut counts entries that were not copied for one reason.
 type leftOut struct {
 	why   string
 	first string
@@ -65,8 +65,8 @@ type leftOut struct {
 
 func (t *tools) newCopier(r relocation) *copier { return &copier{tools: t, relocation: r} }
 
-// copyTo copies under a name of its own beside the destination, then gives it
-// its name: what is cancelled or fails leaves nothing.
+// copyTo copies to a temporary name next to the destination, then renames the copy.
+// So a copy that fails or is cancelled leaves nothing.
 func (t *tools) copyTo(ctx context.Context, c *copier) error {
 	source := t.roots
 	src, name, err := source.Parent(c.from.abs)
@@ -93,12 +93,12 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 		}
 		err = t.explainPlace(err, "copy to", c.relocation)
 	}
-	_, _ = remove(context.WithoutCancel(ctx), stage, temp) // nothing may be there yet
+	_, _ = remove(context.WithoutCancel(ctx), stage, temp) // it may not exist yet
 	return t.explain(err, "copy", c.from)
 }
 
-// entry copies name in src, shown as rel below the source, as the new entry as
-// in dst.
+// entry copies name in src to the new entry as in dst. rel is its path below the
+// source, for messages.
 func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -130,7 +130,7 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 	return c.failed(err, rel)
 }
 
-// failed names what below the source could not be copied.
+// failed adds the path below the source to an error.
 func (c *copier) failed(err error, rel string) error {
 	if _, ok := err.(*executors.Failure); ok || err == nil || rel == "" {
 		return err
@@ -175,10 +175,10 @@ func (c *copier) directory(ctx context.Context, src *workspace.Dir, name string,
 			return err
 		}
 	}
-	return dst.Chmod(as, info.Mode().Perm()) // last, since it may forbid to write
+	return dst.Chmod(as, info.Mode().Perm()) // last, since it may forbid writing
 }
 
-// chunk is how much is copied between two looks at the context.
+// chunk is how many bytes are copied before the context is checked again.
 const chunk = 16 << 20
 
 func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as string) error {
@@ -196,7 +196,7 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		n, err := io.CopyN(to, from, chunk) // in the kernel, where it can
+		n, err := io.CopyN(to, from, chunk) // in the kernel, if it can
 		if c.bytes += n; c.bytes > int64(c.tools.cfg.MaxCopyBytes) {
 			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes", c.from.show, c.tools.cfg.MaxCopyBytes).
 				Hint("Copy parts of it, or ask the user.")
@@ -220,8 +220,8 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 	return to.Close()
 }
 
-// link copies a symlink as it is, if from the old place and from the new one it
-// stays in the session's directories.
+// link copies a symlink unchanged, if it stays in the session's directories both
+// from the old place and from the new one.
 func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
 	to, err := src.Readlink(name)
 	if err != nil {
@@ -238,8 +238,8 @@ func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, r
 	return nil
 }
 
-// stays reports whether a symlink at the place at that says to leads to what may
-// be used.
+// stays reports whether a symlink at the path at with the target to leads to a file
+// that may be used.
 func (c *copier) stays(at, to string) bool {
 	if !filepath.IsAbs(to) {
 		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: what ".." means depends on links
@@ -247,7 +247,7 @@ func (c *copier) stays(at, to string) bool {
 	return c.tools.roots.Leads(to)
 }
 
-// leave notes that something was left out.
+// leave records an entry that was left out.
 func (c *copier) leave(why, rel string) {
 	if rel == "" {
 		rel = filepath.Base(c.from.abs)
@@ -261,7 +261,7 @@ func (c *copier) leave(why, rel string) {
 	c.left = append(c.left, leftOut{why: why, first: rel, n: 1})
 }
 
-// notes says in lines of their own what was left out.
+// notes returns a line for each reason with the entries that were left out.
 func (c *copier) notes() string {
 	var b strings.Builder
 	for _, l := range c.left {

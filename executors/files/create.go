@@ -13,7 +13,7 @@ type createInput struct {
 	Path string `json:"path"`
 }
 
-// planCreate tells whether the directory is there already.
+// planCreate reports whether the directory exists already.
 func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.resolved("path", in.Path, roots.Resolve); err != nil {

@@ -15,11 +15,11 @@ type deleteInput struct {
 	Path string `json:"path"`
 }
 
-// maxShownEntries bounds what is counted before a question is asked.
+// maxShownEntries bounds the entries that are counted before the user is asked.
 const maxShownEntries = 20_000
 
-// planDelete tells what would go: at most room entries are counted. What may not
-// be read may be deleted; nothing of it is shown.
+// planDelete counts the entries that would be deleted, at most room. Files that may
+// not be read may be deleted; their content is not shown.
 func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg target, c census, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.entry("path", in.Path, roots); err != nil {
@@ -85,8 +85,8 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput
 	}}, nil
 }
 
-// remove removes name in dir with all that is in it, and never what a symlink
-// leads to. It tells how many entries are gone.
+// remove removes name in dir with everything in it, but never the target of a
+// symlink. It returns how many entries it removed.
 func remove(ctx context.Context, dir *workspace.Dir, name string) (gone int, err error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -99,7 +99,7 @@ func remove(ctx context.Context, dir *workspace.Dir, name string) (gone int, err
 		err = dir.Remove(name)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // somebody else was faster
+	case errors.Is(err, fs.ErrNotExist): // another process was faster
 		return gone, nil
 	case err != nil:
 		return gone, err
@@ -107,7 +107,7 @@ func remove(ctx context.Context, dir *workspace.Dir, name string) (gone int, err
 	return gone + 1, nil
 }
 
-// removeAll removes what is in the directory name.
+// removeAll removes the contents of the directory name.
 func removeAll(ctx context.Context, dir *workspace.Dir, name string) (gone int, err error) {
 	sub, err := dir.Sub(name)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// maxDiff bounds what the diffs of one call take as JSON, in bytes: a call's
-// frame carries its input and more beside them and stays under 1 MiB.
+// maxDiff bounds the diffs of one call, in bytes of JSON: a call's frame also
+// carries its input and stays under 1 MiB.
 const maxDiff = 256 << 10
 
-// show makes the diffs for the client: the whole texts, or where these are
-// large the hunks around the change.
+// show returns the diffs for the client: the whole texts, or the hunks around the
+// change if the texts are large.
 func show(path string, old *string, new string) []executors.Diff {
 	whole := executors.Diff{Path: path, New: valid(new)}
 	size := jsonSize(whole.New)
@@ -34,7 +34,7 @@ func show(path string, old *string, new string) []executors.Diff {
 	return hunks(path, *whole.Old, whole.New)
 }
 
-// hunks gives the changed places with some lines around them, as many as fit.
+// hunks returns the changed parts with some lines around them, as many as fit.
 func hunks(path, old, new string) []executors.Diff {
 	var all []executors.Diff
 	left := maxDiff
@@ -44,17 +44,17 @@ func hunks(path, old, new string) []executors.Diff {
 		}
 		left -= jsonSize(h.old) + jsonSize(h.new)
 		all = append(all, executors.Diff{Path: path, Old: &h.old, New: h.new})
-		if left < 1<<10 { // too little to say anything more
+		if left < 1<<10 { // too little for another hunk
 			break
 		}
 	}
 	return all
 }
 
-// hunk is one changed place, before and after.
+// hunk is one changed part, before and after.
 type hunk struct{ old, new string }
 
-// splitUnified reads a unified diff.
+// splitUnified parses a unified diff: the library returns only its text.
 func splitUnified(text string) []hunk {
 	var all []hunk
 	var old, new strings.Builder
@@ -87,10 +87,10 @@ func splitUnified(text string) []hunk {
 	return all
 }
 
-// valid makes text fit for JSON; what a binary file held is not shown truly.
+// valid returns text as valid UTF-8, for JSON; a binary file is shown changed.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// jsonSize is how many bytes s takes as a JSON string.
+// jsonSize returns the size of s as a JSON string, in bytes.
 func jsonSize(s string) int {
 	n := len(s)
 	for i := range len(s) {
@@ -99,7 +99,7 @@ func jsonSize(s string) int {
 	return n
 }
 
-// escape is how many bytes more than one a byte takes in a JSON string.
+// escape returns how many more bytes than one a byte needs in a JSON string.
 func escape(c byte) int {
 	switch {
 	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
@@ -110,8 +110,7 @@ func escape(c byte) int {
 	return 0
 }
 
-// cutJSON keeps as much of s as takes most bytes as JSON, and says what is
-// missing.
+// cutJSON truncates s to most bytes of JSON, and marks the cut.
 func cutJSON(s string, most int) string {
 	n := 0
 	for i := range len(s) {
@@ -122,7 +121,7 @@ func cutJSON(s string, most int) string {
 	return s
 }
 
-// cutText keeps the first n bytes of s, and says what is missing.
+// cutText truncates s to n bytes, and marks the cut.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -15,12 +15,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Disk is the FS of a client that has no buffers for us. It opens nothing but
-// regular files inside the roots, whatever happens to symlinks meanwhile; the
-// rules for reading bind ReadFile alone.
+// Disk is the FS for clients without file methods. It opens only regular files
+// inside the roots, whatever happens to symlinks meanwhile. The rules for reading
+// apply to ReadFile alone.
 type Disk struct {
 	Roots    *workspace.Roots // required
-	MaxBytes int              // of a file to read; 0 means any size
+	MaxBytes int              // the largest file that is read; 0 means any size
 }
 
 // ReadFile reads a regular file of at most MaxBytes.
@@ -61,9 +61,8 @@ func (d Disk) tooLarge(path string) error {
 		Hint("Page through it with read, or work on it in bash.")
 }
 
-// WriteFile puts text in the place of the file in one step: a reader sees the
-// old content or the new one, also after a crash. Missing directories are
-// created.
+// WriteFile replaces the file in one step: a reader sees the old content or the new
+// one, also after a crash. It creates missing directories.
 func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -89,8 +88,8 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	return nil
 }
 
-// writable tells what the regular file at name is, nil if there is none. A file
-// that may not be written is refused, although it could be replaced.
+// writable returns the info of the regular file at name, nil if there is no file.
+// It refuses a read-only file, although it could be replaced.
 func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
 	f, info, err := dir.Open(name, os.O_WRONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,12 +101,12 @@ func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// fill makes the file temp with text, and with mode and owner of before. On an
-// error no file is left.
+// fill creates the file temp with text, and with the mode and owner of before. On
+// an error it leaves no file.
 func fill(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err error) {
 	mode := fs.FileMode(0o666)
 	if before != nil {
-		mode = 0o600 // until it has the mode of the file that it replaces
+		mode = 0o600 // until the mode of the replaced file is set
 	}
 	f, err := dir.Create(temp, mode)
 	if err != nil {

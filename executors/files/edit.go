@@ -55,8 +55,8 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 	return c, nil
 }
 
-// checkGrowth refuses an edit before its result would take more memory than a
-// file may: a short text can stand for a long one in very many places.
+// checkGrowth refuses an edit whose result would be larger than a file may be,
+// before it is computed: a short text may be replaced by a long one at many places.
 func (t *tools) checkGrowth(raw string, in editInput, name string) error {
 	if len(raw) > t.cfg.MaxFileBytes {
 		return executors.Failuref(executors.PermanentFailure, "%s has %d bytes, over the limit of %d", name, len(raw), t.cfg.MaxFileBytes).
@@ -72,8 +72,8 @@ func (t *tools) checkGrowth(raw string, in editInput, name string) error {
 	return nil
 }
 
-// applyEdit gives raw with the edit made, and the 1-based lines where it was
-// made. Line endings and byte order mark take no part in the comparison.
+// applyEdit returns raw with the edit, and the 1-based lines of the edit. The
+// comparison ignores line endings and the byte order mark.
 func applyEdit(raw string, in editInput, name string) (text string, lines []int, err error) {
 	d := parse(raw)
 	from := unixLines(strings.TrimPrefix(in.OldString, executors.ByteOrderMark))
@@ -102,7 +102,7 @@ func applyEdit(raw string, in editInput, name string) (text string, lines []int,
 	return d.replace(offsets, len(from), to).String(), lineNumbers(d.text, offsets), nil
 }
 
-// occurrences finds s in text from left to right, without overlap.
+// occurrences returns the offsets of s in text from left to right, without overlap.
 func occurrences(text, s string) []int {
 	if s == "" { // an empty file
 		return []int{0}
@@ -118,12 +118,12 @@ func occurrences(text, s string) []int {
 	}
 }
 
-// ambiguous reports whether s could be meant at another place than offsets[0].
+// ambiguous reports whether s also matches at another offset than offsets[0].
 func ambiguous(text, s string, offsets []int) bool {
 	return s != "" && strings.LastIndex(text, s) != offsets[0]
 }
 
-// lineNumbers gives the 1-based line of each offset.
+// lineNumbers returns the 1-based line of each offset.
 func lineNumbers(text string, offsets []int) []int {
 	lines := make([]int, len(offsets))
 	line, at := 1, 0
@@ -134,7 +134,7 @@ func lineNumbers(text string, offsets []int) []int {
 	return lines
 }
 
-// lineList names lines, the first ten of many.
+// lineList returns line numbers in words, at most ten.
 func lineList(lines []int) string {
 	const most = 10
 	lines = slices.Compact(slices.Clone(lines))

@@ -6,15 +6,18 @@
 // live is an [FS]: [Disk] here, or the client's buffers. Names, kinds and sizes
 // of files always come from the disk.
 //
-// It promises that no tool looks or writes outside of the session's roots or
-// into zeph-acp's own files, which walks and lists leave out, that a change keeps every byte that it did not mean to change (byte order mark,
-// line endings, a missing final newline), and that Prepare shows the change that
-// Execute makes; where the file changed in between, the result shows what really
-// happened. It does not decide who may do what: that is for the links around it.
+// It promises that no tool reads or writes outside of the session's roots or in
+// zeph-acp's own files, which walks and lists leave out. A change keeps every byte
+// that it did not mean to change: byte order mark, line endings, a missing final
+// newline. Prepare shows the change that Execute makes; if the file changed in
+// between, the result shows the actual change. Permissions are up to the links
+// around the tools.
 //
-// Why does Prepare give a Card beside its error? Because a call that cannot be
-// done, such as an edit of text that is not there, still names a path, and the
-// gates judge the call by it.
+// Package files/walk visits directory trees, files/search finds a regex in texts.
+//
+// Why does Prepare return a Card with its error? A call that cannot run, such as an
+// edit of text that is not there, still names a path, and the gates judge the call
+// by it.
 package files
 
 import (
@@ -34,11 +37,11 @@ import (
 // [workspace.Roots.Resolve] returns; both methods may be called concurrently.
 // An error that is an [*executors.Failure] reaches the model as it is.
 type FS interface {
-	// ReadFile gives the whole text as the user sees it, unsaved changes
-	// included. The error is fs.ErrNotExist where there is no file.
+	// ReadFile returns the whole text as the user sees it, unsaved changes
+	// included. The error is fs.ErrNotExist if there is no file.
 	ReadFile(ctx context.Context, path string) (string, error)
-	// WriteFile makes text the whole content of the file. It creates missing
-	// parents and keeps the mode of a file that is there.
+	// WriteFile replaces the whole content of the file by text. It creates missing
+	// parents and keeps the mode of an existing file.
 	WriteFile(ctx context.Context, path, text string) error
 }
 
@@ -65,8 +68,8 @@ var (
 	grepText string
 )
 
-// New gives the file tools of one session. The roots are those that
-// [Config.Roots] gives, and fsys has the same.
+// New returns the file tools of one session. The roots are the result of
+// [Config.Roots]; fsys must have the same roots.
 func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walk.MaxEntries}
@@ -87,7 +90,7 @@ func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 	}
 }
 
-// tools are what the tools of one session share.
+// tools is the state that the tools of one session share.
 type tools struct {
 	fs     FS
 	roots  *workspace.Roots // for reading
@@ -95,7 +98,7 @@ type tools struct {
 	budget int // entries that one walk may visit
 }
 
-// target is a path that a call names.
+// target is a resolved path of a call.
 type target struct {
 	abs    string // as Resolve returned it
 	show   string // for messages and titles: relative to the cwd where it can be, one line
@@ -106,8 +109,8 @@ func (t *tools) target(path string) (target, error) {
 	return t.resolved("path", path, t.roots.Resolve)
 }
 
-// resolved is the target of a parameter's value, by one of the ways to resolve
-// it.
+// resolved returns the target of a parameter's value, resolved by the given
+// function.
 func (t *tools) resolved(parameter, path string, resolve func(string) (string, error)) (target, error) {
 	abs, err := resolve(path)
 	if err != nil {
@@ -123,8 +126,8 @@ func (t *tools) at(abs string) target {
 	return target{abs: abs, show: executors.OneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
-// refusedCard shows a call that is refused by the path or pattern it asked for.
-// The title is empty if it asked for nothing.
+// refusedCard returns the card of a call whose path or pattern is refused. It is
+// empty if the call named no path or pattern.
 func refusedCard(kind executors.Kind, asked string) executors.Card {
 	if asked == "" {
 		return executors.Card{}
@@ -132,20 +135,20 @@ func refusedCard(kind executors.Kind, asked string) executors.Card {
 	return executors.Card{Title: titled(asked), Kind: kind}
 }
 
-// titled returns a name for a title, on one line. A title does not repeat what the
-// kind of the call says: clients show both.
+// titled returns a name for a title, on one line. A title does not repeat the
+// kind of the call: clients show both.
 func titled(name string) string { return executors.Titled(executors.OneLine(name)) }
 
-// title is the target's path as a title.
+// title returns the target's path as a title.
 func (tg target) title() string { return executors.Titled(tg.show) }
 
-// directoryTitle is title for a directory.
+// directoryTitle is title with a slash at the end.
 func (tg target) directoryTitle() string {
 	return executors.Titled(strings.TrimSuffix(tg.show, "/") + "/")
 }
 
-// refused is the failure of a path that no tool may use, nil if err is about
-// something else.
+// refused returns the failure for a path that no tool may use, nil for any other
+// error.
 func refused(err error) *executors.Failure {
 	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", outside).
@@ -163,8 +166,8 @@ func refused(err error) *executors.Failure {
 	return nil
 }
 
-// load reads the content of tg through FS. Nothing but a regular file is asked
-// for. The error is one for explain.
+// load reads the content of tg through FS, if tg is a regular file or not on the
+// disk. The error is for explain.
 func (t *tools) load(ctx context.Context, tg target) (string, error) {
 	info, err := t.roots.Lstat(tg.abs)
 	switch {
@@ -180,7 +183,7 @@ func (t *tools) load(ctx context.Context, tg target) (string, error) {
 	return t.fs.ReadFile(ctx, tg.abs)
 }
 
-// checkText refuses what is not UTF-8 text.
+// checkText refuses content that is not UTF-8 text.
 func checkText(tg target, content string) error {
 	switch {
 	case strings.HasPrefix(content, "\xff\xfe"), strings.HasPrefix(content, "\xfe\xff"):
@@ -220,8 +223,8 @@ func (t *tools) explain(err error, verb string, tg target) error {
 	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.show, workspace.Cause(err))
 }
 
-// fail makes a Result of err, except that a cancelled call ends with the
-// cancel's cause.
+// fail returns a failed Result for err; for a cancelled call it returns the cause
+// as the error.
 func fail(ctx context.Context, err error) (executors.Result, error) {
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)

@@ -42,8 +42,8 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) 
 	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
 }
 
-// planFind takes the directories that a pattern begins with as the start, so
-// that a directory which is asked for by name is searched even if it is ignored.
+// planFind starts the search in the literal directories that the pattern begins
+// with. So a directory that is asked for by name is searched even if it is ignored.
 func (t *tools) planFind(in findInput) (findPlan, error) {
 	dir := in.Path
 	if dir == "" {
@@ -68,14 +68,14 @@ func (t *tools) planFind(in findInput) (findPlan, error) {
 	return findPlan{target: tg, pattern: pattern, implied: base != "."}, err
 }
 
-// checkPattern refuses what can match nothing. in is the pattern as it was
-// given.
-// A glob costs time for each way in which its braces can be read.
+// Limits on a glob: it costs time for each combination of its braces.
 const (
 	maxPattern = 4096
 	maxBraces  = 8
 )
 
+// checkPattern refuses a pattern that can match nothing. in is the pattern as the
+// model wrote it.
 func checkPattern(in, pattern string) error {
 	switch {
 	case len(in) > maxPattern || strings.Count(in, "{") > maxBraces:
@@ -93,7 +93,7 @@ func checkPattern(in, pattern string) error {
 	return nil
 }
 
-// unescape takes the backslashes out of the literal part of a pattern.
+// unescape returns the literal part of a pattern without backslashes.
 func unescape(base string) string {
 	var b strings.Builder
 	for i := 0; i < len(base); i++ {
@@ -136,21 +136,21 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	return res, nil
 }
 
-// foundPaths is what find_path found, in order.
+// foundPaths is the result of find_path, in order.
 type foundPaths struct {
 	shown []string // for the model; at most Config.MaxResults
-	paths []string // of the first, as raw output
+	paths []string // the first, for the raw output
 	files places   // the regular files among those that are shown
 	total int
 }
 
 // foundPath is an entry that matches.
 type foundPath struct {
-	path string // relative, with slashes; of a directory with one at the end
+	path string // relative, with slashes; a directory ends in one
 	file bool   // a regular file
 }
 
-// findIn returns all that matches, sorted.
+// findIn returns all matching entries, sorted.
 func (t *tools) findIn(ctx context.Context, s findPlan, in findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := walk.PathMatcher(s.pattern)
@@ -201,7 +201,7 @@ func (t *tools) tree(tg target, includeIgnored bool) walk.Tree {
 // model wants otherwise.
 func (t *tools) ignoring(include bool) bool { return t.cfg.RespectIgnore && !include }
 
-// checkStart makes sure that the directory which a call names is one.
+// checkStart fails if the path that a call names is not a directory.
 func (t *tools) checkStart(name string) error {
 	tg, err := t.directory(name)
 	if err != nil {
@@ -223,8 +223,7 @@ func (t *tools) isDirectory(tg target) bool {
 	return err == nil && info.IsDir()
 }
 
-// inside reports whether e may be told of: a symlink only if it does not lead
-// out of the roots.
+// inside reports whether e may be named: a symlink only if it stays in the roots.
 func (t *tools) inside(start target, e walk.Entry) bool {
 	if e.Type&fs.ModeSymlink == 0 {
 		return true
@@ -233,7 +232,7 @@ func (t *tools) inside(start target, e walk.Entry) bool {
 	return err == nil
 }
 
-// join names what a walk found, as the tools show paths.
+// join returns the path of an entry of a walk as the tools show paths.
 func (t *tools) join(start target, name string) string {
 	dir := t.roots.Rel(start.abs)
 	if dir == "." {

@@ -42,7 +42,7 @@ func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) 
 	return card, err
 }
 
-// newSearcher checks the input of grep.
+// newSearcher checks the input of grep and compiles its pattern.
 func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
 	if in.Pattern == "" {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is empty")
@@ -70,7 +70,7 @@ func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
 	return s, nil
 }
 
-// unfitPattern is the failure of a regex that does not compile.
+// unfitPattern returns the failure for a regex that does not compile.
 func unfitPattern(err error) *executors.Failure {
 	if _, large := errors.AsType[pattern.TooLargeError](err); large {
 		return executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
@@ -160,7 +160,7 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 	return nil
 }
 
-// grepTree searches the files of a directory on disk, as far as they are text.
+// grepTree searches the text files below a directory on disk.
 func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *grepped, watch *watch) (string, error) {
 	included := func(walk.Entry) bool { return true }
 	if in.Include != "" {
@@ -181,7 +181,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *grep
 			}
 			watch.entry(e)
 			data, size, err := e.Dir.Read(e.Name, b.Data, t.cfg.MaxFileBytes)
-			if b.Data = data; err != nil { // to use its memory again
+			if b.Data = data; err != nil { // to reuse its memory
 				return found, false, err
 			}
 			if size > int64(t.cfg.MaxFileBytes) {

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// notFound explains why old is not in text, as well as it can be told: with the
-// text that comes closest, quoted so that every space shows.
+// notFound returns a failure for an old_string that is not in text. It quotes the
+// most similar text, so that every space shows.
 func notFound(text, old, new, name string) *executors.Failure {
 	const again = "Read the file again and copy old_string from it exactly, without line numbers."
 	failure := func(format string, args ...any) *executors.Failure {
@@ -47,15 +47,15 @@ func notFound(text, old, new, name string) *executors.Failure {
 // maxHintWork bounds the pairs of lines that are compared for a hint.
 const maxHintWork = 4 << 20
 
-// lineNumber is what read puts before each line.
+// lineNumber matches the line number that read writes before each line.
 var lineNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *[0-9]+\t`) })
 
-// closestBlock finds where the most of want's lines stand in lines, at the
-// distance that they have in want, when whitespace does not count.
+// closestBlock returns the position in lines at which most of want's lines match,
+// ignoring whitespace.
 func closestBlock(lines, want []string) (at, same int) {
-	places := map[string][]int{} // where in want a line stands
+	places := map[string][]int{} // line -> its indexes in want
 	for i, w := range want {
-		if w = squeeze(w); len(w) > 1 { // a lone brace says nothing
+		if w = squeeze(w); len(w) > 1 { // a lone brace matches anywhere
 			places[w] = append(places[w], i)
 		}
 	}
@@ -88,8 +88,8 @@ func blockEqual(lines, want []string, at int) bool {
 	return true
 }
 
-// squeeze takes out what is easily mistaken: whitespace of any kind, and the
-// shape of quotes and dashes.
+// squeeze removes differences that are easily overlooked: whitespace, and the shape
+// of quotes and dashes.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -108,8 +108,8 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// closestLine finds the line most like the longest line of want, by the pairs of
-// bytes that they share.
+// closestLine returns the line most similar to the longest line of want, by the
+// pairs of bytes that they share.
 func closestLine(lines, want []string) (at int, ok bool) {
 	var longest string
 	for _, w := range want {
@@ -123,7 +123,7 @@ func closestLine(lines, want []string) (at int, ok bool) {
 	for i := range pairs(longest) {
 		stock[[2]byte{longest[i], longest[i+1]}]++
 	}
-	best := 0.5 // less than half in common is no likeness
+	best := 0.5 // at least half in common
 	left := make(map[[2]byte]int, len(stock))
 	for i, line := range lines {
 		s := squeeze(line[:min(len(line), 2*most)])
@@ -146,7 +146,7 @@ func closestLine(lines, want []string) (at int, ok bool) {
 	return at, ok
 }
 
-// quoteLines shows lines as one quoted string, cut where it becomes long.
+// quoteLines returns lines as one quoted string, cut if it is long.
 func quoteLines(lines []string) string {
 	const most = 400
 	s := strings.Join(lines, "\n")

@@ -7,16 +7,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// document is the text of a file in the form in which it is edited: without
-// byte order mark, every line ending "\n". What was taken off is kept, so that
-// String gives back each byte.
+// document is the text of a file for editing: without byte order mark, and with
+// "\n" after every line. It remembers the original endings, so that String returns
+// the file byte for byte.
 type document struct {
 	bom  bool
 	text string
-	crlf []bool // for each "\n" in text, whether it stands for "\r\n"; nil means that none does
+	crlf []bool // for each "\n" in text, whether it stands for "\r\n"; nil means all "\n"
 }
 
-// parse takes a file's text apart.
+// parse returns a file's text as a document.
 func parse(raw string) document {
 	text, bom := strings.CutPrefix(raw, executors.ByteOrderMark)
 	if !strings.Contains(text, "\r\n") {
@@ -35,10 +35,10 @@ func parse(raw string) document {
 	return d
 }
 
-// unixLines makes every line ending "\n".
+// unixLines returns text with "\n" as every line ending.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// String gives the text as it belongs into the file.
+// String returns the text of the file.
 func (d document) String() string {
 	var b strings.Builder
 	b.Grow(len(d.text) + len(d.crlf) + len(executors.ByteOrderMark))
@@ -70,8 +70,8 @@ func (d document) mostlyCRLF() bool {
 	return 2*n > len(d.crlf)
 }
 
-// replace puts text for the n bytes at each offset (in ascending order, without
-// overlap). Lines that occur in the old and in the new text keep their endings;
+// replace replaces the n bytes at each offset by text. The offsets ascend and do
+// not overlap. Lines that occur in the old and in the new text keep their endings;
 // new ones end like the lines that they replace.
 func (d document) replace(offsets []int, n int, text string) document {
 	var b strings.Builder
@@ -86,7 +86,7 @@ func (d document) replace(offsets []int, n int, text string) document {
 			kept, cut := strings.Count(before, "\n"), strings.Count(old, "\n")
 			near := usual
 			if kept+cut < len(ends) {
-				near = ends[kept+cut] // of the line that the old text ends in
+				near = ends[kept+cut] // of the line in which the old text ends
 			}
 			out.crlf = append(out.crlf, ends[:kept]...)
 			out.crlf = append(out.crlf, endings(old, ends[kept:kept+cut], text, near)...)
@@ -100,8 +100,8 @@ func (d document) replace(offsets []int, n int, text string) document {
 	return out
 }
 
-// endings chooses an ending for each line of text, which takes the place of old,
-// whose lines have the endings ends; near is for an old text without any.
+// endings returns an ending for each line of text, which replaces old with the
+// endings ends; near is for an old text without line endings.
 func endings(old string, ends []bool, text string, near bool) []bool {
 	from, to := endedLines(old), endedLines(text)
 	out := make([]bool, len(to))
@@ -126,7 +126,7 @@ func endings(old string, ends []bool, text string, near bool) []bool {
 	return out
 }
 
-// endedLines are the lines of s that end in "\n".
+// endedLines returns the lines of s that end in "\n".
 func endedLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	return lines[:len(lines)-1]
@@ -135,8 +135,8 @@ func endedLines(s string) []string {
 // maxCommon bounds the table that common fills.
 const maxCommon = 1 << 20
 
-// common gives the pairs of indexes of a longest common subsequence of a and b.
-// Where they are too long for that, only lines equal from both ends are paired.
+// common returns the pairs of indexes of a longest common subsequence of a and b.
+// If they are too long for that, it pairs only equal lines at both ends.
 func common(a, b []string) [][2]int {
 	var head, tail [][2]int
 	for len(head) < min(len(a), len(b)) && a[len(head)] == b[len(head)] {

@@ -24,7 +24,7 @@ func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) 
 	return executors.Card{Title: tg.directoryTitle(), Kind: executors.KindRead, Paths: []string{tg.abs}}, nil
 }
 
-// list names what is in a directory: directories, files, symlinks, the rest.
+// list names the entries of a directory: directories, files, symlinks, others.
 func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (executors.Result, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *tools) listed(tg target, entries []fs.DirEntry) (rawListing, []executor
 	}, files.locations
 }
 
-// directory is target with the cwd as default.
+// directory is target, with the cwd for an empty path.
 func (t *tools) directory(path string) (target, error) {
 	if path == "" {
 		path = "."
@@ -100,8 +100,7 @@ func group(mode fs.FileMode) int {
 	return 3
 }
 
-// listing gives one line an entry, and says how many of more than most are left
-// out.
+// listing returns one line for each entry, at most most, and a note about the rest.
 func listing(name string, entries []fs.DirEntry, most int) string {
 	if len(entries) == 0 {
 		return "Empty directory: " + name

@@ -13,14 +13,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// planMove checks a move. What may not be read may not be moved either: under
-// its new name it could be read.
+// planMove checks a move. A file that may not be read may not be moved either: it
+// might be readable under its new name.
 func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, error) {
 	r, err := t.plan(in, t.roots.Writing(), "move")
 	if r.from.abs == "" || r.to.abs == "" {
 		return r, err
 	}
-	if err := t.checkFixed(r.from, "moved"); err != nil { // says more than what follows from it
+	if err := t.checkFixed(r.from, "moved"); err != nil { // the more specific message first
 		return r, err
 	}
 	if err != nil && !t.respelled(r) {
@@ -40,8 +40,8 @@ func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, err
 	return r, nil
 }
 
-// respelled reports whether a move only gives another spelling of the same name,
-// which is then found at the destination.
+// respelled reports whether a move only changes the spelling of a name. The file
+// is then found at the destination.
 func (t *tools) respelled(r relocation) bool {
 	dir, name, err := t.roots.Writing().Parent(r.from.abs)
 	if err != nil || filepath.Dir(r.from.abs) != filepath.Dir(r.to.abs) {
@@ -92,7 +92,7 @@ func (t *tools) move(ctx context.Context, call *executors.Call, in relocateInput
 	return r.result(done), nil
 }
 
-// moveFar moves to another device: a whole copy first, then the source goes.
+// moveFar moves to another device: it copies everything, then deletes the source.
 func (t *tools) moveFar(ctx context.Context, r relocation, dir *workspace.Dir, name, done string) (executors.Result, error) {
 	c := t.newCopier(r)
 	c.whole = true

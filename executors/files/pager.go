@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	noteRoom = 200  // characters that a pager's note may take
-	maxLine  = 2000 // characters of one line that are shown
-	// keepLine is how many bytes of a line are looked at; maxLine characters
-	// fit into it.
+	noteRoom = 200  // characters of a pager's note
+	maxLine  = 2000 // characters shown of one line
+	// keepLine is how many bytes of a line are read; maxLine characters fit into
+	// it.
 	keepLine = maxLine * utf8.UTFMax
 )
 
@@ -30,13 +30,13 @@ type pager struct {
 
 	out   strings.Builder
 	seen  int  // lines read so far
-	shown int  // of these in the page
+	shown int  // lines in the page
 	total int  // lines of the text; 0 means unknown
 	more  bool // lines follow the page
 	cut   bool // a line of the page is not shown whole
 }
 
-// count notes how many lines the whole text has.
+// count sets the number of lines of the whole text.
 func (p *pager) count(text string) {
 	p.total = strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -44,7 +44,7 @@ func (p *pager) count(text string) {
 	}
 }
 
-// read takes the page out of r. It stops after the page, so that the time for a
+// read reads the page from r. It stops after the page, so that the time for a
 // page does not depend on what follows it.
 func (p *pager) read(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -83,7 +83,7 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 }
 
 // nextLine reads a line without its ending and appends at most keepLine bytes of
-// it to line; size is what it really has. io.EOF comes alone.
+// it to line; size is the length of the line in bytes. io.EOF comes without a line.
 func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, size int, err error) {
 	var end []byte
 	for {
@@ -114,7 +114,7 @@ func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, 
 	return line[:min(len(line), size, keepLine)], size, nil
 }
 
-// add puts one line into the page, if it fits. The first always does.
+// add adds one line to the page, if it fits. The first line always does.
 func (p *pager) add(line []byte, size int) bool {
 	shown, note := line, ""
 	if size > maxLine && utf8.RuneCount(line) > maxLine || size > len(line) {
@@ -147,9 +147,8 @@ func digits(n int) int {
 // maxWhole bounds the lines of a page that are kept whole, in bytes.
 const maxWhole = 16 << 20
 
-// whole returns the lines of the page as they are in r, which reads the text from
-// its beginning. It is for pages with lines that are cut: nil for others, and where
-// there is no room for it.
+// whole returns the uncut lines of a page with lines that are cut. r reads the text
+// from its beginning. It returns nil for other pages, and if there is no room.
 func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
 	if !p.cut {
 		return nil
@@ -175,7 +174,7 @@ func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
 	return out
 }
 
-// String gives the page, and in brackets what it leaves out and how to get it.
+// String returns the page, and a note in brackets on how to read the rest.
 func (p *pager) String() string {
 	if p.seen == 0 {
 		return fmt.Sprintf("[%s is empty]", p.name)

@@ -8,7 +8,7 @@ import (
 )
 
 // maxPlaces bounds the files that a result names for the client, as locations and
-// as raw output: clients open what is located.
+// as raw output: clients open the locations.
 const maxPlaces = 50
 
 // The raw outputs, for programs: counts, absolute paths and places, never the text
@@ -72,7 +72,7 @@ type places struct {
 	files     int
 }
 
-// add notes the first match in a file; line is 1-based.
+// add records the first match in a file; line is 1-based.
 func (p *places) add(path string, line int) {
 	p.files++
 	if len(p.locations) < maxPlaces {
@@ -90,7 +90,7 @@ func (p *places) raw() []rawPlace {
 }
 
 // below returns the absolute path, as the client spells it, of an entry below tg,
-// whose path has slashes. One at the end stays.
+// whose path has slashes. A slash at the end stays.
 func (tg target) below(path string) string {
 	abs := filepath.Join(tg.client, filepath.FromSlash(path))
 	if strings.HasSuffix(path, "/") {

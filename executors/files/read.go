@@ -24,7 +24,7 @@ func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) 
 		Kind:  executors.KindRead,
 		Paths: []string{tg.abs},
 	}
-	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() { // a client opens what is located
+	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() { // a client opens the locations
 		card.Locations = []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}}
 	}
 	if in.Offset < 0 || in.Limit < 0 {
@@ -63,9 +63,9 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	}}, nil
 }
 
-// page fills p from the file at tg: from FS, or where it is too large for the
-// memory from the disk, line by line. full has the lines of the page where some of
-// them are cut, else it is nil.
+// page fills p from the file at tg: from FS, or line by line from the disk if the
+// file is too large. full holds the whole lines of the page if some are cut, else
+// it is nil.
 func (t *tools) page(ctx context.Context, tg target, p *pager) (full *executors.Spool, err error) {
 	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() && info.Size() > int64(t.cfg.MaxFileBytes) {
 		f, _, err := t.roots.Open(tg.abs)

@@ -17,14 +17,14 @@ type relocateInput struct {
 	Destination string `json:"destination"`
 }
 
-// relocation is what a move or a copy would do.
+// relocation is the effect of a move or a copy.
 type relocation struct {
 	from, to target
-	info     fs.FileInfo // of from; nil where it cannot be looked at
+	info     fs.FileInfo // of from; nil if it cannot be read
 }
 
-// card shows a relocation, as far as it is known. verb is for a kind that does not
-// say it.
+// card returns the card of a relocation, as far as it is known. verb begins the
+// title if the kind does not imply it.
 func (r relocation) card(verb string, kind executors.Kind, in relocateInput) executors.Card {
 	if r.from.abs == "" || r.to.abs == "" && in.Destination != "" {
 		card := refusedCard(kind, in.Source)
@@ -47,8 +47,8 @@ func (r relocation) card(verb string, kind executors.Kind, in relocateInput) exe
 	return card
 }
 
-// plan resolves and checks both ends; the source by the roots from. What is at
-// the destination is never overwritten.
+// plan resolves and checks both ends; the source by the roots from. An existing
+// destination is never overwritten.
 func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
 	if r.from, err = t.entry("source", in.Source, from); err != nil {
 		return r, err
@@ -72,8 +72,7 @@ func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r re
 	return r, t.checkDestination(r)
 }
 
-// checkDestination makes sure that nothing is at the destination, and that it is
-// not inside of the source.
+// checkDestination fails if the destination exists, or is inside of the source.
 func (t *tools) checkDestination(r relocation) error {
 	if r.from.abs == r.to.abs {
 		return executors.Failuref(executors.InvalidParameters, "source and destination are the same: %s", r.from.show)
@@ -96,8 +95,8 @@ func (t *tools) checkDestination(r relocation) error {
 		Hint("Choose another name, or delete it first.")
 }
 
-// place puts name in dir, made by us or about to move, at the destination, and
-// makes the directories that are missing.
+// place renames name in dir, a finished copy or the source of a move, to the
+// destination. It creates missing directories.
 func (t *tools) place(dir *workspace.Dir, name string, to target) error {
 	parent, err := t.roots.Writing().MakeDir(filepath.Dir(to.abs))
 	if err != nil {
@@ -107,8 +106,8 @@ func (t *tools) place(dir *workspace.Dir, name string, to target) error {
 	return dir.Rename(name, parent, filepath.Base(to.abs))
 }
 
-// stage opens the deepest directory above the destination that is there: what is
-// copied grows in it under a name of its own.
+// stage opens the deepest existing directory above the destination. A copy is made
+// in it under a temporary name.
 func (t *tools) stage(to target) (*workspace.Dir, error) {
 	at := filepath.Dir(to.abs)
 	for {
@@ -121,7 +120,7 @@ func (t *tools) stage(to target) (*workspace.Dir, error) {
 	}
 }
 
-// explainPlace words an error of place.
+// explainPlace returns the failure for an error of place.
 func (t *tools) explainPlace(err error, verb string, r relocation) error {
 	if errors.Is(err, fs.ErrExist) {
 		return executors.Failuref(executors.PermanentFailure, "%s exists already", r.to.show).
@@ -130,7 +129,7 @@ func (t *tools) explainPlace(err error, verb string, r relocation) error {
 	return t.explain(err, verb, r.to)
 }
 
-// result tells of what was done.
+// result returns the result of a relocation.
 func (r relocation) result(text string) executors.Result {
 	res := executors.Result{Text: text, Raw: rawRelocated{r.from.client, r.to.client}}
 	if r.info.Mode().IsRegular() {
@@ -139,8 +138,8 @@ func (r relocation) result(text string) executors.Result {
 	return res
 }
 
-// relocated starts a move or a copy: the plan is worked out again, and must be
-// the one that was judged.
+// relocated starts a move or a copy. It computes the plan again, which must be the
+// one that was judged.
 func relocated(ctx context.Context, call *executors.Call, r relocation, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -151,5 +150,5 @@ func relocated(ctx context.Context, call *executors.Call, r relocation, err erro
 	return sameAsJudged(call, r.from, r.to)
 }
 
-// sameEntry reports whether two entries are one.
+// sameEntry reports whether two paths name the same entry.
 func sameEntry(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }

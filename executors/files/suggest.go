@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// missing is the failure of a path where nothing is. It names the path that was
-// probably meant.
+// missing returns the failure for a path that does not exist. It names the path
+// that was probably meant.
 func (t *tools) missing(tg target) *executors.Failure {
 	dir, names := t.existing(tg.abs)
 	if meant, ok := t.meant(dir, names); ok {
@@ -20,8 +20,7 @@ func (t *tools) missing(tg target) *executors.Failure {
 		Hint("See what is in %s with list_directory, or search for the name with find_path.", t.at(dir).show)
 }
 
-// existing cuts abs into the deepest directory that is there and the names
-// below it.
+// existing splits abs into the deepest existing directory and the names below it.
 func (t *tools) existing(abs string) (dir string, names []string) {
 	dir = abs
 	for {
@@ -37,7 +36,7 @@ func (t *tools) existing(abs string) (dir string, names []string) {
 	}
 }
 
-// meant goes down from dir by the names most like names.
+// meant descends from dir by the entries most similar to names.
 func (t *tools) meant(dir string, names []string) (string, bool) {
 	for i, name := range names {
 		entries := t.entries(dir)
@@ -50,7 +49,7 @@ func (t *tools) meant(dir string, names []string) (string, bool) {
 	return dir, len(names) > 0
 }
 
-// entries lists a directory as far as a suggestion needs it.
+// entries lists as much of a directory as a suggestion needs.
 func (t *tools) entries(dir string) []fs.DirEntry {
 	d, err := t.roots.Dir(dir)
 	if err != nil {
@@ -58,12 +57,12 @@ func (t *tools) entries(dir string) []fs.DirEntry {
 	}
 	defer d.Close()
 	const most = 10_000
-	entries, _, _ := d.ReadDir(most) // what was read before an error will do
+	entries, _, _ := d.ReadDir(most) // the entries before an error are enough
 	return entries
 }
 
-// nearest picks the entry whose name is most like name; "" if none is. dirs
-// means that only directories count.
+// nearest returns the entry whose name is most similar to name, "" if no name is
+// similar. With dirs only directories count.
 func nearest(name string, entries []fs.DirEntry, dirs bool) string {
 	limit := (len([]rune(name)) + 2) / 3
 	best, least := "", limit+1

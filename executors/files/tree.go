@@ -10,13 +10,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// entry resolves what a parameter names, a symlink itself.
+// entry resolves a parameter to an entry: a symlink stands for itself.
 func (t *tools) entry(parameter, path string, roots *workspace.Roots) (target, error) {
 	return t.resolved(parameter, path, roots.ResolveEntry)
 }
 
-// checkFixed refuses what must stay where it is: the session's directories and
-// what they are in, and .git. verb is what shall be done to it.
+// checkFixed refuses entries that must stay: the session's directories and those
+// above them, and .git. verb is the intended action, in messages.
 func (t *tools) checkFixed(tg target, verb string) error {
 	if t.roots.Holds(tg.abs) {
 		return executors.Failuref(executors.PolicyBlocked, "%s is a directory of the session, or one is in it, and can't be %s", tg.show, verb).
@@ -37,17 +37,17 @@ func (t *tools) holdsOwn(tg target, verb string) error {
 		Hint("Name what else is in it, one by one.")
 }
 
-// census counts what is at a place, with all that is below a directory.
+// census counts an entry and everything below it.
 type census struct {
-	files, dirs int // files are all that is no directory
+	files, dirs int // files are all entries but directories
 	bytes       int64
 	room        int  // entries that may still be counted
-	cut         bool // there are more
+	cut         bool // there are more entries
 	hidden      bool // zeph-acp's own files are there
 	denied      int  // entries that may not be read
 }
 
-// count adds name in dir. What vanishes meanwhile does not count.
+// count adds name in dir. An entry that vanishes meanwhile does not count.
 func (c *census) count(ctx context.Context, dir *workspace.Dir, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -88,7 +88,7 @@ func (c *census) below(ctx context.Context, dir *workspace.Dir, name string) err
 	return nil
 }
 
-// skipped takes in an error that ends no census.
+// skipped records an error that does not end the census; it returns any other.
 func (c *census) skipped(err error) error {
 	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		c.hidden = true
@@ -104,7 +104,7 @@ func (c *census) skipped(err error) error {
 	return err
 }
 
-// take counts what is at tg, at most room entries of it.
+// take counts the entry at tg and those below it, at most room.
 func (c *census) take(ctx context.Context, roots *workspace.Roots, tg target, room int) error {
 	dir, name, err := roots.Parent(tg.abs)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *census) take(ctx context.Context, roots *workspace.Roots, tg target, ro
 	return nil
 }
 
-// String gives the numbers, such as "3 files, 120 bytes".
+// String returns the numbers, such as "3 files, 120 bytes".
 func (c *census) String() string {
 	var parts []string
 	if c.cut {

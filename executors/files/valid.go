@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// OnDisk is what an [FS] may be too. One that is not is taken for a client's
-// buffers, which can change without a trace. Who embeds a Disk has to say anew.
+// OnDisk is an optional interface of an [FS]. An FS without it counts as a client's
+// buffers, which can change without a trace. A type that embeds a Disk must
+// implement it again.
 type OnDisk interface {
-	// ReadsDisk reports whether ReadFile gives what is on the disk.
+	// ReadsDisk reports whether ReadFile returns the content on the disk.
 	ReadsDisk() bool
 }
 
@@ -22,13 +23,13 @@ func (t *tools) readsDisk() bool {
 	return ok && d.ReadsDisk()
 }
 
-// settled is how long ago a file must have been changed for its times to tell
-// of the next change: file systems count in steps of up to two seconds (FAT).
+// settled is how old a change must be for the next change to have another time:
+// file systems count in steps of up to two seconds (FAT).
 const settled = 2 * time.Second
 
-// unchanged is for Result.Valid: it reports whether a path still leads to the
-// same file or directory, and that is what it was when unchanged was called,
-// which is before it was read. It is nil where that could not be told.
+// unchanged returns a function for Result.Valid. It reports whether path still
+// leads to the same file or directory, unchanged since the call of unchanged, which
+// comes before the read. It is nil if that cannot be decided.
 func (t *tools) unchanged(path string, tg target) func() bool {
 	before, err := t.roots.Lstat(tg.abs)
 	if err != nil || !before.IsDir() && !before.Mode().IsRegular() {

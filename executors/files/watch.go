@@ -15,10 +15,10 @@ import (
 )
 
 // maxWatched bounds how many files and directories a result can depend on and
-// still be cached. Looking at them all again must be cheaper than the walk.
+// still be cached. Checking them all must be cheaper than the walk.
 const maxWatched = 2000
 
-// watch collects what the result of a walk depends on: the directories that it
+// watch collects the dependencies of the result of a walk: the directories that it
 // listed, the files that it read, and the files of patterns. Its methods may be
 // called concurrently.
 type watch struct {
@@ -26,14 +26,14 @@ type watch struct {
 	start    target
 	ignoring bool
 	began    time.Time
-	excludes string // of the user
+	excludes string // the user's own
 
-	over  atomic.Bool // too many, or something that cannot be watched
+	over  atomic.Bool // too many paths, or one that cannot be watched
 	mu    sync.Mutex
 	paths []string
 }
 
-// watch begins to collect, before a walk from tg.
+// watch returns a watch for a walk from tg, before the walk begins.
 func (t *tools) watch(tg target, ignoring bool) *watch {
 	w := &watch{tools: t, start: tg, ignoring: ignoring, began: time.Now()}
 	if ignoring {
@@ -47,8 +47,7 @@ func (t *tools) watch(tg target, ignoring bool) *watch {
 	return w
 }
 
-// entry adds an entry of the walk: a directory, or a file or link that is looked
-// into.
+// entry adds an entry of the walk: a directory, or a file or link that is read.
 func (w *watch) entry(e walk.Entry) {
 	if w.over.Load() {
 		return
@@ -59,7 +58,7 @@ func (w *watch) entry(e walk.Entry) {
 		w.directory(abs)
 	case e.Type.IsRegular():
 		w.add(abs)
-	default: // what a link leads to may change anywhere
+	default: // the target of a link may change anywhere
 		w.over.Store(true)
 	}
 }
@@ -94,16 +93,17 @@ func (w *watch) add(abs string) {
 // seen is the state of one path.
 type seen struct {
 	path string
-	info fs.FileInfo // nil: there is nothing
+	info fs.FileInfo // nil: it does not exist
 }
 
-// seenBytes is about what a seen takes in memory, its path aside.
+// seenBytes is about the size of a seen in memory, without its path.
 const seenBytes = 400
 
-// valid is for Result.Valid, after the walk: it reports whether all is as it was.
-// That the call's path still leads to the start is for the cache to compare.
-// It is nil where that could not be told: what changed since shortly before the
-// walk began may have changed while it was read. size is what it holds, in bytes.
+// valid returns a function for Result.Valid, after the walk. It reports whether all
+// dependencies are unchanged. The cache itself checks that the call's path still
+// leads to the start. The function is nil if that cannot be decided: a path that
+// changed shortly before the walk or later may have changed while it was read. size
+// is how much memory the function holds, in bytes.
 func (w *watch) valid() (unchanged func() bool, size int) {
 	if w.over.Load() {
 		return nil, 0

@@ -16,8 +16,8 @@ type writeInput struct {
 	Content string `json:"content"`
 }
 
-// planWrite replaces the whole content. A file that is there keeps its byte
-// order mark and its line endings.
+// planWrite replaces the whole content. An existing file keeps its byte order mark
+// and its line endings.
 func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 	c, err := t.newChange(in.Path)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *tools) newChange(path string) (change, error) {
 	return c, nil
 }
 
-// overwritten is current, but a file that is not there may be one that could not
+// overwritten is current, except that a missing file may also be one that cannot
 // be read.
 func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
 	if _, refused := t.roots.Readable().Refuses(tg.abs); refused {
@@ -65,8 +65,8 @@ func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
 	return t.current(ctx, tg)
 }
 
-// adopt gives content the byte order mark of old, and its "\r\n" unless content
-// itself says what its lines end in.
+// adopt returns content with the byte order mark of old, and with its "\r\n" unless
+// content has its own.
 func adopt(old, content string) string {
 	if !utf8.ValidString(old) || strings.IndexByte(old, 0) >= 0 {
 		return content // a binary has no lines
