@@ -51,7 +51,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains")},
 		"tag":          {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
 		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
-		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-lz --get --list --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
+		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
 	}
 })
 
@@ -81,18 +81,20 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 	}
 }
 
+// gitKey is a setting that may be shown. Others, of the user's own configuration
+// too, hold tokens.
+var gitKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
+})
+
+// gitReadsConfig accepts the question for one setting, with --get or as "git config
+// NAME". The commands of "git config" have no dot in their names.
 func gitReadsConfig(o *parsedOptions) error {
-	if o.has("--get", "--list", "-l", "--get-all", "--get-regexp") {
-		return nil
-	}
 	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey().MatchString(o.operands[0].text()) {
-		return errors.New("it may change the configuration")
+		return errors.New("it may change the configuration, or show a setting that holds a secret")
 	}
 	return nil
 }
-
-// gitKey is the name of a setting. The commands of "git config" have no dot.
-var gitKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9./:@_-]+$`) })
 
 // gitOne accepts the name of one reference.
 func gitOne(o *parsedOptions) error {

@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 // Scripts that have no plain form.
 func TestParseRefuses(t *testing.T) {
 	for _, script := range []string{
-		"<<E\n$(x)\nE", "> a", "2>&1", "git branch -- x", "git tag -- x", "git stash -- list", "git branch x", "xargs ls", "find . | head -c5 | xargs cat", "cat list | xargs cat",
+		"<<E\n$(x)\nE", "> a", "2>&1", "git branch -- x", "git config --list", "git config --get http.extraheader", "git config --get-regexp .", "git config user.name x", "git tag -- x", "git stash -- list", "git branch x", "xargs ls", "find . | head -c5 | xargs cat", "cat list | xargs cat",
 		"ls ${x}", "ls $x", "x=1; ls ${x:-a}", "RANDOM=1", "for IFS in a; do ls; done", "x+=1", "x=(a)", "declare x", "export x=1", "x=$(ls); cat $x", "x='a b'; ls $x", "x='*'; ls $x",
 		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< x", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "((1))", "let x=1", "f() { ls; }",
 		"echo $((1))", "echo ${HOME:1}", "echo $\"a\"", "echo $'a\\c'", "echo ~root", "ls [[:alpha:]]*", "ls @(a)", "$x", "\"\"", "x=1 cd a; ls", "if true; then x=1; fi; ls $x", "uniq a*", "sort *",
