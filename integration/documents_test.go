@@ -19,6 +19,7 @@ var (
 	mdLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	mdHead   = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 	pageCite = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w-]+\.md)(#[\w-]+)?`)
+	pageName = regexp.MustCompile(`\bsee ([\w-]+\.md)`) // in the samples of docs/
 )
 
 // TestDocuments fails for a link between documents of the repository that leads
@@ -33,6 +34,11 @@ func TestDocuments(t *testing.T) {
 		return section == "" || slices.Contains(headings[page], section)
 	}
 	for _, page := range pages {
+		for _, name := range pageName.FindAllStringSubmatch(readText(t, page), -1) {
+			if target := filepath.Join(filepath.Dir(page), name[1]); headings[target] == nil {
+				t.Errorf("%s: there is no page %s", page, name[1])
+			}
+		}
 		text := inline.ReplaceAllString(fence.ReplaceAllString(readText(t, page), ""), "")
 		for _, link := range mdLink.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(link[1], "://") || strings.HasPrefix(link[1], "mailto:") {
