@@ -146,7 +146,7 @@ func TestReadOnlyTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cmd := range []string{
-		"git status", "git status --short", "git diff", "git diff HEAD", "git log --oneline", "git show", "git blame main.go", "git stash list",
+		"git status", "git status --short", "git diff", "git diff HEAD", "git log --oneline", "git show", "git blame HEAD -- main.go", "git stash list",
 		"git branch -a", "git ls-files | xargs wc -l", "git describe --always --dirty", "git shortlog HEAD",
 		"go version", "go env GOROOT", "go list ./...", "go list -m", "go list -json .", "go doc fmt.Println", "gofmt -l .",
 		"rg -n main", "find . -name '*.go' | sort", "grep -rn main --include=*.go .", "ls -la", "tree -L 2", "jq .name package.json",
