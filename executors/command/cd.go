@@ -19,7 +19,7 @@ func (w *walker) cd(c *Command) {
 	w.dirs = union(w.join(target), w.dirs)
 }
 
-// cdDone gives the directories after a cd that has worked, nil if s is no cd.
+// cdDone returns the directories after a cd that has worked, nil if s is no cd.
 func (w *walker) cdDone(s *syntax.Stmt) []string {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || s.Negated || len(call.Args) == 0 || len(w.dirs) == 0 {
@@ -39,7 +39,7 @@ func (w *walker) cdDone(s *syntax.Stmt) []string {
 	return w.dirs[:1] // cd put the new one first
 }
 
-// cdTarget gives the operand of a cd.
+// cdTarget returns the operand of a cd.
 func (w *walker) cdTarget(c *Command) (string, bool) {
 	if c.Program() == "popd" {
 		return "", false
@@ -56,7 +56,7 @@ func (w *walker) cdTarget(c *Command) (string, bool) {
 	return w.shell.Home, w.shell.Home != ""
 }
 
-// join gives dir seen from each directory in which the shell may be.
+// join returns dir seen from each directory in which the shell may be.
 func (w *walker) join(dir string) []string {
 	if filepath.IsAbs(dir) {
 		return []string{filepath.Clean(dir)}

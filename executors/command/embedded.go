@@ -21,7 +21,7 @@ var textOptions = map[string]string{
 	"bsdtar": "--use-compress-program", "gtar": "-F --info-script --new-volume-script --rsh-command", "tar": "-F --info-script --new-volume-script --rsh-command", "xterm": "-e", "zip": "-TT --unzip-command",
 }
 
-// launcher tells where a program has the command that it runs among its operands.
+// launcher describes where a program has the command that it runs among its operands.
 type launcher struct {
 	after    string // subcommands that it follows, separated by spaces
 	operands int    // own operands before the command
@@ -126,7 +126,7 @@ func (w *walker) embedded(c *Command) {
 // maxFound bounds the commands that are looked for in one text.
 const maxFound = 64
 
-// texts gives what a program may take for its own: literal operands, and its
+// texts returns what a program may take for its own: literal operands, and its
 // standard input.
 func (w *walker) texts(c *Command) []string {
 	var out []string
@@ -141,13 +141,13 @@ func (w *walker) texts(c *Command) []string {
 	return out
 }
 
-// Input gives the standard input, empty where the script does not spell it out.
+// Input returns the standard input, empty where the script does not spell it out.
 func (c *Command) Input() string {
 	text, _ := c.inputText()
 	return text
 }
 
-// inputText gives the standard input, where the script spells it out.
+// inputText returns the standard input, where the script spells it out.
 func (c *Command) inputText() (string, bool) {
 	if c.in == nil {
 		return "", false
@@ -258,7 +258,7 @@ func (w *walker) gitRuns(args []Word) {
 	}
 }
 
-// valuesOf gives all values of an option: the next word, or what is glued to it;
+// valuesOf returns all values of an option: the next word, or what is glued to it;
 // an option with one dash and a long name may have two.
 func valuesOf(args []Word, option string) []Word {
 	var out []Word

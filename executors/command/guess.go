@@ -13,7 +13,7 @@ import (
 // maxValue bounds the text that a variable is followed with, in bytes.
 const maxValue = 4096
 
-// guess gives the words of a command if variables still hold what the script
+// guess returns the words of a command if variables still hold what the script
 // gave them; none if that does not tell the program.
 func (w *walker) guess(args []*syntax.Word) []Word {
 	var words []Word
@@ -30,7 +30,7 @@ func (w *walker) guess(args []*syntax.Word) []Word {
 	return words
 }
 
-// guessWords gives the words if variables hold what the script gave them.
+// guessWords returns the words if variables hold what the script gave them.
 // Program says that the first of them names a program: what nobody set is empty
 // then.
 func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
@@ -44,7 +44,7 @@ func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
 	return []Word{w.resolve(src, resolving{guess: true, program: program})}
 }
 
-// expanded gives the words that src becomes if variables hold what the script
+// expanded returns the words that src becomes if variables hold what the script
 // gave them; false if that does not tell them.
 func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok bool) {
 	if !w.told(src, program) {
@@ -64,7 +64,7 @@ func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok b
 	return fields, err == nil && len(strings.Join(fields, " ")) <= maxValue
 }
 
-// valueGuess gives the text that an assignment stores.
+// valueGuess returns the text that an assignment stores.
 func (w *walker) valueGuess(src *syntax.Word) (text string, ok bool) {
 	if !w.told(src, false) {
 		return "", false
@@ -144,7 +144,7 @@ func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	return errors.New("only the running shell knows")
 }
 
-// prints gives what the command writes to its standard output, if it spells that
+// prints returns what the command writes to its standard output, if it spells that
 // out.
 func (c *Command) prints() (string, bool) {
 	args := c.Args()

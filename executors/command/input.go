@@ -90,7 +90,7 @@ func (w *walker) runOutput(c *Command, in input) {
 	w.runText(c, []Word{{Text: text, Literal: true}}, c.Program())
 }
 
-// print gives the text of an input, if commands that print it are simple enough.
+// print returns the text of an input, if commands that print it are simple enough.
 func (in input) print() (string, bool) {
 	if in.known {
 		return in.text, true

@@ -33,7 +33,7 @@ func shortFlag(args []Word, letters string) bool {
 	})
 }
 
-// valueOf gives the value of an option: the next word, or what is glued to it.
+// valueOf returns the value of an option: the next word, or what is glued to it.
 func valueOf(args []Word, option string) (Word, bool) {
 	for i, a := range args {
 		if a.Text == "--" {

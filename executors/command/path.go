@@ -126,7 +126,7 @@ func (c *Command) sentPaths(a Word) []Path {
 	return []Path{c.path(a, true)}
 }
 
-// optionFile gives the value of a word that is an option whose value is a file.
+// optionFile returns the value of a word that is an option whose value is a file.
 func optionFile(a Word, options string) (file Word, next, ok bool) {
 	for o := range strings.FieldsSeq(options) {
 		if file, next, ok = optionValue(a, o); ok {
@@ -157,7 +157,7 @@ func (c *Command) gluedPaths(option Word) []Path {
 
 func (c *Command) path(w Word, sure bool) Path { return newPath(w, c.Dirs, sure) }
 
-// Path gives the file of the redirection.
+// Path returns the file of the redirection.
 func (r Redirect) Path() Path { return newPath(r.Target, r.Dirs, true) }
 
 func newPath(w Word, dirs []string, sure bool) Path {

@@ -1,6 +1,6 @@
 package command
 
-// fileCommand tells which operands of a program are files.
+// fileCommand describes which operands of a program are files.
 type fileCommand struct {
 	lead    int    // operands before the files, such as a pattern
 	leadBy  string // short options that bring the leading operand, so that all operands are files

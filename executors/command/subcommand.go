@@ -19,7 +19,7 @@ var globalOptions = map[string]string{
 	"terraform": "", "uv": "--directory --project --config-file", "yarn": "--cwd",
 }
 
-// Forms gives the texts that a rule against the command is matched with: as it
+// Forms returns the texts that a rule against the command is matched with: as it
 // is written, with the program's plain name, and without the options between
 // program and subcommand.
 func (c *Command) Forms() []string {
@@ -35,7 +35,7 @@ func (c *Command) Forms() []string {
 	return slices.Compact(forms)
 }
 
-// afterGlobal gives the words from the subcommand on; false if the program is
+// afterGlobal returns the words from the subcommand on; false if the program is
 // not known to have any.
 func (c *Command) afterGlobal() ([]Word, bool) {
 	valued, ok := globalOptions[c.Program()]
@@ -69,7 +69,7 @@ func (c *Command) Operands() []Word {
 	return c.Args()
 }
 
-// Subcommand gives the program's first operand. Open says that it, or something
+// Subcommand returns the program's first operand. Open says that it, or something
 // before it, is computed, so that the command may be another one than it seems.
 func (c *Command) Subcommand() (name string, open bool) {
 	args, ok := c.afterGlobal()

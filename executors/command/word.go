@@ -22,7 +22,7 @@ type Word struct {
 	pipe   bool // <(...), the name of a pipe
 }
 
-// words gives the words that a word of the source becomes: more than one where
+// words returns the words that a word of the source becomes: more than one where
 // there are braces to expand.
 func (w *walker) words(src *syntax.Word) []Word {
 	split := *src
@@ -80,7 +80,7 @@ func (w *walker) resolve(src *syntax.Word, p resolving) Word {
 	return p.word
 }
 
-// computed gives a word that only the running shell knows.
+// computed returns a word that only the running shell knows.
 func (w *walker) computed(src *syntax.Word) Word {
 	out := Word{Text: source(src)}
 	for _, part := range src.Parts {
@@ -179,7 +179,7 @@ func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
 	return rest, true
 }
 
-// variable gives the value of a variable that every shell has, unless the script
+// variable returns the value of a variable that every shell has, unless the script
 // may have changed it.
 func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
 	bare := syntax.ParamExp{Dollar: p.Dollar, Rbrace: p.Rbrace, Short: p.Short, Param: p.Param}
@@ -229,7 +229,7 @@ func unescape(text string, quoted bool, out *resolving) {
 	}
 }
 
-// heredoc gives the text of a here document.
+// heredoc returns the text of a here document.
 func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
 	var out resolving
 	// With any quote in its delimiter, a here document is taken as it is.

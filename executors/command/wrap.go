@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wrapper tells how a program takes the command that it runs.
+// wrapper describes how a program takes the command that it runs.
 type wrapper struct {
 	valued   string // short options that take a value, e.g. "nu"
 	long     string // long options whose value is the next word, separated by spaces
@@ -197,7 +197,7 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 	w.command(inner)
 }
 
-// skip gives the words after a wrapper's options and own operands.
+// skip returns the words after a wrapper's options and own operands.
 func (how wrapper) skip(args []Word) []Word {
 	for len(args) > 0 {
 		a := args[0].Text
@@ -222,7 +222,7 @@ func (how wrapper) skip(args []Word) []Word {
 
 func (how wrapper) own(args []Word) []Word { return args[min(how.operands, len(args)):] }
 
-// unknown gives the first of a neutral wrapper's options that is not in its
+// unknown returns the first of a neutral wrapper's options that is not in its
 // table.
 func (how wrapper) unknown(options []Word) string {
 	if how.flags == "" {
@@ -292,7 +292,7 @@ func (w *walker) findExec(c *Command) {
 	}
 }
 
-// splitString gives the text of env -S, nil if there is none.
+// splitString returns the text of env -S, nil if there is none.
 func splitString(c *Command) []Word {
 	for i, a := range c.Args() {
 		if !strings.HasPrefix(a.Text, "-") {

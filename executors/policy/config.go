@@ -21,7 +21,7 @@ type Config struct {
 // Defaults is the configuration that nobody changed.
 func Defaults() Config { return Config{} }
 
-// Validate tells what is wrong, by key.
+// Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for tool, rules := range c.Permissions {
@@ -64,7 +64,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // oldNames are the names of tools in older configurations.
 var oldNames = map[string]string{"bash": "shell", "find_path": "glob"}
 
-// rules gives the rules of a tool under all its names.
+// rules returns the rules of a tool under all its names.
 func rules(of map[string][]Rule, tool string) []Rule {
 	out := of[tool]
 	if old, ok := oldNames[tool]; ok {
@@ -99,7 +99,7 @@ type ShellRules struct {
 // ShellDefaults is the configuration that nobody changed.
 func ShellDefaults() ShellRules { return ShellRules{AllowNetwork: true, OutsidePaths: "block"} }
 
-// Validate tells what is wrong, by key.
+// Validate returns a message for each invalid value, by key.
 func (c ShellRules) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.OutsidePaths != "block" && c.OutsidePaths != "ask" {

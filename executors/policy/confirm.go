@@ -64,7 +64,7 @@ var dropsData = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
 })
 
-// confirms tells why a command is asked about although a rule with this pattern
+// confirms returns why a command is asked about although a rule with this pattern
 // allows it; empty if the rule is enough.
 func confirms(c *command.Command, pattern string) string {
 	pattern, _, _ = strings.Cut(strings.ToLower(pattern), "*")
@@ -87,7 +87,7 @@ func confirms(c *command.Command, pattern string) string {
 	return ""
 }
 
-// given gives the first of the dangerous options that the command has, as it is
+// given returns the first of the dangerous options that the command has, as it is
 // written.
 func (f confirmation) given(c *command.Command) string {
 	for _, w := range c.Args() {

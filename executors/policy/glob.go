@@ -63,7 +63,7 @@ func glob(pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// firstMatch gives the first rule one of whose patterns matches text. A pattern
+// firstMatch returns the first rule one of whose patterns matches text. A pattern
 // that does not compile matches everything that it could deny or ask about, and
 // allows nothing.
 func firstMatch(list []Rule, text string, spell func(pattern string) []string) (Rule, bool) {

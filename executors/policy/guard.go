@@ -70,7 +70,7 @@ func (g judge) commands() Workspace {
 	return g.writable()
 }
 
-// call gives why a call is blocked, or reasons to ask. Reads says that its tool
+// call returns why a call is blocked, or reasons to ask. Reads says that its tool
 // changes nothing: it may then name what may be read outside of the roots.
 func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
 	card := call.Card
@@ -145,7 +145,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	return nil, ask
 }
 
-// places gives why one of the card's paths is blocked.
+// places returns why one of the card's paths is blocked.
 func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failure) {
 	roots := g.writable()
 	if reads {
@@ -185,7 +185,7 @@ var builtinBlocked = []string{
 // downloaders are the programs that fetch what others could run.
 var downloaders = []string{"curl", "wget"}
 
-// blocks tells why a command is blocked whatever it works on, and the key by
+// blocks returns why a command is blocked whatever it works on, and the key by
 // which the user could allow it if the reason names none.
 func (g judge) blocks(c *command.Command) (why, key string) {
 	program := c.Program()

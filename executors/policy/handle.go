@@ -70,10 +70,10 @@ func NewShellPolicyHandle(p *ShellPolicy) *ShellPolicyHandle {
 // Store puts p into force for all calls that are judged from now on.
 func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.now.Store(p) }
 
-// Load gives the policy in force.
+// Load returns the policy in force.
 func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.now.Load() }
 
-// begin gives the policy that judges the call until end is called. A call is
+// begin returns the policy that judges the call until end is called. A call is
 // known by its record, which links that copy the call leave the same.
 func (h *ShellPolicyHandle) begin(call *executors.Call) (p *ShellPolicy, end func()) {
 	if p, ok := h.judged.Load(call.Record); ok && call.Record != nil {

@@ -16,7 +16,7 @@ func inside(path, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// sockets gives a redirection that the shell takes for a network connection.
+// sockets returns a redirection that the shell takes for a network connection.
 func (g judge) sockets(s *command.Script) string {
 	for _, r := range s.Redirects {
 		if r.Socket() {

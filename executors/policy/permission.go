@@ -221,7 +221,7 @@ func (p ruling) again(call *executors.Call, d *decision) bool {
 	return err == nil
 }
 
-// options gives the answers to choose from. Where nothing could be remembered,
+// options returns the answers to choose from. Where nothing could be remembered,
 // or a gate will ask again whatever is, the user is not offered it.
 func options(call *executors.Call, d decision) []Option {
 	all := []Option{{allowOnce, allowOnce, "Allow once"}}

@@ -27,7 +27,7 @@ import (
 type Workspace interface {
 	// Dirs lists the roots, absolute and without symlinks.
 	Dirs() []string
-	// Resolve gives path without symlinks, or an error if it lies outside the
+	// Resolve returns path without symlinks, or an error if it lies outside the
 	// roots.
 	Resolve(path string) (string, error)
 	// ResolveEntry is Resolve, but a symlink at path itself is not followed.
@@ -73,7 +73,7 @@ func Modes() []Mode {
 	}
 }
 
-// mode gives the mode of that id; what is not known allows least.
+// mode returns the mode of that id; what is not known allows least.
 func mode(id string) Mode {
 	for _, m := range Modes() {
 		if m.ID == id {
@@ -92,7 +92,7 @@ type verdict struct {
 	said    string // to people instead of why; empty means why
 }
 
-// stronger gives the verdict that counts of two.
+// stronger returns the verdict that counts of two.
 func (v verdict) stronger(o verdict) verdict {
 	rank := map[Action]int{Allow: 1, Ask: 2, Deny: 3}
 	if rank[o.action] > rank[v.action] {

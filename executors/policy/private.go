@@ -90,7 +90,7 @@ func (o *ownFiles) file(p command.Path, sure bool) {
 	}
 }
 
-// places gives where a path leads, with the files that a pattern matches.
+// places returns where a path leads, with the files that a pattern matches.
 func (o *ownFiles) places(p command.Path) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
@@ -106,7 +106,7 @@ func (o *ownFiles) places(p command.Path) [][]string {
 	return out
 }
 
-// atHome gives a path within a text as a program would expand it.
+// atHome returns a path within a text as a program would expand it.
 func (o *ownFiles) atHome(p command.Path) command.Path {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && o.home != "" {
 		p.Abs = []string{filepath.Join(o.home, rest)}
@@ -114,12 +114,12 @@ func (o *ownFiles) atHome(p command.Path) command.Path {
 	return p
 }
 
-// copies are programs that put files of the same name into a directory.
-var copies = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
+// copiers are programs that put files of the same name into a directory.
+var copiers = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
 
 // into judges the files that a copy would write in a directory.
 func (o *ownFiles) into(c *command.Command, paths []command.Path) {
-	if !slices.Contains(copies, c.Program()) {
+	if !slices.Contains(copiers, c.Program()) {
 		return
 	}
 	const most = 32
@@ -167,7 +167,7 @@ func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	}
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
-		target := i == len(dirs)-1 && slices.Contains(copies, program) // they put things there
+		target := i == len(dirs)-1 && slices.Contains(copiers, program) // they put things there
 		if o.hold(c, p) && o.below == "" && !target && takes(c) {
 			o.below = p.Text
 		}
@@ -179,7 +179,7 @@ func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	}
 }
 
-// operands gives the words of a command that may be directories, and what else
+// operands returns the words of a command that may be directories, and what else
 // may be one.
 func operands(c *command.Command, paths []command.Path) (words, other []command.Path) {
 	words = slices.Clone(paths)

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// readable gives the rules for what may be read, nil if there are none.
+// readable returns the rules for what may be read, nil if there are none.
 func (g judge) readable() *workspace.Readable {
 	if r, ok := g.Roots.(*workspace.Roots); ok {
 		return r.Readable()
@@ -29,9 +29,8 @@ func (g judge) writable() Workspace {
 	return g.Roots
 }
 
-// keeps are programs that show nothing of what is in the files that they are
-// given.
-var keeps = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "touch", "truncate", "unlink"}
+// nonReaders are programs that print nothing of the contents of their operands.
+var nonReaders = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "touch", "truncate", "unlink"}
 
 // reading judges the files of a script by the rules for reading. Blocked is what
 // surely is read and may not be; of directories only those that the command
@@ -48,7 +47,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 		}
 	}
 	for _, c := range s.Commands {
-		if slices.Contains(keeps, c.Program()) || len(c.Dirs) == 0 && c.Guess {
+		if slices.Contains(nonReaders, c.Program()) || len(c.Dirs) == 0 && c.Guess {
 			continue
 		}
 		below, paths := takes(c), c.Paths()
@@ -118,7 +117,7 @@ func (l *reader) mentioned(p command.Path) {
 	}
 }
 
-// refuses tells why a file may not be read, empty if it may.
+// refuses returns why a file may not be read, empty if it may.
 func (l *reader) refuses(abs string, glob, below bool) string {
 	if harmless(abs) {
 		return ""

@@ -21,7 +21,7 @@ func (r *Remembered) Set(keys []string, a Action) {
 	}
 }
 
-// Answer gives what the user said: Deny if one key was rejected, Allow if all
+// Answer returns what the user said: Deny if one key was rejected, Allow if all
 // were allowed, else Ask.
 func (r *Remembered) Answer(keys []string) Action {
 	r.mu.Lock()

@@ -16,7 +16,7 @@ var destructive = []string{
 	"alias", "exec", "export", "function", "hash", "enable", "unset", "declare", "xargs", "parallel", "fd",
 }
 
-// remembered gives what an "always" for this command is remembered by, and what
+// remembered returns what an "always" for this command is remembered by, and what
 // it covers in words: the program and its first operand, a download's hosts, or
 // the exact text where one call says nothing about the next. The key is empty if
 // nothing can be remembered.
@@ -50,7 +50,7 @@ func hasCode(c *command.Command) bool {
 	})
 }
 
-// hostsOf gives the hosts that a download names, sorted; false if one is not
+// hostsOf returns the hosts that a download names, sorted; false if one is not
 // known.
 func hostsOf(c *command.Command) ([]string, bool) {
 	var hosts []string

@@ -138,7 +138,7 @@ func alternatives(args []command.Word) [][]command.Word {
 	return append(out, args[from:])
 }
 
-// group gives the words up to the closing parenthesis.
+// group returns the words up to the closing parenthesis.
 func group(args []command.Word) []command.Word {
 	depth := 1
 	for i, a := range args {
@@ -189,7 +189,7 @@ func negated(args []command.Word, i int) bool {
 	return i > 0 && (args[i-1].Text == "!" || args[i-1].Text == "-not")
 }
 
-// starts gives the directories in which find begins: the operands before its
+// starts returns the directories in which find begins: the operands before its
 // expression, else the current one.
 func starts(c *command.Command) []command.Path {
 	var words []command.Word

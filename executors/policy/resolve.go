@@ -21,7 +21,7 @@ var (
 // maxSteps bounds the names that are looked at for one script.
 const maxSteps = 1 << 15
 
-// leads gives where a path of a command leads: name by name as the system goes,
+// leads returns where a path of a command leads: name by name as the system goes,
 // links followed before ".." goes up. Of a pattern it gives where each file that
 // matches leads. What does not exist is taken as it is written.
 func leads(abs string, glob bool, steps *int) ([]string, error) {
@@ -133,7 +133,7 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 	return nil
 }
 
-// places gives where a file of a command leads, seen from each of its
+// places returns where a file of a command leads, seen from each of its
 // directories in turn. Steps counts the work for one script.
 func places(p command.Path, steps *int) [][]string {
 	var out [][]string

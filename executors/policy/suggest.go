@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// suggestRules gives the rules by which the user's config.toml would allow the
+// suggestRules returns the rules by which the user's config.toml would allow the
 // call, as TOML to be put at its end, or, if first, above the other rules of the
 // tool, of which one matches before them; empty if no rules would, since it is
 // asked about whatever they say.

@@ -104,7 +104,7 @@ func is(st *unix.Stat_t) func(fs.FileInfo) bool {
 	}
 }
 
-// Read gives the content of the regular file name; what is anything else gets an
+// Read returns the content of the regular file name; what is anything else gets an
 // *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
 // file of more than most bytes it tells the size alone.
 func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
@@ -185,7 +185,7 @@ type listed struct {
 
 var listings = sync.Pool{New: func() any { return new(listing) }}
 
-// List gives all entries, in no order. Those of zeph-acp's own and those that
+// List returns all entries, in no order. Those of zeph-acp's own and those that
 // may not be read are left out and counted; a hidden directory is found only by
 // Sub.
 func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {

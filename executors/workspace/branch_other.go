@@ -38,7 +38,7 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 	return &Branch{sub}, nil
 }
 
-// Read gives the content of the regular file name; what is anything else gets an
+// Read returns the content of the regular file name; what is anything else gets an
 // *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
 // file of more than most bytes it tells the size alone.
 func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
@@ -60,7 +60,7 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 	return data, int64(len(data)), err
 }
 
-// List gives all entries, in no order. Those of zeph-acp's own and those that
+// List returns all entries, in no order. Those of zeph-acp's own and those that
 // may not be read are left out and counted; a hidden directory is found only by
 // Sub.
 func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {

@@ -161,7 +161,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	})
 }
 
-// Lstat tells what is at name. Errors are those of os.Lstat, a *PrivateError or
+// Lstat returns the information of name. Errors are those of os.Lstat, a *PrivateError or
 // a *DeniedError.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	if d.here.hides(name) {

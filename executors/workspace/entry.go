@@ -112,7 +112,7 @@ func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
 	return d.Chmod(name, mode)
 }
 
-// Readlink gives what the symlink name says.
+// Readlink returns the target of the symlink name.
 func (d *Dir) Readlink(name string) (string, error) {
 	if _, err := d.Lstat(name); err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	return linkError(renameNew(d, name, to, newName), newName)
 }
 
-// Respell gives name another spelling, which for the file system is the same
+// Respell returns name another spelling, which for the file system is the same
 // name.
 func (d *Dir) Respell(name, spelling string) error {
 	before, err := d.Lstat(name)

@@ -38,7 +38,7 @@ func Describe(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// Lstat tells what is at abs, a path from Resolve. Errors are those of os.Lstat,
+// Lstat returns the information of abs, a path from Resolve. Errors are those of os.Lstat,
 // or a *PrivateError.
 func (r *Roots) Lstat(abs string) (fs.FileInfo, error) {
 	dir, name, err := r.Parent(abs)

@@ -68,7 +68,7 @@ type spots struct {
 	names  []string // patterns of what is hidden in it
 }
 
-// Without gives the same roots with the files of own hidden.
+// Without returns the same roots with the files of own hidden.
 func (r *Roots) Without(own *Own) *Roots {
 	out := *r
 	out.own = own
@@ -82,7 +82,7 @@ func (r *Roots) Private() *Private {
 	}
 	p := &Private{own: r.own, dirs: map[string]spots{}}
 	for _, place := range r.own.Places {
-		s := look(place.Dir, place.Mixed)
+		s := findSpot(place.Dir, place.Mixed)
 		for _, name := range place.Files {
 			if s.info != nil && !strings.ContainsAny(name, `*?[\`) && p.file(filepath.Join(place.Dir, name)) {
 				s.files = append(s.files, name)
@@ -96,9 +96,9 @@ func (r *Roots) Private() *Private {
 	return p
 }
 
-// look finds a directory that is hidden. It is known by its identity; its path
+// findSpot finds a directory that is hidden. It is known by its identity; its path
 // is followed only where it does not exist yet, or for who needs it.
-func look(dir string, need bool) spot {
+func findSpot(dir string, need bool) spot {
 	s := spot{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
 	if err == nil {
@@ -128,7 +128,7 @@ func (p *Private) file(name string) bool {
 		if err != nil {
 			return false
 		}
-		s, base := look(filepath.Dir(real), false), filepath.Base(real)
+		s, base := findSpot(filepath.Dir(real), false), filepath.Base(real)
 		s.names, s.files = []string{escape.Replace(fold(base)) + "*"}, []string{base}
 		p.spots = append(p.spots, s)
 		if info, err = os.Stat(real); err != nil {
@@ -165,7 +165,7 @@ func (p *Private) Hides(abs string) bool {
 	return p.at(abs).hidden
 }
 
-// at tells what holds in a directory, by itself and by what is above it.
+// at returns what holds in a directory, by itself and by what is above it.
 func (p *Private) at(dir string) spots {
 	if found, ok := p.dirs[dir]; ok {
 		return found
@@ -182,7 +182,7 @@ func (p *Private) at(dir string) spots {
 	return found
 }
 
-// spotsAt tells what holds in the directory that is known by info, or by its
+// spotsAt returns what holds in the directory that is known by info, or by its
 // path where err kept it from being looked at.
 func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
 	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
@@ -223,7 +223,7 @@ func (p *Private) has(is func(fs.FileInfo) bool) bool {
 	return p != nil && slices.ContainsFunc(p.files, is)
 }
 
-// Below gives what exists of the hidden files and directories in the directory
+// Below returns what exists of the hidden files and directories in the directory
 // abs, as paths relative to it. Of links to them it knows nothing.
 func (p *Private) Below(abs string) []string {
 	if p == nil {
@@ -267,7 +267,7 @@ func (p *Private) Below(abs string) []string {
 // its file system.
 func (p *Private) Linked() bool { return p != nil && slices.ContainsFunc(p.files, linked) }
 
-// Dirs gives the directories that are hidden with all that is in them.
+// Dirs returns the directories that are hidden with all that is in them.
 func (p *Private) Dirs() []string {
 	if p == nil {
 		return nil
@@ -291,7 +291,7 @@ func (o *Own) keep(f *os.File) {
 // escape takes a name for itself in a pattern.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`)
 
-// fold gives a name or a path as file systems compare it that ignore case, and
+// fold returns a name or a path as file systems compare it that ignore case, and
 // that ignore what Windows ignores at its end ("keys.toml.", "keys.toml::$DATA").
 func fold(name string) string {
 	volume := filepath.VolumeName(name)

@@ -55,7 +55,7 @@ const (
 	maxBraces  = 8
 )
 
-// CheckPattern tells what is wrong with a pattern of ReadRules.
+// CheckPattern returns an error that describes an invalid pattern of ReadRules.
 func CheckPattern(pattern string) error {
 	switch {
 	case strings.Trim(pattern, "/") == "" && pattern != "/":
@@ -84,7 +84,7 @@ type Readable struct {
 	tops        map[string]view // of the outermost roots
 }
 
-// Reading gives the same roots with rules for what may be read. Paths that the
+// Reading returns the same roots with rules for what may be read. Paths that the
 // rules refuse get a *DeniedError from everything that resolves, looks, opens or
 // lists; what an absolute pattern of Allow names outside of the roots can be
 // read as if it were inside.
@@ -98,7 +98,7 @@ func (r *Roots) Reading(rules ReadRules) (*Roots, error) {
 	return &out, nil
 }
 
-// Writing gives the same roots without rules for reading: for changes of files
+// Writing returns the same roots without rules for reading: for changes of files
 // that are not looked at.
 func (r *Roots) Writing() *Roots {
 	if r.read == nil {
@@ -109,7 +109,7 @@ func (r *Roots) Writing() *Roots {
 	return &out
 }
 
-// Readable gives the rules for what may be read, nil if there are none.
+// Readable returns the rules for what may be read, nil if there are none.
 func (r *Roots) Readable() *Readable { return r.read }
 
 func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
@@ -154,7 +154,7 @@ func (r *Readable) refuses(abs string, dir bool) (pattern string, refused bool) 
 	return v.pattern, !v.passes(dir)
 }
 
-// outside gives the directory to open for abs, which is in no root but may be
+// outside returns the directory to open for abs, which is in no root but may be
 // read or gone through.
 func (r *Readable) outside(abs string) (dir string, ok bool) {
 	if r == nil || !r.allows {
@@ -233,7 +233,7 @@ func (r *Readable) rootView(dir string) view {
 	return v
 }
 
-// enter gives the view of what is called name in a directory. Of what is no
+// enter returns the view of what is called name in a directory. Of what is no
 // directory the path may be left out.
 func (v view) enter(name string, dir bool) view {
 	if v.read == nil {

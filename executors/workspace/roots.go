@@ -1,9 +1,9 @@
-// Package workspace bounds file work to the directories of a session.
+// Package workspace confines file operations to the directories of a session.
 //
 // Start with [New] and [Roots.Resolve]: a path as a model or a client writes it
-// becomes an absolute one without symlinks, or an [*OutsideError]. What is then
-// opened goes through [Roots.Open] or a [Dir], so that a symlink which takes the
-// place of a directory between check and use leads nowhere.
+// becomes an absolute one without symlinks, or an [*OutsideError]. Open it with
+// [Roots.Open] or a [Dir]: a symlink that replaces a directory between check and use
+// is then not followed.
 //
 // It promises that no path it returns or opens lies outside of the roots, nor
 // among zeph-acp's own files ([Own]): those are not even opened, by whatever
@@ -11,8 +11,8 @@
 // cannot bound what a shell command does.
 //
 // Why is nothing kept open? Because a root may be deleted and made again while
-// the session lives, and an idle session should cost nothing. Only somebody who
-// can change what lies above the outermost roots could make use of that.
+// the session lives, and an idle session should cost nothing. Only a user who can
+// change the directories above the outermost roots could exploit that.
 package workspace
 
 import (
@@ -60,7 +60,7 @@ func New(dirs ...string) (*Roots, error) {
 	return r, nil
 }
 
-// With gives the same roots and further ones, for which [New] holds; the cwd
+// With returns the same roots and further ones, for which [New] holds; the cwd
 // stays. What was said of the roots with Reading has to be said again.
 func (r *Roots) With(dirs ...string) (*Roots, error) {
 	more, err := New(append([]string{r.dirs[0]}, dirs...)...)
@@ -129,7 +129,7 @@ func (r *Roots) top(abs string) (dir string, ok bool) {
 	return r.read.outside(abs)
 }
 
-// within gives path relative to dir, if it is dir or inside.
+// within returns path relative to dir, if it is dir or inside.
 func within(dir, path string) (rel string, ok bool) {
 	if sameName(path, dir) {
 		return ".", true

@@ -126,7 +126,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// match gives the pattern that holds for path, whose last name is name; below
+// match returns the pattern that holds for path, whose last name is name; below
 // says whether the patterns for names below the roots do, inside whether path is
 // in a root.
 func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, ok bool) {
@@ -282,7 +282,7 @@ func isBelow(dir, path string) bool {
 	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// folded gives a pattern as the rules see it.
+// folded returns a pattern as the rules see it.
 func (r *Readable) folded(pattern string) string {
 	if !r.fold {
 		return pattern
@@ -290,7 +290,7 @@ func (r *Readable) folded(pattern string) string {
 	return strings.ToLower(strings.ToUpper(pattern))
 }
 
-// slashed gives an absolute path as the rules see it.
+// slashed returns an absolute path as the rules see it.
 func (r *Readable) slashed(abs string) string {
 	abs = filepath.ToSlash(abs)
 	if !r.fold {
@@ -303,7 +303,7 @@ func (r *Readable) slashed(abs string) string {
 	return strings.Join(names, "/")
 }
 
-// name gives a name as the rules see it.
+// name returns a name as the rules see it.
 func (r *Readable) name(name string) string {
 	if !r.fold || len(name) == 2 && name[1] == ':' { // a volume
 		return r.folded(name)

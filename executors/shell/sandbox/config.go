@@ -8,11 +8,11 @@ import (
 
 // Config is the table [tools.sandbox].
 type Config struct {
-	// Enabled runs commands in the sandbox where the system has one; else it
-	// is ignored with a warning. Default false.
+	// Enabled runs commands in the sandbox. On systems without one it only causes a
+	// warning. Default false.
 	Enabled bool `toml:"enabled"`
-	// Required refuses commands that the sandbox cannot hold, and keeps them out
-	// of the client's terminals; it implies enabled. Default false.
+	// Required refuses commands that the sandbox cannot restrict, and runs no
+	// command in the client's terminals. It implies Enabled. Default false.
 	Required bool `toml:"required"`
 	// Caches lets commands write the caches of build tools in the home
 	// directory, without which most of them fail. Default true.
@@ -23,10 +23,10 @@ type Config struct {
 	ExtraWrite []string `toml:"extra_write"`
 }
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the built-in values.
 func Defaults() Config { return Config{Caches: true} }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for _, path := range c.ExtraWrite {

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// What programs write of a refusal, in lower case.
+// Texts that programs print when they are refused something, in lower case.
 var (
 	denials     = []string{"permission denied", "eacces", "cross-device", "access is denied"}
 	unreachable = []string{"connection refused", "econnrefused", "network is unreachable", "enetunreach"}
 	onSockets   = []string{"connect", "socket", "listen", "bind(", "bind:", "dial tcp", "urlopen", "network"}
 )
 
-// maxHinted is how much of the end of an output is looked at, in bytes.
+// maxHinted is how much of the end of an output is searched, in bytes.
 const maxHinted = 64 << 10
 
-// Hint tells the model what to do where the output of a command that failed looks
-// as if the sandbox was in its way; empty if it does not.
+// Hint returns advice for the model if the output of a failed command looks as if
+// the sandbox was the reason, else "".
 func (s *Sandbox) Hint(output string) string {
 	if !s.On() {
 		return ""
@@ -54,7 +54,7 @@ func (s *Sandbox) Hint(output string) string {
 
 var inQuotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`‘“]([^'\"`’”]+)['\"`’”]") })
 
-// refused gives the file that may not be read of those that the lines about a
+// refused returns the file that may not be read of those that the lines about a
 // refusal name, empty if they name none.
 func (s *Sandbox) refused(output string) string {
 	if s.setup.Refuses == nil {

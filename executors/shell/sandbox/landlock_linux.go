@@ -59,7 +59,7 @@ func dropCapabilities(some []uintptr) error {
 	return nil
 }
 
-// handled gives what is withheld unless it is granted.
+// handled returns what is withheld unless it is granted.
 func handled(abi int, network bool) *rules {
 	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl, NoTCP: !network}
 	if abi < abiRefer {

@@ -14,8 +14,8 @@ type child struct {
 	kind byte   // DT_DIR and so on; DT_UNKNOWN is resolved
 }
 
-// list reads a directory to which no link leads.
-func list(path string, buf []byte) (id, []child, error) {
+// listDir reads a directory to which no link leads.
+func listDir(path string, buf []byte) (id, []child, error) {
 	fd, err := openDir(path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return id{}, nil, err

@@ -11,10 +11,10 @@ import (
 // among them; extra_write can name them.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"}
 
-// temporary gives the directories for temporary files, the usual one first.
+// temporary returns the directories for temporary files, the usual one first.
 func temporary() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
 
-// caches gives what build tools write in the home directory: what they could
+// caches returns what build tools write in the home directory: what they could
 // fetch or build again. Nothing in it is run unless somebody builds with it, so
 // no directory with programs is among them, and no configuration.
 func caches(home string, getenv func(string) string) []string {
@@ -59,7 +59,7 @@ func caches(home string, getenv func(string) string) []string {
 	return all
 }
 
-// software gives the directories in the home directory that hold programs: those
+// software returns the directories in the home directory that hold programs: those
 // that PATH leads to, and what rustup keeps apart from its bin.
 func software(home string, getenv func(string) string) []string {
 	if home == "" {

@@ -73,7 +73,7 @@ func (s *Sandbox) plan() (out planned) {
 		}
 	}
 	if len(p.left) > 0 {
-		out.notes = append(out.notes, fmt.Sprintf("commands cannot read %s: too many files to search for what deny_read names", some(p.left)))
+		out.notes = append(out.notes, fmt.Sprintf("commands cannot read %s: too many files to search for what deny_read names", firstOf(p.left)))
 	}
 	return out
 }
@@ -137,8 +137,8 @@ type outside struct {
 	left   []string
 }
 
-// outsideGrants gives the grants for all but the session's directories, of which
-// clean tells whether they may be read as a whole.
+// outsideGrants returns the grants for all but the session's directories, of which
+// clean reports whether they may be read as a whole.
 func (p *planner) outsideGrants(clean []bool) []grant {
 	if old := p.known; old != nil && time.Since(old.at) < outsideAge && slices.Equal(old.clean, clean) {
 		p.left = append(p.left, old.left...)
@@ -228,7 +228,7 @@ func (p *planner) write(path string, grants []grant) []grant {
 		}
 		return append(grants, p.one(path, right))
 	}
-	_, all, err := list(path, p.buf)
+	_, all, err := listDir(path, p.buf)
 	if err != nil {
 		return grants
 	}
@@ -241,7 +241,7 @@ func (p *planner) write(path string, grants []grant) []grant {
 	return grants
 }
 
-// one gives the grant for a single path.
+// one returns the grant for a single path.
 func (p *planner) one(path string, right uint64) grant {
 	g := grant{Dir: []byte(filepath.Dir(path)), Right: right}
 	name := filepath.Base(path)
@@ -254,8 +254,8 @@ func (p *planner) one(path string, right uint64) grant {
 	return g
 }
 
-// some names the first of many.
-func some(paths []string) string {
+// firstOf names the first of many.
+func firstOf(paths []string) string {
 	if len(paths) > 3 {
 		return fmt.Sprintf("%s and %d more directories", strings.Join(paths[:3], ", "), len(paths)-3)
 	}

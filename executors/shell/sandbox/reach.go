@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4" // the globs of deny_read
 )
 
-// reach tells where files may be that a pattern of deny_read names. It only
+// reach describes where files may be that a pattern of deny_read names. It only
 // saves looking elsewhere, so it may say yes too often: what is refused is the
 // rules' to say.
 type reach struct {

@@ -46,7 +46,7 @@ const (
 // errTooMany says that a system call could not take the rules.
 var errTooMany = errors.New("too many files beside such that must not be read")
 
-// encode gives the rules as variables.
+// encode returns the rules as variables.
 func (r *rules) encode() ([]string, error) {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -1,29 +1,28 @@
-// Package sandbox bounds what a command that runs here can reach, by Landlock,
-// the Linux kernel's means for a process to give up rights:
+// Package sandbox restricts local commands with Landlock, the Linux kernel's means
+// for a process to give up rights:
 // https://docs.kernel.org/userspace-api/landlock.html.
 //
-// Start with [New] and give [Sandbox.Wrap] to who starts commands: it makes of a
-// program one that first starts this binary, as [Main], which restricts itself
-// and then becomes the program. So pid, session, standard files and the signal
-// for the parent's death are those of the program, and all that it starts is
-// bound as it is.
+// Start with [New], pass every program through [Sandbox.Wrap] before it starts, and
+// put [Sandbox.Middleware] around the tool. Wrap returns a program that first runs
+// this binary, as [Main], which restricts itself and then becomes the program. So
+// the program keeps its pid, session, standard files and parent-death signal, and
+// everything that it starts is restricted as well.
 //
 // It promises that a command writes only below the session's directories, the
-// temporary ones, the caches of build tools and what extra_write names; that it
-// reads neither zeph-acp's own files nor what deny_read names, by whatever name;
-// that it makes no TCP connection where the network is off; and that where the
-// restriction fails the command does not run. What it cannot hold is in
-// docs/sandbox.md.
+// temporary ones, the caches of build tools and the paths of extra_write. A command
+// reads neither zeph-acp's own files nor files that deny_read names, under any name.
+// It makes no TCP connection if the network is off. If the restriction fails, the
+// command does not run. docs/sandbox.md lists the limits.
 //
-// Why are the rules computed here and enforced there? Because Landlock only
-// knows grants, which hold for all below: around a file that must not be read
-// every neighbour is granted by itself, and what was refused once must be known
-// again. The helper takes each grant for the very file that it was given for.
+// Why are the rules computed here and enforced in the helper? Landlock only has
+// grants, which include everything below a directory. Around a file that must not
+// be read, each neighbour needs a grant of its own, and a file that was refused once
+// must be recognised later. The helper checks that each grant still names the same
+// file.
 //
-// Why is what a command makes beside a refused file not readable to that same
-// command? For the same reason: the grants are made before it runs. It is to the
-// next one. Where the directory for temporary files is such a place, commands
-// get one of their own in it.
+// Why can a command not read a file that it creates next to a refused one? The
+// grants are made before it runs, so only the next command can read it. If the
+// directory for temporary files is affected, commands get a subdirectory of it.
 package sandbox
 
 import (
@@ -39,18 +38,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Arg is the first argument with which this binary is to call [Main], before it
-// does anything else.
+// Arg is the first argument with which this binary must call [Main], before
+// anything else.
 const Arg = "__sandbox"
 
-// ExitCode is the exit status of a command that did not run since the sandbox
-// failed; its stderr says why.
+// ExitCode is the exit status of a command that did not run because its sandbox
+// failed; its stderr states the reason.
 const ExitCode = 126
 
-// marker begins the line that says why.
+// marker begins the line with the reason.
 const marker = "zeph-acp: sandbox: "
 
-// Setup is what a sandbox is for.
+// Setup describes the session of a sandbox.
 type Setup struct {
 	Roots *workspace.Roots  // of the session, with zeph-acp's own files hidden
 	Own   []workspace.Place // where those files are
@@ -67,8 +66,8 @@ type Setup struct {
 	Probe func() (abi int, reason string)
 }
 
-// Sandbox is that of one session. Its methods may be called concurrently. A nil
-// one lets all run as it is.
+// Sandbox is the sandbox of one session. Its methods may be called concurrently. A
+// nil Sandbox restricts nothing.
 type Sandbox struct {
 	cfg    Config
 	setup  Setup
@@ -86,7 +85,7 @@ type Sandbox struct {
 	last planned
 }
 
-// planned is what the rules of one command came to.
+// planned is the result of computing the rules of one command.
 type planned struct {
 	grants  []grant
 	scratch string   // directory for temporary files, if it is not the usual one
@@ -94,7 +93,7 @@ type planned struct {
 	notes   []string // for a person
 }
 
-// New makes the sandbox that cfg asks for; nil if it asks for none.
+// New returns the sandbox that cfg describes; nil if it is off.
 func New(cfg Config, setup Setup) *Sandbox {
 	if !cfg.Enabled && !cfg.Required {
 		return nil
@@ -137,7 +136,7 @@ func (s *Sandbox) On() bool { return s != nil && s.abi > 0 }
 // terminal of the client.
 func (s *Sandbox) Required() bool { return s != nil && s.cfg.Required }
 
-// lacks tells what of the configuration this kernel cannot do; empty if it can.
+// lacks returns the part of the configuration that this kernel does not support, or "".
 func (s *Sandbox) lacks() string {
 	switch {
 	case s.abi <= 0:
@@ -148,7 +147,7 @@ func (s *Sandbox) lacks() string {
 	return ""
 }
 
-// Warning is what the user should know once; empty if there is nothing.
+// Warning returns a warning that the user should see once, or "".
 func (s *Sandbox) Warning() string {
 	if s == nil {
 		return ""
@@ -165,7 +164,7 @@ func (s *Sandbox) Warning() string {
 	return "the sandbox leaves the network open: " + lacks
 }
 
-// State is one line for a person.
+// State returns the state of the sandbox as one line for people.
 func (s *Sandbox) State() string {
 	switch {
 	case s == nil:
@@ -186,8 +185,8 @@ func (s *Sandbox) State() string {
 	return strings.Join(append([]string{text}, s.last.notes...), "; ")
 }
 
-// ReadOnlyState is one line for a person where the kernel cannot hold commands to
-// reading, see [ReadOnly]; else empty.
+// ReadOnlyState returns one line for people if the kernel cannot restrict commands to
+// reading, see [ReadOnly]; else "".
 func ReadOnlyState() string {
 	abi, reason := Available()
 	switch {
@@ -199,7 +198,7 @@ func ReadOnlyState() string {
 	return ""
 }
 
-// Wrap makes of a program one that runs in the sandbox. Path is looked up in
+// Wrap returns the program that runs path in the sandbox. Path is looked up in
 // PATH unless it has a separator, args are without the program's name, and env
 // is its whole environment. An error is a [*executors.Failure]: the program must
 // not run then.
@@ -237,7 +236,8 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	return self(), append([]string{Arg, found, path}, args...), env, nil
 }
 
-// self is this binary as it was started, even if another one has its name now.
+// self returns the path of this binary as it was started, even if another file has
+// its name now.
 func self() string {
 	if runtime.GOOS == "linux" {
 		const link = "/proc/self/exe"

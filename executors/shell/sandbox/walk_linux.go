@@ -94,14 +94,14 @@ func (p *planner) entries(path string) (id, []child, error) {
 		}
 		return id{}, nil, errTooMany
 	}
-	i, all, err := list(path, p.buf)
+	i, all, err := listDir(path, p.buf)
 	if *budget -= len(all) + 1; part != "" {
 		p.home[part] += len(all) + 1
 	}
 	return i, all, err
 }
 
-// homePart gives the directory in the home directory that path lies in, if that
+// homePart returns the directory in the home directory that path lies in, if that
 // is none of the session's.
 func (p *planner) homePart(path string) string {
 	if p.setup.Home == "" || !inside(p.setup.Home, path) || p.insideRoot(path) {
@@ -114,7 +114,7 @@ func (p *planner) homePart(path string) string {
 	return filepath.Join(p.setup.Home, rel[0])
 }
 
-// decide tells whether an entry of n is refused; under are the patterns that may
+// decide reports whether an entry of n is refused; under are the patterns that may
 // hold in n.
 func (p *planner) decide(n *node, c child, under []reach) *node {
 	sub := &node{child: c}
@@ -159,7 +159,7 @@ func (p *planner) remember(path string, c child) {
 	if c.kind != unix.DT_DIR || p.inside <= 0 {
 		return
 	}
-	_, all, err := list(path, p.buf)
+	_, all, err := listDir(path, p.buf)
 	p.inside -= len(all) + 1
 	if err != nil {
 		return
@@ -186,7 +186,7 @@ func (p *planner) leadsToOwn(path string) bool {
 	return slices.ContainsFunc(p.own, func(own string) bool { return own != path && inside(path, own) })
 }
 
-// under gives the patterns that may hold in a directory or below.
+// under returns the patterns that may hold in a directory or below.
 func (p *planner) under(dir []string) []reach {
 	var found []reach
 	path := ""
