@@ -1,15 +1,15 @@
-// Package cache is the link of the chain that gives the result of an earlier call
-// again, where the same call would come to the same.
+// Package cache is the link of the chain that returns the result of an earlier
+// call again, if the same call would have the same result.
 //
-// Start with [New], which makes the cache of one session, and [Cache.Middleware].
-// It promises that nothing is given again that a call since may have changed:
-// calls that mutate are never kept, and drop what they may have changed, before
-// they run and after. A tool says itself whether a result still holds
-// ([executors.Result.Valid]); one that doesn't say is never kept, and so are
-// failures, cancelled calls, and what comes from MCP servers.
+// Start with [New], which returns the cache of one session, and [Cache.Middleware].
+// It promises never to return a result that a later call may have changed. Results
+// of calls that mutate are never kept. Such calls drop the results that they may
+// change, before they run and after. A tool decides whether its result is still
+// valid ([executors.Result.Valid]). A result without that function is never kept,
+// nor are failures, cancelled calls, and results of MCP servers.
 //
-// It sits behind the gates, so that a call which is not allowed any more gets
-// nothing from it. Nothing of it is ever written to a disk.
+// It comes after the gates, so that a call which is no longer allowed gets no
+// result from it. It never writes to a disk.
 package cache
 
 import (
@@ -22,18 +22,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Bounds of one session's cache: what was not used for longest goes first.
+// Bounds of one session's cache: the least recently used entry goes first.
 const (
 	maxEntries = 512
 	maxBytes   = 8 << 20
-	maxEntry   = 1 << 20 // so that one does not drive out all others
+	maxEntry   = 1 << 20 // so that one entry does not displace all others
 )
 
 // Cache holds results of one session. It may be used concurrently.
 type Cache struct {
 	// Busy reports whether a command runs in the background, which may change
-	// anything at any time: meanwhile nothing is kept or given. Nil means that
-	// none ever does.
+	// anything at any time. Meanwhile the cache neither keeps nor returns results.
+	// Nil means that there are no such commands.
 	Busy func() bool
 
 	config Config
@@ -42,35 +42,35 @@ type Cache struct {
 	entries  map[key]*list.Element // of recent
 	recent   list.List             // of *entry; the one used last is first
 	bytes    int
-	mutating int    // calls that mutate and run now
-	changes  uint64 // counts what may have made a result that is being made wrong
+	mutating int    // running calls that mutate
+	changes  uint64 // counts changes that may invalidate a result in the making
 	stats    Stats
 }
 
-// Stats tells how well a cache works.
+// Stats are the statistics of a cache.
 type Stats struct {
-	Hits, Misses   int // since the last Clear, of calls that only look; none while something changes
+	Hits, Misses   int // since the last Clear, of calls that only read; not counted while a call mutates
 	Entries, Bytes int // now
 }
 
-// entry is one result that may be given again.
+// entry is one result that may be returned again.
 type entry struct {
 	key    key
 	result executors.Result
 	record executors.Record
 	paths  []string // of the call's card
 	url    string   // likewise
-	disk   bool     // it tells of files
+	disk   bool     // the result depends on files
 	at     time.Time
 	size   int
 }
 
-// New makes the cache of one session.
+// New returns the cache of one session.
 func New(cfg Config) *Cache {
 	return &Cache{config: cfg, entries: map[key]*list.Element{}}
 }
 
-// Clear drops all, and counts anew.
+// Clear drops all entries and resets the statistics.
 func (c *Cache) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Cache) Clear() {
 	c.stats = Stats{}
 }
 
-// Stats tells how well it works.
+// Stats returns the statistics of the cache.
 func (c *Cache) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *Cache) Stats() Stats {
 	return s
 }
 
-// Middleware puts the link into a chain; it is nothing if the cache is off.
+// Middleware puts the link around next; it returns next if the cache is off.
 func (c *Cache) Middleware(next executors.Executor) executors.Executor {
 	if !c.config.Enabled {
 		return next
@@ -111,8 +111,8 @@ func (l *link) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	return l.Executor.Execute(ctx, call)
 }
 
-// recall gives the result of an earlier call, or runs this one and keeps what it
-// comes to.
+// recall returns the result of an earlier call, or runs this one and keeps its
+// result.
 func (l *link) recall(ctx context.Context, call *executors.Call, effect executors.Effect) (executors.Result, error) {
 	k, ok := keyOf(call)
 	changes, quiet := l.cache.quiet()
@@ -141,13 +141,13 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 	return res, nil
 }
 
-// keep takes over what is on record of a result, and nothing of how its call was
-// judged.
+// keep copies the facts of a result from its record, without the decision on its
+// call.
 func keep(to *executors.Record, from executors.Record) {
 	to.ClaimSource, to.ExitCode, to.Truncated, to.Before = from.ClaimSource, from.ExitCode, from.Truncated, from.Before
 }
 
-// storable reports whether a result can be given again at all.
+// storable reports whether a result may be returned again at all.
 func storable(res executors.Result, record *executors.Record) bool {
 	switch {
 	case res.Failed, res.Valid == nil, res.Full != nil, res.Done != nil:
@@ -158,11 +158,11 @@ func storable(res executors.Result, record *executors.Record) bool {
 	return !slices.ContainsFunc(res.Content, func(c executors.Content) bool { return c.Terminal != "" })
 }
 
-// busy is asked without the lock: it is somebody else's.
+// busy must be called without the lock: Busy is foreign code.
 func (c *Cache) busy() bool { return c.Busy != nil && c.Busy() }
 
-// quiet reports whether nothing runs that could change files, and the state by
-// which put knows whether it stayed so.
+// quiet reports whether no running call can change files. put compares the state
+// that it returns to find out whether that stayed so.
 func (c *Cache) quiet() (changes uint64, ok bool) {
 	if c.busy() {
 		return 0, false
@@ -172,7 +172,7 @@ func (c *Cache) quiet() (changes uint64, ok bool) {
 	return c.changes, c.mutating == 0
 }
 
-// get gives the entry of a call, nil if there is none that still holds.
+// get returns the entry of a call, nil if there is no valid one.
 func (c *Cache) get(k key, card executors.Card) *entry {
 	c.mu.Lock()
 	at := c.entries[k]
@@ -183,8 +183,8 @@ func (c *Cache) get(k key, card executors.Card) *entry {
 	}
 	e := at.Value.(*entry)
 	c.mu.Unlock()
-	// A path may lead elsewhere than it did, and a file may have changed. To ask
-	// the disk takes time, so that is done without the lock.
+	// A path may lead elsewhere now, and a file may have changed. The disk is
+	// slow, so check without the lock.
 	holds := !c.expired(e) && e.url == card.URL && slices.Equal(e.paths, card.Paths) && e.result.Valid()
 
 	c.mu.Lock()
@@ -218,7 +218,7 @@ func (c *Cache) put(e *entry, changes uint64) {
 	if c.changes != changes || c.mutating > 0 {
 		return
 	}
-	if old := c.entries[e.key]; old != nil { // of the same call, run beside this one
+	if old := c.entries[e.key]; old != nil { // of the same call, which ran in parallel
 		c.remove(old)
 	}
 	c.entries[e.key] = c.recent.PushFront(e)
@@ -228,8 +228,8 @@ func (c *Cache) put(e *entry, changes uint64) {
 	}
 }
 
-// mutate drops what a call that mutates may change; after is called when it has
-// run, and drops it once more.
+// mutate drops the results that a mutating call may change. The caller calls after
+// when the call has run; it drops them again.
 func (c *Cache) mutate(paths []string) (after func()) {
 	change := func(running int) {
 		c.mu.Lock()
@@ -242,7 +242,7 @@ func (c *Cache) mutate(paths []string) (after func()) {
 	return func() { change(-1) }
 }
 
-// drop removes the entries that are meant.
+// drop removes the entries that meant selects.
 func (c *Cache) drop(meant func(*entry) bool) {
 	for at := c.recent.Front(); at != nil; {
 		next := at.Next()

@@ -7,21 +7,21 @@ import (
 
 // Config is the table [tools.result_cache].
 type Config struct {
-	// Enabled keeps results of tools that only look, to give them again while
-	// they hold. Default true.
+	// Enabled keeps results of tools that only read, to return them again while
+	// they are valid. Default true.
 	Enabled bool `toml:"enabled"`
 	// TTLSecs is how long a result is kept, in seconds. Default 300; 0 means for
 	// the whole session.
 	TTLSecs int `toml:"ttl_secs"`
 }
 
-// maxTTL is some years, in seconds: more is no duration.
+// maxTTL is some years, in seconds: more does not fit a duration.
 const maxTTL = 1 << 30
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config { return Config{Enabled: true, TTLSecs: 300} }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.TTLSecs < 0 || c.TTLSecs > maxTTL {

@@ -11,12 +11,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// key stands for a tool and an input.
+// key identifies a tool and an input.
 type key [sha256.Size]byte
 
-// keyOf is the same for calls of one tool whose inputs are the same but for the
-// order of members and white space. There is none for an input that is no
-// object.
+// keyOf returns the same key for calls of one tool whose inputs differ only in the
+// order of members and in white space. An input that is not an object has no key.
 func keyOf(call *executors.Call) (key, bool) {
 	canonical, ok := canonical(call.Input)
 	if !ok {
@@ -25,10 +24,10 @@ func keyOf(call *executors.Call) (key, bool) {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %s", call.Tool, canonical)), true
 }
 
-// canonical writes a JSON object with its members in order. Numbers stay as they
-// are written: 1.0 is nothing that every tool takes for 1.
+// canonical writes a JSON object with sorted members. Numbers stay as they are
+// written: not every tool accepts 1.0 for 1.
 func canonical(input json.RawMessage) ([]byte, bool) {
-	if !json.Valid(input) { // there may be more behind the object
+	if !json.Valid(input) { // there may be text after the object
 		return nil, false
 	}
 	var members map[string]any
@@ -41,7 +40,7 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 	return out, err == nil
 }
 
-// size is what an entry takes, in bytes, at least roughly.
+// size is roughly how many bytes an entry needs.
 func size(e *entry) (n int, ok bool) {
 	const each = 512 // the entry itself, and its place
 	n = each + len(e.result.Text) + e.result.ValidSize + len(e.url)
@@ -72,8 +71,8 @@ func size(e *entry) (n int, ok bool) {
 	return n, true
 }
 
-// touched gives what a change of these paths may make wrong. No paths means that
-// nobody knows what changes.
+// touched selects the entries that a change of these paths may invalidate. No paths
+// means that the changes are unknown.
 func touched(paths []string) func(*entry) bool {
 	var changed []string
 	for _, p := range paths {
@@ -97,8 +96,8 @@ func touched(paths []string) func(*entry) bool {
 	}
 }
 
-// decides gives the directory for which a file says what is found below it, such
-// as .gitignore; any other path as it is.
+// decides returns the directory of a file that decides which entries a search there
+// finds, such as .gitignore; it returns any other path as it is.
 func decides(path string) string {
 	dir, name := filepath.Split(path)
 	if strings.HasPrefix(name, ".") && strings.HasSuffix(name, "ignore") {
@@ -111,8 +110,8 @@ func decides(path string) string {
 	return path
 }
 
-// folded makes names the same that some file systems take for one. Elsewhere too
-// much is dropped, which does no harm.
+// folded returns the same text for names that are one name on some file systems.
+// On others too much is dropped, which does no harm.
 func folded(path string) string { return strings.ToLower(path) }
 
 // within reports whether path is dir or lies below it.

@@ -14,10 +14,10 @@ type Config struct {
 
 const mostDiagnostics = 500 // a frame holds them twice, and more would help nobody
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {

@@ -2,32 +2,32 @@ package overflow
 
 import "fmt"
 
-// Config says what is too long, and what is kept of it. It is the table
-// [tools.overflow].
+// Config is the table [tools.overflow]: which texts are too long, and how much of
+// them is kept.
 type Config struct {
-	// Threshold is how many characters of a text the model and the editor get;
-	// what is longer is kept, and the line that refers to it comes on top.
+	// Threshold is how many characters of a text the model and the editor get. A
+	// longer text is kept, and a line that refers to it is added to these.
 	// Default 50000; less than 200 is refused, since the marks need room.
 	Threshold int `toml:"threshold"`
-	// RetentionDays is how long what is kept is kept, in days. Default 7; 0: as
-	// long as its session.
+	// RetentionDays is how long texts are kept, in days. Default 7; 0: as long as
+	// their session.
 	RetentionDays int `toml:"retention_days"`
-	// MaxOverflowBytes is how much of one text is kept; what comes after is
-	// gone. Default 10485760 (10 MiB); 0: all of it.
+	// MaxOverflowBytes is how much of one text is kept, from its beginning; the
+	// rest is dropped. Default 10485760 (10 MiB); 0: all of it.
 	MaxOverflowBytes int64 `toml:"max_overflow_bytes"`
 }
 
 const (
 	minThreshold = 200
-	maxDays      = 36500 // a hundred years: what is longer does not fit a time.Duration for ever
+	maxDays      = 36500 // a hundred years: far more does not fit a time.Duration
 )
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Threshold: 50_000, RetentionDays: 7, MaxOverflowBytes: 10 << 20}
 }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Threshold < minThreshold {
@@ -42,9 +42,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over the lower limits of a repository's file. How long things
-// are kept is not for it to say. It returns the keys that the file set and that
-// were not taken.
+// Tighten takes over the lower limits of a repository's file, but not the
+// retention. It returns the keys that the file set and that were not taken.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	switch v := repo.Threshold; {
@@ -67,11 +66,11 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-// noteRoom is what the last line of a page may take, in characters.
+// noteRoom is the room for the last line of a page, in characters.
 const noteRoom = 100
 
-// room is how many characters of a text one read_overflow gives.
+// room is how many characters of a text one read_overflow returns.
 func (c Config) room() int { return c.Threshold - noteRoom }
 
-// width is how many characters a row has: so few that a page has some.
+// width is how many characters a row has: so few that a page holds some rows.
 func (c Config) width() int { return min(maxRow, c.room()/2) }

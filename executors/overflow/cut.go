@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// markRoom is what the marks of a cut may take, in characters.
+	// markRoom is the room for the marks of a cut, in characters.
 	markRoom = 80
-	inside   = "[…]" // stands where a line was cut
-	// toolError begins the block that says how a call failed; it has five lines.
+	inside   = "[…]" // marks a line that was cut
+	// toolError begins the block of a failed call, which has five lines.
 	toolError      = "[tool_error]\n"
 	toolErrorLines = 5
 )
 
-// cut shortens a text to at most limit characters: its head and its tail, in
-// whole lines, around a line that says what is missing. Only where whole lines
-// would leave less than half of either is a line cut inside, and marked.
+// cut truncates a text to at most limit characters: its head and its tail, in whole
+// lines, around a line that says how much is missing. If whole lines would leave
+// less than half of either, it cuts inside a line, and marks that.
 func cut(text string, limit int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= limit {
@@ -33,8 +33,9 @@ func cut(text string, limit int) string {
 	})
 }
 
-// bothEnds gives the head and the tail of a text, which may have so many characters
-// together, around whole lines that take the place of what is missing.
+// bothEnds returns the head and the tail of a text, together at most room
+// characters. Between them are the whole lines that middle returns for the missing
+// text.
 func bothEnds(text string, room int, middle func(missing string) string) string {
 	h, t, hWhole, tWhole := ends(text, room)
 	mid := middle(text[h:t])
@@ -55,8 +56,8 @@ func bothEnds(text string, room int, middle func(missing string) string) string 
 	return b.String()
 }
 
-// ends tells where the head of a text ends and where its tail begins, if both may
-// have so many characters together, and which of them is of whole lines.
+// ends returns the end of the head of a text and the start of its tail, together at
+// most room characters, and reports which of them consists of whole lines.
 func ends(text string, room int) (h, t int, hWhole, tWhole bool) {
 	head := min(max(room/2, errorBlock(text)), room*3/4)
 	h, hWhole = headEnd(text, executors.RuneOffset(text, head))
@@ -64,7 +65,8 @@ func ends(text string, room int) (h, t int, hWhole, tWhole bool) {
 	return h, t, hWhole, tWhole
 }
 
-// errorBlock is how many characters of a text say how the call failed.
+// errorBlock returns the length of the [tool_error] block that a text begins with,
+// in characters.
 func errorBlock(text string) int {
 	if !strings.HasPrefix(text, toolError) {
 		return 0
@@ -80,7 +82,7 @@ func errorBlock(text string) int {
 	return utf8.RuneCountInString(text[:end])
 }
 
-// headEnd moves the end of a head back to a line's end, if that is near.
+// headEnd moves the end of a head back to the end of a line, if one is near.
 func headEnd(text string, at int) (end int, whole bool) {
 	if at == 0 || text[at-1] == '\n' {
 		return at, true
@@ -91,7 +93,7 @@ func headEnd(text string, at int) (end int, whole bool) {
 	return at, false
 }
 
-// tailStart moves the start of a tail on to a line's start, if that is near.
+// tailStart moves the start of a tail on to the start of a line, if one is near.
 func tailStart(text string, at int) (start int, whole bool) {
 	if at == 0 || at == len(text) || text[at-1] == '\n' {
 		return at, true

@@ -23,19 +23,19 @@ const (
 	inMemory
 )
 
-// prefix makes a reference of an id.
+// prefix begins a reference; the id follows.
 const prefix = "overflow:"
 
-// kept is what is known of a text that is kept, or would be.
+// kept describes a text that is kept, or would be.
 type kept struct {
 	id    string
 	size  int64 // bytes of the text
-	bytes int64 // of these kept, from its beginning
-	lines int   // of these bytes, as read_overflow counts them
+	bytes int64 // bytes kept, from its beginning
+	lines int   // lines in these bytes, as read_overflow counts them
 	place place
 }
 
-// keep stores a text and gives the line that refers to it, or that says why the
+// keep stores a text and returns the line that refers to it, or that says why the
 // text is gone.
 func (o *Overflow) keep(ctx context.Context, session string, text io.ReaderAt, size int64) string {
 	k, err := o.measure(ctx, session, text, size)
@@ -52,7 +52,7 @@ func (o *Overflow) keep(ctx context.Context, session string, text io.ReaderAt, s
 	return k.reference(o.Config.MaxOverflowBytes)
 }
 
-// reference is the line by which the model finds the text.
+// reference returns the line by which the model finds the text.
 func (k kept) reference(most int64) string {
 	lines, until := counted(k.lines, "line"), ""
 	if k.place == inMemory {
@@ -65,7 +65,7 @@ func (k kept) reference(most int64) string {
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, prefix, k.id, until)
 }
 
-// gone is the line that says that there is no more than what is above it.
+// gone returns the line that says that the rest of a text was not kept.
 func (o *Overflow) gone(ctx context.Context, size int64, why string, err error) string {
 	if ctx.Err() != nil {
 		why = "the turn was cancelled"
@@ -75,7 +75,7 @@ func (o *Overflow) gone(ctx context.Context, size int64, why string, err error) 
 	return fmt.Sprintf("[full output: %s; the rest of it is gone: %s; if you need it, call again for less at once]", mebibytes(size), why)
 }
 
-// measure goes through a text, as far as it will be kept.
+// measure reads the part of a text that will be kept, and measures it.
 func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt, size int64) (kept, error) {
 	k := kept{size: size, bytes: size}
 	if most := o.Config.MaxOverflowBytes; most > 0 && size > most {
@@ -114,8 +114,8 @@ func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt
 	return k, nil
 }
 
-// boundary is the largest length up to most at which a longer text can be cut:
-// between lines, or where the last line is very long, between runes.
+// boundary returns the largest length up to most at which a longer text can be cut:
+// between lines, or between runes if the last line is very long.
 func boundary(text io.ReaderAt, most int64) (int64, error) {
 	from := max(0, most-pieceSize)
 	buf := make([]byte, most-from+1)
@@ -133,7 +133,7 @@ func boundary(text io.ReaderAt, most int64) (int64, error) {
 	return from + int64(end), nil
 }
 
-// mebibytes shows a size as people do.
+// mebibytes returns a size in MiB, for people.
 func mebibytes(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -144,7 +144,7 @@ func mebibytes(n int64) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 }
 
-// counted is "1 line", "1,234 lines".
+// counted returns "1 line" or "1,234 lines".
 func counted[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -10,11 +10,12 @@ import (
 	"sync"
 )
 
-// errTooLarge says that a text is larger than all that Memory holds.
+// errTooLarge means that a text is larger than the capacity of a Memory.
 var errTooLarge = errors.New("the text is too large to be kept in memory")
 
-// Memory is a Store in memory for what cannot be stored: where it is full, the
-// oldest goes. One may serve all sessions of a process. A nil one holds nothing.
+// Memory is a Store in memory, for texts that cannot be stored on disk. If it is
+// full, it drops the oldest text. One may serve all sessions of a process. A nil
+// Memory holds nothing.
 type Memory struct {
 	max int64 // bytes
 
@@ -28,10 +29,10 @@ type entry struct {
 	text        []byte
 }
 
-// NewMemory makes a Memory of at most max bytes.
+// NewMemory returns a Memory of at most max bytes.
 func NewMemory(max int64) *Memory { return &Memory{max: max} }
 
-// PutOverflow is as of Store.
+// PutOverflow implements Store.
 func (m *Memory) PutOverflow(_ context.Context, session, id string, r io.Reader) error {
 	if m == nil {
 		return errTooLarge
@@ -56,7 +57,7 @@ func (m *Memory) PutOverflow(_ context.Context, session, id string, r io.Reader)
 	return nil
 }
 
-// Overflow is as of Store.
+// Overflow implements Store.
 func (m *Memory) Overflow(_ context.Context, session, id string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		text, ok := m.text(session, id)

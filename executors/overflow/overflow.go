@@ -1,18 +1,18 @@
-// Package overflow keeps what is too long for the model: the model gets the
-// head and the tail of a long text, and a reference by which the tool
-// read_overflow gives any part of it.
+// Package overflow keeps texts that are too long for the model. The model gets the
+// head and the tail of a long text, and a reference by which the tool read_overflow
+// returns any part of it.
 //
 //	o := &overflow.Overflow{Store: db, Memory: memory, Config: cfg}
 //	chain := executors.Chain(executors.NewDynExecutor(tools, o.Tools()), …, o.Middleware, filter)
 //
-// It promises that what a result holds back is a read_overflow away, or that its
-// last line says what is gone and why; that nobody reads what another session
-// kept; and that no text of any length is held whole. It masks nothing: texts
-// are kept as they come out of the filter.
+// It promises that read_overflow returns every part that a result leaves out, or
+// that the last line of the result says which part is gone and why. No session can
+// read the texts of another. No text is held in memory as a whole. It does not
+// mask: texts are kept as the filter returns them.
 //
-// Why is the id of a text made of the text? So that a call which gives the same
-// again has the same result, reference included: the agent notices that it goes
-// round in circles, the provider's cache holds, and the text is stored once.
+// Why is the id of a text computed from the text? So a repeated call has the same
+// result, reference included: the agent notices that it goes in circles, the
+// provider's cache holds, and the text is stored once.
 package overflow
 
 import (
@@ -35,29 +35,29 @@ const Name = "read_overflow"
 
 // Store keeps texts by session and id. It may be used concurrently.
 type Store interface {
-	// PutOverflow keeps what r gives, all of it or nothing. An id stands for one
-	// text: where it is there already, PutOverflow may do nothing.
+	// PutOverflow keeps the text of r, all of it or nothing. An id stands for one
+	// text: if it exists already, PutOverflow may do nothing.
 	PutOverflow(ctx context.Context, session, id string, r io.Reader) error
-	// Overflow gives the text in pieces of bounded size; an error is the last.
-	// It is fs.ErrNotExist where the session has no text of that id.
+	// Overflow yields the text in pieces of bounded size; an error comes last. It
+	// is fs.ErrNotExist if the session has no text of that id.
 	Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte, error]
 }
 
-// Overflow is what keeps the long texts of a session. It may be used
-// concurrently, and must not be copied.
+// Overflow keeps the long texts of a session. It may be used concurrently, and must
+// not be copied.
 type Overflow struct {
-	Store  Store    // nil: there is none
-	Memory *Memory  // takes what Store does not; nil: that is gone
+	Store  Store    // nil: there is no store
+	Memory *Memory  // keeps the texts that Store cannot; nil: they are dropped
 	Config Config   // of the session
-	Paged  []string // names of tools that bound their own text, and say how to go on
-	// Summarizer sums up what is too long for the model; nil: nobody does.
+	Paged  []string // names of tools that bound their own text, and say how to read on
+	// Summarizer summarises texts that are too long; nil: there are no summaries.
 	Summarizer Summarizer
 	Log        *slog.Logger
 
-	mu sync.Mutex // held while a text is stored: parallel calls may give the same one
+	mu sync.Mutex // held while a text is stored: parallel calls may return the same one
 }
 
-// Middleware shortens the results that pass.
+// Middleware returns the link that shortens results.
 func (o *Overflow) Middleware(next executors.Executor) executors.Executor {
 	return link{next, o}
 }
@@ -78,7 +78,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return res, err
 }
 
-// shorten bounds the text of a result, and stores what it does not hold.
+// shorten bounds the text of a result, and stores the full text.
 func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *executors.Result, full *executors.Spool) {
 	text, long := res.Text, o.long(res.Text) && !slices.Contains(o.Paged, call.Tool)
 	var source io.ReaderAt = strings.NewReader(text)
@@ -103,9 +103,8 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	}
 }
 
-// Shorten gives a text that goes to the model by another way than a result: as
-// it is if it is short enough, else shortened and with a reference to all of it,
-// as of results.
+// Shorten shortens a text for the model that is not a result. It returns a short
+// text as it is, and a long one as a result has it: head, tail and a reference.
 func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	if !o.long(text) {
 		return text
@@ -113,7 +112,7 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	return below(cut(text, o.Config.Threshold), o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 
-// Keep stores a text of any length, and gives the line that refers to it; false
+// Keep stores a text of any length, and returns the line that refers to it; false
 // if not all of it could be kept.
 func (o *Overflow) Keep(ctx context.Context, session, text string) (line string, ok bool) {
 	if most := o.Config.MaxOverflowBytes; most > 0 && int64(len(text)) > most {
@@ -127,7 +126,7 @@ func (o *Overflow) long(text string) bool {
 	return len(text) > o.Config.Threshold && utf8.RuneCountInString(text) > o.Config.Threshold
 }
 
-// holds reports whether a text is all that full has, but for its last newline.
+// holds reports whether a text equals full, apart from a final newline.
 func holds(text string, full *executors.Spool) bool {
 	if size := full.Size(); size < int64(len(text)) || size > int64(len(text))+2 {
 		return size == 0
@@ -136,11 +135,11 @@ func holds(text string, full *executors.Spool) bool {
 	return err == nil && strings.TrimRight(string(all), "\r\n") == strings.TrimRight(text, "\r\n")
 }
 
-// filtered begins the last line of a text of which a filter took lines away.
+// filtered begins the last line of a text from which a filter removed lines.
 const filtered = "[shell] "
 
-// below puts a line below a text, beside the one that says how much of it a
-// filter took away.
+// below adds a line to the end of a text, next to the line of the filter about
+// removed lines.
 func below(text, line string) string {
 	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, filtered) {
 		return text + " " + line
@@ -151,7 +150,7 @@ func below(text, line string) string {
 	return text + "\n" + line
 }
 
-// open gives a kept text in pieces.
+// open yields a kept text in pieces.
 func (o *Overflow) open(ctx context.Context, session, id string) iter.Seq2[[]byte, error] {
 	if o.Store == nil || o.Memory.has(session, id) {
 		return o.Memory.Overflow(ctx, session, id)
@@ -159,7 +158,7 @@ func (o *Overflow) open(ctx context.Context, session, id string) iter.Seq2[[]byt
 	return o.Store.Overflow(ctx, session, id)
 }
 
-// put stores a text, where it can.
+// put stores a text in the first store that can keep it.
 func (o *Overflow) put(ctx context.Context, session, id string, r func() io.Reader) (where place, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 //go:embed read_overflow.md
 var description string
 
-// Tools gives the tool read_overflow.
+// Tools returns the tool read_overflow.
 func (o *Overflow) Tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name: Name, Description: strings.TrimSpace(description),
@@ -37,7 +37,7 @@ type input struct {
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 4 << 10
 
-// view is what a call shows of a text.
+// view collects the part of a text that a call shows.
 type view interface {
 	take(line []byte) (more bool)
 	String() string
@@ -52,11 +52,11 @@ func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in input) (exec
 	return card, err
 }
 
-// parse checks an input before anything is asked of the store.
+// parse checks an input before the store is used.
 func (o *Overflow) parse(in input, stopped func() bool) (id string, v view, err error) {
 	text := strings.TrimPrefix(strings.TrimSpace(in.ID), prefix)
 	u, err := uuid.Parse(text)
-	if err != nil || len(text) != len(u.String()) { // Parse takes other forms too
+	if err != nil || len(text) != len(u.String()) { // Parse accepts other forms too
 		return "", nil, executors.Failuref(executors.InvalidParameters, "id must be a valid UUID, got %.80q", in.ID).
 			Hint("Give the reference as a result shows it, such as %s%s.", prefix, uuid.UUID{})
 	}
@@ -98,7 +98,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) 
 		switch {
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist): // another session's too: nobody learns that it is there
+		case errors.Is(err, fs.ErrNotExist): // also if another session has it: its existence stays secret
 			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", prefix, id).
 				Hint("Repeat the call that gave the output, for less at once; a reference holds only in the session that it is from.").Result(), nil
 		case err != nil:
@@ -121,7 +121,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in input) 
 // page shows numbered rows.
 type page struct {
 	offset int // rows before the page
-	limit  int // rows of the page; 0 means as many as there is room for
+	limit  int // rows of the page; 0 means as many as fit
 	room   int // characters
 	width  int
 
@@ -167,12 +167,12 @@ func (p *page) String() string {
 	return fmt.Sprintf("%s[lines %d-%d; the text ends here]", p.out.String(), p.offset+1, p.row)
 }
 
-// valid is a row as UTF-8, of as many characters as it was.
+// valid returns a row as valid UTF-8, with the same number of characters.
 func valid(row []byte) []byte {
 	if utf8.Valid(row) {
 		return row
 	}
-	return bytes.Map(func(r rune) rune { return r }, row) // each byte that is none becomes U+FFFD
+	return bytes.Map(func(r rune) rune { return r }, row) // each invalid byte becomes U+FFFD
 }
 
 func digits(n int) int {

@@ -11,13 +11,13 @@ import (
 // around is how many rows before and after a match are shown.
 const around = 2
 
-// search shows the rows in which a match begins, with those around them.
+// search shows the rows in which a match begins, with the rows around them.
 type search struct {
 	re      *pattern.Pattern
 	stopped func() bool // the call has ended
 
-	offset int // rows before those that are searched
-	limit  int // matching rows; 0 means as many as there is room for
+	offset int // rows before the searched ones
+	limit  int // matching rows; 0 means as many as fit
 	room   int // characters
 	width  int
 
@@ -25,8 +25,8 @@ type search struct {
 	row    int            // rows seen
 	hits   int            // matching rows shown
 	shown  int            // the last row that is shown
-	after  int            // rows to come that are shown because of a match
-	before [around][]byte // the last rows, that of row n at n%around
+	after  int            // further rows to show after a match
+	before [around][]byte // the last rows; row n is at n%around
 	next   int            // the first matching row that is not shown any more
 }
 
@@ -52,7 +52,7 @@ func (s *search) take(line []byte) bool {
 	return !s.stopped()
 }
 
-// add takes the next row and reports whether more are wanted.
+// add processes the next row and reports whether more rows are wanted.
 func (s *search) add(row []byte, hit bool) bool {
 	s.row++
 	switch {
@@ -70,7 +70,7 @@ func (s *search) add(row []byte, hit bool) bool {
 	return true
 }
 
-// show adds a matching row with those before it, as far as there is room.
+// show adds a matching row with those before it, as far as they fit.
 func (s *search) show(row []byte) bool {
 	if s.limit > 0 && s.hits == s.limit {
 		return false
@@ -104,7 +104,7 @@ func (s *search) show(row []byte) bool {
 	return true
 }
 
-// gap stands where rows are left out.
+// gap marks rows that are left out.
 const gap = "--\n"
 
 func cost(n int, row []byte) int { return digits(n) + 2 + utf8.RuneCount(row) + 1 }

@@ -11,11 +11,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Summarizer sums up what is too long. It may be used concurrently.
+// Summarizer summarises long texts. It may be used concurrently.
 type Summarizer interface {
-	// Most is how many bytes of a text it can use now; 0 means none.
+	// Most returns how many bytes of a text it can use now; 0 means that it is not
+	// available.
 	Most() int
-	// Summarize sums up what a tool gave; cut says that the middle of it is
+	// Summarize summarises the text of a result; cut means that its middle is
 	// missing. An error means that there is no summary.
 	Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error)
 }
@@ -29,9 +30,9 @@ const (
 	summaryEnd   = "\n[end of the summary …]\n"
 )
 
-// summarize gives a text with a summary between its head and its tail, in the
-// place of the middle; ok is false where there is no summary. The text is what the
-// model would get without one, source all that there is.
+// summarize returns a text with a summary in place of its middle; ok reports
+// whether there is a summary. text is the text without a summary, source the full
+// text.
 func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt, size int64) (short string, ok bool) {
 	room := o.Config.Threshold / summaryShare
 	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) || utf8.RuneCountInString(text) <= 2*room {
@@ -54,7 +55,8 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 	}), true
 }
 
-// both gives beginning and end of a text, at most that many bytes together.
+// both returns the beginning and the end of a text, at most that many bytes
+// together.
 func both(source io.ReaderAt, size int64, most int) (text string, missing bool, err error) {
 	if most <= 0 {
 		return "", false, nil

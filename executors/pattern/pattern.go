@@ -3,7 +3,7 @@
 //
 // Start with [Compile]. Package regexp takes time proportional to the length of
 // the text times the size of the pattern, and cannot be interrupted. Compile
-// refuses patterns of more than [MaxSize] steps, and [Pattern.Find] looks at
+// refuses patterns of more than [MaxSize] steps, and [Pattern.Find] calls
 // stopped at least every second or so, however long the text is.
 package pattern
 
@@ -24,9 +24,9 @@ const MaxSize = 5000
 type Pattern struct {
 	re   *regexp.Regexp
 	size int
-	// after, if not nil, matches one character and what follows it up to the end of
-	// the leftmost match of re; its first group ends where that match begins. It is
-	// there where the text before a match counts: for ^ and \b.
+	// after, if not nil, matches one character and the text after it up to the end
+	// of the leftmost match of re; its first group ends where that match begins. It
+	// is set if the text before a match counts: for ^ and \b.
 	after func() *regexp.Regexp
 }
 
@@ -38,7 +38,7 @@ func (TooLargeError) Error() string {
 	return fmt.Sprintf("it is too large: counted with its repetitions it has more than %d steps", MaxSize)
 }
 
-// Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or as of
+// Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or one of
 // [regexp.Compile].
 func Compile(expr string) (*Pattern, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
@@ -94,18 +94,18 @@ func looksBack(re *syntax.Regexp) bool {
 // String returns the source of the pattern.
 func (p *Pattern) String() string { return p.re.String() }
 
-// atOnce is how many steps are done without a look at stopped: less than a second.
+// atOnce is how many steps are done between two calls of stopped: less than a
+// second.
 const atOnce = 1 << 25
 
 // Cost is about how many steps a search of n bytes takes.
 func (p *Pattern) Cost(n int) int { return n * p.size }
 
-// Slow reports whether a search of n bytes is one that looks at stopped, and is
-// slower for that.
+// Slow reports whether a search of n bytes calls stopped, and is slower for that.
 func (p *Pattern) Slow(n int) bool { return p.Cost(n) > atOnce }
 
-// Find returns where the leftmost match begins and ends, nil if there is none or
-// the search was stopped.
+// Find returns the start and the end of the leftmost match, nil if there is no
+// match or the search was stopped.
 func (p *Pattern) Find(text []byte, stopped func() bool) []int {
 	loc := p.find(p.re, text, stopped)
 	if loc == nil {
@@ -120,7 +120,7 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	case p.Slow(len(text)):
 		r := &reader{text: text, stopped: stopped, every: max(1, atOnce/8/p.size)}
 		loc := re.FindReaderSubmatchIndex(r)
-		if r.over { // what it found is of a text that ends here
+		if r.over { // the match is one of a text that ends here
 			return nil
 		}
 		return loc
@@ -130,7 +130,7 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	return re.FindSubmatchIndex(text)
 }
 
-// Match reports whether there is a match; false also where the search was stopped.
+// Match reports whether there is a match; false also if the search was stopped.
 func (p *Pattern) Match(text []byte, stopped func() bool) bool {
 	if !p.Slow(len(text)) {
 		return p.re.Match(text)
@@ -138,8 +138,8 @@ func (p *Pattern) Match(text []byte, stopped func() bool) bool {
 	return p.Find(text, stopped) != nil
 }
 
-// FindFrom returns where the leftmost match begins that begins at from or after
-// it, -1 if there is none or the search was stopped. The text before from counts
+// FindFrom returns the start of the leftmost match at or after from, -1 if there is
+// no match or the search was stopped. The text before from counts
 // for ^ and \b.
 func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
 	if from == 0 || p.after == nil {
@@ -159,7 +159,7 @@ func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
 type reader struct {
 	text    []byte
 	stopped func() bool
-	every   int // runes between two looks at stopped
+	every   int // runes between two calls of stopped
 	n       int
 	over    bool
 }

@@ -1,11 +1,10 @@
 // Package quota bounds how many tool calls a session makes.
 //
 // Put [Quota.Middleware] around the chain of one session, inside of audit and
-// outside of all that judges or runs. It promises that a call beyond the quota
-// is never run and never dropped without a word: it fails as quota_blocked, and
-// the audit line says so. A denied or failed call counts like any other, and one
-// that is tried again counts once. Of calls that run side by side, the first in
-// the model's order get the last slots.
+// outside of the links that judge or run calls. It promises that a call beyond the
+// quota never runs and is never dropped silently: it fails as quota_blocked, and
+// the audit line says so. A denied or failed call counts like any other; a retried
+// call counts once. Parallel calls use up the quota in the model's order.
 package quota
 
 import (
@@ -23,13 +22,13 @@ type Quota struct {
 	used atomic.Int64
 }
 
-// Reset begins to count anew.
+// Reset sets the count to 0.
 func (q *Quota) Reset() { q.used.Store(0) }
 
-// Used is how many calls were counted, those beyond the quota included.
+// Used returns how many calls were counted, including those beyond the quota.
 func (q *Quota) Used() int { return int(q.used.Load()) }
 
-// Middleware counts the calls that pass, whoever wants them.
+// Middleware returns the link that counts calls of any origin.
 func (q *Quota) Middleware(next executors.Executor) executors.Executor {
 	return counter{next, q}
 }
@@ -39,14 +38,14 @@ type counter struct {
 	quota *Quota
 }
 
-// Prepare takes the call's slot: calls are prepared in the model's order, and
-// may then run side by side.
+// Prepare reserves the call's slot: calls are prepared in the model's order, and
+// may then run in parallel.
 func (c counter) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	c.take(call)
 	return c.Executor.Prepare(ctx, call)
 }
 
-// take counts a call once. A later attempt is of a call that was counted.
+// take counts a call once: a later attempt of it was counted already.
 func (c counter) take(call *executors.Call) {
 	if call.Slot == 0 && call.Attempt <= 1 {
 		call.Slot = c.quota.used.Add(1)
@@ -69,17 +68,17 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 
 // Limits is the quota's part of the table [tools].
 type Limits struct {
-	// MaxToolCallsPerSession is how many tools a session may call. Default 0:
-	// as many as it wants.
+	// MaxToolCallsPerSession is how many tool calls a session may make. Default 0:
+	// no limit.
 	MaxToolCallsPerSession int `toml:"max_tool_calls_per_session"`
 }
 
 const key = "max_tool_calls_per_session"
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Limits { return Limits{} }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (l Limits) Validate() map[string]string {
 	if l.MaxToolCallsPerSession < 0 {
 		return map[string]string{key: fmt.Sprintf("must be at least 0, is %d", l.MaxToolCallsPerSession)}

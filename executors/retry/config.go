@@ -6,31 +6,31 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
-// Config is the table [tools.retry]: what is done about calls that failed.
+// Config is the table [tools.retry]: how failed calls are run again.
 type Config struct {
 	// MaxAttempts is how often a call is run again at most, after it failed for
 	// a reason outside of it. Default 2, so three runs in all; 0 means never.
 	// Only tools that may be run twice are: fetch and web_scrape.
 	MaxAttempts int `toml:"max_attempts"`
 	// BaseMS is the longest wait before the first further try, in milliseconds;
-	// each one after doubles it. Half of it or more is waited. Default 500; 0
+	// each one after doubles it. The actual wait is half of it or more. Default 500; 0
 	// means no wait.
 	BaseMS int `toml:"base_ms"`
-	// MaxMS is the longest that this wait becomes, in milliseconds. Default
-	// 5000; it may not be less than base_ms. A server that asks for a longer one
-	// gets it, within the budget.
+	// MaxMS is the upper bound of this wait, in milliseconds. Default
+	// 5000; it may not be less than base_ms. If a server asks for a longer
+	// wait, that is used within the budget.
 	MaxMS int `toml:"max_ms"`
-	// BudgetSecs is until when after the first failure another try may begin, in
-	// seconds. Default 30; 0 means no limit, save that nobody waits for more than
-	// five minutes.
+	// BudgetSecs is how long after the first failure another try may begin, in
+	// seconds. Default 30; 0 means no limit, except that no wait exceeds five
+	// minutes.
 	BudgetSecs int `toml:"budget_secs"`
-	// ParameterReformatProvider is the provider that is asked once, when a call
-	// does not fit its tool's schema, what was meant; as "name" or "name:model".
-	// Default empty: none is.
+	// ParameterReformatProvider is the provider that is asked once to correct a
+	// call that does not fit its tool's schema; as "name" or "name:model". Default
+	// empty: no provider is asked.
 	ParameterReformatProvider string `toml:"parameter_reformat_provider"`
 }
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{MaxAttempts: 2, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}
 }
@@ -42,8 +42,8 @@ func (c Config) limits() backoff.Limits {
 	return backoff.Limits{MaxAttempts: c.MaxAttempts, BaseMS: c.BaseMS, MaxMS: c.MaxMS, BudgetSecs: c.BudgetSecs}
 }
 
-// Tighten takes over fewer attempts and a smaller budget, and that nobody is
-// asked to reformat. It returns the keys that the file set and that were not
+// Tighten takes over fewer attempts, a smaller budget, and an empty
+// parameter_reformat_provider. It returns the keys that the file set and that were not
 // taken.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
@@ -70,7 +70,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // ReformatTimeout is how long the provider may take to reformat.
 func (c Config) ReformatTimeout() time.Duration {
 	if c.BudgetSecs == 0 {
-		return 30 * time.Second // no limit for waiting is none for a turn that hangs
+		return 30 * time.Second // no limit for waits must not let a turn hang
 	}
 	return time.Duration(c.BudgetSecs) * time.Second
 }

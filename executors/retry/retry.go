@@ -1,13 +1,12 @@
-// Package retry is the link of the chain that runs a call again when what failed
-// lies outside of it: a server that is overloaded, a network that is down.
+// Package retry is the link of the chain that runs a call again if it failed for a
+// reason outside of it: an overloaded server, a network that is down.
 //
-// Start with [Config.Middleware]. It promises that only tools that say that
-// running them twice is running them once are run again, never one that may
-// change something, and that a cancelled turn ends at once, also while it waits.
-// What it does not do is tell why a call failed: it goes by the category alone.
+// Start with [Config.Middleware]. It promises to run only idempotent tools again,
+// never one that may change something. A cancelled turn ends at once, also during a
+// wait. It does not find out why a call failed: it decides by the category alone.
 //
-// Why is a call whose turn has ended not run again, although it failed by a
-// timeout? Because that is the turn's time, not the call's.
+// Why does a timeout not cause a retry after the turn has ended? Because it was the
+// turn that ran out of time, not the call.
 package retry
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
-// Middleware puts the link into a chain; it is nothing where no call is to be
-// run again.
+// Middleware puts the link around next; it returns next if no call is ever retried.
 func (c Config) Middleware(next executors.Executor) executors.Executor {
 	if c.MaxAttempts == 0 {
 		return next
@@ -46,23 +44,23 @@ func (r *retrier) Execute(ctx context.Context, call *executors.Call) (executors.
 	return r.again(ctx, call, before, res)
 }
 
-// repeatable reports whether a tool with this effect may be run again. One that is
-// gone has no effect.
+// repeatable reports whether a tool with this effect may be run again. The effect
+// of a tool that no longer exists is 0.
 func repeatable(effect executors.Effect) bool {
 	return effect.Has(executors.Idempotent) && !effect.Has(executors.Mutates)
 }
 
-// again runs a call that failed with res until it does not, or the limits are
-// reached. before is what was on record when it was run first.
+// again runs a call that failed with res until it succeeds or the limits are
+// reached. before is the record before the first run.
 func (r *retrier) again(ctx context.Context, call *executors.Call, before executors.Record, res executors.Result) (executors.Result, error) {
 	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
-			return tell(res, fmt.Sprintf("[tried %d times]", tries)), nil
+			return annotate(res, fmt.Sprintf("[tried %d times]", tries)), nil
 		}
 		wait, ok := schedule.Next(res.RetryAfter)
 		if !ok {
-			return tell(res, gaveUp(tries, res.RetryAfter)), nil
+			return annotate(res, gaveUp(tries, res.RetryAfter)), nil
 		}
 		if err := r.clock.Sleep(ctx, wait); err != nil {
 			drop(res)
@@ -70,7 +68,7 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 		}
 		drop(res)
 		if call.Record != nil {
-			*call.Record = before // what the failed try found out
+			*call.Record = before // drop the facts of the failed try
 		}
 		call.Attempt++
 		var err error
@@ -93,13 +91,13 @@ func gaveUp(tries int, after time.Duration) string {
 	return fmt.Sprintf("[tried %s; there was no time for another try]", times)
 }
 
-// tell adds a note behind what the failure says.
-func tell(res executors.Result, note string) executors.Result {
+// annotate adds a note to the message of the failure.
+func annotate(res executors.Result, note string) executors.Result {
 	res.Text += "\n" + note
 	return res
 }
 
-// drop gives back what a result holds that nobody will see.
+// drop releases the resources of a result that is not used.
 func drop(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {

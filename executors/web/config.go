@@ -37,12 +37,12 @@ const (
 	minChars = 1000
 )
 
-// Defaults gives the settings that hold where nothing else is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Timeout: 15, MaxBodyBytes: 1 << 20, MaxOutputChars: 50_000}
 }
 
-// Validate tells for each wrong key what is wrong with it.
+// Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 1 {
