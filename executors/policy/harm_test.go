@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -223,18 +222,49 @@ func scriptHarm(g *commands.Ground, dir string, args []string, values string, ba
 	return r.judge(g, dir, args)
 }
 
-// sedHarm reports whether a script of sed may write, run or read a file.
-func sedHarm(script string) bool {
-	for part := range strings.SplitSeq(script, ";") {
-		part = regexp.MustCompile(`^[\d$,! +~]*((/[^/]*/|\d+|\$)[,! ]*)*`).ReplaceAllString(strings.TrimSpace(part), "")
-		if len(part) > 1 && part[0] == 's' {
-			part = part[1+strings.LastIndexByte(part, part[1]):]
-		}
-		if strings.ContainsAny(part, "wWerRF") {
+// sedHarm reports whether a script of sed may write, run or read a file, as some
+// sed reads it: for GNU's a delimiter in brackets ends a pattern, for others not.
+func sedHarm(script string) bool { return sedHarms(script, false) || sedHarms(script, true) }
+
+func sedHarms(script string, brackets bool) bool {
+	for script != "" {
+		c := script[0]
+		script = script[1:]
+		switch {
+		case c == '/':
+			_, script = delimited(script, c, brackets)
+		case c == 's' && script != "":
+			delimiter := script[0]
+			_, rest := delimited(script[1:], delimiter, brackets)
+			ended, rest := delimited(rest, delimiter, false)
+			flags := rest[:len(rest)-len(strings.TrimLeft(rest, "gIiMmp0123456789 we"))]
+			if ended && strings.ContainsAny(flags, "we") {
+				return true
+			}
+			script = rest[len(flags):]
+		case strings.IndexByte("wWerRF", c) >= 0:
 			return true
 		}
 	}
 	return false
+}
+
+// delimited returns what follows the first delimiter, and whether there is one.
+func delimited(text string, delimiter byte, brackets bool) (ended bool, rest string) {
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && !inside:
+			i++
+		case c == '[' && brackets:
+			inside = true
+		case c == ']':
+			inside = false
+		case c == delimiter && !inside:
+			return true, text[i+1:]
+		}
+	}
+	return false, ""
 }
 
 func findHarm(g *commands.Ground, dir string, args []string) string {
@@ -329,7 +359,7 @@ func TestHarm(t *testing.T) {
 	for line, want := range map[string]bool{
 		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true,
 		"cat link": true, "cat a.txt": false, "grep link a.txt": false, "grep x link": true, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
-		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
+		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true, `sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
 	} {
 		if got := harm(g, g.Dir, strings.Fields(line)); (got != "") != want {
 			t.Errorf("%s: %q", line, got)
