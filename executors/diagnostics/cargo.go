@@ -62,8 +62,8 @@ func rustSummary(level, message string) bool {
 	return message == "" || level == "failure-note" || strings.HasPrefix(message, "aborting due to ") || strings.HasSuffix(message, " emitted")
 }
 
-// primary gives the place that a message is about. Where that is in a macro of
-// the standard library, it is where the macro is used.
+// primary returns the position of a message. If that is in a macro of the standard
+// library, it returns the position of the macro's use.
 func primary(spans []rustSpan) (rustSpan, bool) {
 	if len(spans) == 0 {
 		return rustSpan{}, false

@@ -12,7 +12,7 @@ type Config struct {
 	MaxDiagnostics int `toml:"max_diagnostics"`
 }
 
-const mostDiagnostics = 500 // a frame holds them twice, and more would help nobody
+const mostDiagnostics = 500 // a frame holds them twice, and more would not help
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }

@@ -1,6 +1,6 @@
 // Package diagnostics offers the tool "diagnostics": it runs the compilers, type
-// checkers and linters that a project is made for, and gives what they found as
-// one list, whatever language it is in.
+// checkers and linters of a project, and returns their diagnostics as one list,
+// whatever language it is in.
 //
 // Start with [New]. What is run follows from the files of the project: cargo for
 // Cargo.toml, go build and go vet for go.mod, tsc for tsconfig.json, ESLint for
@@ -24,7 +24,7 @@
 // tools.shell.blocked_commands are matched against each command in it, an
 // "always" covers "cargo check" here and in bash alike, the mode auto does
 // not take it for an edit, and the modes that only read deny it. A call for which no program is
-// installed runs nothing; its script is a comment, and nobody is asked.
+// installed runs nothing; its script is a comment, and needs no permission.
 //
 // Why does Execute fail when the project changed since Prepare? Because another
 // command would be run than the one that was allowed.
@@ -49,8 +49,8 @@ const Tool = "diagnostics"
 //go:embed diagnostics.md
 var description string
 
-// New gives the tool of one session. Local tells how programs are started here:
-// which variables they do not see, and which they get.
+// New returns the tool of one session. Local determines the environment of the
+// programs.
 func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Registry {
 	t := &tool{local: local, roots: roots, cfg: cfg}
 	return executors.Registry{executors.Bind(executors.Tool{
@@ -100,7 +100,8 @@ func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (exe
 	return t.run(ctx, p, in.MaxDiagnostics)
 }
 
-// planFor gives what a call runs; beside an error, its target if that is known.
+// planFor returns the plan of a call; with an error, a plan with its target if that
+// is known.
 func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
 	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
 		return plan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)

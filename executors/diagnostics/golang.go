@@ -41,8 +41,8 @@ func parseGo(stdout, stderr string) []Diagnostic {
 	return found
 }
 
-// goSeverity: what the go command tells stops the build, except what a C
-// compiler calls a warning or a note.
+// goSeverity is error for messages of the go command, which stop the build, except
+// warnings and notes of a C compiler.
 func goSeverity(message string) Severity {
 	switch {
 	case strings.HasPrefix(message, "warning: "):
@@ -81,7 +81,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 	return found, text[dec.InputOffset():], true
 }
 
-// position takes FILE:LINE:COLUMN apart.
+// position parses FILE:LINE:COLUMN.
 func position(s string) (file string, line, column int) {
 	if m := goLine().FindStringSubmatch(s + ": "); m != nil {
 		return m[1], number(m[2]), number(m[3])

@@ -30,7 +30,7 @@ func solution(text string) bool {
 	return c.Files != nil && len(*c.Files) == 0 && c.Include == nil
 }
 
-// plainJSON takes comments and trailing commas out of JSON.
+// plainJSON returns JSON without comments and trailing commas.
 func plainJSON(text string) []byte {
 	text = strings.TrimPrefix(text, "\ufeff")
 	out := make([]byte, 0, len(text))
@@ -81,8 +81,8 @@ func plainJSON(text string) []byte {
 	return out
 }
 
-// section gives a section of an INI or TOML file with its header, empty if there
-// is none.
+// section returns a section of an INI or TOML file with its header, "" if it is
+// missing.
 func section(text, header string) string {
 	inside, found := false, []string(nil)
 	for line := range strings.Lines(text) {

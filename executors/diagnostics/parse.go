@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Severity says how bad a diagnostic is.
+// Severity is the severity of a diagnostic.
 type Severity string
 
-// The severities. Tools that know more are mapped to them.
+// The severities. Those of tools with more are mapped to them.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -45,7 +45,7 @@ func goOn(found []Diagnostic, line string) {
 	}
 }
 
-// number reads what a pattern found to be digits.
+// number parses digits.
 func number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 {

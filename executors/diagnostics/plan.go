@@ -18,9 +18,9 @@ import (
 
 // plan is what a call runs.
 type plan struct {
-	target   string // absolute; only what is found in it is told
+	target   string // absolute; only its diagnostics are reported
 	steps    []step
-	warnings []string // of what is not run
+	warnings []string // about programs that do not run
 }
 
 // step is one program to run.
@@ -223,7 +223,7 @@ func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok
 	return path, name, true
 }
 
-// script gives the plan as the text that a shell would have to run, one line.
+// script returns the plan as the script that a shell would have to run, one line.
 func (t *tool) script(p plan) string {
 	var parts []string
 	for _, s := range p.steps {
@@ -264,8 +264,8 @@ func quote(word string) string {
 	return q
 }
 
-// plainLine puts a text on one line without what a terminal or an editor would
-// act on.
+// plainLine returns a text on one line, without control characters of terminals and
+// editors.
 func plainLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.Map(func(r rune) rune {

@@ -192,8 +192,7 @@ func (f *finder) covers(p project) bool {
 	return true
 }
 
-// readMarker gives the text of a file that tells about a project, empty if it
-// cannot be read.
+// readMarker returns the text of a project file, "" if it cannot be read.
 func readMarker(roots *workspace.Roots, dir, name string) string {
 	abs, err := roots.Resolve(filepath.Join(dir, name))
 	if err != nil {

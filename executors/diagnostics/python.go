@@ -2,7 +2,7 @@ package diagnostics
 
 import "strings"
 
-// parseRuff reads what ruff check writes with --output-format json.
+// parseRuff parses the output of ruff check with --output-format json.
 func parseRuff(stdout, _ string) []Diagnostic {
 	type violation struct {
 		Code     string `json:"code"` // null for bad syntax in older versions
@@ -27,7 +27,7 @@ func parseRuff(stdout, _ string) []Diagnostic {
 
 var mypyLine = pattern(`^(.+?):(?:(\d+):(?:(\d+):)?)? (error|warning|note): (.*?)(?:  \[([a-z0-9-]+)\])?$`)
 
-// parseMypy reads what mypy writes.
+// parseMypy parses the output of mypy.
 func parseMypy(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for line := range strings.Lines(stdout + "\n" + stderr) {

@@ -180,7 +180,7 @@ func (r *report) keep(most int) []placed {
 	return byRank
 }
 
-// counts says how many there are of each severity.
+// counts returns the number of diagnostics of each severity.
 func (r *report) counts() string {
 	var parts []string
 	for _, s := range []Severity{Error, Warning, Note} {

@@ -96,8 +96,8 @@ func ended(exit executors.Exit) string {
 	return fmt.Sprintf("exit %d", *exit.Code)
 }
 
-// lastWords gives the last lines that a program wrote, of its errors if it wrote
-// any.
+// lastWords returns the last lines of a program's stderr, or of its stdout if stderr
+// is empty.
 func lastWords(stdout, stderr string) string {
 	text := stderr
 	if strings.TrimSpace(text) == "" {

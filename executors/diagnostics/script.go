@@ -7,7 +7,7 @@ var (
 	tscLine  = pattern(`^(error|warning|message) (TS\d+): (.*)$`)
 )
 
-// parseTSC reads what tsc writes with --pretty false. Indented lines go on with
+// parseTSC parses the output of tsc with --pretty false. Indented lines go on with
 // the message before them.
 func parseTSC(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
@@ -24,7 +24,7 @@ func parseTSC(stdout, stderr string) []Diagnostic {
 	return found
 }
 
-// parseESLint reads what ESLint writes with -f json:
+// parseESLint parses the output of ESLint with -f json:
 // https://eslint.org/docs/latest/use/formatters/#json
 func parseESLint(stdout, _ string) []Diagnostic {
 	type result struct {

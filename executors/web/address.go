@@ -64,8 +64,8 @@ var (
 	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: how a network without IPv4 reaches all of it
 )
 
-// unfitAddress tells why nothing may be asked of an address, or nothing for an
-// address of the public Internet. near are the networks that this machine is
+// unfitAddress returns why an address must not be contacted, "" for an address of
+// the public Internet. near are the networks that this machine is
 // in: what answers there is its neighbour, whatever the number.
 func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {

@@ -18,7 +18,7 @@ import (
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 3
 
-// Client asks web servers for pages. It may be used concurrently; make it with
+// Client gets pages of web servers. It may be used concurrently; make it with
 // [NewClient].
 type Client struct {
 	Config Config
@@ -26,7 +26,7 @@ type Client struct {
 	net network
 }
 
-// NewClient makes a client that asks the public Internet and nothing else.
+// NewClient returns a client that contacts the public Internet and nothing else.
 func NewClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
 
 func (c *Client) near() []netip.Prefix { return c.net.near() }
@@ -101,7 +101,7 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 	}
 }
 
-// redirect checks where a redirect leads, before anybody is asked about it. The
+// redirect checks the target of a redirect, before the user is asked about it. The
 // addresses of another host are looked up: the server that names it knows it.
 func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
 	to, err := c.Target(next.String())
@@ -134,7 +134,7 @@ func sameHost(a, b string) bool {
 	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
 
-// ask asks for one URL. It gives either the page or where a redirect leads.
+// ask requests one URL. It returns either the page or the target of a redirect.
 func (c *Client) ask(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
 	_, h, err := parseURL(u.String())
 	if err != nil {
@@ -183,7 +183,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// refused is the failure of a status that is none of success.
+// refused returns the failure for a status other than success.
 func refused(u *url.URL, res *http.Response) *executors.Failure {
 	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
 	switch res.StatusCode {
@@ -197,7 +197,7 @@ func refused(u *url.URL, res *http.Response) *executors.Failure {
 	return f
 }
 
-// unreachable is the failure of a request without an answer.
+// unreachable returns the failure for a request without an answer.
 func unreachable(host string, err error) error {
 	if f, ok := errors.AsType[*executors.Failure](err); ok { // of the dialer's own check
 		return f

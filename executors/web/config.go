@@ -95,8 +95,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-// unfitDomain tells why the lists keep a host out, or nothing. The host is in
-// the form that [Client.Target] gives.
+// unfitDomain returns why the lists exclude a host, or "". The host is in the form
+// of [Client.Target].
 func (c Config) unfitDomain(host string, isAddress bool) string {
 	if matches(c.DeniedDomains, host) {
 		return "tools.scrape.denied_domains names it"
@@ -127,7 +127,7 @@ func matches(list []string, host string) bool {
 	return false
 }
 
-// domain gives an entry of a list of domains in the form of [Client.Target]'s
+// domain returns an entry of a list of domains in the form of [Client.Target]'s
 // hosts: lower case, ASCII.
 func domain(entry string) (string, error) {
 	name, below := strings.CutPrefix(entry, "*.")

@@ -61,7 +61,7 @@ const (
 	headerSize = 64 << 10        // of an answer, bytes
 )
 
-// addresses gives the addresses of a host, all of them checked: one that is not
+// addresses returns the addresses of a host, all of them checked: one that is not
 // public spoils the others, since which one answers is not the user's choice.
 func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	addrs := []netip.Addr{h.addr}
@@ -89,7 +89,7 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	return addrs[:min(len(addrs), maxTries)], nil
 }
 
-// transport makes the transport of one request to u: it dials the addresses
+// transport returns the transport of one request to u: it dials the addresses
 // that were checked and nothing else, whatever it is asked to dial. It keeps no
 // connection, so that none can serve another host; it takes no proxy from the
 // environment, since that would look names up by itself; and it speaks HTTP/1.1,

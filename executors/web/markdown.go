@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// markdown gives what there is to read in an HTML page. The error is ctx's.
+// markdown returns the readable content of an HTML page. The error is ctx's.
 func markdown(ctx context.Context, page Page) (string, error) {
 	doc, err := parse(ctx, page.Text)
 	if ctx.Err() != nil {
@@ -48,8 +48,8 @@ func markdown(ctx context.Context, page Page) (string, error) {
 	return string(out), nil
 }
 
-// content gives the part of a page that it is about: its only main element, or
-// else its only article, or else all of it.
+// content returns the main part of a page: its only main element, else its only
+// article, else all of it.
 func content(doc *html.Node) *html.Node {
 	for _, name := range []string{"main", "article", "body"} {
 		var found []*html.Node
@@ -74,7 +74,7 @@ func hasText(n *html.Node) bool {
 	return false
 }
 
-// first gives the first element of that name, or nil.
+// first returns the first element of that name, or nil.
 func first(doc *html.Node, name string) *html.Node {
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == name {
@@ -91,7 +91,7 @@ func titleOf(doc *html.Node) string {
 	return ""
 }
 
-// baseOf gives the URL that the page's links are relative to.
+// baseOf returns the URL to which the page's links are relative.
 func baseOf(doc *html.Node, page *url.URL) *url.URL {
 	if b := first(doc, "base"); b != nil {
 		if href := attribute(b, "href"); len(href) <= maxURL {
@@ -122,7 +122,7 @@ const (
 	maxLinkBytes = 1 << 20 // of all links: each could repeat a long base
 )
 
-// pruner takes out of a tree what nobody reads, and bounds the rest.
+// pruner removes unreadable elements from a tree, and bounds the rest.
 type pruner struct {
 	base      *url.URL
 	linkBytes int // that links may still take
@@ -167,7 +167,7 @@ func (p *pruner) element(n *html.Node, blocks int) {
 	p.prune(n, blocks)
 }
 
-// keep gives an attribute as the converter may see it.
+// keep returns an attribute as the converter may see it.
 func (p *pruner) keep(tag string, a html.Attribute) (string, bool) {
 	if len(a.Val) > maxAttribute {
 		return "", false
@@ -234,7 +234,7 @@ func flatten(n *html.Node) {
 	}
 }
 
-// isNoise reports whether an element is none to read.
+// isNoise reports whether an element is not for readers.
 func isNoise(tag string) bool {
 	switch tag {
 	case "script", "style", "noscript", "template", "head", "nav", "iframe", "object", "embed", "svg", "math", "canvas", "audio", "video", "source",

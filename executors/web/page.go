@@ -84,7 +84,7 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// broken is the failure of a body that cannot be read.
+// broken returns the failure for a body that cannot be read.
 func (c *Client) broken(u *url.URL, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):

@@ -132,8 +132,8 @@ func (e *ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// plain gives the text of a page without building its tree: for pages of which
-// none can be built.
+// plain returns the text of a page without building its tree, for pages whose tree
+// cannot be built.
 func plain(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
@@ -162,7 +162,7 @@ func plain(page string) string {
 	}
 }
 
-// tidy takes the spaces off the ends of lines, and leaves at most one empty line
+// tidy removes spaces from the ends of lines, and leaves at most one empty line
 // between two.
 func tidy(text string) string {
 	var b strings.Builder

@@ -34,7 +34,7 @@ type selector struct {
 	pseudo int // pseudo-classes, which look at siblings and descendants
 }
 
-// parseSelector reads a CSS selector. Its errors say what is wrong with it.
+// parseSelector parses a CSS selector. Its errors describe the mistake.
 func parseSelector(text string) (selector, error) {
 	var s selector
 	if len(text) > maxSelector {
@@ -71,7 +71,7 @@ type piece struct {
 }
 
 // split takes a selector apart at its combinators and commas. What is in
-// brackets, parentheses or quotes, or behind a backslash, stays as it is.
+// brackets, parentheses or quotes, or after a backslash, stays as it is.
 func split(text string) ([]piece, error) {
 	var pieces []piece
 	var current strings.Builder
@@ -167,7 +167,7 @@ func flat(compound string) error {
 	return nil
 }
 
-// find gives the elements that the selector selects, in the order of the page.
+// find returns the elements that the selector selects, in the order of the page.
 // It ends with ctx.
 func (s selector) find(ctx context.Context, doc *html.Node) ([]*html.Node, error) {
 	if s.pseudo > 0 && s.pseudo*work(doc, 0) > maxWork {

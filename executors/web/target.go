@@ -17,11 +17,11 @@ import (
 // ones, and what is in a URL leaves the machine.
 const maxURL = 4096
 
-// Target gives the URL that a call for raw would ask for, in one form for all
+// Target returns the URL that a call for raw would request, in one form for all
 // ways to write it: https, a host in lower-case ASCII without a dot at its end,
 // no user, no fragment, no default port. Rules are matched against it and people
 // are asked about it. Nothing is looked up, so that nothing leaves the machine
-// before somebody agreed; addresses are checked again when they are known. The
+// before the user agreed; addresses are checked again when they are known. The
 // error is a [*executors.Failure].
 func (c *Client) Target(raw string) (*url.URL, error) {
 	u, h, err := parseURL(raw)
@@ -39,7 +39,7 @@ func (c *Client) Target(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// blocked is the failure of what the guard refuses.
+// blocked returns the failure for a URL that the guard refuses.
 func blocked(format string, args ...any) *executors.Failure {
 	return executors.Failuref(executors.PolicyBlocked, format, args...).
 		Hint("Only https pages of the public Internet can be fetched; for anything else ask the user.")
@@ -50,7 +50,7 @@ func malformed(format string, args ...any) *executors.Failure {
 		Hint("Give a whole URL such as https://example.com/page.")
 }
 
-// parseURL reads a URL as [Client.Target] gives it.
+// parseURL parses a URL into the form of [Client.Target].
 func parseURL(raw string) (*url.URL, host, error) {
 	if len(raw) > maxURL {
 		return nil, host{}, malformed("is %d bytes long, more than %d", len(raw), maxURL)
@@ -105,7 +105,7 @@ func parseURL(raw string) (*url.URL, host, error) {
 
 var dots = strings.NewReplacer("%2e", ".", "%2E", ".")
 
-// parsePort gives the suffix of a host that names the port. Other than 443 only
+// parsePort returns the suffix of a host that names the port. Other than 443 only
 // ports are asked that no system service listens on.
 func parsePort(port string) (string, error) {
 	if port == "" {
@@ -153,7 +153,7 @@ var private = []string{
 	"test", "example", "invalid", "onion", "alt",
 }
 
-// parseHost reads a host of a URL.
+// parseHost parses the host of a URL.
 func parseHost(name string) (host, error) {
 	if addr, err := netip.ParseAddr(name); err == nil {
 		if addr.Zone() != "" {

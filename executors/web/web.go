@@ -33,7 +33,7 @@ var (
 	scrapeText string
 )
 
-// New gives the web tools.
+// New returns the web tools.
 func New(cfg Config) executors.Registry { return tools(NewClient(cfg)) }
 
 func tools(c *Client) executors.Registry {
@@ -114,7 +114,8 @@ func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in scrapeIn
 	return card, err
 }
 
-// parsed gives the selector, and how to take the value out of an element.
+// parsed returns the selector, and a function that extracts the value of an
+// element.
 func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, error), error) {
 	s, err := parseSelector(in.Select)
 	if err != nil {
