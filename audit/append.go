@@ -15,7 +15,7 @@ import (
 // some microseconds, unless it was stopped in the middle.
 const lockWait = 5 * time.Second
 
-// append writes one line, in a new file if the log would become too large. The
+// append writes one line, to a new file if the log would exceed its limit. The
 // caller holds l.mu.
 func (l *Log) append(body []byte) error {
 	for {

@@ -149,7 +149,7 @@ func (l *Log) settle(done finished) error {
 
 var errPanicked = errors.New("the tool panicked")
 
-// Middleware records every call that passes. A nil log records nothing.
+// Middleware records every call that passes through it. A nil log records nothing.
 func Middleware(l *Log) executors.Middleware {
 	return func(next executors.Executor) executors.Executor {
 		if l == nil {

@@ -19,14 +19,14 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// hide masks what looks like a secret of these tests.
+// hide masks everything that looks like a secret of these tests.
 func hide(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 
 func newLog(t testing.TB) *Log {
 	l := New(filepath.Join(t.TempDir(), "state"), Defaults(), hide)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.FixedZone("", 3600))
 	var mu sync.Mutex
-	l.now = func() time.Time { // 7 ms pass each time that somebody looks
+	l.now = func() time.Time { // each reading is 7 ms after the one before
 		mu.Lock()
 		defer mu.Unlock()
 		at = at.Add(7 * time.Millisecond)
@@ -40,7 +40,7 @@ func newLog(t testing.TB) *Log {
 	return l
 }
 
-// tool is an executor of one tool.
+// tool is an executor with one tool.
 type tool struct {
 	executors.Tool
 	do func(ctx context.Context, call *executors.Call) (executors.Result, error)
@@ -54,7 +54,7 @@ func (t tool) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return t.do(ctx, call)
 }
 
-// chain makes a chain as the app does, around a tool that does what do does.
+// chain builds a chain as the app does, around a tool that calls do.
 func chain(l *Log, do func(ctx context.Context, call *executors.Call) (executors.Result, error)) executors.Executor {
 	gate := func(next executors.Executor) executors.Executor {
 		return tool{Tool: next.Tools()[0], do: func(ctx context.Context, call *executors.Call) (executors.Result, error) {
@@ -263,8 +263,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// Whatever the parts of a call are, its line is one line, not too long, and
-// drives no terminal.
+// Whatever a call contains, its line is a single line of bounded length without
+// terminal control characters.
 func TestBody(t *testing.T) {
 	l := newLog(t)
 	call := newCall(`{"a":"\u001b[2J\u009b\u202e\n"}`)

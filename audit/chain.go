@@ -12,7 +12,7 @@ import (
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
-	lineEnd    = `"}` // and a newline
+	lineEnd    = `"}` // followed by a newline
 	hashLen    = 2 * sha256.Size
 	tailLen    = len(hashMember) + hashLen + len(lineEnd)
 )

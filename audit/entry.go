@@ -25,7 +25,7 @@ type Entry struct {
 	Phase     string `json:"phase"`
 	Attempt   int    `json:"attempt"`
 
-	Command string          `json:"command,omitempty"` // the script for a shell
+	Command string          `json:"command,omitempty"` // the shell script
 	URL     string          `json:"url,omitempty"`
 	Paths   []string        `json:"paths,omitempty"` // absolute
 	Input   json.RawMessage `json:"input,omitempty"`
@@ -55,8 +55,8 @@ type Outcome string
 // The outcomes.
 const (
 	Success     Outcome = "success"
-	Denied      Outcome = "denied" // it was not run
-	Failed      Outcome = "failed" // an exit code other than 0 included
+	Denied      Outcome = "denied" // the call was not run
+	Failed      Outcome = "failed" // includes non-zero exit codes
 	TimedOut    Outcome = "timeout"
 	Cancelled   Outcome = "cancelled"
 	RolledBack  Outcome = "rollback"    // it failed, and its changes were undone
@@ -81,7 +81,7 @@ const (
 	maxCommand = 64 << 10 // the longest command of bash, so that it is always whole
 	maxPaths   = 32
 	maxBody    = 200 << 10
-	maxLine    = 256 << 10 // and what seal adds
+	maxLine    = 256 << 10 // a body and what seal appends
 )
 
 // begun returns the entry of a call before it runs.
@@ -121,7 +121,7 @@ func claimSource(card executors.Card, kind executors.Kind) string {
 	return ""
 }
 
-// ended adds how the call ended.
+// ended adds the outcome of the call.
 func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
 	r := call.Record
 	e.Attempt = call.Attempt
@@ -146,11 +146,11 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 
 // outcome classifies how a call ended.
 func outcome(ctx context.Context, r *executors.Record, res executors.Result, err error) (Outcome, executors.Category) {
-	category := cmp.Or(res.Category, executors.PermanentFailure) // an ordinary exit code has none
+	category := cmp.Or(res.Category, executors.PermanentFailure) // an ordinary exit code has no category
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return TimedOut, executors.Timeout
-	case err != nil && (ctx.Err() != nil || errors.Is(err, context.Canceled)): // with whatever cause
+	case err != nil && (ctx.Err() != nil || errors.Is(err, context.Canceled)): // whatever the cause
 		return Cancelled, executors.Cancelled
 	case err != nil:
 		return Failed, executors.PermanentFailure
@@ -183,7 +183,7 @@ func (e *Entry) body() ([]byte, error) {
 	if err != nil || len(body) <= maxBody {
 		return body, err
 	}
-	short := *e // of characters that take six bytes each
+	short := *e // in case each character takes six bytes
 	short.Input, short.Paths, short.Command = nil, nil, cut(e.Command, 16*maxText)
 	return encode(&short)
 }

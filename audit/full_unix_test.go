@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// A disk that becomes full leaves no half line, nothing runs until there is room,
-// and no line is lost.
+// A full disk leaves no partial line. Nothing runs until there is room, and no
+// line is lost.
 func TestFull(t *testing.T) {
 	l := newLog(t)
 	record(t, l, "a")

@@ -24,7 +24,7 @@ func (l *Log) input(raw json.RawMessage) json.RawMessage {
 	}
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // as it was written
+	dec.UseNumber() // keep numbers as written
 	if err := dec.Decode(&v); err != nil || dec.More() {
 		return note("not JSON", len(raw))
 	}

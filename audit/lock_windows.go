@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openPrivate opens a file such that it can be renamed and removed while it is
-// open, which os.OpenFile does not. Files in a user's profile are that user's.
+// openPrivate opens a file that can be renamed and removed while it is open, unlike
+// os.OpenFile. Files in a user's profile are private to that user.
 func openPrivate(name string, flag int) (*os.File, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -30,16 +30,16 @@ func openPrivate(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	// What is appended is written under the lock, at the end.
+	// Data is appended under the lock, at the end.
 	return os.NewFile(uintptr(handle), name), nil
 }
 
-// makePrivate does nothing: files in a user's profile are that user's.
+// makePrivate does nothing: files in a user's profile are private to that user.
 func makePrivate(*os.File) error { return nil }
 
-// tryLock locks the file unless somebody has locked it. The lock is that of f,
-// also within a process, and ends when f is closed. It is of a byte that no file
-// has, since what is locked here cannot be read.
+// tryLock locks the file unless it is locked already, and reports whether it did.
+// The lock belongs to f, even within a process, and ends when f is closed. It
+// covers a byte beyond the end of every file, since locked bytes cannot be read.
 func tryLock(f *os.File) (locked bool, err error) {
 	at := windows.Overlapped{OffsetHigh: 1 << 30}
 	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)

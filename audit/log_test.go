@@ -56,7 +56,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// The log goes on whatever somebody else does with its file.
+// The log continues whatever another program does with its file.
 func TestMovedAway(t *testing.T) {
 	l := newLog(t)
 	record(t, l, "a")
@@ -109,7 +109,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// What cannot be recorded is not run.
+// A call that cannot be recorded is not run.
 func TestNotRecorded(t *testing.T) {
 	for name, spoil := range map[string]func(l *Log) error{
 		"a directory":      func(l *Log) error { return os.MkdirAll(l.file, 0o700) },
@@ -168,7 +168,7 @@ func TestOwed(t *testing.T) {
 	}
 }
 
-// A call without an end is on record as soon as somebody looks for it.
+// A call without an end is recorded as soon as the log is read.
 func TestRecover(t *testing.T) {
 	dead, l := newLog(t), newLog(t)
 	l.file = dead.file
@@ -189,7 +189,7 @@ func TestRecover(t *testing.T) {
 			}
 		}
 	}
-	if err := l.Recover(); err != nil { // it still runs
+	if err := l.Recover(); err != nil { // its process still runs
 		t.Fatal(err)
 	}
 	if got := ids(t, l); got != "a c" {
@@ -268,7 +268,7 @@ func TestVerify(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		spoil func(log string) string
-		pos   string // of the break; empty means none
+		pos   string // of the break; "" if there is no break
 	}{
 		"untouched":    {func(s string) string { return s }, ""},
 		"empty":        {func(string) string { return "" }, ""},
@@ -279,7 +279,7 @@ func TestVerify(t *testing.T) {
 			return l
 		}), "audit.jsonl:2"},
 		"removed":         {lines(func(l []string) []string { return slices.Delete(l, 1, 2) }), "audit.jsonl:2"},
-		"first removed":   {lines(func(l []string) []string { return l[1:] }), ""}, // as if it had been moved away: Continues
+		"first removed":   {lines(func(l []string) []string { return l[1:] }), ""}, // like a log that was moved: Continues
 		"doubled":         {lines(func(l []string) []string { return slices.Insert(l, 1, l[0]) }), "audit.jsonl:2"},
 		"swapped":         {lines(func(l []string) []string { l[1], l[2] = l[2], l[1]; return l }), "audit.jsonl:2"},
 		"forged":          {lines(func(l []string) []string { return slices.Insert(l, 1, `{"tool":"bash"}`+"\n") }), "audit.jsonl:2"},
@@ -332,7 +332,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// What is taken for a line of ours is one.
+// Every accepted line is one that the log wrote.
 func FuzzLines(f *testing.F) {
 	good := seal([]byte(`{"tool":"bash","a":"\u001b"}`), "")
 	f.Add([]byte("\n"), []byte(`{}`))

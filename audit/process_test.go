@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// These tell the process that TestMain turns this binary into where the log is,
-// and how large it may become.
+// These variables pass the log's directory and size limit to the process that
+// TestMain runs from this binary.
 const (
 	childDir  = "AUDIT_TEST_DIR"
 	childSize = "AUDIT_TEST_SIZE"
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child makes calls until it is killed, and says of each that it runs.
+// child makes calls until it is killed, and prints the id of each running call.
 func child(l *Log) {
 	for i := 0; ; i++ {
 		call := newCall(`{"command":"x"}`)
@@ -43,7 +43,7 @@ func child(l *Log) {
 	}
 }
 
-// However processes end, each call that ran is on record, once.
+// However processes end, each call that ran is recorded exactly once.
 func TestKilledProcesses(t *testing.T) {
 	for _, size := range []int64{0, 40_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) { testKilled(t, size) })
@@ -70,7 +70,7 @@ func testKilled(t *testing.T, size int64) {
 			lines := bufio.NewScanner(out)
 			for n := 1; lines.Scan(); n++ {
 				ran <- lines.Text()
-				if n == each { // in the middle of something
+				if n == each { // in the middle of a call
 					_ = cmd.Process.Kill()
 				}
 			}
@@ -109,7 +109,7 @@ func testKilled(t *testing.T, size int64) {
 		t.Fatal(err)
 	}
 	for id, n := range lines {
-		if n > 1 || n == 0 && size == 0 { // else it was in a file that is gone
+		if n > 1 || n == 0 && size == 0 { // otherwise its file may have been removed
 			t.Errorf("%s is on record %d times", id, n)
 		}
 	}

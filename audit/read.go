@@ -17,9 +17,9 @@ type Line struct {
 	File   string // base name
 	Number int    // 1-based, in the file
 	Text   []byte // without its newline; valid during the call
-	Entry  Entry  // zero if Err is not nil
-	Err    error  // the line does not hold an entry
-	Ended  bool   // by a newline
+	Entry  Entry  // zero if Err is set
+	Err    error  // set if the line is not an entry
+	Ended  bool   // the line ends with a newline
 }
 
 // Pos returns the position of the line as file:line.
@@ -58,7 +58,7 @@ func (l *Log) snapshot() (files []*os.File, size int64, err error) {
 		files, err = l.openFiles()
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) { // moved away just now, or never made
+	if errors.Is(err, fs.ErrNotExist) { // just moved, or never created
 		files, err = l.openFiles()
 		size = math.MaxInt64
 	}

@@ -55,7 +55,7 @@ func (r *running) begin(body []byte) (slot int, err error) {
 	return slot, nil
 }
 
-// end forgets a call whose line is written.
+// end frees the slot of a call whose line is written.
 func (r *running) end(slot int) {
 	r.used[slot] = false
 	r.clear(slot)
@@ -72,7 +72,7 @@ func (r *running) clear(slot int) {
 	}
 }
 
-// close removes the file, unless there are calls in it.
+// close removes the file unless it still contains calls.
 func (r *running) close() error {
 	err := r.file.Close()
 	if slices.Contains(r.used, true) {
@@ -84,8 +84,8 @@ func (r *running) close() error {
 	return err
 }
 
-// recover writes the missing lines of calls whose processes are gone to the
-// locked log.
+// recover writes the missing lines of calls whose processes are gone. The caller
+// has locked the log.
 func (l *Log) recover(f *os.File) error {
 	left, err := l.left()
 	for _, name := range left {
@@ -96,7 +96,7 @@ func (l *Log) recover(f *os.File) error {
 	return err
 }
 
-// left lists the files of running calls, except this process's.
+// left lists the files of running calls except this process's own.
 func (l *Log) left() (files []string, err error) {
 	dir, base := filepath.Split(l.file)
 	entries, err := os.ReadDir(dir)

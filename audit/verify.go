@@ -15,7 +15,7 @@ type Report struct {
 	Last      string
 	Hash      string // of the last line
 
-	gap string // position of the first piece after the last line
+	gap string // position of the first partial line after the last whole one
 }
 
 // BrokenError names the first line that was changed.
@@ -24,7 +24,7 @@ type BrokenError struct {
 	Why string
 }
 
-// Error names the line and what is wrong with it.
+// Error names the line and describes what is wrong with it.
 func (e *BrokenError) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Why) }
 
 // Verify follows the hashes from line to line. The error is a [BrokenError] if a line
@@ -42,7 +42,7 @@ func (r *Report) add(line Line) error {
 	switch {
 	case !ok && (json.Valid(line.Text) || sealed(line.Text)):
 		return &BrokenError{line.Pos(), "the line was not written by the audit log, or was changed"}
-	case !ok: // if it had been a line, the next one would not follow the one before
+	case !ok: // a partial line: if a whole one is missing, the next hash does not match
 		r.Torn = append(r.Torn, line.Pos())
 		r.gap = cmp.Or(r.gap, line.Pos())
 		return nil
