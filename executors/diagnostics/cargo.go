@@ -30,7 +30,7 @@ type rustSpan struct {
 	} `json:"expansion"`
 }
 
-// parseCargo reads what cargo check and cargo clippy write with
+// parseCargo parses the output of cargo check and cargo clippy with
 // --message-format=json.
 func parseCargo(stdout, _ string) []Diagnostic {
 	var found []Diagnostic
@@ -57,13 +57,13 @@ func parseCargo(stdout, _ string) []Diagnostic {
 	return found
 }
 
-// rustSummary reports whether a message without place only counts others.
+// rustSummary reports whether a message without a location only counts other ones.
 func rustSummary(level, message string) bool {
 	return message == "" || level == "failure-note" || strings.HasPrefix(message, "aborting due to ") || strings.HasSuffix(message, " emitted")
 }
 
-// primary returns the position of a message. If that is in a macro of the standard
-// library, it returns the position of the macro's use.
+// primary returns the location of a message. If that lies in a macro of the
+// standard library, it returns the location where the macro is used.
 func primary(spans []rustSpan) (rustSpan, bool) {
 	if len(spans) == 0 {
 		return rustSpan{}, false

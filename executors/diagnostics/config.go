@@ -17,7 +17,7 @@ const mostDiagnostics = 500 // a frame holds them twice, and more would not help
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }
 
-// Validate returns a message for each wrong key.
+// Validate returns what is wrong with each invalid key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {
@@ -29,8 +29,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over the lower limits of a repository's file. It returns the
-// keys that the file set and that were not taken.
+// Tighten applies the lower limits of a repository's file. It returns the keys that
+// the file set and that were ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	lower := func(key string, mine *int, theirs int, noLimit bool) {

@@ -1,19 +1,18 @@
-// Package diagnostics offers the tool "diagnostics": it runs the compilers, type
-// checkers and linters of a project, and returns their diagnostics as one list,
-// whatever language it is in.
+// Package diagnostics implements the tool "diagnostics". It runs the compilers, type
+// checkers and linters of a project and returns their findings as one list, whatever
+// the language.
 //
-// Start with [New]. What is run follows from the files of the project: cargo for
+// Start with [New]. The project's files determine which programs run: cargo for
 // Cargo.toml, go build and go vet for go.mod, tsc for tsconfig.json, ESLint for
-// its configuration, ruff and mypy for Python. A call looks at the directory it
-// names, at the project around that, and at projects below it, so that a
+// its configuration, ruff and mypy for Python. A call checks the directory that it
+// names, the project around that directory, and projects below it, so that a
 // repository with several languages needs one call.
 //
-// It promises that exactly the commands of the card are run, each as an argument
-// vector and none through a shell; that a program is stopped with all that it
-// started when the turn is cancelled or the time is over; that output, time and
-// the list are bounded; and that a program which is missing is a warning, not a
-// failure. Nothing is installed and no source file is changed by the options
-// that are given (ruff gets --no-fix).
+// Exactly the commands of the card are run, each as an argument vector without a
+// shell. A program is stopped with all its children when the turn is cancelled or
+// the time is over. Output, time and the list are limited. A missing program is a
+// warning, not a failure. Nothing is installed, and the options change no source
+// file (ruff gets --no-fix).
 //
 // Why is a tool that only looks for mistakes asked about like a command? Because
 // it runs code of the repository: build.rs and procedural macros, plugins and
@@ -26,8 +25,8 @@
 // not take it for an edit, and the modes that only read deny it. A call for which no program is
 // installed runs nothing; its script is a comment, and needs no permission.
 //
-// Why does Execute fail when the project changed since Prepare? Because another
-// command would be run than the one that was allowed.
+// Execute fails if the project changed since Prepare, because it would run another
+// command than the one that was allowed.
 package diagnostics
 
 import (
@@ -49,8 +48,8 @@ const Tool = "diagnostics"
 //go:embed diagnostics.md
 var description string
 
-// New returns the tool of one session. Local determines the environment of the
-// programs.
+// New returns the tool of one session. local describes how programs are started
+// here: which variables are removed and which are added.
 func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Registry {
 	t := &tool{local: local, roots: roots, cfg: cfg}
 	return executors.Registry{executors.Bind(executors.Tool{
@@ -100,8 +99,7 @@ func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (exe
 	return t.run(ctx, p, in.MaxDiagnostics)
 }
 
-// planFor returns the plan of a call; with an error, a plan with its target if that
-// is known.
+// planFor returns the plan of a call. If it fails, the plan may still name the target.
 func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
 	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
 		return plan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
@@ -115,7 +113,7 @@ func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
 	return p, err
 }
 
-// target is the file or directory that a call is about, without symlinks.
+// target returns the file or directory that a call names, without symlinks.
 func (t *tool) target(path string) (abs string, isDir bool, err error) {
 	if path == "" {
 		path = "."

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// goLine is a line of the go command or of a compiler behind it.
+// goLine matches a line of the go command or of a compiler that it runs.
 var goLine = pattern(`^(?:go: |vet: )?(\S.*?):(\d+):(?:(\d+):)? (.*)$`)
 
-// parseGo reads what go build and go vet -json write. The JSON is on stdout, or
+// parseGo parses the output of go build and go vet -json. The JSON is on stdout, or
 // in older versions on stderr between other lines.
 func parseGo(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for _, text := range []string{stdout, stderr} {
-		whole := true // as far as there was JSON; what follows the first that is not is not tried
+		whole := true // false after the first invalid JSON; then no more JSON is parsed
 		for text != "" {
 			if whole && strings.HasPrefix(text, "{") {
 				var vetted []Diagnostic
@@ -31,7 +31,7 @@ func parseGo(stdout, stderr string) []Diagnostic {
 				continue
 			}
 			m := goLine().FindStringSubmatch(line)
-			// A file is not "pkg: dial tcp 10.0.0.1" nor a URL, though a number follows.
+			// "pkg: dial tcp 10.0.0.1" is not a file, nor is a URL, though a number follows.
 			if m == nil || strings.HasPrefix(line, "#") || strings.Contains(m[1], ": ") || strings.Contains(m[1], "://") {
 				continue
 			}
@@ -41,8 +41,8 @@ func parseGo(stdout, stderr string) []Diagnostic {
 	return found
 }
 
-// goSeverity is error for messages of the go command, which stop the build, except
-// warnings and notes of a C compiler.
+// goSeverity returns error, since all messages of the go command stop the build,
+// except those that a C compiler calls a warning or a note.
 func goSeverity(message string) Severity {
 	switch {
 	case strings.HasPrefix(message, "warning: "):
@@ -53,8 +53,8 @@ func goSeverity(message string) Severity {
 	return Error
 }
 
-// parseVet reads one JSON object at the beginning of text: package, analyzer,
-// what it found.
+// parseVet parses one JSON object at the beginning of text. It maps packages to
+// analyzers to findings.
 func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	var packages map[string]map[string]json.RawMessage
@@ -67,7 +67,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 				Position string `json:"posn"`
 				Message  string `json:"message"`
 			}
-			if json.Unmarshal(raw, &list) != nil { // {"error": …}: the analyzer could not work
+			if json.Unmarshal(raw, &list) != nil { // {"error": …}: the analyzer failed
 				continue
 			}
 			for _, v := range list {
@@ -81,7 +81,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 	return found, text[dec.InputOffset():], true
 }
 
-// position parses FILE:LINE:COLUMN.
+// position splits FILE:LINE:COLUMN.
 func position(s string) (file string, line, column int) {
 	if m := goLine().FindStringSubmatch(s + ": "); m != nil {
 		return m[1], number(m[2]), number(m[3])

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// rustWorkspace reports whether a Cargo.toml is that of a workspace.
+// rustWorkspace reports whether the text of a Cargo.toml declares a workspace.
 func rustWorkspace(text string) bool { return section(text, "[workspace]") != "" }
 
-// esLintInPackage reports whether a package.json configures ESLint.
+// esLintInPackage reports whether the text of a package.json configures ESLint.
 func esLintInPackage(text string) bool {
 	var p struct {
 		ESLintConfig json.RawMessage `json:"eslintConfig"`
@@ -30,11 +30,11 @@ func solution(text string) bool {
 	return c.Files != nil && len(*c.Files) == 0 && c.Include == nil
 }
 
-// plainJSON returns JSON without comments and trailing commas.
+// plainJSON removes comments and trailing commas from JSON.
 func plainJSON(text string) []byte {
 	text = strings.TrimPrefix(text, "\ufeff")
 	out := make([]byte, 0, len(text))
-	comma := -1 // in out: a comma with only space behind it
+	comma := -1 // position in out of a comma followed only by space
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -81,8 +81,8 @@ func plainJSON(text string) []byte {
 	return out
 }
 
-// section returns a section of an INI or TOML file with its header, "" if it is
-// missing.
+// section returns a section of an INI or TOML file with its header, "" if there is
+// none.
 func section(text, header string) string {
 	inside, found := false, []string(nil)
 	for line := range strings.Lines(text) {

@@ -12,30 +12,30 @@ import (
 // Severity is the severity of a diagnostic.
 type Severity string
 
-// The severities. Those of tools with more are mapped to them.
+// The severities. Further ones of the tools are mapped to these.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 	Note    Severity = "note"
 )
 
-// Diagnostic is one thing that a tool found.
+// Diagnostic is one finding of a tool.
 type Diagnostic struct {
 	File     string   `json:"file,omitempty"` // relative to the cwd if inside, else absolute; empty if it is about no file
 	Line     int      `json:"line,omitempty"` // 1-based; 0 means unknown
 	Column   int      `json:"col,omitempty"`  // 1-based, as the tool counts; 0 means unknown
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code,omitempty"` // of the tool: "E0308", "no-undef"
+	Code     string   `json:"code,omitempty"` // the tool's code: "E0308", "no-undef"
 	Message  string   `json:"message"`        // one line
 }
 
-// pattern is a regexp that is compiled when it is first needed.
+// pattern is a regexp that is compiled on first use.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// goOn adds a line to the message of the last diagnostic. One that is longer
-// than is ever shown stays as it is.
+// goOn appends a line to the message of the last diagnostic. A message that is
+// already longer than the limit for display stays as it is.
 func goOn(found []Diagnostic, line string) {
 	if len(found) == 0 {
 		return
@@ -45,7 +45,7 @@ func goOn(found []Diagnostic, line string) {
 	}
 }
 
-// number parses digits.
+// number parses digits that a pattern matched.
 func number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 {
@@ -54,7 +54,7 @@ func number(digits string) int {
 	return n
 }
 
-// severity maps the words that compilers use.
+// severity maps the compilers' words for severities.
 func severity(word string) Severity {
 	switch word = strings.ToLower(word); {
 	case strings.HasPrefix(word, "error"), strings.HasPrefix(word, "fatal"):
@@ -65,10 +65,10 @@ func severity(word string) Severity {
 	return Note
 }
 
-// elements decodes the elements of the first JSON array in text, as far as they
-// are whole: the end may be cut off, and programs write other things around it.
+// elements decodes the complete elements of the first JSON array in text. The end
+// of the array may be missing, and other output may surround it.
 func elements[T any](text string, each func(T)) {
-	tries := 64 // each may look at all the text
+	tries := 64 // each may read the whole text
 	for line, rest := "", text; rest != "" && tries > 0; {
 		at := rest
 		if line, rest, _ = strings.Cut(rest, "\n"); !strings.HasPrefix(strings.TrimSpace(line), "[") {

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"unicode"
 
-	"mvdan.cc/sh/v3/syntax" // its Quote; the parser that judges the script is of the same package
+	"mvdan.cc/sh/v3/syntax" // for Quote; the same package parses the script when it is judged
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// plan is what a call runs.
+// plan is the list of programs that a call runs.
 type plan struct {
 	target   string // absolute; only its diagnostics are reported
 	steps    []step
@@ -27,12 +27,12 @@ type plan struct {
 type step struct {
 	name  string   // for people and the model: "cargo check"
 	dir   string   // absolute
-	path  string   // absolute; what is started
-	words []string // the command as people read it: the program as it is called in dir, and its arguments
+	path  string   // absolute path of the program
+	words []string // the command for display: the program's name as seen from dir, and its arguments
 	parse func(stdout, stderr string) []Diagnostic
 }
 
-// plan finds out what is to be run for a target: a directory, or a regular file.
+// plan determines the programs to run for a target: a directory, or a regular file.
 // The error is a failure.
 func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string) (plan, error) {
 	f := &finder{ctx: ctx, roots: t.roots, start: target}
@@ -71,7 +71,7 @@ func (p *plan) warn(format string, args ...any) {
 
 // add plans the programs that check a project.
 func (t *tool) add(p *plan, found project, lints string, file bool) {
-	part := "." // of the project, as an argument that is no option
+	part := "." // of the project, as an argument that cannot be an option
 	if rel, err := filepath.Rel(found.dir, p.target); err == nil && rel != "." && filepath.IsLocal(rel) {
 		part = "." + string(filepath.Separator) + rel
 	}
@@ -108,8 +108,8 @@ func (t *tool) addCargo(p *plan, s step, lints string) {
 	t.addStep(p, s, "cargo", nil, args)
 }
 
-// addGo plans both: go build tells all mistakes of a package, go vet the first
-// one, but that of tests too.
+// addGo plans two commands: go build reports all mistakes of a package, but go vet
+// only the first one; go vet also checks tests.
 func (t *tool) addGo(p *plan, s step, part string, file bool) {
 	if file {
 		part = filepath.Dir(part)
@@ -125,7 +125,7 @@ func (t *tool) addGo(p *plan, s step, part string, file bool) {
 	t.addStep(p, s, "go", nil, []string{"vet", "-json", part})
 }
 
-// mypyArgs undo what a configuration may say of the form of the output.
+// mypyArgs override configured settings for the format of the output.
 var mypyArgs = []string{
 	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
 }
@@ -158,7 +158,7 @@ func (t *tool) addPython(p *plan, s step, part string) {
 	}
 }
 
-// namesFiles reports whether a configuration of mypy says what is to be checked.
+// namesFiles reports whether a configuration of mypy lists what to check.
 func namesFiles(config string) bool {
 	for line := range strings.Lines(config) {
 		key, _, ok := strings.Cut(line, "=")
@@ -177,7 +177,7 @@ func (t *tool) addStep(p *plan, s step, program string, places []string, args []
 		return
 	}
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".cmd" || ext == ".bat" {
-		// cmd.exe reads these arguments again, in its own way.
+		// cmd.exe parses these arguments again, by its own rules.
 		for i, a := range args {
 			if strings.HasPrefix(a, `.\`) {
 				args[i] = "."
@@ -188,15 +188,15 @@ func (t *tool) addStep(p *plan, s step, program string, places []string, args []
 	p.steps = append(p.steps, s)
 }
 
-// Where projects keep programs of their own.
+// Where projects keep their own programs.
 var (
 	nodePrograms   = []string{"node_modules/.bin"}
 	pythonPrograms = []string{".venv/bin", "venv/bin", ".venv/Scripts", "venv/Scripts"}
 )
 
-// lookup finds a program for a project in dir: its own, looked for in places of
-// dir and of the directories around it, or that of PATH. Shown is how it is
-// called in dir.
+// lookup finds a program for a project in dir. It searches the given places in dir
+// and in the directories around it, then PATH. shown is the program's name as seen
+// from dir.
 func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok bool) {
 	for at := dir; len(places) > 0 && t.roots.Contains(at); at = filepath.Dir(at) {
 		for _, place := range places {
@@ -223,7 +223,7 @@ func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok
 	return path, name, true
 }
 
-// script returns the plan as the script that a shell would have to run, one line.
+// script returns the plan as an equivalent shell script in one line.
 func (t *tool) script(p plan) string {
 	var parts []string
 	for _, s := range p.steps {
@@ -249,23 +249,23 @@ func (t *tool) script(p plan) string {
 
 const optionRunes = "-=abcdefghijklmnopqrstuvwxyz"
 
-// quote writes a word as bash reads it.
+// quote quotes a word for bash.
 func quote(word string) string {
 	if runtime.GOOS == "windows" {
 		word = filepath.ToSlash(word)
 	}
 	if strings.HasPrefix(word, "-") && strings.Trim(word, optionRunes) == "" {
-		return word // Quote takes --a=b for an assignment
+		return word // Quote treats --a=b as an assignment
 	}
 	q, err := syntax.Quote(word, syntax.LangBash)
-	if err != nil { // a NUL, which no path has
+	if err != nil { // a NUL, which no path contains
 		return "''"
 	}
 	return q
 }
 
-// plainLine returns a text on one line, without control characters of terminals and
-// editors.
+// plainLine joins a text into one line without characters that a terminal or an
+// editor interprets.
 func plainLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.Map(func(r rune) rune {

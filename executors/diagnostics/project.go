@@ -11,12 +11,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Bounds of the search for projects below a directory.
+// Limits for the search for projects below a directory.
 const (
-	maxDepth    = 3      // directories below the one that was asked about
-	maxDirs     = 2000   // looked into by one call
-	maxEntries  = 10_000 // looked at of one directory
-	maxProjects = 16     // checked by one call
+	maxDepth    = 3      // levels below the named directory
+	maxDirs     = 2000   // directories that one call reads
+	maxEntries  = 10_000 // entries that are read of one directory
+	maxProjects = 16     // projects that one call checks
 	maxMarker   = 1 << 20
 )
 
@@ -33,36 +33,36 @@ const (
 	kinds
 )
 
-// project is a directory that is checked as a whole.
+// project is a directory that is checked as one unit.
 type project struct {
 	kind kind
 	dir  string // absolute, without symlinks
 }
 
-// byExtension are the kinds that look at a file; at any other all may.
+// byExtension lists the kinds that check a file; all kinds may check other files.
 var byExtension = map[string][]kind{
 	".rs": {rust}, ".go": {golang}, ".py": {python}, ".pyi": {python},
 	".ts": {typeScript, esLint}, ".tsx": {typeScript, esLint}, ".mts": {typeScript, esLint}, ".cts": {typeScript, esLint},
 	".js": {typeScript, esLint}, ".jsx": {typeScript, esLint}, ".mjs": {typeScript, esLint}, ".cjs": {typeScript, esLint},
 }
 
-// skipped are directories that hold the work of others, or what was built.
+// skipped are directories of dependencies or build output.
 var skipped = []string{
 	"node_modules", "bower_components", "vendor", "third_party", "target", "dist", "build", "out", "testdata",
 	"venv", "env", "site-packages", "__pycache__",
 }
 
-// finder looks for the projects that a call is about.
+// finder searches the projects of a call.
 type finder struct {
 	ctx   context.Context
 	roots *workspace.Roots
-	start string // the directory that the call is about
+	start string // the directory that the call names
 	found []project
-	dirs  int  // looked into so far
-	more  bool // not everything was looked at
+	dirs  int  // directories read so far
+	more  bool // the search reached a limit
 }
 
-// up finds for each kind the project that dir is in.
+// up finds the innermost project of each kind that contains dir.
 func (f *finder) up() {
 	var seen [kinds]bool
 	for dir := f.start; f.roots.Contains(dir); dir = filepath.Dir(dir) {
@@ -93,8 +93,8 @@ func (f *finder) down() {
 	f.below(dir, f.start, maxDepth, covered)
 }
 
-// below looks into the directories of dir, whose path is abs. Links are not
-// followed.
+// below searches the directories of dir, whose path is abs. It does not follow
+// links.
 func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds]bool) {
 	entries, _, err := dir.ReadDir(maxEntries)
 	if err != nil && len(entries) == 0 {
@@ -132,14 +132,14 @@ func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds
 	}
 }
 
-// names lists what may be a file in dir.
+// names lists the entries of dir that may be files.
 func (f *finder) names(abs string) []string {
 	dir, err := f.roots.Dir(abs)
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	entries, _, _ := dir.ReadDir(maxEntries) // what cannot be listed holds no project
+	entries, _, _ := dir.ReadDir(maxEntries) // an unreadable directory contains no project
 	return regular(entries)
 }
 
@@ -153,8 +153,8 @@ func regular(entries []fs.DirEntry) []string {
 	return names
 }
 
-// marked reports whether a directory with files of these names is a project of
-// the kind.
+// marked reports whether a directory that contains files of these names is a
+// project of the kind.
 func (f *finder) marked(k kind, dir string, names []string) bool {
 	has := func(some ...string) bool {
 		return slices.ContainsFunc(some, func(name string) bool { return slices.Contains(names, name) })
@@ -179,7 +179,7 @@ func (f *finder) marked(k kind, dir string, names []string) bool {
 	}
 }
 
-// covers reports whether checking the project checks those of its kind below it.
+// covers reports whether checking the project also checks those of its kind below it.
 func (f *finder) covers(p project) bool {
 	switch p.kind {
 	case rust:
@@ -192,7 +192,8 @@ func (f *finder) covers(p project) bool {
 	return true
 }
 
-// readMarker returns the text of a project file, "" if it cannot be read.
+// readMarker returns the text of a file that describes a project, "" if it cannot
+// be read.
 func readMarker(roots *workspace.Roots, dir, name string) string {
 	abs, err := roots.Resolve(filepath.Join(dir, name))
 	if err != nil {

@@ -7,7 +7,7 @@ func parseRuff(stdout, _ string) []Diagnostic {
 	type violation struct {
 		Code     string `json:"code"` // null for bad syntax in older versions
 		Filename string `json:"filename"`
-		Severity string `json:"severity"` // not in older versions
+		Severity string `json:"severity"` // missing in older versions
 		Message  string `json:"message"`
 		Location struct {
 			Row    int `json:"row"`
@@ -32,7 +32,7 @@ func parseMypy(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for line := range strings.Lines(stdout + "\n" + stderr) {
 		m := mypyLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil || m[1] == "mypy" { // its usage
+		if m == nil || m[1] == "mypy" { // a usage message
 			continue
 		}
 		found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Code: m[6], Message: m[5]})

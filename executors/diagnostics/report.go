@@ -21,27 +21,27 @@ const (
 // Report is the rawOutput of the tool.
 type Report struct {
 	Diagnostics []Diagnostic `json:"diagnostics"`
-	Omitted     int          `json:"omitted,omitempty"`   // more than the call returns
-	Elsewhere   int          `json:"elsewhere,omitempty"` // in the same projects, outside of the path that was asked about
+	Omitted     int          `json:"omitted,omitempty"`   // diagnostics beyond the limit
+	Elsewhere   int          `json:"elsewhere,omitempty"` // diagnostics of the same projects outside the named path
 	Warnings    []string     `json:"warnings,omitempty"`
 }
 
-// report gathers what the programs of one call found.
+// report collects the findings of one call's programs.
 type report struct {
 	roots    *workspace.Roots
 	target   string
 	found    []placed
 	outside  int
-	ran      []string // programs that came to an end
+	ran      []string // programs that finished
 	warnings []string
-	failed   *executors.Failure // of the first program that did not
+	failed   *executors.Failure // failure of the first program that did not finish
 }
 
 // placed is a diagnostic with the absolute path of its file.
 type placed struct {
 	Diagnostic
 	abs   string
-	whole string // the line with the whole message
+	whole string // the line with the untruncated message
 }
 
 func (r *report) warn(text string) {
@@ -50,7 +50,7 @@ func (r *report) warn(text string) {
 	}
 }
 
-// broken notes a program that failed.
+// broken records a program that failed.
 func (r *report) broken(why string) {
 	if r.failed == nil {
 		r.failed = executors.Failuref(executors.PermanentFailure, "nothing could be checked").
@@ -59,20 +59,20 @@ func (r *report) broken(why string) {
 	r.warn(why)
 }
 
-// late notes a program that had no time.
+// late records a program that ran out of time.
 func (r *report) late(why string) {
 	r.failed = executors.Failuref(executors.Timeout, "the programs did not end in time; the list is not complete").
 		Hint("Name a smaller path, or run the check in bash in the background; a second call often is faster.")
 	r.warn(why)
 }
 
-// add takes diagnostics of a program that ran in dir.
+// add adds the diagnostics of a program that ran in dir.
 func (r *report) add(found []Diagnostic, dir string) {
 	for _, d := range found {
 		p := placed{Diagnostic: d}
 		if d.File != "" {
 			p.abs = r.locate(d.File, dir)
-			if r.target != dir && within(r.target, dir) && !within(p.abs, r.target) { // only a part of the project was asked about
+			if r.target != dir && within(r.target, dir) && !within(p.abs, r.target) { // the call names only a part of the project
 				r.outside++
 				continue
 			}
@@ -86,9 +86,9 @@ func (r *report) add(found []Diagnostic, dir string) {
 	}
 }
 
-// locate makes the path absolute that a program wrote. It is relative to where
-// the program ran, or to a directory around: rustc writes paths from the root of
-// the workspace.
+// locate makes a path in a program's output absolute. It is relative to the
+// program's directory or to one around it: rustc writes paths relative to the root
+// of the workspace.
 func (r *report) locate(name, dir string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -105,7 +105,7 @@ func (r *report) locate(name, dir string) string {
 	return filepath.Join(dir, name)
 }
 
-// result makes the tool's result with at most so many diagnostics.
+// result returns the tool's result with at most that many diagnostics.
 func (r *report) result(most int) executors.Result {
 	slices.SortFunc(r.found, func(a, b placed) int { return order(a.Diagnostic, b.Diagnostic) })
 	r.found = slices.CompactFunc(r.found, func(a, b placed) bool { return a.Diagnostic == b.Diagnostic })
@@ -149,7 +149,8 @@ func (r *report) result(most int) executors.Result {
 	return res
 }
 
-// full is all diagnostics with their whole messages, nil where the result has them.
+// full returns all diagnostics with their untruncated messages, nil if the result
+// contains them.
 func (r *report) full(kept []placed) *executors.Spool {
 	if len(kept) == len(r.found) && !slices.ContainsFunc(kept, func(p placed) bool { return p.whole != p.line() }) {
 		return nil
@@ -159,13 +160,14 @@ func (r *report) full(kept []placed) *executors.Spool {
 		lines[i] = p.whole
 	}
 	full, err := executors.NewSpool(strings.Join(lines, "\n") + "\n")
-	if err != nil { // no room on this machine: what the result has is all
+	if err != nil { // the disk is full: the truncated result must do
 		return nil
 	}
 	return full
 }
 
-// keep chooses what is shown, in order: the worst first, as far as there is room.
+// keep selects the diagnostics to show, in order. The most severe come first, as
+// far as there is room.
 func (r *report) keep(most int) []placed {
 	byRank := slices.Clone(r.found)
 	slices.SortStableFunc(byRank, func(a, b placed) int { return rank(a.Severity) - rank(b.Severity) })
@@ -180,7 +182,7 @@ func (r *report) keep(most int) []placed {
 	return byRank
 }
 
-// counts returns the number of diagnostics of each severity.
+// counts describes how many diagnostics there are of each severity.
 func (r *report) counts() string {
 	var parts []string
 	for _, s := range []Severity{Error, Warning, Note} {
@@ -200,7 +202,7 @@ func (r *report) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// line is a diagnostic as compilers write it.
+// line formats a diagnostic as compilers do.
 func (d Diagnostic) line() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -228,7 +230,7 @@ func order(a, b Diagnostic) int {
 
 func rank(s Severity) int { return slices.Index([]Severity{Error, Warning, Note}, s) }
 
-// cut bounds a message.
+// cut truncates a message.
 func cut(s string) string {
 	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
 		return s

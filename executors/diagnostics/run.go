@@ -11,18 +11,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// What is kept of a program's output, in bytes of each stream. The beginning,
-// since lists that are cut there can still be read.
+// Limits for a program's output, in bytes of each stream. The beginning is kept,
+// since a list without its end can still be parsed.
 const (
 	keptHead = 4 << 20
 	keptTail = 64 << 10
 )
 
-// plainOutput keeps programs from colours, which some write into pipes too.
+// plainOutput turns off colours, which some programs write into pipes too.
 var plainOutput = []string{"FORCE_COLOR=0", "MYPY_FORCE_COLOR=0", "CARGO_TERM_COLOR=never"}
 
-// run runs the plan, one program after the other, and reports. The error is the
-// cause of a cancelled turn.
+// run runs the programs of the plan one after the other and returns the report. The
+// error is the cause of a cancelled turn.
 func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, error) {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if t.cfg.Timeout > 0 {
@@ -56,12 +56,12 @@ func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, err
 	return rep.result(most), nil
 }
 
-// errNoPackages: the go command had nothing to look at, which it calls a success
-// or a failure depending on what it was to do.
+// errNoPackages reports that the go command had no packages to check. Depending on
+// the subcommand, go reports that as a success or a failure.
 var errNoPackages = errors.New("no packages")
 
-// start runs one program to its end and reads its output. The error says why
-// there is none, or not all.
+// start runs one program to its end and parses its output. An error explains why
+// there are no diagnostics, or only a part of them.
 func (t *tool) start(ctx context.Context, s step, rep *report) ([]Diagnostic, error) {
 	proc, err := t.local.Start(process.Program{
 		Path: s.path, Args: s.words[1:], Env: plainOutput, Dir: s.dir,
@@ -96,8 +96,8 @@ func ended(exit executors.Exit) string {
 	return fmt.Sprintf("exit %d", *exit.Code)
 }
 
-// lastWords returns the last lines of a program's stderr, or of its stdout if stderr
-// is empty.
+// lastWords returns the last lines of a program's stderr, or of its stdout if
+// stderr is empty.
 func lastWords(stdout, stderr string) string {
 	text := stderr
 	if strings.TrimSpace(text) == "" {

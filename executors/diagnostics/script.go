@@ -7,7 +7,7 @@ var (
 	tscLine  = pattern(`^(error|warning|message) (TS\d+): (.*)$`)
 )
 
-// parseTSC parses the output of tsc with --pretty false. Indented lines go on with
+// parseTSC parses the output of tsc with --pretty false. Indented lines continue
 // the message before them.
 func parseTSC(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
@@ -30,7 +30,7 @@ func parseESLint(stdout, _ string) []Diagnostic {
 	type result struct {
 		FilePath string `json:"filePath"`
 		Messages []struct {
-			RuleID   string `json:"ruleId"` // null where the file cannot be parsed
+			RuleID   string `json:"ruleId"` // null if the file cannot be parsed
 			Severity int    `json:"severity"`
 			Fatal    bool   `json:"fatal"`
 			Message  string `json:"message"`

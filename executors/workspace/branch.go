@@ -14,15 +14,15 @@ type Entry struct {
 
 // Left counts what a listing left out.
 type Left struct {
-	Hidden int // zeph-acp's own
-	Denied int // may not be read
+	Hidden int // zeph-acp's own files
+	Denied int // files that may not be read
 }
 
-// readAll reads a file of size bytes into buf's memory, or into more where that
-// does not do; it stops after most bytes. read is called until it gives 0.
+// readAll reads a file of size bytes into buf, or into a larger buffer if needed.
+// It stops after most bytes. It calls read until that returns 0.
 func readAll(buf []byte, size, most int64, read func([]byte) (int, error)) ([]byte, error) {
 	buf = buf[:0]
-	if need := int(min(size, most) + 1); cap(buf) < need { // one more, to see the end without growing
+	if need := int(min(size, most) + 1); cap(buf) < need { // one more byte, to detect the end without growing
 		buf = make([]byte, 0, need+need/4)
 	}
 	for {
@@ -35,7 +35,7 @@ func readAll(buf []byte, size, most int64, read func([]byte) (int, error)) ([]by
 			return buf, nil
 		case err != nil || int64(len(buf)) > most:
 			return buf, err
-		case int64(len(buf)) == size && size > 0 && len(buf) < cap(buf): // the read was short: the end
+		case int64(len(buf)) == size && size > 0 && len(buf) < cap(buf): // a short read: the end
 			return buf, nil
 		case len(buf) == cap(buf):
 			buf = slices.Grow(buf, max(512, len(buf)))

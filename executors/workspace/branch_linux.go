@@ -12,23 +12,23 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix" // openat and getdents, which package os has only with more calls around them
+	"golang.org/x/sys/unix" // openat and getdents; package os adds further system calls
 )
 
-// Branch is an open directory of a walk: it lists, goes down and reads as [Dir]
-// does and promises the same, with a third of the system calls. It may be used
+// Branch is an open directory of a walk. It lists, descends and reads with the same
+// guarantees as [Dir] and a third of the system calls. It may be used
 // concurrently, but listed only once.
 type Branch struct {
 	fd      int
 	abs     string
 	rel     string
 	private *Private
-	linked  bool // a hidden file has other names
+	linked  bool // a hidden file has further hard links
 	here    spots
 	view    view
 }
 
-// Branch opens the directory once more, for a walk. The caller closes it.
+// Branch opens the directory again, for a walk. The caller closes it.
 func (d *Dir) Branch() (*Branch, error) {
 	f, err := d.root.OpenFile(".", os.O_RDONLY, 0)
 	if err != nil {
@@ -45,10 +45,10 @@ func (d *Dir) Branch() (*Branch, error) {
 // Close closes the directory.
 func (b *Branch) Close() error { return os.NewSyscallError("close", unix.Close(b.fd)) }
 
-// Rel is as of [Dir].
+// Rel returns the same as [Dir.Rel].
 func (b *Branch) Rel() string { return b.rel }
 
-// openat opens what is called name here and is no link.
+// openat opens the entry name of this directory; it does not follow a link.
 func (b *Branch) openat(name string, flags int) (fd int, err error) {
 	for {
 		fd, err = unix.Openat(b.fd, name, flags|unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
@@ -58,7 +58,7 @@ func (b *Branch) openat(name string, flags int) (fd int, err error) {
 	}
 }
 
-// plain refuses names that lead elsewhere.
+// plain refuses names that lead to another directory.
 func plain(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
 		return &fs.PathError{Op: "openat", Path: name, Err: fs.ErrInvalid}
@@ -96,7 +96,7 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 	return sub, nil
 }
 
-// is recognises the file that st is of.
+// is reports whether st belongs to the given file.
 func is(st *unix.Stat_t) func(fs.FileInfo) bool {
 	return func(info fs.FileInfo) bool {
 		known, ok := info.Sys().(*syscall.Stat_t)
@@ -104,9 +104,9 @@ func is(st *unix.Stat_t) func(fs.FileInfo) bool {
 	}
 }
 
-// Read returns the content of the regular file name; what is anything else gets an
-// *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
-// file of more than most bytes it tells the size alone.
+// Read returns the content of the regular file name, using the memory of buf. For
+// anything else it returns an *IrregularError; it never blocks. For a file of more
+// than most bytes it returns only the size.
 func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
 	if err := b.mayRead(name); err != nil {
 		return buf, 0, err
@@ -146,8 +146,8 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 	return data, int64(len(data)), err
 }
 
-// mayRead judges what can be told of a file before it is opened. A hidden file
-// that has other names may be any, and once opened it cannot be closed.
+// mayRead judges a file before it is opened. A file with several hard links may be
+// a hidden one, and a hidden file must not be closed once it is open.
 func (b *Branch) mayRead(name string) error {
 	if err := plain(name); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (b *Branch) mayRead(name string) error {
 	return nil
 }
 
-// listing is the memory of one List.
+// listing is the buffer of one List.
 type listing struct {
 	buf   [32 << 10]byte
 	names []byte
@@ -179,15 +179,15 @@ type listing struct {
 }
 
 type listed struct {
-	end int // of its name in names
+	end int // end of its name in names
 	typ fs.FileMode
 }
 
 var listings = sync.Pool{New: func() any { return new(listing) }}
 
-// List returns all entries, in no order. Those of zeph-acp's own and those that
-// may not be read are left out and counted; a hidden directory is found only by
-// Sub.
+// List returns all entries in no particular order. It leaves out and counts
+// zeph-acp's own files and those that may not be read. It does not detect a hidden
+// directory; only Sub does.
 func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
 	l := listings.Get().(*listing)
 	defer listings.Put(l)
@@ -208,7 +208,7 @@ func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err erro
 		}
 		b.parse(l, l.buf[:n])
 	}
-	names := string(l.names) // one piece of memory for all
+	names := string(l.names) // one allocation for all names
 	entries = make([]Entry, 0, len(l.ends))
 	from := 0
 	for _, at := range l.ends {
@@ -226,7 +226,7 @@ func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err erro
 	return entries, left, nil
 }
 
-// parse takes the entries out of what getdents64(2) gives.
+// parse adds the entries in a buffer that getdents64(2) filled.
 func (b *Branch) parse(l *listing, buf []byte) {
 	const inode, length, kind, text = 0, 16, 18, 19 // offsets in struct linux_dirent64
 	for len(buf) > text {
@@ -253,12 +253,13 @@ func (b *Branch) parse(l *listing, buf []byte) {
 	}
 }
 
-// entryType is not ok where the file system does not tell.
+// entryType returns the type of an entry; ok is false if the file system does not
+// report it.
 func entryType(kind byte) (typ fs.FileMode, ok bool) {
 	if kind == unix.DT_UNKNOWN {
 		return 0, false
 	}
-	return typeOf(uint32(kind) << 12), true // S_IFMT is shifted so
+	return typeOf(uint32(kind) << 12), true // the type is S_IFMT >> 12
 }
 
 func typeOf(mode uint32) fs.FileMode {

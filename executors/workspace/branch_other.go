@@ -12,7 +12,7 @@ import (
 // only once.
 type Branch struct{ dir *Dir }
 
-// Branch opens the directory once more, for a walk. The caller closes it.
+// Branch opens the directory again, for a walk. The caller closes it.
 func (d *Dir) Branch() (*Branch, error) {
 	root, err := d.root.OpenRoot(".")
 	if err != nil {
@@ -26,7 +26,7 @@ func (d *Dir) Branch() (*Branch, error) {
 // Close closes the directory.
 func (b *Branch) Close() error { return b.dir.Close() }
 
-// Rel is as of [Dir].
+// Rel returns the same as [Dir.Rel].
 func (b *Branch) Rel() string { return b.dir.Rel() }
 
 // Sub opens the directory name. The caller closes it.
@@ -38,9 +38,9 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 	return &Branch{sub}, nil
 }
 
-// Read returns the content of the regular file name; what is anything else gets an
-// *IrregularError, and nothing is waited for. It uses the memory of buf. Of a
-// file of more than most bytes it tells the size alone.
+// Read returns the content of the regular file name, using the memory of buf. For
+// anything else it returns an *IrregularError; it never blocks. For a file of more
+// than most bytes it returns only the size.
 func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
 	f, info, err := b.dir.Open(name, os.O_RDONLY)
 	if err != nil {
@@ -60,9 +60,9 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 	return data, int64(len(data)), err
 }
 
-// List returns all entries, in no order. Those of zeph-acp's own and those that
-// may not be read are left out and counted; a hidden directory is found only by
-// Sub.
+// List returns all entries in no particular order. It leaves out and counts
+// zeph-acp's own files and those that may not be read. It does not detect a hidden
+// directory; only Sub does.
 func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
 	if ctx.Err() != nil {
 		return nil, left, context.Cause(ctx)

@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// Dir is an open directory inside of the roots. Names are those of entries in
-// it: no link in its place or in theirs leads away, and what is hidden gets a
-// *PrivateError without being opened. It is not for concurrent use.
+// Dir is an open directory inside the roots. Methods take names of its entries.
+// They follow no link out of the roots, and return a *PrivateError for hidden
+// entries without opening them. A Dir is not for concurrent use.
 type Dir struct {
 	root    *os.Root
 	abs     string
-	rel     string // slash-separated, from the outermost root
+	rel     string // slash-separated, relative to the outermost root
 	top     string // the outermost root
 	private *Private
 	here    spots
@@ -28,13 +28,13 @@ type Dir struct {
 // Dir opens the directory at abs, a path from Resolve. The caller closes it.
 func (r *Roots) Dir(abs string) (*Dir, error) { return r.Descend(abs, nil) }
 
-// Descend is Dir, and calls each with every directory on the way down from the
-// outermost root that abs lies in, and with the name of the next.
+// Descend is like Dir. It also calls each for every directory from the outermost
+// root down to abs, with the name of the next directory.
 func (r *Roots) Descend(abs string, each func(dir *Dir, next string)) (*Dir, error) {
 	return r.descend(abs, each, (*Dir).Sub)
 }
 
-// MakeDir is Dir, and makes the directories that are missing.
+// MakeDir is like Dir and creates missing directories.
 func (r *Roots) MakeDir(abs string) (*Dir, error) {
 	return r.descend(abs, nil, func(d *Dir, name string) (*Dir, error) {
 		sub, err := d.Sub(name)
@@ -48,8 +48,8 @@ func (r *Roots) MakeDir(abs string) (*Dir, error) {
 	})
 }
 
-// Parent opens the directory that abs, a path from Resolve, is in and gives its
-// name there; of a root it opens the root itself, and the name is ".". The
+// Parent opens the parent directory of abs, a path from Resolve, and returns the
+// entry's name. For a root it opens the root itself, and the name is ".". The
 // caller closes the directory.
 func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
 	at, name := filepath.Dir(abs), filepath.Base(abs)
@@ -66,7 +66,7 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 		return nil, &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
 	}
 	private := r.Private()
-	if private.Hides(top) { // something above it is
+	if private.Hides(top) { // a directory above it is hidden
 		return nil, &PrivateError{Path: abs}
 	}
 	root, err := os.OpenRoot(top)
@@ -99,8 +99,8 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	return dir, nil
 }
 
-// newDir makes sure that the directory open as root may be used. It owns root,
-// also where it fails.
+// newDir checks that the directory open as root may be used. It takes ownership of
+// root, even if it fails.
 func newDir(root *os.Root, d Dir) (*Dir, error) {
 	d.root = root
 	err := d.admit()
@@ -131,8 +131,8 @@ func (d *Dir) admit() error {
 // Close closes the directory.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Rel is the directory's slash-separated path from the outermost root, "." for
-// the root itself.
+// Rel returns the directory's slash-separated path relative to the outermost root,
+// "." for the root itself.
 func (d *Dir) Rel() string { return d.rel }
 
 // Sub opens the directory name. The caller closes it.
@@ -141,7 +141,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() { // opening a FIFO would wait for who writes to it
+	if !info.IsDir() { // opening a FIFO would wait for its writer
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
 	}
 	root, err := d.root.OpenRoot(name)
@@ -149,7 +149,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		return nil, err
 	}
 	opened, err := root.Stat(".")
-	if err == nil && !os.SameFile(info, opened) { // exchanged for a link to elsewhere in here
+	if err == nil && !os.SameFile(info, opened) { // replaced by a link to another directory below this one
 		err = errExchanged
 	}
 	if err != nil {
@@ -161,8 +161,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	})
 }
 
-// Lstat returns the information of name. Errors are those of os.Lstat, a *PrivateError or
-// a *DeniedError.
+// Lstat describes the entry name. It returns the errors of os.Lstat, a
+// *PrivateError or a *DeniedError.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	if d.here.hides(name) {
 		return nil, &PrivateError{Path: name}
@@ -181,9 +181,9 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// ReadDir lists at most n entries, all if n < 0; more than that it does not
-// look at. Hidden ones are left out, and hidden says so; those that may not be
-// read are left out too, and Denied counts them.
+// ReadDir lists at most n entries and reads no further; n < 0 means all. It leaves
+// out hidden entries and reports in hidden whether there were any. It also leaves
+// out entries that may not be read; Denied counts these.
 func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	f, err := d.root.OpenFile(".", os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -213,11 +213,11 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	return entries, len(entries) < all, err
 }
 
-// Denied is how many entries the last ReadDir left out because they may not be
-// read.
+// Denied returns how many entries the last ReadDir left out because they may not
+// be read.
 func (d *Dir) Denied() int { return d.denied }
 
-// Create makes the file name, which must not exist, for writing. The caller
+// Create creates the file name, which must not exist, for writing. The caller
 // closes it.
 func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
 	if err := d.may(name); err != nil {
@@ -226,7 +226,7 @@ func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// Replace puts the file by in the place of name, which need not exist.
+// Replace renames the file by to name, replacing the file there, if any.
 func (d *Dir) Replace(name, by string) error {
 	if _, err := d.Lstat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// ResolveEntry is Resolve for what the last name of path is itself: a symlink
-// there is not followed. One that is written as a directory ("link/") is an
-// error, since it is not clear which of the two is meant.
+// ResolveEntry is like Resolve but does not follow a symlink in the last name of
+// path. A symlink written as a directory ("link/") is an error, since it is not
+// clear whether the link or its target is meant.
 func (r *Roots) ResolveEntry(path string) (string, error) {
 	abs, err := r.absolute(path)
 	if err != nil {
@@ -36,14 +36,14 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	return abs, nil
 }
 
-// namesDirectory reports whether a path says that what it names is a directory.
+// namesDirectory reports whether a path is written as a directory's.
 func namesDirectory(path string) bool {
 	path = filepath.ToSlash(path)
 	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/.")
 }
 
-// Holds reports whether the directory abs is a root, by whatever name, or one is
-// inside of it.
+// Holds reports whether the directory abs is a root, under any name, or contains
+// one.
 func (r *Roots) Holds(abs string) bool {
 	info, err := os.Lstat(abs)
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *Roots) Holds(abs string) bool {
 	return false
 }
 
-// Encloses reports whether path, absolute, is what is at abs, known by info too,
-// or inside of it.
+// Encloses reports whether path, which is absolute, is abs or inside it. info
+// describes abs and is compared as well.
 func Encloses(abs string, info fs.FileInfo, path string) bool {
 	for {
 		if sameName(path, abs) {
@@ -75,9 +75,9 @@ func Encloses(abs string, info fs.FileInfo, path string) bool {
 	}
 }
 
-// InGit reports whether abs, a path from Resolve, is named .git or inside of
-// what is, by any of the names that some file system has for it. Names above
-// the root do not count.
+// InGit reports whether abs, a path from Resolve, is named .git or lies inside a
+// directory named so. It recognizes all spellings that some file system accepts.
+// Names above the root do not count.
 func (r *Roots) InGit(abs string) bool {
 	rel := abs
 	if top, ok := r.root(abs); ok {
@@ -92,7 +92,7 @@ func (r *Roots) InGit(abs string) bool {
 	return false
 }
 
-// seen takes out the characters that HFS+ leaves out of names.
+// seen removes the characters that HFS+ ignores in names.
 func seen(c rune) rune {
 	if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
 		return -1
@@ -100,8 +100,8 @@ func seen(c rune) rune {
 	return c
 }
 
-// Mkdir makes the directory name, which must not exist, with that mode whatever
-// the umask is.
+// Mkdir creates the directory name, which must not exist, with exactly this mode,
+// whatever the umask is.
 func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
 	if err := d.may(name); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return d.root.Readlink(name)
 }
 
-// Symlink makes name, which must not exist, a symlink to target, which is not
-// judged.
+// Symlink creates name, which must not exist, as a symlink to target. It does not
+// check target.
 func (d *Dir) Symlink(target, name string) error {
 	if err := d.may(name); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (d *Dir) Symlink(target, name string) error {
 	return d.root.Symlink(target, name)
 }
 
-// Chmod sets the mode of a file or directory; a link gets an *IrregularError.
+// Chmod sets the mode of a file or directory. A link gets an *IrregularError.
 func (d *Dir) Chmod(name string, mode fs.FileMode) error {
 	if err := d.noLink(name); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (d *Dir) Chmod(name string, mode fs.FileMode) error {
 	return d.root.Chmod(name, mode)
 }
 
-// Chtimes sets when a file or directory was last changed; a link gets an
+// Chtimes sets the modification time of a file or directory. A link gets an
 // *IrregularError.
 func (d *Dir) Chtimes(name string, changed time.Time) error {
 	if err := d.noLink(name); err != nil {
@@ -154,7 +154,7 @@ func (d *Dir) noLink(name string) error {
 	return err
 }
 
-// may fails for a name that nothing may be made under.
+// may returns an error if no entry called name may be created here.
 func (d *Dir) may(name string) error {
 	if d.here.hides(name) {
 		return &PrivateError{Path: name}
@@ -165,9 +165,9 @@ func (d *Dir) may(name string) error {
 	return nil
 }
 
-// Rename moves name to the directory to under another name, where nothing may
-// be: the error is then fs.ErrExist. A symlink is moved itself. Where the two
-// are on different devices, CrossDevice knows the error.
+// Rename moves name to the directory to under another name. If that name exists,
+// the error is fs.ErrExist. A symlink is moved itself, not its target. If the
+// directories are on different devices, CrossDevice reports true for the error.
 func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	if _, err := d.Lstat(name); err != nil {
 		return err
@@ -178,8 +178,8 @@ func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	return linkError(renameNew(d, name, to, newName), newName)
 }
 
-// Respell returns name another spelling, which for the file system is the same
-// name.
+// Respell changes the spelling of name to one that the file system treats as the
+// same name.
 func (d *Dir) Respell(name, spelling string) error {
 	before, err := d.Lstat(name)
 	if err != nil {
@@ -191,7 +191,7 @@ func (d *Dir) Respell(name, spelling string) error {
 	return d.root.Rename(name, spelling)
 }
 
-// vacant fails with fs.ErrExist if something is at name.
+// vacant returns fs.ErrExist if an entry called name exists.
 func (d *Dir) vacant(name string) error {
 	_, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,8 +210,8 @@ func linkError(err error, name string) error {
 	return &fs.PathError{Op: "rename", Path: name, Err: Cause(err)}
 }
 
-// Leads reports whether the absolute path, with symlinks and ".." still in it,
-// leads to what is in a root and not refused. It need not exist.
+// Leads reports whether the absolute path, which may contain symlinks and "..",
+// leads to an allowed place in a root. It need not exist.
 func (r *Roots) Leads(path string) bool {
 	resolved, err := follow(path)
 	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil

@@ -7,19 +7,19 @@ import (
 	"os"
 )
 
-// IrregularError says that something is no regular file, so that opening it
-// could block, act on a device or lead elsewhere.
+// IrregularError reports that a path is not a regular file, so that opening it
+// could block, act on a device or follow a link.
 type IrregularError struct {
 	Path string // as the caller named it
 	Mode fs.FileMode
 }
 
-// Error names the path and what is there.
+// Error names the path and its file type.
 func (e *IrregularError) Error() string {
 	return fmt.Sprintf("%s is %s", e.Path, Describe(e.Mode))
 }
 
-// Describe names the kind of file with its article, such as "a directory".
+// Describe returns the kind of file with its article, such as "a directory".
 func Describe(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -38,8 +38,8 @@ func Describe(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// Lstat returns the information of abs, a path from Resolve. Errors are those of os.Lstat,
-// or a *PrivateError.
+// Lstat describes the file at abs, a path from Resolve. It returns the errors of
+// os.Lstat, or a *PrivateError.
 func (r *Roots) Lstat(abs string) (fs.FileInfo, error) {
 	dir, name, err := r.Parent(abs)
 	if err != nil {
@@ -49,9 +49,9 @@ func (r *Roots) Lstat(abs string) (fs.FileInfo, error) {
 	return dir.Lstat(name)
 }
 
-// Open opens the regular file at abs, a path from Resolve, for reading. Anything
-// else gets an *IrregularError, without being opened and without waiting for it.
-// The caller closes the file.
+// Open opens the regular file at abs, a path from Resolve, for reading. For
+// anything else it returns an *IrregularError without opening it and without
+// blocking. The caller closes the file.
 func (r *Roots) Open(abs string) (*os.File, fs.FileInfo, error) {
 	dir, name, err := r.Parent(abs)
 	if err != nil {
@@ -61,25 +61,25 @@ func (r *Roots) Open(abs string) (*os.File, fs.FileInfo, error) {
 	return dir.Open(name, os.O_RDONLY)
 }
 
-// errExchanged says that somebody works against us, or very fast beside us.
+// errExchanged reports that another process replaced the file during the open, on
+// purpose or by chance.
 var errExchanged = errors.New("it was exchanged for something else while it was opened")
 
-// Open opens name, a regular file in the directory; flag is os.O_RDONLY or
-// os.O_WRONLY. What is anything else gets an *IrregularError, also if it took
-// the place of a file a moment ago; nothing is waited for. The caller closes the
-// file.
+// Open opens the regular file name; flag is os.O_RDONLY or os.O_WRONLY. For
+// anything else it returns an *IrregularError, even if it replaced a regular file
+// just now. It never blocks. The caller closes the file.
 func (d *Dir) Open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	before, err := d.Lstat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !before.Mode().IsRegular() { // opening a FIFO would wake its writer, who then gets SIGPIPE
+	if !before.Mode().IsRegular() { // opening a FIFO would wake its writer, which then gets SIGPIPE
 		return nil, nil, &IrregularError{Path: name, Mode: before.Mode()}
 	}
 	return d.open(name, flag, before)
 }
 
-// open opens what was looked at before.
+// open opens the file that before describes.
 func (d *Dir) open(name string, flag int, before fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	f, err := d.root.OpenFile(name, flag|nonblock, 0)
 	if err != nil {
@@ -88,9 +88,9 @@ func (d *Dir) open(name string, flag int, before fs.FileInfo) (*os.File, fs.File
 	return d.private.check(f, before, name)
 }
 
-// Open opens the regular file at path, wherever it is, for reading; no link is
-// followed to it. What is hidden gets a *PrivateError without being opened. The
-// caller closes the file.
+// Open opens the regular file at any path for reading; the last name must not be a
+// link. For a hidden file it returns a *PrivateError without opening it. The caller
+// closes the file.
 func (p *Private) Open(path string) (*os.File, error) {
 	before, err := os.Lstat(path)
 	switch {
@@ -109,8 +109,8 @@ func (p *Private) Open(path string) (*os.File, error) {
 	return f, err
 }
 
-// check makes sure that f is the regular file which was looked at before. It
-// owns f where it fails.
+// check verifies that f is the regular file that before describes. It takes
+// ownership of f if it fails.
 func (p *Private) check(f *os.File, before fs.FileInfo, name string) (*os.File, fs.FileInfo, error) {
 	info, err := f.Stat()
 	switch {

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// nonblock keeps an open of a FIFO from waiting for its other end.
+// nonblock prevents the open of a FIFO from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
 func sameName(a, b string) bool { return a == b }
 
-// linked reports whether a file has more than one name.
+// linked reports whether a file has more than one hard link.
 func linked(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && st.Nlink > 1

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// nonblock is nothing here: the file system has no FIFOs.
+// nonblock is 0: the file system has no FIFOs.
 const nonblock = 0
 
 // sameName ignores case, as the file system does; clients disagree on the case
 // of drive letters.
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// linked is not told by what is looked at here.
+// linked returns false: fs.FileInfo does not contain the number of links here.
 func linked(fs.FileInfo) bool { return false }

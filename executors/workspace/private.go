@@ -12,30 +12,30 @@ import (
 	"sync"
 )
 
-// Own says where zeph-acp keeps files of its own: configuration, saved keys,
+// Own describes where zeph-acp keeps its own files: configuration, saved keys,
 // sessions, audit log. Roots made with [Roots.Without] hide them. A process has
 // one Own, which lives as long as the process; it may be used concurrently.
 type Own struct {
 	Places []Place
 
 	mu sync.Mutex
-	// kept are private files that were opened in a race. To close one would drop
-	// the locks that this process has on it (fcntl(2)), and SQLite relies on its.
+	// kept are private files that were opened in a race. They stay open: closing one
+	// would drop this process's locks on it (fcntl(2)), which SQLite relies on.
 	kept []*os.File
 }
 
-// Place is a directory with files of zeph-acp.
+// Place is a directory that contains files of zeph-acp.
 type Place struct {
 	Dir string // absolute; need not exist
-	// Files are the names of the files in it, or patterns as of path.Match, in
+	// Files are names of files in the directory, or path.Match patterns, in
 	// lower case.
 	Files []string
-	// Mixed says that Dir may be the user's project too: where a session works
-	// in it, the Files alone are hidden, else all of Dir.
+	// Mixed reports that Dir may also be the user's project. In a session that
+	// works there, only Files are hidden; otherwise all of Dir is.
 	Mixed bool
 }
 
-// PrivateError says that a path leads to zeph-acp's own files.
+// PrivateError reports that a path leads to zeph-acp's own files.
 type PrivateError struct {
 	Path string // as the caller named it
 }
@@ -45,27 +45,27 @@ func (e *PrivateError) Error() string {
 	return fmt.Sprintf("%s is out of reach: it is among zeph-acp's own files, which no tool may touch", e.Path)
 }
 
-// Private is what is hidden at one moment. It is not for concurrent use; a nil
+// Private is a snapshot of the hidden files. It is not for concurrent use; a nil
 // one hides nothing.
 type Private struct {
 	own   *Own
 	spots []spot
-	files []fs.FileInfo    // known files, whatever links lead to them
-	dirs  map[string]spots // what was found of directories so far, by path
+	files []fs.FileInfo    // hidden files, recognized under any name
+	dirs  map[string]spots // results for directories so far, by path
 }
 
-// spot is a directory in which something is hidden.
+// spot is a directory that contains hidden files.
 type spot struct {
 	path  string      // absolute
-	info  fs.FileInfo // nil where it does not exist or cannot be looked at
-	names []string    // patterns of what is hidden in it; none means all
-	files []string    // names of known files that are there
+	info  fs.FileInfo // nil if it does not exist or is inaccessible
+	names []string    // patterns of the hidden names in it; an empty list hides all
+	files []string    // names of hidden files that exist
 }
 
-// spots is what holds in a directory.
+// spots are the rules for one directory.
 type spots struct {
-	hidden bool     // it is hidden with all that is in it
-	names  []string // patterns of what is hidden in it
+	hidden bool     // the directory and everything in it is hidden
+	names  []string // patterns of the hidden names in it
 }
 
 // Without returns the same roots with the files of own hidden.
@@ -75,7 +75,7 @@ func (r *Roots) Without(own *Own) *Roots {
 	return &out
 }
 
-// Private looks at what is hidden now.
+// Private takes a snapshot of the hidden files.
 func (r *Roots) Private() *Private {
 	if r.own == nil {
 		return nil
@@ -116,8 +116,9 @@ func (s *spot) follow() {
 	}
 }
 
-// file notes a known file, if it is there. If it is a link, what is beside its
-// target under the target's name (a database's log) is hidden too.
+// file adds a file to the hidden ones if it exists. If it is a link, the files next
+// to its target that have the target's name as a prefix (a database's log) are
+// hidden too.
 func (p *Private) file(name string) bool {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -165,7 +166,7 @@ func (p *Private) Hides(abs string) bool {
 	return p.at(abs).hidden
 }
 
-// at returns what holds in a directory, by itself and by what is above it.
+// at returns the rules for a directory, including those of the directories above.
 func (p *Private) at(dir string) spots {
 	if found, ok := p.dirs[dir]; ok {
 		return found
@@ -182,13 +183,13 @@ func (p *Private) at(dir string) spots {
 	return found
 }
 
-// spotsAt returns what holds in the directory that is known by info, or by its
-// path where err kept it from being looked at.
+// spotsAt returns the rules for the directory that info describes. If err kept it
+// from being examined, it is found by its path.
 func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
 	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// spotsIn is spotsAt for a directory that is recognises.
+// spotsIn is like spotsAt for the directory for which is returns true.
 func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (found spots) {
 	for _, s := range p.spots {
 		switch {
@@ -205,7 +206,7 @@ func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (fou
 	return found
 }
 
-// hides reports whether name is hidden in the directory.
+// hides reports whether the entry name of the directory is hidden.
 func (s spots) hides(name string) bool {
 	return s.hidden || len(s.names) > 0 && slices.ContainsFunc(s.names, func(pattern string) bool {
 		ok, err := path.Match(pattern, fold(name))
@@ -213,18 +214,18 @@ func (s spots) hides(name string) bool {
 	})
 }
 
-// known reports whether info is that of a known file.
+// known reports whether info belongs to a hidden file.
 func (p *Private) known(info fs.FileInfo) bool {
 	return p.has(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// has reports whether is recognises a known file.
+// has reports whether is returns true for a hidden file.
 func (p *Private) has(is func(fs.FileInfo) bool) bool {
 	return p != nil && slices.ContainsFunc(p.files, is)
 }
 
-// Below returns what exists of the hidden files and directories in the directory
-// abs, as paths relative to it. Of links to them it knows nothing.
+// Below returns the existing hidden files and directories in the directory abs, as
+// paths relative to it. It does not find links to them.
 func (p *Private) Below(abs string) []string {
 	if p == nil {
 		return nil
@@ -263,11 +264,11 @@ func (p *Private) Below(abs string) []string {
 	return below
 }
 
-// Linked reports whether a hidden file has other names, which may be anywhere on
-// its file system.
+// Linked reports whether a hidden file has further hard links, which may be
+// anywhere on its file system.
 func (p *Private) Linked() bool { return p != nil && slices.ContainsFunc(p.files, linked) }
 
-// Dirs returns the directories that are hidden with all that is in them.
+// Dirs returns the directories that are hidden with all their content.
 func (p *Private) Dirs() []string {
 	if p == nil {
 		return nil
@@ -281,18 +282,18 @@ func (p *Private) Dirs() []string {
 	return dirs
 }
 
-// keep holds a file that must not be closed.
+// keep stores a file that must not be closed.
 func (o *Own) keep(f *os.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.kept = append(o.kept, f)
 }
 
-// escape takes a name for itself in a pattern.
+// escape quotes the pattern characters in a name.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`)
 
-// fold returns a name or a path as file systems compare it that ignore case, and
-// that ignore what Windows ignores at its end ("keys.toml.", "keys.toml::$DATA").
+// fold normalizes a name or a path as case-insensitive file systems compare it,
+// and drops an end that Windows ignores ("keys.toml.", "keys.toml::$DATA").
 func fold(name string) string {
 	volume := filepath.VolumeName(name)
 	rest, _, _ := strings.Cut(name[len(volume):], ":")

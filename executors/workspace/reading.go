@@ -7,32 +7,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4" // globs with "**", which package path does not have
+	"github.com/bmatcuk/doublestar/v4" // globs with "**", which package path lacks
 )
 
-// ReadRules say what tools may read, list, search and copy. Deny always wins; an
-// Allow that is not empty names all that may be read, also outside of the roots.
+// ReadRules decide which files tools may read, list, search and copy. Deny always
+// wins. If Allow is not empty, only files that it names may be read, even outside
+// the roots.
 //
 // A pattern is a doublestar glob with slashes, matched against the path without
-// symlinks; what it says of a directory holds for everything below. One that
-// begins with "/" or "~/" is absolute; one that begins with "**/" denies
-// anywhere, and allows anywhere inside of the roots; one without a slash
-// ("*.pem", "keys/") is for names at any depth below the roots, and denies
-// outside of them too; any other ("src/**", "./a") is relative to each root.
+// symlinks. A pattern for a directory covers everything below it. One that begins
+// with "/" or "~/" is absolute. One that begins with "**/" denies anywhere, and
+// allows anywhere inside the roots. One without a slash ("*.pem", "keys/") matches
+// names at any depth below the roots, and denies outside of them too. Any other
+// pattern ("src/**", "./a") is relative to each root.
 //
-// Letter case counts, except on macOS and Windows. A file is judged by the name
-// it is read by: a hard link that has another name is another file.
+// Letter case matters, except on macOS and Windows. A file is judged by the name
+// that is used to read it: a hard link with another name is another file.
 type ReadRules struct {
 	Deny, Allow []string
 }
 
-// DeniedError says that a file may not be read.
+// DeniedError reports that a file may not be read.
 type DeniedError struct {
 	Path    string // as the caller named it
-	Pattern string // of Deny that names it; empty means that Allow does not
+	Pattern string // the pattern of Deny that matches; "" if Allow does not match
 }
 
-// Key is the setting that refuses the file.
+// Key returns the setting that refuses the file.
 func (e *DeniedError) Key() string {
 	if e.Pattern == "" {
 		return "allow_read"
@@ -48,14 +49,14 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s may not be read: [tools.file] deny_read names it", e.Path)
 }
 
-// Bounds of one pattern: a glob costs time for each way in which its braces can
-// be read.
+// Limits for one pattern: matching a glob takes time for each combination of its
+// braces.
 const (
 	maxPattern = 1024
 	maxBraces  = 8
 )
 
-// CheckPattern returns an error that describes an invalid pattern of ReadRules.
+// CheckPattern returns what is wrong with a pattern of ReadRules, nil if nothing is.
 func CheckPattern(pattern string) error {
 	switch {
 	case strings.Trim(pattern, "/") == "" && pattern != "/":
@@ -74,20 +75,20 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// Readable is what ReadRules come to for the roots of one session. It does not
-// change, so it may be used concurrently; a nil one refuses nothing.
+// Readable holds ReadRules compiled for the roots of one session. It is immutable,
+// so it may be used concurrently; a nil one refuses nothing.
 type Readable struct {
 	roots       *Roots
 	deny, allow ruleSet
 	allows      bool            // there is an allow list
-	fold        bool            // names are compared without letter case
+	fold        bool            // names are compared case-insensitively
 	tops        map[string]view // of the outermost roots
 }
 
-// Reading returns the same roots with rules for what may be read. Paths that the
-// rules refuse get a *DeniedError from everything that resolves, looks, opens or
-// lists; what an absolute pattern of Allow names outside of the roots can be
-// read as if it were inside.
+// Reading returns the same roots with rules for what may be read. All methods that
+// resolve, stat, open or list paths return a *DeniedError for paths that the rules
+// refuse. Files outside the roots that an absolute pattern of Allow names can be
+// read as if they were inside.
 func (r *Roots) Reading(rules ReadRules) (*Roots, error) {
 	read, err := rules.compile(r)
 	if err != nil {
@@ -98,8 +99,8 @@ func (r *Roots) Reading(rules ReadRules) (*Roots, error) {
 	return &out, nil
 }
 
-// Writing returns the same roots without rules for reading: for changes of files
-// that are not looked at.
+// Writing returns the same roots without rules for reading, for changes that do not
+// read the files.
 func (r *Roots) Writing() *Roots {
 	if r.read == nil {
 		return r
@@ -135,13 +136,14 @@ func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
 }
 
 // Refuses reports whether the file at abs, an absolute path without links, may
-// not be read; pattern is the one of Deny that names it. It need not exist.
+// not be read; pattern is the pattern of Deny that matches it. The file need not
+// exist.
 func (r *Readable) Refuses(abs string) (pattern string, refused bool) {
 	return r.refuses(abs, false)
 }
 
-// RefusesDir is Refuses for a directory: one that is not allowed itself may
-// still be gone through to what is.
+// RefusesDir is like Refuses for a directory. A directory that is not allowed
+// itself may still be traversed to reach an allowed file.
 func (r *Readable) RefusesDir(abs string) (pattern string, refused bool) {
 	return r.refuses(abs, true)
 }
@@ -155,7 +157,7 @@ func (r *Readable) refuses(abs string, dir bool) (pattern string, refused bool) 
 }
 
 // outside returns the directory to open for abs, which is in no root but may be
-// read or gone through.
+// read or traversed.
 func (r *Readable) outside(abs string) (dir string, ok bool) {
 	if r == nil || !r.allows {
 		return "", false
@@ -173,7 +175,7 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 		if p.inside || !isBelow(from, v.path) || !v.allowed && !p.leads(v.path) {
 			continue
 		}
-		dir = abs // as it is written; the rule has it as it is compared
+		dir = abs // in its original spelling; the rule's is folded
 		for up := strings.Count(v.path, "/") - strings.Count(from, "/"); up > 0; up-- {
 			dir = filepath.Dir(dir)
 		}
@@ -188,18 +190,18 @@ func (r *Readable) allowsOutside(abs string) bool {
 	return ok && r.view(abs).passes(false)
 }
 
-// view is what the rules say of a file or directory; the zero view is of no
-// rules.
+// view is the verdict of the rules on a file or directory. The zero view belongs to
+// no rules.
 type view struct {
 	read    *Readable
 	path    string // slash-separated, as the rules see it; "" is "/"
 	inside  bool   // it is in a root
 	denied  bool
-	pattern string // that denies it, or something above it
+	pattern string // the one that denies it or a directory above it
 	allowed bool
 }
 
-// view judges a path by itself and by what is above it.
+// view judges a path by the rules for itself and for the directories above it.
 func (r *Readable) view(abs string) view {
 	if top, ok := r.roots.root(abs); ok {
 		v := r.tops[top]
@@ -219,22 +221,21 @@ func (r *Readable) view(abs string) view {
 	return v
 }
 
-// rootView judges a root. What is said of names below the roots does not hold
-// for it.
+// rootView judges a root. Patterns for names below the roots do not apply to it.
 func (r *Readable) rootView(dir string) view {
 	v := view{read: r, inside: true}
 	for i, name := range strings.Split(strings.TrimSuffix(r.slashed(dir), "/"), "/") {
 		if i > 0 {
 			v.path += "/"
 		}
-		v.path += name // the first is empty, or a volume
+		v.path += name // the first name is empty, or a volume
 		v.judge(name, v.path, false)
 	}
 	return v
 }
 
-// enter returns the view of what is called name in a directory. Of what is no
-// directory the path may be left out.
+// enter returns the view of the entry name in a directory. If the entry is not a
+// directory, the path may be omitted.
 func (v view) enter(name string, dir bool) view {
 	if v.read == nil {
 		return v
@@ -247,8 +248,8 @@ func (v view) enter(name string, dir bool) view {
 	return v
 }
 
-// judge takes in what the rules say of path, whose last name is name; below
-// means that it is not a root or above one.
+// judge applies the rules for path, whose last name is name; below reports that it
+// is neither a root nor above one.
 func (v *view) judge(name, path string, below bool) {
 	r := v.read
 	if !v.denied {
@@ -259,7 +260,7 @@ func (v *view) judge(name, path string, below bool) {
 	}
 }
 
-// passes reports whether it may be read or, as a directory, be gone through.
+// passes reports whether it may be read or, for a directory, be traversed.
 func (v view) passes(dir bool) bool {
 	if v.read == nil {
 		return true
@@ -267,7 +268,7 @@ func (v view) passes(dir bool) bool {
 	return !v.denied && (v.allowed || !v.read.allows || dir && v.leads())
 }
 
-// leads reports whether something below may be allowed.
+// leads reports whether an entry below it may be allowed.
 func (v view) leads() bool {
 	allow := &v.read.allow
 	if v.inside && len(allow.below)+len(allow.anywhere) > 0 {
@@ -276,5 +277,5 @@ func (v view) leads() bool {
 	return slices.ContainsFunc(allow.paths, func(p pathRule) bool { return (v.inside || !p.inside) && p.leads(v.path) })
 }
 
-// refusal is the error for what does not pass.
+// refusal returns the error for a path that does not pass.
 func (v view) refusal(path string) error { return &DeniedError{Path: path, Pattern: v.pattern} }

@@ -7,15 +7,15 @@ import (
 	"os"
 	"syscall"
 
-	"golang.org/x/sys/unix" // renameat between two open directories, which os.Root does not offer
+	"golang.org/x/sys/unix" // renameat between two open directories, which os.Root lacks
 )
 
-// CrossDevice reports whether a rename failed since the two directories are on
+// CrossDevice reports whether a rename failed because the two directories are on
 // different devices.
 func CrossDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }
 
-// renameNew renames without replacing anything, as far as the file system can:
-// else something that comes in the same moment is replaced.
+// renameNew renames without replacing an existing file, if the file system supports
+// that. Otherwise a file that is created at the same moment is replaced.
 func renameNew(from *Dir, name string, to *Dir, newName string) error {
 	a, err := from.root.Open(".")
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// CrossDevice reports whether a rename failed since the two directories are on
+// CrossDevice reports whether a rename failed because the two directories are on
 // different devices, or in different roots.
 func CrossDevice(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) }
 
-// renameNew renames inside of the outermost root that both directories are in:
-// there is no rename between two open directories.
+// renameNew renames inside the outermost root that contains both directories:
+// Windows has no rename between two open directories.
 func renameNew(from *Dir, name string, to *Dir, newName string) error {
 	if from.top != to.top {
 		return windows.ERROR_NOT_SAME_DEVICE

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// OutsideError says that a path leads out of the roots.
+// OutsideError reports that a path leads out of the roots.
 type OutsideError struct {
 	Path  string   // absolute, where the path really leads
 	Given string   // as it was written
@@ -27,16 +27,15 @@ func (e *OutsideError) Error() string {
 		e.Given, leads, strings.Join(e.Roots, ", "))
 }
 
-// maxLinks bounds the symlinks that one path may go through, as Linux does
-// with 40 and package filepath with 255.
+// maxLinks limits the symlinks in one path. Linux allows 40, package filepath 255.
 const maxLinks = 255
 
-// Resolve turns a path as a model or a client writes it into an absolute path
-// without symlinks: "~" is the home directory, a relative path starts from the
-// cwd, "." and ".." are taken out first. The path need not exist; symlinks are
-// followed also where their target does not. A path that leads out of the roots
-// gets an *OutsideError, one to zeph-acp's own files a *PrivateError, one that
-// may not be read a *DeniedError.
+// Resolve turns a path from a model or a client into an absolute path without
+// symlinks. "~" is the home directory, a relative path starts from the cwd, and
+// "." and ".." are removed first. The path need not exist; symlinks are followed
+// even if their target does not exist. A path out of the roots gets an
+// *OutsideError, one to zeph-acp's own files a *PrivateError, and one that may not
+// be read a *DeniedError.
 func (r *Roots) Resolve(path string) (string, error) {
 	abs, err := r.absolute(path)
 	if err != nil {
@@ -52,7 +51,7 @@ func (r *Roots) Resolve(path string) (string, error) {
 	return resolved, nil
 }
 
-// absolute makes a path absolute and clean, symlinks still in it.
+// absolute makes a path absolute and clean. It keeps symlinks.
 func (r *Roots) absolute(path string) (string, error) {
 	switch {
 	case path == "":
@@ -70,7 +69,7 @@ func (r *Roots) absolute(path string) (string, error) {
 	return filepath.Clean(abs), nil
 }
 
-// judge says what is wrong with resolved, which path leads to.
+// judge returns why resolved, the target of path, may not be used, nil if it may.
 func (r *Roots) judge(resolved, path string) error {
 	if r.Private().Hides(resolved) {
 		return &PrivateError{Path: path}
@@ -78,13 +77,13 @@ func (r *Roots) judge(resolved, path string) error {
 	if !r.Contains(resolved) && !r.read.allowsOutside(resolved) {
 		return &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
 	}
-	if pattern, refused := r.read.RefusesDir(resolved); refused { // what is no directory, Lstat judges
+	if pattern, refused := r.read.RefusesDir(resolved); refused { // Lstat judges files
 		return &DeniedError{Path: path, Pattern: pattern}
 	}
 	return nil
 }
 
-// expandHome replaces a leading "~" that stands alone or before a separator.
+// expandHome replaces a leading "~" that is alone or followed by a separator.
 func expandHome(path string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
@@ -98,8 +97,8 @@ func expandHome(path string) (string, error) {
 }
 
 // follow replaces every symlink in an absolute path. Unlike
-// filepath.EvalSymlinks it goes on where something is missing, so that a
-// dangling link shows where a file made through it would be.
+// filepath.EvalSymlinks it continues if a name does not exist, so that a dangling
+// link shows where a file created through it would be.
 func follow(path string) (string, error) {
 	done, todo := splitRoot(path)
 	for links := 0; len(todo) > 0; {
@@ -118,7 +117,7 @@ func follow(path string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			done = next
 			continue
-		case err != nil: // not knowing where it leads is not knowing that it stays inside
+		case err != nil: // a path with an unknown target may lead out of the roots
 			return "", Cause(err)
 		case info.Mode()&fs.ModeSymlink == 0:
 			done = next
@@ -142,7 +141,7 @@ func follow(path string) (string, error) {
 	return done, nil
 }
 
-// splitRoot cuts an absolute path into its root directory and the names below.
+// splitRoot splits an absolute path into its root directory and the names below.
 func splitRoot(path string) (root string, names []string) {
 	volume := filepath.VolumeName(path)
 	return volume + string(filepath.Separator), strings.Split(filepath.ToSlash(path[len(volume):]), "/")

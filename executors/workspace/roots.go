@@ -1,18 +1,18 @@
-// Package workspace confines file operations to the directories of a session.
+// Package workspace restricts file access to the directories of a session.
 //
-// Start with [New] and [Roots.Resolve]: a path as a model or a client writes it
-// becomes an absolute one without symlinks, or an [*OutsideError]. Open it with
-// [Roots.Open] or a [Dir]: a symlink that replaces a directory between check and use
-// is then not followed.
+// Start with [New] and [Roots.Resolve], which turns a path from a model or a client
+// into an absolute one without symlinks, or returns an [*OutsideError]. Open the
+// result with [Roots.Open] or a [Dir], so that a directory that is replaced by a
+// symlink between check and use does not lead out of the roots.
 //
-// It promises that no path it returns or opens lies outside of the roots, nor
-// among zeph-acp's own files ([Own]): those are not even opened, by whatever
-// name they are called. It judges no other path inside of the roots, and it
-// cannot bound what a shell command does.
+// No path that the package returns or opens lies outside the roots or among
+// zeph-acp's own files ([Own]). Those are not even opened, under any name. The
+// package judges no other path inside the roots, and it cannot restrict a shell
+// command.
 //
-// Why is nothing kept open? Because a root may be deleted and made again while
-// the session lives, and an idle session should cost nothing. Only a user who can
-// change the directories above the outermost roots could exploit that.
+// No directory is kept open between calls: a root may be deleted and created again
+// during the session, and an idle session should cost nothing. Only a user who can
+// change the directories above the outermost roots could exploit this.
 package workspace
 
 import (
@@ -23,16 +23,16 @@ import (
 	"slices"
 )
 
-// Roots are the directories of one session. They do not change after New, so
-// all methods may be called concurrently.
+// Roots are the directories of one session. They are immutable, so all methods may
+// be called concurrently.
 type Roots struct {
 	given []string // as the client wrote them, cleaned
 	dirs  []string // the same without symlinks
-	own   *Own     // what is hidden; nil means nothing
+	own   *Own     // hidden files; nil hides nothing
 	read  *Readable
 }
 
-// New makes Roots of absolute directories that exist; the first is the session's
+// New returns Roots of existing absolute directories; the first is the session's
 // cwd.
 func New(dirs ...string) (*Roots, error) {
 	if len(dirs) == 0 {
@@ -60,8 +60,8 @@ func New(dirs ...string) (*Roots, error) {
 	return r, nil
 }
 
-// With returns the same roots and further ones, for which [New] holds; the cwd
-// stays. What was said of the roots with Reading has to be said again.
+// With returns the same roots and further ones, which must be as for [New]; the cwd
+// stays. The rules of Reading are dropped and must be set again.
 func (r *Roots) With(dirs ...string) (*Roots, error) {
 	more, err := New(append([]string{r.dirs[0]}, dirs...)...)
 	if err != nil {
@@ -70,10 +70,10 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
 }
 
-// Dirs lists the roots without symlinks; the first is the cwd.
+// Dirs returns the roots without symlinks; the first is the cwd.
 func (r *Roots) Dirs() []string { return slices.Clone(r.dirs) }
 
-// Cwd is the directory that relative paths start from.
+// Cwd returns the directory that relative paths start from.
 func (r *Roots) Cwd() string { return r.dirs[0] }
 
 // Contains reports whether abs, a path without symlinks, is a root or inside
@@ -83,8 +83,8 @@ func (r *Roots) Contains(abs string) bool {
 	return ok
 }
 
-// Rel shortens abs for display: relative to the cwd if it lies inside, else as
-// it is.
+// Rel shortens abs for display: it is relative to the cwd if it lies inside, and
+// unchanged otherwise.
 func (r *Roots) Rel(abs string) string {
 	if rel, ok := within(r.dirs[0], abs); ok {
 		return rel
@@ -92,9 +92,9 @@ func (r *Roots) Rel(abs string) string {
 	return abs
 }
 
-// AsGiven spells abs, a path that Resolve returned, the way the client spelled
-// the root it lies in. A client that opened a project through a symlink knows
-// its files only by that name.
+// AsGiven returns abs, a path that Resolve returned, with the root spelled as the
+// client did. A client that opened a project through a symlink recognizes its files
+// only by that name.
 func (r *Roots) AsGiven(abs string) string {
 	best := -1
 	for i, dir := range r.dirs {
@@ -109,8 +109,8 @@ func (r *Roots) AsGiven(abs string) string {
 	return filepath.Join(r.given[best], rel)
 }
 
-// root is the outermost root that abs lies in. The outermost, because a root
-// inside another could itself be exchanged for a symlink by who writes in there.
+// root returns the outermost root that contains abs. A root inside another could
+// itself be replaced by a symlink by anyone who may write to the outer one.
 func (r *Roots) root(abs string) (dir string, ok bool) {
 	for _, d := range r.dirs {
 		if _, in := within(d, abs); in && (!ok || len(d) < len(dir)) {
@@ -120,8 +120,8 @@ func (r *Roots) root(abs string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// top is the directory to open for abs: its outermost root, or where what may be
-// read outside of the roots begins.
+// top returns the directory to open for abs: its outermost root, or the topmost
+// directory that may be read outside the roots.
 func (r *Roots) top(abs string) (dir string, ok bool) {
 	if dir, ok = r.root(abs); ok {
 		return dir, true
@@ -135,7 +135,7 @@ func within(dir, path string) (rel string, ok bool) {
 		return ".", true
 	}
 	prefix := dir
-	if !os.IsPathSeparator(dir[len(dir)-1]) { // "/" and `C:\` end in one
+	if !os.IsPathSeparator(dir[len(dir)-1]) { // "/" and `C:\` end in a separator
 		prefix += string(filepath.Separator)
 	}
 	if len(path) < len(prefix) || !sameName(path[:len(prefix)], prefix) {
@@ -146,7 +146,7 @@ func within(dir, path string) (rel string, ok bool) {
 }
 
 // Cause returns err without the operation and the paths of an [os.PathError] or
-// [os.LinkError], which a message names in its own way.
+// [os.LinkError], for messages that name the path themselves.
 func Cause(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err

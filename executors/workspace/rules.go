@@ -9,18 +9,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// foldNames is for file systems that ignore letter case, as those of macOS and
-// Windows do unless told otherwise.
+// foldNames reports whether names are compared case-insensitively, as the file
+// systems of macOS and Windows do by default.
 const foldNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
 
-// ruleSet is a list of patterns, sorted by what they are matched against.
+// ruleSet is a list of patterns, grouped by what they are matched against.
 type ruleSet struct {
 	below    []nameRule // names below the roots
 	anywhere []nameRule // names at any depth of the path
 	paths    []pathRule
 }
 
-// add puts one pattern of a list into its set.
+// add adds one pattern of a list to its set.
 func (r *Readable) add(set *ruleSet, source string) error {
 	if err := CheckPattern(source); err != nil {
 		return err
@@ -58,9 +58,9 @@ func (r *Readable) add(set *ruleSet, source string) error {
 	return nil
 }
 
-// addAbsolute takes a pattern both as it is written and with the links followed
-// that its literal beginning goes through. An allowed path inside of the roots
-// is not followed: who works there could make it a link to anywhere.
+// addAbsolute adds a pattern as it is written and with the links in its literal
+// beginning resolved. For an allowed path inside the roots links are not resolved:
+// anyone who works there could make it a link to anywhere.
 func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
 	set.paths = append(set.paths, newPathRule(source, r.folded(pattern)))
 	base, rest := splitPattern(pattern)
@@ -77,13 +77,13 @@ func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
 	set.paths = append(set.paths, newPathRule(source, r.folded(real)))
 }
 
-// escaped makes a pattern of a path, without a slash at its end.
+// escaped returns a pattern for a path, without a slash at its end.
 func escaped(path string) string {
 	return escape.Replace(strings.TrimSuffix(filepath.ToSlash(path), "/"))
 }
 
-// trimPattern takes off what says nothing: "a/", "a/**" and "a" mean the same,
-// since what holds for a directory holds below it.
+// trimPattern removes a redundant end: "a/", "a/**" and "a" are equivalent, since a
+// rule for a directory covers everything below it.
 func trimPattern(pattern string) string {
 	for strings.HasPrefix(pattern, "./") {
 		pattern = pattern[len("./"):]
@@ -100,8 +100,8 @@ func trimPattern(pattern string) string {
 	}
 }
 
-// splitPattern cuts an absolute pattern into the names at its beginning that
-// are no globs, as a path, and the rest; the path is empty if there are none.
+// splitPattern splits an absolute pattern into its leading names without wildcards,
+// as a path, and the rest; the path is empty if there are none.
 func splitPattern(pattern string) (base, rest string) {
 	names := strings.Split(pattern, "/")
 	n := 0
@@ -112,7 +112,7 @@ func splitPattern(pattern string) (base, rest string) {
 	return strings.Join(names[:n], "/"), strings.Join(names[n:], "/")
 }
 
-// unescaper takes out what stands for itself.
+// unescaper removes escaped characters, which are not wildcards.
 var unescaper = strings.NewReplacer(`\\`, "", `\*`, "", `\?`, "", `\[`, "", `\{`, "")
 
 func unescape(s string) string {
@@ -126,8 +126,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// match returns the pattern that holds for path, whose last name is name; below
-// says whether the patterns for names below the roots do, inside whether path is
+// match returns the first pattern that matches path, whose last name is name. below
+// reports whether patterns for names below the roots apply, inside whether path is
 // in a root.
 func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, ok bool) {
 	if below {
@@ -152,8 +152,8 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 	return "", false
 }
 
-// needsPath reports whether it takes the path to judge what has that name in the
-// directory dir.
+// needsPath reports whether judging the entry name of the directory dir requires
+// its path.
 func (s *ruleSet) needsPath(name, dir string) bool {
 	for i := range s.paths {
 		p := &s.paths[i]
@@ -166,12 +166,12 @@ func (s *ruleSet) needsPath(name, dir string) bool {
 
 // nameRule is a pattern for one name.
 type nameRule struct {
-	source string // as it was written
+	source string // the original spelling
 	glob   string
 	how    how
 }
 
-// how a pattern is matched: most need no glob matcher.
+// how selects how a pattern is matched: most need no glob matcher.
 type how uint8
 
 const (
@@ -203,13 +203,13 @@ func (n *nameRule) match(name string) bool {
 
 // pathRule is a pattern for a whole path.
 type pathRule struct {
-	source  string // as it was written
+	source  string // the original spelling
 	glob    string
-	from    string    // the literal directories that it begins with
-	literal bool      // from is all
-	last    *nameRule // what the last name must match; nil means not known
-	names   []string  // the patterns after from; nil means not known
-	inside  bool      // it is for paths in the roots alone
+	from    string    // the leading directories without wildcards
+	literal bool      // from is the whole pattern
+	last    *nameRule // what the last name must match; nil means unknown
+	names   []string  // the patterns after from; nil means unknown
+	inside  bool      // it applies only to paths in the roots
 }
 
 func newPathRule(source, glob string) pathRule {
@@ -225,7 +225,7 @@ func newPathRule(source, glob string) pathRule {
 	if p.literal {
 		return p
 	}
-	if strings.ContainsAny(rest, "{[") { // which may hold a slash
+	if strings.ContainsAny(rest, "{[") { // these may contain a slash
 		return p
 	}
 	p.names = strings.Split(rest, "/")
@@ -282,7 +282,7 @@ func isBelow(dir, path string) bool {
 	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// folded returns a pattern as the rules see it.
+// folded returns a pattern with the letter case and separators that the rules use.
 func (r *Readable) folded(pattern string) string {
 	if !r.fold {
 		return pattern
@@ -290,7 +290,7 @@ func (r *Readable) folded(pattern string) string {
 	return strings.ToLower(strings.ToUpper(pattern))
 }
 
-// slashed returns an absolute path as the rules see it.
+// slashed returns an absolute path in the form that the rules use.
 func (r *Readable) slashed(abs string) string {
 	abs = filepath.ToSlash(abs)
 	if !r.fold {
@@ -303,7 +303,7 @@ func (r *Readable) slashed(abs string) string {
 	return strings.Join(names, "/")
 }
 
-// name returns a name as the rules see it.
+// name returns a name in the form that the rules use.
 func (r *Readable) name(name string) string {
 	if !r.fold || len(name) == 2 && name[1] == ':' { // a volume
 		return r.folded(name)
