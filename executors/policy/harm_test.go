@@ -305,7 +305,7 @@ func gitHarm(g *commands.Ground, dir string, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
+	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
 	if !slices.Contains(looks, args[0]) {
 		return "runs git " + args[0]
 	}
