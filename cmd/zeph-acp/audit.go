@@ -40,7 +40,7 @@ cannot be seen. For that, keep the last hash elsewhere, and look for it later.`,
 	return cmd
 }
 
-// withAudit runs do with the log. It needs no configuration, which may have
+// withAudit runs do with the log. It needs no configuration, which may contain
 // mistakes.
 func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) error) error {
 	l := audit.New(config.FindPaths(os.Getenv).State, audit.Config{Enabled: true}, nil)
@@ -53,7 +53,7 @@ func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) err
 	return do(cmd, l)
 }
 
-// noCalls says that there is nothing to say.
+// noCalls returns a message that there are no calls to show.
 func noCalls(cmd *cobra.Command, wanted calls) error {
 	text := "No such call is on record."
 	if wanted == (calls{}) {
@@ -63,19 +63,19 @@ func noCalls(cmd *cobra.Command, wanted calls) error {
 	return err
 }
 
-// calls picks lines of the log.
+// calls selects lines of the log.
 type calls struct {
-	session string // beginning of its id; empty means all
-	tool    string // empty means all
-	failed  bool   // only what was no success
+	session string // prefix of its id; "" selects all
+	tool    string // "" selects all
+	failed  bool   // only calls that did not succeed
 }
 
 func (c calls) wants(e *audit.Entry) bool {
 	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success)
 }
 
-// read gives the calls that are wanted, the oldest first, and tells of lines
-// that hold none.
+// read passes the selected calls to each, the oldest first, and warns about lines
+// that contain no call.
 func (c calls) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line) error) error {
 	bad := 0
 	err := l.Read(func(line audit.Line) error {

@@ -56,7 +56,7 @@ milliseconds, what was called, and why it was no success.`,
 func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format func(audit.Line) string) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	n := 0
-	var kept []string // at most last
+	var kept []string // at most last lines
 	err := wanted.read(cmd, l, func(line audit.Line) (err error) {
 		n++
 		if last == 0 {
@@ -82,14 +82,14 @@ func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format 
 	return w.Flush()
 }
 
-// auditJSON is the line as it is. Who wrote it is not sure.
+// auditJSON returns the line unchanged, except that control characters are escaped.
 func auditJSON(line audit.Line) string {
 	var b strings.Builder
 	_, _ = jsonOutput{&b}.Write(line.Text) // to memory
 	return b.String() + "\n"
 }
 
-// auditLine is for programs that read lines.
+// auditLine formats a call for programs that read lines.
 func auditLine(line audit.Line) string {
 	e := &line.Entry
 	code := "-"
@@ -103,7 +103,7 @@ func auditLine(line audit.Line) string {
 	return strings.Join(fields, "\t") + "\n"
 }
 
-// auditScreen is for a person; a line of the terminal holds width columns.
+// auditScreen formats a call for a person; a line of the terminal has width columns.
 func auditScreen(e *audit.Entry, width int) string {
 	result := string(e.Result)
 	if e.ExitCode != nil && *e.ExitCode != 0 {
@@ -119,12 +119,12 @@ func auditScreen(e *audit.Entry, width int) string {
 	return left + fit(text, max(width-cells(left), 20)) + "\n"
 }
 
-// subject is what was called, as far as one line tells.
+// subject returns what was called, as far as it fits on one line.
 func subject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
 
-// reason is why a call was no success.
+// reason returns why a call did not succeed.
 func reason(e *audit.Entry) string {
 	switch {
 	case e.Result == audit.Success:

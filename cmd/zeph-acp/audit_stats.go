@@ -101,8 +101,8 @@ func (s *toolStats) finish() {
 	}
 }
 
-// text prints a table. A call that was rolled back is one that failed, and one
-// that its agent did not survive is as good as cancelled.
+// text prints a table. It counts a call that was rolled back as failed, and one
+// that was interrupted as cancelled.
 func (s *auditStats) text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "calls\tsuccess\tfailed\tdenied\ttimeout\tcancelled\tmedian\tmax\t  tool")

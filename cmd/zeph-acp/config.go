@@ -52,7 +52,7 @@ func showConfig(cmd *cobra.Command, f *flags) error {
 	return l.Show(cmd.OutOrStdout())
 }
 
-// checkConfig prints mistakes to stdout: they are what was asked for.
+// checkConfig prints mistakes to stdout, since they are the result of the command.
 func checkConfig(cmd *cobra.Command, f *flags) error {
 	l, err := f.load(cmd)
 	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {

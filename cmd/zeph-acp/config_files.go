@@ -72,7 +72,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 	return nil
 }
 
-// warnLeft prints what stays wrong in the file.
+// warnLeft prints the mistakes that remain in the file.
 func warnLeft(cmd *cobra.Command, m *config.Migration) {
 	for _, w := range m.Left {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)

@@ -59,7 +59,7 @@ The rules are the built-in ones and those of your filters.toml.`,
 	return cmd
 }
 
-// listRules prints a line for each rule.
+// listRules prints one line per rule.
 func listRules(w io.Writer, f *filter.Filter) error {
 	name, strategy := 0, 0
 	for _, r := range f.Rules() {
@@ -100,7 +100,7 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 	return nil
 }
 
-// explainCommand says what rules are looked for by.
+// explainCommand prints the command that rules are matched against.
 func explainCommand(w io.Writer, script string) {
 	seg, mixed := command.Output(script)
 	switch {
@@ -118,7 +118,7 @@ const (
 	maxMemos = 1 << 20 // lines of its output that are compared with its input
 )
 
-// explainer tells of each rule.
+// explainer returns a function that explains each rule's effect.
 func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
 	return func(by filter.Applied, before, after *text.Lines) {
 		fmt.Fprintf(w, "rule %s (%s): %s, ", oneLine(by.Rule), by.Strategy, by.Confidence)
@@ -138,7 +138,7 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
 	}
 }
 
-// differences lists the lines that are not in both texts, wherever they stand.
+// differences lists the lines that occur in only one of the texts, at any position.
 func differences(w io.Writer, before, after *text.Lines) error {
 	if after.Count() > maxMemos {
 		_, err := fmt.Fprintln(w, "  (too many lines are left to show what went)")

@@ -9,13 +9,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
-// reaperArg is the first argument with which this binary is the process of a
+// reaperArg is the first argument of a process that this binary starts for a
 // process.Reaper.
 const reaperArg = "__reaper"
 
-// enterHelper plays a helper of another zeph-acp where this process was started
-// as one: the sandbox of a command, which becomes the command, or the reaper.
-// They are no cobra commands, since sessions pay for them.
+// enterHelper runs a helper of another zeph-acp if this process was started as one:
+// the sandbox of a command, which then becomes the command, or the reaper. Helpers
+// are not cobra commands, to keep their start fast.
 func enterHelper() {
 	if len(os.Args) < 2 {
 		return
@@ -30,8 +30,8 @@ func enterHelper() {
 	}
 }
 
-// newReaper makes the reaper of this process; its process is started by the first
-// command.
+// newReaper returns the reaper of this process. The first command starts the
+// reaper's process.
 func newReaper() *process.Reaper {
 	return &process.Reaper{Command: func() *exec.Cmd {
 		path := "/proc/self/exe" // as it was started, even if another file has its name now

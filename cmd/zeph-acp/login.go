@@ -33,8 +33,8 @@ terminal the key is read from stdin.`,
 	return cmd
 }
 
-// withLogin lets an editor append "login" to a command line that has "serve": so
-// ACP's terminal authentication starts an agent.
+// withLogin lets an editor append "login" to a command line that contains "serve",
+// since that is how ACP's terminal authentication starts an agent.
 func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
 	cmd := newLogin(f)
 	cmd.Hidden = true
@@ -42,7 +42,7 @@ func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
 	return serve
 }
 
-// errNotStored is the end of a login without a key.
+// errNotStored reports that login ended without storing a key.
 var errNotStored = errors.New("no key was stored")
 
 func login(cmd *cobra.Command, f *flags, name string) error {
@@ -56,7 +56,7 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 		return errors.New("no provider of this configuration needs a key")
 	}
 	keys := l.Keys()
-	if err := keys.Err(); err != nil { // before anybody types a key
+	if err := keys.Err(); err != nil { // before the user types a key
 		return fmt.Errorf("%w: repair or remove the file first", err)
 	}
 	var chosen *choice
@@ -75,8 +75,9 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	return stored(cmd.OutOrStdout(), keys, chosen)
 }
 
-// ask gets the key, and the choice if that is still open, from the person at the
-// terminal on stdin, else from stdin. A signal ends it, the terminal restored.
+// ask reads the key, and the choice of a provider if none was named, from the
+// terminal on stdin, or from stdin itself. A signal ends it and restores the
+// terminal.
 func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -117,7 +118,7 @@ func stored(out io.Writer, keys *keys.Keys, c *choice) error {
 	return err
 }
 
-// choice is a key that a person can store, which may serve several providers.
+// choice is a key that can be stored. It may serve several providers.
 type choice struct {
 	env       string
 	providers []string
@@ -138,7 +139,7 @@ func choicesOf(keys []provider.Key) []*choice {
 	return choices
 }
 
-// choose finds the choice of a provider.
+// choose returns the choice for a provider.
 func choose(choices []*choice, name string) (*choice, error) {
 	for _, c := range choices {
 		if slices.Contains(c.providers, name) {
@@ -156,10 +157,10 @@ func names(choices []*choice) string {
 	return strings.Join(all, ", ")
 }
 
-// asker gets the key, and the choice where that is nil.
+// asker reads the key, and the choice if that is nil.
 type asker func(choices []*choice, chosen *choice) (*choice, string, error)
 
-// fromStdin takes all of stdin for the key.
+// fromStdin reads all of stdin as the key.
 func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
 	switch {
 	case chosen != nil:
@@ -179,9 +180,9 @@ func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
 	return chosen, key, nil
 }
 
-// onTerminal asks the person at the terminal on stdin. The terminal is raw until
-// it is restored: nothing is echoed unasked, and Ctrl-C and Ctrl-Z are keys, so
-// that no way out of here leaves it without echo.
+// onTerminal asks the person at the terminal on stdin. The terminal is in raw mode
+// until it is restored: input is not echoed, and Ctrl-C and Ctrl-Z are ordinary
+// keys, so that every way out restores the echo.
 func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 	fd := int(os.Stdin.Fd())
 	before, err := term.MakeRaw(fd)
@@ -234,8 +235,8 @@ func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, st
 	return chosen, key, nil
 }
 
-// numbered finds the choice that the answer gives by its number or a provider;
-// none means the first.
+// numbered returns the choice for an answer, which is a number or a provider; an
+// empty answer selects the first choice.
 func numbered(choices []*choice, answer string) (*choice, error) {
 	answer = strings.TrimSpace(answer)
 	if answer == "" {

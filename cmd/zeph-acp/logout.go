@@ -23,8 +23,8 @@ func newLogout(f *flags) *cobra.Command {
 	return cmd
 }
 
-// logout removes what login stored. It says what else still gives a key, since
-// it cannot take that away.
+// logout removes stored keys. It warns about keys in the environment, since it
+// cannot remove those.
 func logout(cmd *cobra.Command, f *flags, name string) error {
 	l, err := f.load(cmd)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Command zeph-acp is a coding agent that lives inside an editor and speaks the
 // Agent Client Protocol on stdin and stdout.
 //
-// Each subcommand has its file. Commands return errors; only main exits. A
-// failure is one line on stderr, "zeph-acp: cause", and a status: 0 when all
-// went well, 1 for a failure, 2 for a wrong command line.
+// Each subcommand has its own file. Commands return errors; only main exits. A
+// failure prints one line on stderr, "zeph-acp: cause". The exit status is 0 for
+// success, 1 for a failure, 2 for a wrong command line.
 package main
 
 import (
@@ -34,8 +34,8 @@ const (
 	exitUsage   = 2
 )
 
-// exit is an error that asks for a status of its own. Without a cause nothing is
-// printed: the command has said all there is to say.
+// exit is an error with an exit status of its own. Without a cause nothing is
+// printed, since the command has already printed its result.
 type exit struct {
 	code  int
 	cause error
@@ -50,12 +50,12 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.cause }
 
-// usage is an error of the command line: what is wrong, and a hint.
+// usage returns an error about the command line, with a hint.
 func usage(format string, args ...any) error {
 	return &exit{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// status tells the person of err and gives the exit status.
+// status prints err and returns the exit status.
 func status(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -67,7 +67,7 @@ func status(err error, stderr io.Writer) int {
 			return code
 		}
 	}
-	// What a provider said must not drive the terminal either.
+	// A provider's message must not control the terminal either.
 	fmt.Fprintf(stderr, "zeph-acp: %s\n", headless.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))
 	return code
 }
@@ -80,7 +80,7 @@ type flags struct {
 	record   string // file that serve and run write every frame to
 }
 
-// load reads the configuration as the global flags say.
+// load reads the configuration according to the global flags.
 func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	o := config.Options{File: f.config, Flags: map[string]string{}}
 	if cmd.Flags().Changed("log-level") {
@@ -92,8 +92,7 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	return config.Load(o)
 }
 
-// newRoot builds the command tree. It does no I/O, since every start pays for
-// it.
+// newRoot builds the command tree. It does no I/O, since every start runs it.
 func newRoot() *cobra.Command {
 	f, version := &flags{}, false
 	root := &cobra.Command{
@@ -131,7 +130,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// noCommand refuses arguments of a command that only has subcommands.
+// noCommand rejects arguments of a command that only has subcommands.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -143,7 +142,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usage("unknown command %q: try %q", args[0], cmd.CommandPath()+" --help")
 }
 
-// noArgs refuses arguments.
+// noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// releaseStart gives back the pages of this program's code that only its start
-// needed, which is a third of what a waiting agent would hold. They are the
-// file's: what is used again comes back from the page cache. Code is never
-// written, so nothing can be lost.
+// releaseStart releases the code pages that only the start of this program
+// needed, a third of an idle agent's memory. Pages that are used again are
+// read from the page cache. Code is never modified, so nothing can be lost.
 func releaseStart() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {

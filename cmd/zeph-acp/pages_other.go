@@ -2,5 +2,5 @@
 
 package main
 
-// releaseStart is for Linux.
+// releaseStart does nothing: it is implemented only on Linux.
 func releaseStart() {}

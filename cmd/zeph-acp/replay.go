@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
-// newReplay plays fixtures, each against a fresh server. The global flags say
-// nothing here: a fixture brings its own configuration.
+// newReplay plays fixtures, each against a fresh server. The global flags have no
+// effect: a fixture contains its own configuration.
 func newReplay(*flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FIXTURE...",

@@ -21,8 +21,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-// Exit statuses of run beyond those of every command. A signal is 128 and its
-// number, so Ctrl-C is 130.
+// Exit statuses of run beyond those of every command. For a signal it is 128 plus
+// the signal's number, so Ctrl-C is 130.
 const (
 	exitStopped   = 3 // refusal, max_tokens, max_turn_requests
 	exitCancelled = 130
@@ -61,7 +61,7 @@ reached a limit, and 130 after Ctrl-C.`,
 	return cmd
 }
 
-// run plays the editor for one turn of a server of our own.
+// run acts as the editor for one turn of its own server.
 func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	l, err := f.load(cmd)
 	if err != nil {
@@ -89,7 +89,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	// The prompt must fit on a line, where each byte may take up to six.
+	// The prompt must fit on a line, where a byte may be encoded as six.
 	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
 		return usage("the prompt has %d bytes, and %d is the most (acp.max_line_bytes)", len(prompt), max(most, 0))
 	}
@@ -122,8 +122,8 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	return outcome(reason, err, context.Cause(ctx))
 }
 
-// pickModel makes a model the default one, and gives its name. That its key is
-// missing is for the server to say.
+// pickModel makes a model the default one and returns its name. The server reports
+// a missing key.
 func pickModel(a *app.App, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -140,8 +140,8 @@ func pickModel(a *app.App, name string) (string, error) {
 	return a.Model, nil
 }
 
-// session gives the session's cwd, and the id of the one to go on with. That one's
-// cwd is its own, if no other is named.
+// session returns the session's cwd and the id of the session to resume. A resumed
+// session keeps its own cwd unless another is named.
 func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (dir, resume string, err error) {
 	if r.resume != "" {
 		all, err := storedSessions(ctx, l, a)
@@ -168,7 +168,7 @@ func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (d
 	return abs, resume, nil
 }
 
-// promptOf gives the prompt of the command line or, for "-", of stdin.
+// promptOf returns the prompt from the command line or, for "-", from stdin.
 func promptOf(args []string, stdin *os.File) (string, error) {
 	prompt := strings.Join(args, " ")
 	if prompt == "-" {
@@ -187,8 +187,8 @@ func promptOf(args []string, stdin *os.File) (string, error) {
 	return prompt, nil
 }
 
-// audience finds out who sees the turn and who can be asked: a person has a
-// terminal to read and one to type, and is not asked through a pipe.
+// audience returns the view and the approver of the turn. A person is asked only
+// with a terminal for both output and input, never through a pipe.
 func audience(out *output, r *runFlags, config string, stdinIsPrompt bool) (headless.View, *headless.User) {
 	user := &headless.User{Yes: r.yes}
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
@@ -218,12 +218,12 @@ func audience(out *output, r *runFlags, config string, stdinIsPrompt bool) (head
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// colours reports whether stdout takes escape sequences.
+// colours reports whether stdout accepts escape sequences.
 func colours() bool {
 	return isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// outcome gives the exit status; cause is why the turn was cancelled, if it was.
+// outcome returns the exit status; cause is why the turn was cancelled, if it was.
 func outcome(reason acp.StopReason, err, cause error) error {
 	mode, wrongMode := errors.AsType[*headless.ModeError](err)
 	got, signalled := errors.AsType[signalled](cause)
@@ -256,8 +256,8 @@ func outcome(reason acp.StopReason, err, cause error) error {
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }
 
-// output is stdout. When it cannot be written the turn is cancelled: nobody
-// reads on.
+// output is stdout. If a write fails, the turn is cancelled, since its output is no
+// longer read.
 type output struct {
 	w      io.Writer
 	failed func(cause error)
@@ -266,7 +266,7 @@ type output struct {
 	err error
 }
 
-// outputError is the cause of a turn that nobody reads.
+// outputError is the cause of a turn's cancellation when stdout cannot be written.
 type outputError struct{ err error }
 
 func (e *outputError) Error() string { return "write the turn: " + e.err.Error() }

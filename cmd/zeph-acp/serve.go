@@ -28,8 +28,8 @@ func newServe(f *flags) *cobra.Command {
 	}
 }
 
-// serve runs the agent for the editor that started this process. Stdout belongs
-// to the protocol alone.
+// serve runs the agent for the editor that started this process. Stdout is reserved
+// for the protocol.
 func serve(cmd *cobra.Command, f *flags) error {
 	l, err := f.load(cmd)
 	if err != nil {
@@ -70,13 +70,13 @@ func serve(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-// closing is how long the end waits for the database, after the server waited
-// for turns and frames. Both fit into the 2 seconds in which the process must end.
+// closing limits the wait for the database after the server waited for turns and
+// frames. Both fit into the 2 seconds in which the process must end.
 const closing = 200 * time.Millisecond
 
-// closeApp ends what still runs in the background, however stubborn it is, and
-// closes the database. All that matters is committed by then, so that what
-// another program keeps locked is not waited for.
+// closeApp stops everything that runs in the background and closes the database.
+// All important data is committed by then, so it does not wait for a lock that
+// another program holds.
 func closeApp(a *app.App) {
 	a.CloseTools()
 	closed := make(chan error, 1)
@@ -91,8 +91,8 @@ func closeApp(a *app.App) {
 	}
 }
 
-// stdout is the client's end. That the client closed it is its way to leave, not
-// a failure.
+// stdout is the stream to the client. A client that closes it ends the connection,
+// which is not a failure.
 type stdout struct{}
 
 func (stdout) Write(p []byte) (int, error) {
@@ -103,18 +103,19 @@ func (stdout) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// signalled is the cause of a context that a signal ended.
+// signalled is the cause of a context that a signal cancelled.
 type signalled syscall.Signal
 
 func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
 
-// stubborn is how long commands have from the first signal on until they are
-// killed: 300 ms to end by themselves, and a moment for the kill.
+// stubborn is how long commands may run after the first signal: 300 ms to end by
+// themselves, and a moment for the kill.
 const stubborn = time.Second
 
-// stopOnSignal ends the context at the first SIGINT, SIGTERM or SIGHUP. At the
-// second the process ends after abort, leaving no command behind. A broken pipe is left to whoever writes:
-// without this the runtime would end the process with children still running.
+// stopOnSignal cancels the context at the first SIGINT, SIGTERM or SIGHUP. At the
+// second the process ends after abort, which kills all commands. SIGPIPE is
+// ignored, so that the writer gets an error. Otherwise the runtime would end the
+// process while its children still run.
 func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -122,7 +123,7 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	ignored := make(chan os.Signal, 1) // of its own, so that it takes no room
+	ignored := make(chan os.Signal, 1) // a separate channel, so that it does not fill the other
 	signal.Notify(ignored, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
@@ -146,8 +147,9 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); signal.Stop(ignored); close(done); cancel(nil) }
 }
 
-// record writes every frame of the server into a fixture, which must be new: an
-// editor that starts the agent twice must not lose what was recorded first.
+// record writes every frame of the server to a new fixture file. An existing file
+// is rejected: an editor may start the agent twice, and the second start must not
+// overwrite the first recording.
 func record(server *acp.Server, path string) (stop func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

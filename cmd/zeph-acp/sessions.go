@@ -46,7 +46,7 @@ func withSessions(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.
 	})
 }
 
-// withApp composes what a command needs and closes it after.
+// withApp creates the parts that a command needs and closes them afterwards.
 func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
 	l, err := f.load(cmd)
 	if err != nil {
@@ -63,8 +63,8 @@ func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) err
 	return do(l, a)
 }
 
-// storedSessions gives all sessions, the newest first. Where there is no database
-// there are none, and none is made by looking.
+// storedSessions returns all sessions, the newest first. If there is no database it
+// returns none and does not create one.
 func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []store.Session, err error) {
 	if !l.HasDatabase() {
 		return nil, nil
@@ -81,10 +81,10 @@ func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []st
 	}
 }
 
-// minPrefix is how many characters of an id stand for it at least.
+// minPrefix is the minimum length of an id's prefix, in characters.
 const minPrefix = 4
 
-// find gives the session of an id, or of the beginning of one.
+// find returns the session with an id, or with an id that begins so.
 func find(all []store.Session, id string) (store.Session, error) {
 	if i := slices.IndexFunc(all, func(s store.Session) bool { return s.ID == id }); i >= 0 {
 		return all[i], nil
@@ -113,12 +113,12 @@ func find(all []store.Session, id string) (store.Session, error) {
 	return store.Session{}, fmt.Errorf("%q is the beginning of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
 }
 
-// oneLine is a text as one field of one line, which drives no terminal.
+// oneLine returns a text on one line without terminal control characters.
 func oneLine(text string) string {
 	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(headless.Visible(text))
 }
 
-// sessionName is how a message names a session.
+// sessionName returns the name of a session for messages.
 func sessionName(s store.Session) string {
 	if s.Title == "" {
 		return oneLine(s.ID)
@@ -126,8 +126,8 @@ func sessionName(s store.Session) string {
 	return fmt.Sprintf("%s (%s)", oneLine(s.ID), oneLine(s.Title))
 }
 
-// jsonOutput writes JSON that drives no terminal: encoding/json escapes only some
-// of the control characters. A Write must not end inside a rune.
+// jsonOutput writes JSON without terminal control characters: encoding/json escapes
+// only some of them. A Write must not end inside a rune.
 type jsonOutput struct{ w io.Writer }
 
 func (o jsonOutput) Write(p []byte) (int, error) {
@@ -156,9 +156,9 @@ func newSessionsDelete(f *flags) *cobra.Command {
 	}
 }
 
-// deleteSessions deletes what there is, and tells of the others. The ids are
-// looked up in what was there before the first is gone, so that a beginning of
-// two sessions never becomes that of one.
+// deleteSessions deletes the sessions that exist and reports the others. It looks
+// up all ids before the first deletion, so that an ambiguous prefix never becomes
+// unambiguous.
 func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []string) error {
 	var unknown error
 	gone := map[string]bool{}
@@ -199,5 +199,5 @@ func needsOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// errNoSessions is why nothing can be stored.
+// errNoSessions reports why sessions cannot be stored.
 var errNoSessions = errors.New("sessions are not saved here: there is no home directory; set ZEPH_HOME")

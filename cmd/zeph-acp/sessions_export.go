@@ -57,9 +57,9 @@ func writeExport(w io.Writer, doc session.Export) error {
 	return nil
 }
 
-// exportTo writes a file for the user alone: sessions hold what tools have read.
-// One with something in it is not overwritten; an empty one may have been for all
-// to read.
+// exportTo writes a file that only the user can read, since sessions contain what
+// tools have read. It does not overwrite a file with content. An empty file may
+// have been readable by others, so its mode is changed.
 func exportTo(file string, doc session.Export) error {
 	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -90,8 +90,8 @@ func newSessionsImport(f *flags) *cobra.Command {
 	}
 }
 
-// importSession stores a session under the id that it had, unless there is one
-// of that id.
+// importSession stores a session under its original id, unless a session with that
+// id exists.
 func importSession(cmd *cobra.Command, a *app.App, file string) error {
 	doc, err := readExport(file)
 	if err != nil {
@@ -126,7 +126,7 @@ func readExport(file string) (doc session.Export, err error) {
 		return doc, err
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, data); err != nil { // events are stored as they stand in the document
+	if err := json.Compact(&b, data); err != nil { // events are stored byte by byte
 		return doc, fmt.Errorf("%s is not JSON: %w", file, err)
 	}
 	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {

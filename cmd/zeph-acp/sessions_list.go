@@ -63,7 +63,8 @@ func noneStored(dir string) string {
 	return fmt.Sprintf("No session of %s is stored.", oneLine(dir))
 }
 
-// inDirectory gives the sessions of a directory, by whatever path; of all for "".
+// inDirectory returns the sessions of a directory, under any of its paths; "" means
+// all.
 func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	if dir == "" {
 		return all, nil
@@ -90,7 +91,7 @@ func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	return out, nil
 }
 
-// listJSON prints a session as session/list does, with what that leaves out.
+// listJSON prints sessions as session/list does, with further fields.
 func listJSON(w io.Writer, sessions []store.Session) error {
 	type entry struct {
 		ID      string    `json:"sessionId"`
@@ -110,7 +111,7 @@ func listJSON(w io.Writer, sessions []store.Session) error {
 	return enc.Encode(entries)
 }
 
-// listLines is for programs that read lines.
+// listLines formats sessions for programs that read lines.
 func listLines(w io.Writer, sessions []store.Session) error {
 	var b strings.Builder
 	for _, s := range sessions {
@@ -120,8 +121,8 @@ func listLines(w io.Writer, sessions []store.Session) error {
 	return err
 }
 
-// listScreen is for a person; a line of a terminal holds width columns. Of an id
-// it shows as much as tells it from all others.
+// listScreen formats sessions for a person; a line of the terminal has width
+// columns. It shortens ids to unambiguous prefixes.
 func listScreen(w io.Writer, sessions, all []store.Session, width int) error {
 	const gap, when = 2, "2006-01-02 15:04"
 	n := shortID(all)
@@ -142,7 +143,7 @@ func listScreen(w io.Writer, sessions, all []store.Session, width int) error {
 	return err
 }
 
-// shortID is how many bytes of an id tell all of them apart.
+// shortID returns the length in bytes at which the prefixes of all ids differ.
 func shortID(all []store.Session) int {
 	n := 8
 	for seen := (map[string]bool{}); ; n += 4 {
@@ -158,7 +159,7 @@ func shortID(all []store.Session) int {
 	}
 }
 
-// columns is the width of the terminal on stdout.
+// columns returns the width of the terminal on stdout.
 func columns() int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
 		return width
@@ -173,7 +174,7 @@ func tilde(path, home string) string {
 	return path
 }
 
-// fit cuts the end of a text that is too wide.
+// fit truncates the end of a text that is too wide.
 func fit(text string, width int) string {
 	if cells(text) <= width {
 		return text
@@ -188,8 +189,8 @@ func fit(text string, width int) string {
 	return text[:n] + "…"
 }
 
-// fitEnd cuts the beginning of a text that is too wide: the end of a path says
-// most.
+// fitEnd truncates the beginning of a text that is too wide, since the end of a
+// path is more informative.
 func fitEnd(text string, width int) string {
 	runes, over := []rune(text), cells(text)-width
 	if over <= 0 {
@@ -205,7 +206,7 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-cells(text), 0))
 }
 
-// cells is how many columns a text takes on a terminal.
+// cells returns how many columns a text occupies on a terminal.
 func cells(text string) (n int) {
 	for _, r := range text {
 		n += cell(r)
@@ -213,7 +214,7 @@ func cells(text string) (n int) {
 	return n
 }
 
-// cell is near enough to https://www.unicode.org/reports/tr11/ for a list.
+// cell approximates https://www.unicode.org/reports/tr11/ well enough for a list.
 func cell(r rune) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):

@@ -54,7 +54,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 	return cmd
 }
 
-// showSession shows turn by turn, each with how it ended.
+// showSession shows the turns, each with its outcome.
 func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event) error {
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
@@ -69,7 +69,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event) er
 			continue // settings before the first prompt
 		}
 		end := transcript.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
-		if i+1 < len(all) { // a turn begins when the one before is over
+		if i+1 < len(all) { // a turn begins only after the previous one ended
 			end.Error = "not ended: the agent was killed"
 		}
 		for _, e := range turn {
@@ -82,7 +82,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event) er
 	return nil
 }
 
-// turns cuts a log before each prompt.
+// turns splits a log before each prompt.
 func turns(events []transcript.Event) (out [][]transcript.Event) {
 	for len(events) > 0 {
 		n := slices.IndexFunc(events[1:], func(e transcript.Event) bool { _, ok := e.(transcript.Prompt); return ok }) + 1
@@ -94,8 +94,8 @@ func turns(events []transcript.Event) (out [][]transcript.Event) {
 	return out
 }
 
-// replaySession gives a view what session/load sends to a client without
-// terminals: what ran in one is text then. Of a compaction it tells who wanted it.
+// replaySession sends a view what session/load sends to a client without terminals:
+// the output of terminals is then text. For a compaction it reports who requested it.
 func replaySession(view headless.View, id string, events []transcript.Event) error {
 	return transcript.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
 		var b bytes.Buffer

@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// newTools prints the tools of the catalogue, which is asked for only when the
-// command runs.
+// newTools prints the tools of the catalogue, which is built only when the command
+// runs.
 func newTools(catalogue func() []executors.Tool) *cobra.Command {
 	var asJSON, asMarkdown bool
 	cmd := &cobra.Command{
@@ -40,7 +40,7 @@ func newTools(catalogue func() []executors.Tool) *cobra.Command {
 	return cmd
 }
 
-// effects names what the tool can do, in the words of the source.
+// effects lists the effects of a tool, by the names in the source.
 func effects(e executors.Effect) []string {
 	names := []string{}
 	for _, n := range []struct {
@@ -84,7 +84,7 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 	return nil
 }
 
-// textWidth is the width of a line of text, in characters.
+// textWidth is the maximum width of a line of text, in characters.
 const textWidth = 100
 
 // wrapped breaks a text between words.
@@ -100,7 +100,7 @@ func wrapped(text string, width int) []string {
 	return lines
 }
 
-// parameters gives a line for each parameter, required ones first.
+// parameters returns one line per parameter, the required ones first.
 func parameters(t executors.Tool) ([]string, error) {
 	var schema struct {
 		Properties map[string]any
@@ -148,7 +148,7 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	return enc.Encode(entries)
 }
 
-// invocation tells people how a model without tools of its own calls one.
+// invocation describes how a model without native tool calls calls the tool.
 func invocation(i executors.Invocation) string {
 	if i.Tag == "" {
 		return "a `tool_call` block"

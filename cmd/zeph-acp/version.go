@@ -25,8 +25,8 @@ func printVersion(cmd *cobra.Command) error {
 	return err
 }
 
-// commit tells what the toolchain wrote into the binary, which is nothing if it
-// was not built from a repository.
+// commit returns the commit that the toolchain recorded in the binary, "" if it was
+// not built from a repository.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -14,16 +14,16 @@
 // warning, not a failure. Nothing is installed, and the options change no source
 // file (ruff gets --no-fix).
 //
-// Why is a tool that only looks for mistakes asked about like a command? Because
-// it runs code of the repository: build.rs and procedural macros, plugins and
-// configurations of ESLint and mypy, the programs in node_modules/.bin and
-// .venv, cgo; and it writes build caches and may download what is depended on. So the
-// tool's effect is that of bash, and the card has the script that a shell would
-// have to run: the user sees it whole, rules of tools.permissions.diagnostics and
-// tools.shell.blocked_commands are matched against each command in it, an
-// "always" covers "cargo check" here and in bash alike, the mode auto does
-// not take it for an edit, and the modes that only read deny it. A call for which no program is
-// installed runs nothing; its script is a comment, and needs no permission.
+// A call needs the same permission as a command, although it only looks for
+// mistakes. It runs code of the repository: build.rs and procedural macros, plugins
+// and configurations of ESLint and mypy, programs in node_modules/.bin and .venv,
+// cgo. It also writes build caches and may download dependencies. So the tool has
+// the effect of bash, and its card shows the equivalent shell script. The user sees
+// the whole script. Rules of tools.permissions.diagnostics and
+// tools.shell.blocked_commands are matched against each command in it. An "always"
+// covers "cargo check" both here and in bash. The mode auto does not treat the call
+// as an edit, and the read-only modes deny it. A call without installed programs
+// runs nothing; its script is a comment, and the user is not asked.
 //
 // Execute fails if the project changed since Prepare, because it would run another
 // command than the one that was allowed.

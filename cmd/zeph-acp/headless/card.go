@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	maxTextLines = 10 // of a result that is text
-	maxDiffLines = 60 // of a diff that nobody is asked about
+	maxTextLines = 10 // of a text result
+	maxDiffLines = 60 // of a diff that needs no permission
 )
 
-// card shows one tool call: a headline, what it does while it does it, and how
-// it ended. Its methods are called with the screen's mutex held.
+// card shows one tool call: a headline, its output while it runs, and its outcome.
+// Its methods are called with the screen's mutex held.
 type card struct {
 	id     string
 	title  string
 	screen *Screen
-	out    bytes.Buffer // what is not printed yet
+	out    bytes.Buffer // output that is not printed yet
 	gutter gutter
 	diffs  string // as shown last
 	cut    []acp.ToolContent
 	spoke  bool   // its terminal wrote something
-	tail   string // the end of that
-	runs   bool   // what it has to show is a command's output
+	tail   string // the end of its output
+	runs   bool   // its output comes from a command
 	ended  bool
 
-	onlyAsked bool // opened for a question: its call is shown elsewhere
+	onlyAsked bool // opened only for a question; its call is shown elsewhere
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
@@ -47,7 +47,7 @@ func newCard(s *Screen, t acp.ToolCall) *card {
 	return c
 }
 
-// bare returns a title without the marks of the code span that it begins with: a
+// bare removes the marks of a code span at the beginning of a title, since a
 // terminal shows no Markdown.
 func bare(title string) string {
 	rest := strings.TrimLeft(title, "`")
@@ -62,7 +62,7 @@ func bare(title string) string {
 	return code + after
 }
 
-// update shows what is new in an update of the call.
+// update shows the changes in an update of the call.
 func (c *card) update(t acp.ToolCall) {
 	var texts []string
 	var diffs []acp.ToolContent
@@ -86,7 +86,7 @@ func (c *card) update(t acp.ToolCall) {
 	}
 }
 
-// attach gives the card what a terminal wrote and will write.
+// attach shows a terminal's past and future output in the card.
 func (c *card) attach(terminal string) {
 	o := c.screen.output(terminal)
 	if o.card == nil {
@@ -108,7 +108,7 @@ func (c *card) print(st style, text string) {
 	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) }, c.screen.styled)
 }
 
-// line prints whole lines, on a line of their own.
+// line prints complete lines, starting on a new line.
 func (c *card) line(st style, text string) {
 	c.breakLine()
 	c.print(st, text+"\n")
@@ -121,8 +121,8 @@ func (c *card) breakLine() {
 	c.gutter.mid, c.gutter.cr = false, false
 }
 
-// preview shows the beginning of a text, and all that a command wrote, but once:
-// of what a terminal showed only what the tool says of it is left to show.
+// preview shows the beginning of a text, but a command's whole output. It shows
+// output once: if a terminal showed it, only the tool's own notes remain.
 func (c *card) preview(text []string, st style) {
 	switch more := len(text) - maxTextLines; {
 	case c.spoke:
@@ -142,8 +142,8 @@ func leftOut(lines int) string {
 	return fmt.Sprintf("… %d more lines: a pipe or a file gets all of them", lines)
 }
 
-// fail shows why a call failed. Its text is what the model gets: the block
-// [tool_error], the output, and lines of the tool's own as "[exit 1]".
+// fail shows why a call failed. Its text is the one for the model: the block
+// [tool_error], the output, and the tool's own lines such as "[exit 1]".
 func (c *card) fail(text string) {
 	how := []string{"failed"}
 	fault, text := cutFault(text)
@@ -162,11 +162,11 @@ func (c *card) fail(text string) {
 	c.end(strings.Join(how, " · "), red)
 }
 
-// needsPermission begins what is said of a call that no one allowed.
+// needsPermission is the prefix of the message about a call that was not allowed.
 const needsPermission = "This needs your permission "
 
-// explain shows what came of a call and what was wrong: for rules that would
-// allow it the reason comes first, and where they go.
+// explain shows the outcome of a call and what was wrong. For rules that would
+// allow the call, it shows the reason first, then the file that they belong in.
 func (c *card) explain(fault map[string]string, rest []string) {
 	if len(rest) > 0 && strings.HasPrefix(rest[0], needsPermission) {
 		rest[0] = strings.Replace(rest[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)
@@ -200,7 +200,7 @@ func (c *card) explain(fault map[string]string, rest []string) {
 	say()
 }
 
-// cutFault takes the block [tool_error] off the beginning of a text.
+// cutFault removes the block [tool_error] from the beginning of a text.
 func cutFault(text string) (fault map[string]string, rest string) {
 	rest, ok := strings.CutPrefix(text, "[tool_error]\n")
 	if !ok {
@@ -225,8 +225,8 @@ func (c *card) end(how string, st style) {
 	c.ended = true
 }
 
-// showDiffs shows what would change, or changed, unless it is on the screen
-// already.
+// showDiffs shows proposed or completed changes, unless they are already on the
+// screen.
 func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 	var lines []string
 	for _, d := range diffs {
@@ -249,8 +249,8 @@ func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 	}
 }
 
-// unified gives the hunks of a diff. What the user judges by has nothing taken
-// out; that all lines of both texts end in \r\n is said once.
+// unified returns the hunks of a diff. No line is omitted, since the user decides by
+// it. If all lines of both texts end in \r\n, it says so once.
 func unified(d acp.ToolContent) []string {
 	var before, after string
 	if d.OldText != nil {

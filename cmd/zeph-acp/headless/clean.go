@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// cleaner takes out of a stream of text what would drive a terminal: escape
-// sequences, control characters, and characters that change the direction of
-// text. What is left is text, \n, \t and \r. The zero value is at the beginning
-// of a stream, which may be cut into pieces anywhere between runes.
+// cleaner removes terminal control from a stream of text: escape sequences, control
+// characters, and characters that change the text direction. It keeps text, \n, \t
+// and \r. The zero value is at the beginning of a stream, which may be split
+// anywhere between runes.
 type cleaner struct {
 	state state
 	held  int // runes swallowed by an unfinished string
 }
 
-// state is where in an escape sequence the stream is:
+// state is the position of the stream in an escape sequence:
 // https://vt100.net/emu/dec_ansi_parser
 type state uint8
 
@@ -27,11 +27,11 @@ const (
 	controlText2       // in one, after ESC
 )
 
-// maxControlText is how long a string may be, in runes. One that is never ended
-// must not swallow the rest of the output.
+// maxControlText limits a control string, in runes. A string that never ends must
+// not swallow the rest of the output.
 const maxControlText = 4096
 
-// clean gives what is left of the next piece.
+// clean returns the next piece without control sequences.
 func (c *cleaner) clean(text string) string {
 	if c.state == ground && plain(text) {
 		return text
@@ -46,7 +46,7 @@ func (c *cleaner) clean(text string) string {
 	return b.String()
 }
 
-// plain reports whether nothing has to be taken out.
+// plain reports whether there is nothing to remove.
 func plain(text string) bool {
 	for _, r := range text {
 		if !shown(r) {
@@ -65,7 +65,7 @@ func shown(r rune) bool {
 	return !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r)
 }
 
-// next takes a rune and reports whether it lies outside of sequences.
+// next processes a rune and reports whether it lies outside of sequences.
 func (c *cleaner) next(r rune) (text bool) {
 	switch c.state {
 	case escape:
@@ -108,7 +108,7 @@ func (c *cleaner) next(r rune) (text bool) {
 	return c.restart(r)
 }
 
-// restart takes a rune that is part of no sequence that began before it.
+// restart processes a rune that does not belong to the sequence before it.
 func (c *cleaner) restart(r rune) (text bool) {
 	c.state = ground
 	switch r {
@@ -124,13 +124,13 @@ func (c *cleaner) restart(r rune) (text bool) {
 	return false
 }
 
-// label shows a text in one line, with nothing taken out: what the user judges a
-// call by must not look like something else.
+// label returns a text on one line without removing anything: the user decides by
+// it, so it must not look like another text.
 func label(text string) string {
 	return strings.ReplaceAll(Visible(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")), "\n", " ⏎ ")
 }
 
-// Visible spells out what a terminal would not show as it is. \n and \t stay.
+// Visible escapes characters that a terminal would not show. \n and \t stay.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

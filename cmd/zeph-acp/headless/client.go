@@ -15,16 +15,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// lines is the ObjectStream of the client's end: one line, one frame. Its peer
-// is our own agent, which is trusted with the length of a line.
+// lines is the client's ObjectStream: each frame is one line. The length of lines
+// is not limited, since the peer is our own agent.
 type lines struct {
 	in  *bufio.Reader
 	out io.WriteCloser
 	raw []byte // the line that ReadObject read last; of the read goroutine
 }
 
-// ReadObject reads the next frame. jsonrpc2 does not keep params as they were
-// written, so the line stays at hand.
+// ReadObject reads the next frame. It keeps the line, since jsonrpc2 does not
+// preserve the bytes of params.
 func (l *lines) ReadObject(v any) error {
 	line, err := l.in.ReadBytes('\n')
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *lines) ReadObject(v any) error {
 // WriteObject writes a frame with its newline in one Write.
 func (l *lines) WriteObject(v any) error { return json.NewEncoder(l.out).Encode(v) }
 
-// Close hangs up.
+// Close closes the connection.
 func (l *lines) Close() error { return l.out.Close() }
 
 type discard struct{}
@@ -58,7 +58,7 @@ type client struct {
 // method answers one request.
 type method func(c *client, ctx context.Context, params json.RawMessage) (any, error)
 
-// methods is what an agent may ask of us.
+// methods are the requests that an agent may send.
 var methods = map[string]method{
 	"fs/read_text_file":          typed((*client).readTextFile),
 	"fs/write_text_file":         typed((*client).writeTextFile),
@@ -70,7 +70,7 @@ var methods = map[string]method{
 	"session/request_permission": typed((*client).requestPermission),
 }
 
-// typed makes a method from one with decoded params.
+// typed returns a method that decodes its params.
 func typed[P any](h func(*client, context.Context, P) (any, error)) method {
 	return func(c *client, ctx context.Context, raw json.RawMessage) (any, error) {
 		var p P
@@ -81,7 +81,7 @@ func typed[P any](h func(*client, context.Context, P) (any, error)) method {
 	}
 }
 
-// refusal is an error answer.
+// refusal returns an error response.
 func refusal(code int64, format string, args ...any) *jsonrpc2.Error {
 	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -92,8 +92,8 @@ const (
 	codeCancelled = -32800
 )
 
-// Handle runs on the read goroutine: updates are shown in the order of the
-// frames, requests are answered beside them.
+// Handle runs on the read goroutine: updates are shown in the order of the frames,
+// and requests are answered concurrently.
 func (c *client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	var frame struct {
 		Params json.RawMessage `json:"params"`
@@ -131,8 +131,7 @@ func (c *client) end(id jsonrpc2.ID) {
 	}
 }
 
-// answer answers one request. That the answer cannot be written means that the
-// agent is gone.
+// answer answers one request. If the response cannot be written, the agent is gone.
 func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
 	h, ok := methods[req.Method]
 	if !ok {
@@ -153,8 +152,8 @@ func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	}
 }
 
-// requestPermission asks the user. Who cancels the turn answers the open
-// questions with it, as the protocol demands.
+// requestPermission asks the user. When the turn is cancelled, open questions are
+// answered with "cancelled", as the protocol requires.
 func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionRequest) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

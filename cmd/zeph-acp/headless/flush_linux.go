@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flush forgets what was typed but not read.
+// flush discards input that was typed but not read.
 func flush(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH) // no terminal: nothing was typed
 }

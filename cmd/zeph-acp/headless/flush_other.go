@@ -4,6 +4,6 @@ package headless
 
 import "os"
 
-// flush would forget what was typed but not read; that a person answers before
-// the question is there is caught on Linux only.
+// flush does nothing: only on Linux is input discarded that was typed before the
+// question appeared.
 func flush(*os.File) {}

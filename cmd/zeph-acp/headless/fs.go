@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// maxFile is the largest file that there is a buffer for, in bytes: its text has
-// to fit in a frame.
+// maxFile is the largest file that can be read as a buffer, in bytes: its text must
+// fit in a frame.
 const maxFile = 8 << 20
 
 type readTextFileRequest struct {
@@ -22,8 +22,8 @@ type readTextFileRequest struct {
 	Limit *int   `json:"limit"` // lines
 }
 
-// readTextFile gives the text of a file. Nobody types into our buffers, so they
-// are what is on disk. There is no buffer for what is no text, or is too large.
+// readTextFile returns the text of a file. Buffers are never edited, so they equal
+// the files on disk. Binary or too large files have no buffer.
 func (c *client) readTextFile(ctx context.Context, p readTextFileRequest) (any, error) {
 	disk, path, err := buffer(p.Path)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *client) readTextFile(ctx context.Context, p readTextFileRequest) (any, 
 	return map[string]string{"content": part(text, p.Line, p.Limit)}, nil
 }
 
-// part cuts lines out of text.
+// part returns a range of lines of text.
 func part(text string, line, limit *int) string {
 	if line != nil {
 		for n := 1; n < *line && text != ""; n++ {
@@ -67,7 +67,7 @@ type writeTextFileRequest struct {
 	Content string `json:"content"`
 }
 
-// writeTextFile puts the text in the place of the file in one step.
+// writeTextFile replaces the file's content atomically.
 func (c *client) writeTextFile(ctx context.Context, p writeTextFileRequest) (any, error) {
 	disk, path, err := buffer(p.Path)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *client) writeTextFile(ctx context.Context, p writeTextFileRequest) (any
 	return struct{}{}, disk.WriteFile(ctx, path, p.Content)
 }
 
-// buffer gives the access to one file wherever it is: an editor opens any file,
-// and what the agent may open is the agent's to judge.
+// buffer opens one file anywhere: an editor opens any file, and the agent itself
+// decides which files it may open.
 func buffer(path string) (disk files.Disk, resolved string, err error) {
 	if err := mustBeAbsolute("path", path); err != nil {
 		return files.Disk{}, "", err

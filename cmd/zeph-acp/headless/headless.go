@@ -1,11 +1,10 @@
-// Package headless is the editor that "zeph-acp run" plays: a real ACP client
-// with buffers, terminals and a user, over a real pipe, for one turn.
+// Package headless is the editor for "zeph-acp run": a real ACP client with buffers,
+// terminals and a user, over a real pipe, for one turn.
 //
-// Start with a [Turn], give it a [View], which shows the turn to somebody, and
-// an [Approver], which answers permission requests, and Run it. The package
-// promises that no process it started is left behind, and that what it prints
-// cannot drive the user's terminal. The agent learns nothing of it that it would
-// not learn of another client.
+// Start with a [Turn] with a [View], which shows the turn, and an [Approver], which
+// answers permission requests, and call Run. All processes that the package starts
+// are ended, and its output cannot control the user's terminal. The agent cannot
+// distinguish it from another client.
 package headless
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// Turn is one prompt in a session of its own, or in a stored one. All fields but
+// Turn is one prompt in a new session or in a stored one. All fields except
 // Mode, Model, Resume and Reaper are required.
 type Turn struct {
 	Server   *acp.Server // fresh; Run serves it
@@ -44,27 +43,27 @@ type Turn struct {
 type View interface {
 	// Update shows a session/update, whose params these are.
 	Update(params json.RawMessage)
-	// Output shows what a terminal wrote, in whole runes.
+	// Output shows output of a terminal, in whole runes.
 	Output(terminal string, text []byte)
-	// End shows how the turn ended: with a stop reason, or without one. Nothing
-	// comes after.
+	// End shows how the turn ended: with a stop reason, or without one. It is
+	// the last call.
 	End(stop acp.StopReason, err error)
 }
 
 // Approver answers permission requests. It returns the id of the chosen option,
-// ctx's error if the question is no longer of interest, or an error which says
-// that nobody could be asked.
+// ctx's error if the question was withdrawn, or an error which reports that there
+// is no one to ask.
 type Approver interface {
 	Approve(ctx context.Context, p acp.RequestPermissionRequest) (optionID string, err error)
 }
 
-// ModeError says that the session has no such mode.
+// ModeError reports that the session has no such mode.
 type ModeError struct {
 	Mode  string
 	Known []string
 }
 
-// Error names the modes that there are.
+// Error lists the available modes.
 func (e *ModeError) Error() string {
 	return fmt.Sprintf("unknown mode %q: want %s", e.Mode, strings.Join(e.Known, ", "))
 }
@@ -98,11 +97,11 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	return stop, err
 }
 
-// Abort ends all processes of the turn at once, and returns when they are gone.
+// Abort ends all processes of the turn at once and returns when they have exited.
 // It is for a user who does not want to wait for Run any longer.
 func (t *Turn) Abort() { t.terminals.close() }
 
-// turn is what an editor says from the start to the end of one prompt.
+// turn is the client's side of one prompt, from the start to the end.
 func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason, error) {
 	call := func(method string, params, result any) error {
 		err := conn.Call(ctx, method, params, result)

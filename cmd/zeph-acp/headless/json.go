@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// JSON is a View for programs: a line for the params of each session/update, and
-// a last one for the prompt's result or error.
+// JSON is a View for programs. It prints the params of each session/update on a
+// line, and the prompt's result or error on the last line.
 type JSON struct {
 	W io.Writer // what it does with errors is its affair
 
@@ -22,7 +22,7 @@ type JSON struct {
 // Update prints the params as the agent wrote them.
 func (j *JSON) Update(params json.RawMessage) { j.line(params) }
 
-// Output prints nothing: the agent's updates have it in the end.
+// Output prints nothing: the agent's updates contain the output when the call ends.
 func (j *JSON) Output(string, []byte) {}
 
 // End prints {"stopReason": …}, or an error object of JSON-RPC.

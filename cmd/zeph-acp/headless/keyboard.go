@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Keyboard reads lines that a person types. A line counts for the question that
-// was on the screen when it was typed, never for a later one.
+// Keyboard reads lines that a person types. A line answers only the question that
+// was on the screen when it was typed, never a later one.
 type Keyboard struct {
 	in    *os.File
 	lines chan typedLine
@@ -26,13 +26,13 @@ type typedLine struct {
 	err      error
 }
 
-// NewKeyboard makes a Keyboard of a terminal. Nothing is read before the first
+// NewKeyboard returns a Keyboard for a terminal. It reads nothing before the first
 // question.
 func NewKeyboard(in *os.File) *Keyboard {
 	return &Keyboard{in: in, lines: make(chan typedLine)}
 }
 
-// begin starts a question: what was typed before is forgotten.
+// begin starts a question and discards input that was typed before.
 func (k *Keyboard) begin() (question int) {
 	flush(k.in)
 	k.mu.Lock()
@@ -59,7 +59,7 @@ func (k *Keyboard) read() {
 	}
 }
 
-// line gives the next line for a question. An end of input is io.EOF.
+// line returns the next line for a question. It returns io.EOF at the end of input.
 func (k *Keyboard) line(ctx context.Context, question int) (string, error) {
 	for {
 		select {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// What a tool says itself stands at the end of its text, in lines such as
-// "[exit 1]", "[full output: …]" or "[shell] 900 lines -> 12 lines, …".
+// A tool's own notes are at the end of its text, in lines such as "[exit 1]",
+// "[full output: …]" or "[shell] 900 lines -> 12 lines, …".
 
 const (
 	maxNotes = 8    // lines that are taken for a tool's own
@@ -23,7 +23,7 @@ var (
 	})
 )
 
-// linesOf gives the lines of a text, without what would drive a terminal.
+// linesOf returns the lines of a text without terminal control characters.
 func linesOf(text string) []string {
 	var clean cleaner
 	text = strings.Trim(clean.clean(text), "\r\n")
@@ -37,7 +37,7 @@ func linesOf(text string) []string {
 	return all
 }
 
-// notes are the lines at the end that a tool says itself.
+// notes returns the tool's own notes among the last lines.
 func notes(text []string) []string {
 	n := len(text)
 	for n > max(0, len(text)-maxNotes) && note().MatchString(text[n-1]) {
@@ -46,8 +46,8 @@ func notes(text []string) []string {
 	return text[n:]
 }
 
-// unsaid is what the tool says itself of a text whose output the terminal
-// showed. That may have ended in lines of the same form.
+// unsaid returns the tool's own notes in a text whose output the terminal showed.
+// That output may end in lines of the same form.
 func (c *card) unsaid(text []string) []string {
 	own := notes(text)
 	shown := linesOf(c.tail)

@@ -12,10 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// Screen shows a turn to a person: the text as it streams, a card for every tool
-// call. Cards of calls that run side by side do not mix: one has the screen, the
-// others gather what they have to show until it is their turn. Make it with
-// NewScreen.
+// Screen shows a turn to a person: the text as it streams, and a card for every
+// tool call. Output of concurrent calls is not mixed: the first card prints, the
+// others buffer their output until their turn. Create it with NewScreen.
 type Screen struct {
 	// Whole shows long texts and diffs in full. Else their beginning is shown, and
 	// what the tool itself says at the end.
@@ -36,13 +35,13 @@ type Screen struct {
 	terminals   map[string]*output
 }
 
-// NewScreen makes a Screen that prints to w; styled ones use escape sequences.
-// What w does with errors is w's affair.
+// NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
+// Write errors are left to w.
 func NewScreen(w io.Writer, styled bool) *Screen {
 	return &Screen{w: w, styled: styled, terminals: map[string]*output{}}
 }
 
-// message is the message that streams.
+// message is the message that is being streamed.
 type message struct {
 	id      string
 	clean   cleaner
@@ -51,14 +50,14 @@ type message struct {
 	newline string // held back: a message that ends with them leaves no gap
 }
 
-// output is what a terminal wrote.
+// output is the output of a terminal.
 type output struct {
 	clean cleaner
 	card  *card  // nil until an update says whose it is
 	early string // what was written before
 }
 
-// Update shows a session/update. Kinds that it does not know are not shown.
+// Update shows a session/update. It ignores unknown kinds.
 func (s *Screen) Update(params json.RawMessage) {
 	var p struct {
 		Update json.RawMessage `json:"update"`
@@ -95,7 +94,7 @@ func (s *Screen) Update(params json.RawMessage) {
 	}
 }
 
-// plan shows the plan as it is now.
+// plan shows the current plan.
 func (s *Screen) plan(p acp.PlanUpdate) {
 	s.begin(acp.UpdatePlan)
 	marks := map[string]string{"completed": "[x]", "in_progress": "[>]"}
@@ -104,7 +103,7 @@ func (s *Screen) plan(p acp.PlanUpdate) {
 	}
 }
 
-// Output shows what a terminal wrote, inside the card of its call.
+// Output shows a terminal's output inside the card of its call.
 func (s *Screen) Output(terminal string, text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +138,8 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 	s.end(dim, string(stop))
 }
 
-// Ended shows how a turn of the past ended: by a stop reason, or with an error.
-// Unlike after End, more turns may follow.
+// Ended shows how a past turn ended: by a stop reason, or with an error. Unlike
+// after End, more turns may follow.
 func (s *Screen) Ended(stop acp.StopReason, failure string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +196,7 @@ func (s *Screen) chunk(c acp.MessageChunk) {
 	s.write(b.String())
 }
 
-// inWords is what a line of text can show of a content block.
+// inWords returns the text for a content block in a line.
 func inWords(c acp.ContentBlock) string {
 	switch {
 	case c.Text != nil:
@@ -212,7 +211,7 @@ func inWords(c acp.ContentBlock) string {
 	return ""
 }
 
-// toolCall opens a card, or adds to it.
+// toolCall opens a card, or updates it.
 func (s *Screen) toolCall(t acp.ToolCall) {
 	c := s.card(t.ToolCallID)
 	if c == nil {
@@ -233,14 +232,14 @@ func (s *Screen) card(id string) *card {
 	return s.cards[i]
 }
 
-// open adds a card behind those that are open.
+// open appends a card to the open ones.
 func (s *Screen) open(t acp.ToolCall) *card {
 	c := newCard(s, t)
 	s.cards = append(s.cards, c)
 	return c
 }
 
-// focus gives the screen to a card, whoever has it.
+// focus moves a card to the front, so that it prints.
 func (s *Screen) focus(c *card) {
 	if i := slices.Index(s.cards, c); i > 0 {
 		s.breakLine()
@@ -249,8 +248,8 @@ func (s *Screen) focus(c *card) {
 	s.flush()
 }
 
-// flush prints what the first card has to show. When it has ended, the next one
-// has the screen.
+// flush prints the buffered output of the first card. If that card has ended, the
+// next one becomes the first.
 func (s *Screen) flush() {
 	for len(s.cards) > 0 {
 		c := s.cards[0]
@@ -286,7 +285,7 @@ func (s *Screen) breakLine() {
 	s.lineEnded()
 }
 
-// lineEnded notes that the cursor is at the beginning of a line.
+// lineEnded records that the cursor is at the beginning of a line.
 func (s *Screen) lineEnded() {
 	s.mid = false
 	s.message.newline, s.message.gutter.mid = "", false
@@ -330,8 +329,8 @@ type gutter struct {
 	cr     bool // the last rune was \r
 }
 
-// format writes text with prefixes to b. A line that begins again after \r
-// replaces itself where that can be shown, and follows itself elsewhere.
+// format writes text with prefixes to b. A line that restarts after \r overwrites
+// itself on a styled screen, and becomes a new line elsewhere.
 func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string, styled bool) {
 	for text != "" {
 		if g.cr && text[0] != '\n' && g.mid {

@@ -28,8 +28,8 @@ type terminals struct {
 	closed bool
 }
 
-// start runs a program in a new terminal, which hears of its id before any
-// output.
+// start runs a program in a new terminal and returns the terminal's id. It passes
+// the output to live.
 func (t *terminals) start(prog process.Program, live func(id string, text []byte)) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +59,7 @@ func (t *terminals) find(id string) (*process.Process, error) {
 	return nil, refusal(codeNotFound, "no terminal %q", id)
 }
 
-// release ends what runs in the terminal and forgets it.
+// release stops the terminal's processes and removes it.
 func (t *terminals) release(id string) error {
 	p, err := t.find(id)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *terminals) release(id string) error {
 	return nil
 }
 
-// close releases all terminals, and lets no new one begin.
+// close releases all terminals and prevents new ones.
 func (t *terminals) close() {
 	t.mu.Lock()
 	t.closed = true

@@ -12,20 +12,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// User answers permission requests for whoever started the turn. It is an
-// Approver.
+// User answers permission requests on behalf of the user who started the turn. It
+// is an Approver.
 type User struct {
 	// Yes allows everything once.
 	Yes bool
-	// Keyboard is where the person types; nil means that there is nobody.
+	// Keyboard is the person's input; nil means that no one can be asked.
 	Keyboard *Keyboard
-	// Screen is where the person reads; nil means that nobody does.
+	// Screen is the person's output; nil means that no one reads it.
 	Screen *Screen
 
 	asking sync.Mutex // one question at a time
 }
 
-// ErrNobody says that there is nobody to ask.
+// ErrNobody reports that there is no one to ask.
 var ErrNobody = errors.New("nobody can be asked here")
 
 // Approve asks the person, who answers with the number of an option.
@@ -81,7 +81,7 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 	}
 }
 
-// choose finds the option that a line names: by number, or yes and no for once.
+// choose returns the option for a line: a number, or yes or no for this one call.
 func choose(options []acp.PermissionOption, line string) (acp.PermissionOption, bool) {
 	switch line = strings.ToLower(strings.TrimSpace(line)); line {
 	case "y", "yes":
@@ -104,7 +104,7 @@ func first(options []acp.PermissionOption, kind string) (acp.PermissionOption, b
 	return options[i], true
 }
 
-// asked finds the card of a call, or opens one where the call is not shown.
+// asked returns the card of a call, and opens one if the call is not shown.
 func (s *Screen) asked(t acp.ToolCall) *card {
 	c := s.card(t.ToolCallID)
 	if c == nil {
@@ -114,7 +114,7 @@ func (s *Screen) asked(t acp.ToolCall) *card {
 	return c
 }
 
-// shows reports whether the call has a card that is to end.
+// shows reports whether the call has an open card.
 func (s *Screen) shows(t acp.ToolCall) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Screen) note(t acp.ToolCall, text string) {
 	s.flush()
 }
 
-// question shows all that a person needs to judge a call by, and the options.
+// question prints the details that a person needs to judge a call, and the options.
 func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.flush()
 }
 
-// unfence takes the fence off a text that is a code block.
+// unfence removes the fence from a text that is a code block.
 func unfence(text string) string {
 	fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
 	_, inside, ok := strings.Cut(text, "\n")
@@ -173,7 +173,7 @@ func unfence(text string) string {
 	return inside
 }
 
-// prompt asks for an answer, which the person types behind it.
+// prompt asks for an answer, which is typed after it.
 func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,14 +182,14 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.focus(c)
 }
 
-// entered tells that the person has ended the line.
+// entered records that the person has ended the line.
 func (s *Screen) entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lineEnded()
 }
 
-// answered goes on after a question.
+// answered continues after a question.
 func (s *Screen) answered(t acp.ToolCall, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +200,7 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 	}
 }
 
-// Interrupted goes to a new line, once, after the person pressed Ctrl-C, which a
+// Interrupted starts a new line, once, after the person pressed Ctrl-C, which a
 // terminal shows as ^C.
 func (s *Screen) Interrupted() {
 	s.mu.Lock()
