@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestAcpx runs a turn with a public client, acpx, whose command line
@@ -18,11 +21,11 @@ func TestAcpx(t *testing.T) {
 	if len(acpx) == 0 {
 		t.Skip(`needs Node and the network: ACPX_COMMAND="npx -y acpx@0.19.1" go test -run Acpx ./integration`)
 	}
-	p := newProvider(t,
-		answer(say("Looking."), call("c1", "read", map[string]any{"path": "a.txt"})),
-		answer(call("c2", "edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"})),
-		answer(call("c3", "bash", map[string]any{"command": "./check.sh"})),
-		answer(say("All of it is done.")),
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Say("Looking."), fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"})),
+		fakemodel.Answer(fakemodel.Call("c2", "edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"})),
+		fakemodel.Answer(fakemodel.Call("c3", "bash", map[string]any{"command": "./check.sh"})),
+		fakemodel.Answer(fakemodel.Say("All of it is done.")),
 	)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -37,11 +40,11 @@ func TestAcpx(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, acpx[0], append(acpx[1:], "--approve-all", "--agent", binary, "exec", "work on a.txt")...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), append(p.env(), "ZEPH_HOME="+t.TempDir(), "ZEPH_MODEL=", "ZEPH_CONFIG=")...)
+	cmd.Env = append(os.Environ(), append(p.Env(), "ZEPH_HOME="+t.TempDir(), "ZEPH_MODEL=", "ZEPH_CONFIG=")...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	ownGroup(cmd)
-	cmd.Cancel = func() error { killGroup(cmd); return nil }
+	fakeide.OwnGroup(cmd)
+	cmd.Cancel = func() error { fakeide.KillGroup(cmd); return nil }
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("acpx: %v\n%s\n%s", err, &stdout, &stderr)
 	}
@@ -54,7 +57,7 @@ func TestAcpx(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(root, "a.txt")); string(b) != "new\n" {
 		t.Errorf("the file holds %q, %v", b, err)
 	}
-	if n := len(p.requests()); n != 4 || !strings.Contains(p.requests()[3], "checked ./check.sh") {
+	if n := len(p.Requests()); n != 4 || !strings.Contains(p.Requests()[3], "checked ./check.sh") {
 		t.Errorf("the model was asked %d times", n)
 	}
 }

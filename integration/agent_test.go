@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 const (
@@ -67,10 +70,6 @@ type start struct {
 	unchecked bool // frames are not held against the schema: there are very many
 }
 
-// alone keeps the binary from asking anybody but those that a test is about: an
-// Ollama that runs on this machine, and providers for the list of their models.
-var alone = []string{"ZEPH_LLM_FIND_OLLAMA=false", "ZEPH_LLM_LIST_MODELS=false"}
-
 // launch starts the binary. It is stopped when the test ends, which must go
 // well.
 func launch(t testing.TB, s start) *agent {
@@ -88,7 +87,7 @@ func launch(t testing.TB, s start) *agent {
 	}
 	a.cmd = exec.Command(binary, s.args...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
-	a.cmd.Env = slices.Clone(alone)
+	a.cmd.Env = slices.Clone(fakemodel.Alone)
 	if !s.bare {
 		a.cmd.Env = append(a.cmd.Env, append([]string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home, "TMPDIR=" + filepath.Join(root, "tmp"),
@@ -96,7 +95,7 @@ func launch(t testing.TB, s start) *agent {
 		}, s.env...)...)
 	}
 	a.cmd.Stderr = &a.stderr
-	ownGroup(a.cmd)
+	fakeide.OwnGroup(a.cmd)
 	var err error
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -181,7 +180,7 @@ func (a *agent) stop() {
 	select {
 	case <-a.exited:
 	case <-time.After(patience):
-		killGroup(a.cmd)
+		fakeide.KillGroup(a.cmd)
 		a.t.Error("the agent does not exit after the end of its input")
 		<-a.exited
 	}
@@ -203,7 +202,7 @@ func (a *agent) waitExit(within time.Duration) {
 	select {
 	case <-a.exited:
 	case <-time.After(within):
-		killGroup(a.cmd)
+		fakeide.KillGroup(a.cmd)
 		a.t.Fatalf("the agent still runs after %s", within)
 	}
 }
@@ -375,6 +374,18 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
+}
+
+// within waits for a value.
+func within[T any](t testing.TB, d time.Duration, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(d):
+		t.Fatalf("no %s after %s", what, d)
+		panic("unreachable")
+	}
 }
 
 // eventually waits for what has no event of its own, such as the end of

@@ -10,13 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // keyless configures a provider whose key nobody gave yet.
 const keyless = "[[llm.providers]]\ntype = \"claude\"\n"
 
 // unlocked starts an agent that lacks its provider's key.
-func unlocked(t *testing.T, p *provider) *agent {
+func unlocked(t *testing.T, p *fakemodel.Anthropic) *agent {
 	t.Helper()
 	a := launch(t, start{config: keyless, env: []string{"ANTHROPIC_BASE_URL=" + p.URL}})
 	a.initialize(`{"auth":{"terminal":true}}`)
@@ -68,7 +70,7 @@ func (a *agent) login() {
 // TestStatement044NoKey configures a provider and gives no key: the client is
 // asked to authenticate, and told how. Without any configuration, sessions work.
 func TestStatement044NoKey(t *testing.T) {
-	a := unlocked(t, newProvider(t))
+	a := unlocked(t, fakemodel.NewAnthropic(t))
 	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	a.refused("2", "authenticate", `{"methodId":"api-key"}`)
 	a.refused("3", "authenticate", `{"methodId":"login"}`)
@@ -85,7 +87,7 @@ func TestStatement044NoKey(t *testing.T) {
 func TestStatement048KeyAppears(t *testing.T) {
 	for _, next := range []string{"authenticate", "session/new"} {
 		t.Run(next, func(t *testing.T) {
-			p := newProvider(t, answer(say("Here.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
 			a := unlocked(t, p)
 			a.refused("1", "authenticate", `{"methodId":"api-key"}`)
 			a.refused("2", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
@@ -99,7 +101,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 		})
 	}
 	t.Run("session/prompt", func(t *testing.T) {
-		p := newProvider(t, answer(say("Here.")))
+		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
 		a := unlocked(t, p)
 		a.login()
 		s := a.open()
@@ -115,7 +117,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 // TestStatement049Logout logs out what login stored. What needs the key is then
 // refused, until there is one again; logging out twice is no error.
 func TestStatement049Logout(t *testing.T) {
-	p := newProvider(t, answer(say("Here.")), answer(say("Here again.")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Here again.")))
 	a := unlocked(t, p)
 	var said struct {
 		AgentCapabilities struct {
@@ -147,7 +149,7 @@ func TestStatement049Logout(t *testing.T) {
 // TestStatement050Login runs the terminal method as a client does: the agent's
 // own command with the method's args appended.
 func TestStatement050Login(t *testing.T) {
-	a := unlocked(t, newProvider(t))
+	a := unlocked(t, fakemodel.NewAnthropic(t))
 	var said struct {
 		AuthMethods []struct {
 			Type string

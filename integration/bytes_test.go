@@ -9,6 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // maxTrivial is what system prompt and tools may take of a request, in bytes.
@@ -17,29 +20,31 @@ const maxTrivial = 10 << 10
 // errand is a usual prompt, and what a model does about it.
 type errand struct {
 	name, prompt string
-	rounds       [][]block // the calls of each answer; the last answer is text
+	rounds       [][]fakemodel.Block // the calls of each answer; the last answer is text
 	last         string
 }
 
 // errands are ten usual prompts on the project of newProject.
 func errands() []errand {
-	one := func(name string, input map[string]any) []block { return []block{call("c", name, input)} }
+	one := func(name string, input map[string]any) []fakemodel.Block {
+		return []fakemodel.Block{fakemodel.Call("c", name, input)}
+	}
 	type in = map[string]any
 	edit := in{"path": "shop/cart.go", "old_string": "sum += i.Price\n", "new_string": "sum += i.Price * i.Count\n"}
 	test := one("bash", in{"command": "go test ./..."})
 	return []errand{
 		{"hello", "hello", nil, "Hello! What are we working on?"},
-		{"explain a file", "What does shop/cart.go do?", [][]block{one("read", in{"path": "shop/cart.go"})}, strings.Repeat("It adds up the prices of a cart. ", 10)},
-		{"find a function", "Where is Total defined, and who calls it?", [][]block{one("grep", in{"pattern": `\bTotal\(`}), {call("c1", "read", in{"path": "shop/cart.go"}), call("c2", "read", in{"path": "main.go"})}}, "In shop/cart.go; main calls it."},
-		{"fix a failing test", "The tests fail. Fix that.", [][]block{test, one("read", in{"path": "shop/cart.go"}), one("edit", edit), test}, "Total forgot the counts; the tests pass."},
-		{"rename", "Rename Total to Sum.", [][]block{one("grep", in{"pattern": "Total"}),
-			{call("c1", "edit", in{"path": "shop/cart.go", "old_string": "Total(", "new_string": "Sum("}), call("c2", "edit", in{"path": "main.go", "old_string": "Total(", "new_string": "Sum("})}, test}, "Renamed in two files."},
-		{"review", "Review shop/.", [][]block{one("list_directory", in{"path": "shop"}), {call("c1", "read", in{"path": "shop/cart.go"}), call("c2", "read", in{"path": "shop/cart_test.go"})}}, strings.Repeat("- cart.go: a finding, with its reason and what to do about it.\n", 8)},
-		{"run the tests", "Run the tests.", [][]block{test}, "Two tests fail: TestTotal and TestEmpty."},
-		{"write a file", "Write a LICENSE file, MIT.", [][]block{one("write", in{"path": "LICENSE", "content": strings.Repeat("Permission is hereby granted, free of charge, to any person.\n", 17)})}, "Written."},
-		{"five steps", "Add a discount of 10 % from 100 on, with a test.", [][]block{one("update_plan", in{"entries": []in{{"content": "look"}, {"content": "change"}, {"content": "test"}}}), one("read", in{"path": "shop/cart.go"}), one("edit", edit),
+		{"explain a file", "What does shop/cart.go do?", [][]fakemodel.Block{one("read", in{"path": "shop/cart.go"})}, strings.Repeat("It adds up the prices of a cart. ", 10)},
+		{"find a function", "Where is Total defined, and who calls it?", [][]fakemodel.Block{one("grep", in{"pattern": `\bTotal\(`}), {fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "main.go"})}}, "In shop/cart.go; main calls it."},
+		{"fix a failing test", "The tests fail. Fix that.", [][]fakemodel.Block{test, one("read", in{"path": "shop/cart.go"}), one("edit", edit), test}, "Total forgot the counts; the tests pass."},
+		{"rename", "Rename Total to Sum.", [][]fakemodel.Block{one("grep", in{"pattern": "Total"}),
+			{fakemodel.Call("c1", "edit", in{"path": "shop/cart.go", "old_string": "Total(", "new_string": "Sum("}), fakemodel.Call("c2", "edit", in{"path": "main.go", "old_string": "Total(", "new_string": "Sum("})}, test}, "Renamed in two files."},
+		{"review", "Review shop/.", [][]fakemodel.Block{one("list_directory", in{"path": "shop"}), {fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "shop/cart_test.go"})}}, strings.Repeat("- cart.go: a finding, with its reason and what to do about it.\n", 8)},
+		{"run the tests", "Run the tests.", [][]fakemodel.Block{test}, "Two tests fail: TestTotal and TestEmpty."},
+		{"write a file", "Write a LICENSE file, MIT.", [][]fakemodel.Block{one("write", in{"path": "LICENSE", "content": strings.Repeat("Permission is hereby granted, free of charge, to any person.\n", 17)})}, "Written."},
+		{"five steps", "Add a discount of 10 % from 100 on, with a test.", [][]fakemodel.Block{one("update_plan", in{"entries": []in{{"content": "look"}, {"content": "change"}, {"content": "test"}}}), one("read", in{"path": "shop/cart.go"}), one("edit", edit),
 			one("write", in{"path": "shop/discount_test.go", "content": strings.Repeat("func TestDiscount(t *testing.T) {}\n", 20)}), test}, "Done, with a test."},
-		{"long output", "Show me all of the log.", [][]block{one("bash", in{"command": "cat server.log"})}, "A long log; nothing stands out."},
+		{"long output", "Show me all of the log.", [][]fakemodel.Block{one("bash", in{"command": "cat server.log"})}, "A long log; nothing stands out."},
 	}
 }
 
@@ -118,19 +123,19 @@ func TestBytesSent(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| prompt | calls | tools | system | messages, first → last call | sent in all | read from the cache |\n|---|---|---|---|---|---|---|\n")
 	for _, e := range errands() {
-		p := newProvider(t)
+		p := fakemodel.NewAnthropic(t)
 		for _, calls := range e.rounds {
-			p.then(answer(calls...))
+			p.Then(fakemodel.Answer(calls...))
 		}
-		p.then(answer(say(e.last)))
+		p.Then(fakemodel.Answer(fakemodel.Say(e.last)))
 		root := home(t)
 		newProject(t, root)
-		c := (&ide{caps: canAll()}).begin(t, start{root: root, config: "[agent]\nmode = \"auto\"\n", env: append(p.env(), "PATH="+filepath.Join(root, "home", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))})
+		c := (&ide{caps: fakeide.CanAll()}).begin(t, start{root: root, config: "[agent]\nmode = \"auto\"\n", env: append(p.Env(), "PATH="+filepath.Join(root, "home", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))})
 		c.prompt(c.session(), e.prompt)
 
 		var requests []sent
 		total, cached := 0, 0
-		for i, body := range p.requests() {
+		for i, body := range p.Requests() {
 			s := sentOf(t, body)
 			if i > 0 {
 				before := requests[i-1].all()

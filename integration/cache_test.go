@@ -8,18 +8,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestCachedSearches runs the same searches twice. The audit log shows which of
 // them came from the result cache: all that repeat one, until a file changes.
 func TestCachedSearches(t *testing.T) {
 	find, grep := map[string]any{"pattern": "*.go"}, map[string]any{"pattern": "needle", "path": "d"}
-	p := newProvider(t,
-		answer(call("c1", "find_path", find)), answer(call("c2", "find_path", find)),
-		answer(call("c3", "grep", grep)), answer(call("c4", "grep", grep)),
-		answer(call("c5", "write", map[string]any{"path": "d/b.go", "content": "needle\n"})),
-		answer(call("c6", "grep", grep)), answer(say("Done.")))
-	e := (&ide{}).begin(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Call("c1", "find_path", find)), fakemodel.Answer(fakemodel.Call("c2", "find_path", find)),
+		fakemodel.Answer(fakemodel.Call("c3", "grep", grep)), fakemodel.Answer(fakemodel.Call("c4", "grep", grep)),
+		fakemodel.Answer(fakemodel.Call("c5", "write", map[string]any{"path": "d/b.go", "content": "needle\n"})),
+		fakemodel.Answer(fakemodel.Call("c6", "grep", grep)), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	e.file("d/a.go", "needle\n")
 	e.file("d/b.go", "x\n")
 	written := time.Now()

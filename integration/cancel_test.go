@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // stubborn is a command that ignores SIGTERM, forks, leaves the pids of both
@@ -50,21 +53,21 @@ func (a *agent) gone(pids []int) {
 // and be a result, no child may be left, no update may follow, and the next
 // prompt must work and know of the one before.
 func TestStatement113_116_118Cancel(t *testing.T) {
-	readIt := answer(call("c1", "read", map[string]any{"path": "a.txt"}))
-	writeIt := answer(call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
-	runIt := answer(call("c1", "bash", map[string]any{"command": stubborn}))
+	readIt := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
+	writeIt := fakemodel.Answer(fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
+	runIt := fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn}))
 	for name, tt := range map[string]struct {
-		first reply  // nil: the model sends a little and goes silent
-		wait  string // the client's method that never answers
-		runs  bool   // a command runs, and must be dead after
+		first fakemodel.Reply // nil: the model sends a little and goes silent
+		wait  string          // the client's method that never answers
+		runs  bool            // a command runs, and must be dead after
 		caps  sdk.ClientCapabilities
 	}{
-		"model":            {caps: canAll()},
-		"permission":       {first: writeIt, wait: "session/request_permission", caps: canAll()},
-		"fs read":          {first: readIt, wait: "fs/read_text_file", caps: canAll()},
-		"fs write":         {first: writeIt, wait: "fs/write_text_file", caps: canAll()},
-		"terminal create":  {first: runIt, wait: "terminal/create", caps: canAll()},
-		"terminal wait":    {first: runIt, runs: true, caps: canAll()},
+		"model":            {caps: fakeide.CanAll()},
+		"permission":       {first: writeIt, wait: "session/request_permission", caps: fakeide.CanAll()},
+		"fs read":          {first: readIt, wait: "fs/read_text_file", caps: fakeide.CanAll()},
+		"fs write":         {first: writeIt, wait: "fs/write_text_file", caps: fakeide.CanAll()},
+		"terminal create":  {first: runIt, wait: "terminal/create", caps: fakeide.CanAll()},
+		"terminal wait":    {first: runIt, runs: true, caps: fakeide.CanAll()},
 		"local command":    {first: runIt, runs: true},
 		"local permission": {first: runIt, wait: "session/request_permission"},
 	} {
@@ -74,17 +77,17 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 			silent := make(chan struct{})
 			first := tt.first
 			if first == nil {
-				first = hang(silent, say("I begin to"))
+				first = fakemodel.Hang(silent, fakemodel.Say("I begin to"))
 			}
-			p := newProvider(t, first)
-			e := (&ide{caps: tt.caps, before: func(ctx context.Context, method string) error {
+			p := fakemodel.NewAnthropic(t, first)
+			e := (&ide{caps: tt.caps, IDE: fakeide.IDE{Before: func(ctx context.Context, method string) error {
 				if method != tt.wait {
 					return nil
 				}
 				waiting <- struct{}{}
 				<-ctx.Done() // $/cancel_request
 				return ctx.Err()
-			}}).begin(t, start{env: p.env()})
+			}}}).begin(t, start{env: p.Env()})
 			e.file("a.txt", "old\n")
 			s := e.session()
 			done := e.begun(s, "the first prompt")
@@ -109,14 +112,14 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 					t.Errorf("the file holds %q", got)
 				}
 			}
-			before := len(p.requests())
-			p.then(answer(say("I remember.")))
+			before := len(p.Requests())
+			p.Then(fakemodel.Answer(fakemodel.Say("I remember.")))
 			e.prompt(s, "the second prompt")
-			if body := p.requests()[before]; !strings.Contains(body, "the first prompt") || !strings.Contains(body, "the second prompt") {
+			if body := p.Requests()[before]; !strings.Contains(body, "the first prompt") || !strings.Contains(body, "the second prompt") {
 				t.Errorf("the model does not know what came before the cancel:\n%s", body)
 			}
-			if !strings.HasSuffix(e.text(s), "I remember.") {
-				t.Errorf("the agent said %q", e.text(s))
+			if !strings.HasSuffix(e.Text(s), "I remember.") {
+				t.Errorf("the agent said %q", e.Text(s))
 			}
 		})
 	}
@@ -126,13 +129,13 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 // again that is overloaded.
 func TestStatement113CancelBackOff(t *testing.T) {
 	refused := make(chan struct{})
-	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
+	p := fakemodel.NewAnthropic(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "30")
 		w.WriteHeader(529)
 		_, _ = w.Write([]byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`))
 		close(refused)
 	})
-	e := (&ide{}).begin(t, start{env: p.env()})
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	s := e.session()
 	done := e.begun(s, "the first prompt")
 	within(t, patience, "the provider's refusal", refused)
@@ -140,7 +143,7 @@ func TestStatement113CancelBackOff(t *testing.T) {
 	if got := within(t, promptly, "answer to the cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
 		t.Fatalf("%q, %v", got.reason, got.err)
 	}
-	p.then(answer(say("Back again.")))
+	p.Then(fakemodel.Answer(fakemodel.Say("Back again.")))
 	e.prompt(s, "the second prompt")
 }
 
@@ -148,12 +151,12 @@ func TestStatement113CancelBackOff(t *testing.T) {
 func (e *ide) checkFinal(s sdk.SessionId) {
 	e.t.Helper()
 	open := map[sdk.ToolCallId]bool{}
-	for _, u := range e.seen(s) {
+	for _, u := range e.Seen(s) {
 		if u.ToolCall != nil {
 			open[u.ToolCall.ToolCallId] = true
 		}
 	}
-	for _, r := range e.results(s) {
+	for _, r := range e.Results(s) {
 		delete(open, r.ToolCallId)
 	}
 	if len(open) > 0 {
@@ -165,8 +168,8 @@ func (e *ide) checkFinal(s sdk.SessionId) {
 // and the next prompt runs.
 func TestStatement113CancelQueued(t *testing.T) {
 	silent := make(chan struct{})
-	p := newProvider(t, hang(silent))
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "running"))
@@ -177,10 +180,10 @@ func TestStatement113CancelQueued(t *testing.T) {
 	for _, id := range []string{`1`, `2`, `3`} {
 		a.cancelledWithin(t, id)
 	}
-	if n := len(p.requests()); n != 1 {
+	if n := len(p.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
-	p.then(answer(say("Here.")))
+	p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
 	a.request(`4`, "session/prompt", promptParams(s, "next"))
 	if f := a.answer(`4`); !strings.Contains(string(f.Result), "end_turn") {
 		t.Errorf("the next prompt: %s", f.line)
@@ -190,8 +193,8 @@ func TestStatement113CancelQueued(t *testing.T) {
 // TestStatement120CancelRequest ends a prompt by $/cancel_request.
 func TestStatement120CancelRequest(t *testing.T) {
 	silent := make(chan struct{})
-	p := newProvider(t, hang(silent))
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "hi"))
@@ -248,9 +251,11 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	})
 	t.Run("separate writes, a slow model", func(t *testing.T) {
 		t.Parallel()
-		p := newProvider(t)
-		p.choose = func(modelRequest) reply { return hang(make(chan struct{}), say("slow")) }
-		a := launch(t, start{env: p.env()})
+		p := fakemodel.NewAnthropic(t)
+		p.Choose = func(fakemodel.Request) fakemodel.Reply {
+			return fakemodel.Hang(make(chan struct{}), fakemodel.Say("slow"))
+		}
+		a := launch(t, start{env: p.Env()})
 		a.initialize()
 		s := a.open()
 		for id := range prompts {

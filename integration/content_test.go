@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 const (
@@ -35,12 +37,10 @@ func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
 	} {
 		t.Run(images, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, answer(say("I see.")))
-			e := (&editor{}).start(t, start{env: p.env(), config: fmt.Sprintf("[[llm.providers]]\ntype = \"claude\"\nimages = %q\n", images)})
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I see.")))
+			e := (&editor{}).start(t, start{env: p.Env(), config: fmt.Sprintf("[[llm.providers]]\ntype = \"claude\"\nimages = %q\n", images)})
 			e.file("main.go", "package saved\n")
-			e.mu.Lock()
-			e.buffers[e.dir+"/main.go"] = "package unsaved\n"
-			e.mu.Unlock()
+			e.SetBuffer(e.dir+"/main.go", "package unsaved\n")
 			e.initialize(`{"fs":{"readTextFile":true}}`)
 			s := e.open()
 			block := `{"type":"image","mimeType":"image/png","data":"%s"},`
@@ -67,7 +67,7 @@ func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
 			}, tt.want...)
 			want = append(want, "text [The user attached audio, which cannot be heard here]")
 			var got []string
-			for _, b := range p.request(0).Messages[0].Content {
+			for _, b := range p.Request(0).Messages[0].Content {
 				switch b.Type {
 				case "image":
 					got = append(got, "image "+b.Source.Media_Type+" "+b.Source.Data)
@@ -110,26 +110,11 @@ func (a *agent) messages(session string) []string {
 	return all
 }
 
-// history shows what a request tells the model, one line for each block.
-func (r modelRequest) history() []string {
-	var lines []string
-	for _, m := range r.Messages {
-		for _, b := range m.Content {
-			text := b.Text
-			if b.Type != "text" {
-				text = b.Type
-			}
-			lines = append(lines, m.Role+": "+text)
-		}
-	}
-	return lines
-}
-
 // TestStatement065_094CommandsAndTheModel gives commands between prompts and
 // looks at what the model is told of them, also after a resume.
 func TestStatement065_094CommandsAndTheModel(t *testing.T) {
-	p := newProvider(t)
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t)
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	prompts := 0
@@ -146,10 +131,10 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	// ask sends a prompt that one request answers, and gives that.
 	ask := func(text, reply string) []string {
 		t.Helper()
-		p.then(answer(say(reply)))
+		p.Then(fakemodel.Answer(fakemodel.Say(reply)))
 		prompt(text)
 		asked++
-		return p.request(asked - 1).history()
+		return p.Request(asked - 1).History()
 	}
 	check := func(what string, got []string, want ...string) {
 		t.Helper()
@@ -220,8 +205,8 @@ func TestPromptTextLimit(t *testing.T) {
 // soon as there was a session: no frame of the turn, nor what a session begins
 // with, comes after the response.
 func TestStatement079NothingFollows(t *testing.T) {
-	p := newProvider(t, answer(think("Hm.", "x"), say("Hello.")))
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "hi"))

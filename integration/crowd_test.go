@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // member is one session of a crowd. Its prompts are words of its own, which its
@@ -34,19 +36,19 @@ const cancelWord = "silent"
 
 // crowdModel makes the model answer each prompt by itself: a text and tool calls,
 // and then, when it has the results, a text. All of it repeats the prompt.
-func crowdModel(r modelRequest) reply {
-	text := r.last()
+func crowdModel(r fakemodel.Request) fakemodel.Reply {
+	text := r.Last()
 	word := strings.Fields(text)[0]
 	last := r.Messages[len(r.Messages)-1]
 	if last.Content[len(last.Content)-1].Type != "tool_result" {
-		return answer(think("thinking of "+text, "c2ln"), say(strings.Repeat("<"+text+"> ", 20)),
-			call("c1-"+word, "read", map[string]any{"path": word + ".txt"}),
-			call("c2-"+word, "bash", map[string]any{"command": "echo out-" + word}))
+		return fakemodel.Answer(fakemodel.Think("thinking of "+text, "c2ln"), fakemodel.Say(strings.Repeat("<"+text+"> ", 20)),
+			fakemodel.Call("c1-"+word, "read", map[string]any{"path": word + ".txt"}),
+			fakemodel.Call("c2-"+word, "bash", map[string]any{"command": "echo out-" + word}))
 	}
 	if strings.Contains(text, cancelWord) {
-		return hang(make(chan struct{}), say("<"+text+">"))
+		return fakemodel.Hang(make(chan struct{}), fakemodel.Say("<"+text+">"))
 	}
-	return answer(say(strings.Repeat("<"+text+"> ", 5) + "done"))
+	return fakemodel.Answer(fakemodel.Say(strings.Repeat("<"+text+"> ", 5) + "done"))
 }
 
 // crowd opens sessions on one connection and runs their turns at once; by chance
@@ -170,9 +172,9 @@ func (m *member) check(t *testing.T, frames []frame) {
 // TestStatement091_117Crowd has 20 sessions on one connection, each of which
 // streams, runs tools, asks, and is cancelled or ends by itself.
 func TestStatement091_117Crowd(t *testing.T) {
-	p := newProvider(t)
-	p.choose = crowdModel
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = crowdModel
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	crowd(t, a, "s", 20, 3, seeded(t))
 	a.alive()
@@ -191,8 +193,8 @@ func seeded(t *testing.T) *rand.Rand {
 // TestStatement135TwoProcesses has two processes on one store, each with its own
 // sessions. A third one finds all that the two have shown.
 func TestStatement135TwoProcesses(t *testing.T) {
-	p := newProvider(t)
-	p.choose = crowdModel
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = crowdModel
 	root, rng := home(t), seeded(t)
 	processes, members := make([]*agent, 2), make([][]*member, 2)
 	t.Run("turns", func(t *testing.T) {
@@ -200,13 +202,13 @@ func TestStatement135TwoProcesses(t *testing.T) {
 			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 			t.Run(fmt.Sprint("process ", i), func(t *testing.T) {
 				t.Parallel()
-				a := launch(t, start{env: p.env(), root: root})
+				a := launch(t, start{env: p.Env(), root: root})
 				a.initialize()
 				processes[i], members[i] = a, crowd(t, a, string(rune('a'+i)), 8, 3, chance)
 			})
 		}
 	})
-	c := launch(t, start{env: p.env(), root: root})
+	c := launch(t, start{env: p.Env(), root: root})
 	c.initialize()
 	for i, a := range processes {
 		for _, m := range members[i] {
@@ -225,10 +227,10 @@ func TestStatement135TwoProcesses(t *testing.T) {
 
 // TestStatement067_135OneSessionTwice has one session open in two processes.
 func TestStatement067_135OneSessionTwice(t *testing.T) {
-	p := newProvider(t, answer(say("I am one.")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I am one.")))
 	root := home(t)
 	process := func() *agent {
-		a := launch(t, start{env: p.env(), root: root})
+		a := launch(t, start{env: p.Env(), root: root})
 		a.initialize()
 		return a
 	}
@@ -243,7 +245,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 		t.Fatalf("loaded %+v", got)
 	}
 	silent := make(chan struct{})
-	p.then(hang(silent, say("I think")))
+	p.Then(fakemodel.Hang(silent, fakemodel.Say("I think")))
 	a.request("2", "session/prompt", promptParams(s, "think"))
 	within(t, patience, "the model", silent)
 	a.await("what the model said so far", func(f frame) bool { return strings.Contains(f.line, `"hink"`) })
@@ -257,16 +259,16 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(s) + "}}\n")
 	a.cancelled("2")
 
-	p.then(answer(say("I am two.")))
+	p.Then(fakemodel.Answer(fakemodel.Say("I am two.")))
 	if f := ask(b, "3", "and you?"); !strings.Contains(string(f.Result), "end_turn") {
 		t.Fatalf("a prompt after the other process's turn: %s", f.line)
 	}
-	p.then(answer(say("One again.")))
+	p.Then(fakemodel.Answer(fakemodel.Say("One again.")))
 	if f := ask(a, "3", "still there?"); !strings.Contains(string(f.Result), "end_turn") {
 		t.Fatalf("a prompt of the first process: %s", f.line)
 	}
 	var said []string
-	for _, m := range p.request(len(p.requests()) - 1).Messages {
+	for _, m := range p.Request(len(p.Requests()) - 1).Messages {
 		for _, b := range m.Content {
 			said = append(said, b.Text)
 		}

@@ -3,13 +3,12 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
-	sdk "github.com/coder/acp-go-sdk"
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
 // editor is a fake editor at the level of frames, for what no client library
@@ -17,9 +16,10 @@ import (
 // silences and odd answers.
 type editor struct {
 	ide
+	silence sync.Mutex // guards silent
 	// silent are the agent's methods that are never answered; mute adds to them.
 	silent []string
-	// odd, if not nil, gives the answer as an editor with that quirk words it:
+	// odd, if not nil, returns the answer as an editor with that quirk words it:
 	// the members "result" or "error" of a response. Empty means the usual one.
 	odd func(method string, params json.RawMessage, result any, err error) string
 
@@ -30,10 +30,7 @@ type editor struct {
 // start starts the binary and answers its requests from now on.
 func (e *editor) start(t testing.TB, s start) *editor {
 	t.Helper()
-	if e.buffers == nil {
-		e.buffers = map[string]string{}
-	}
-	e.terminals = map[string]*terminal{}
+	e.Start(t)
 	e.agent = launch(t, s)
 	ctx, cancel := context.WithCancel(context.Background())
 	e.ended = cancel
@@ -47,15 +44,11 @@ func (e *editor) start(t testing.TB, s start) *editor {
 func (e *editor) leave() {
 	e.agent.stop()
 	e.ended()
-	e.mu.Lock()
-	for id, term := range e.terminals {
-		if !e.killed.Load() && len(e.silent) == 0 {
+	for _, id := range e.Stop() {
+		if !e.killed.Load() && !e.mutesAny() {
 			e.t.Errorf("terminal %s was never released", id)
 		}
-		term.kill()
 	}
-	clear(e.terminals)
-	e.mu.Unlock()
 	e.serving.Wait()
 }
 
@@ -78,22 +71,30 @@ func (e *editor) serve(ctx context.Context) {
 	}
 }
 
-// mute makes the editor answer a method no more.
+// mute stops the editor from answering a method.
 func (e *editor) mute(method string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.silence.Lock()
+	defer e.silence.Unlock()
 	e.silent = append(e.silent, method)
 }
 
+// mutes reports whether the method is not answered.
 func (e *editor) mutes(method string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.silence.Lock()
+	defer e.silence.Unlock()
 	return slices.Contains(e.silent, method)
+}
+
+// mutesAny reports whether some method is not answered.
+func (e *editor) mutesAny() bool {
+	e.silence.Lock()
+	defer e.silence.Unlock()
+	return len(e.silent) > 0
 }
 
 // reply answers one request.
 func (e *editor) reply(ctx context.Context, f frame) {
-	result, err := e.does(ctx, f.Method, f.Params)
+	result, err := e.Answer(ctx, f.Method, f.Params)
 	text := ""
 	if e.odd != nil {
 		text = e.odd(f.Method, f.Params, result, err)
@@ -101,53 +102,14 @@ func (e *editor) reply(ctx context.Context, f frame) {
 	switch {
 	case text != "":
 	case err != nil:
-		text = `"error":` + encode(refusalOf(err))
+		text = `"error":` + encode(fakeide.RefusalOf(err))
 	default:
 		text = `"result":` + encode(result)
 	}
 	_, _ = e.Write([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", f.ID, text))) // the agent may be gone
 }
 
-func refusalOf(err error) *sdk.RequestError {
-	if refused, ok := errors.AsType[*sdk.RequestError](err); ok {
-		return refused
-	}
-	return &sdk.RequestError{Code: -32603, Message: err.Error()}
-}
-
-// does does what a request asks.
-func (e *editor) does(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	switch method {
-	case "session/request_permission":
-		return decoded(ctx, params, e.RequestPermission)
-	case "fs/read_text_file":
-		return decoded(ctx, params, e.ReadTextFile)
-	case "fs/write_text_file":
-		return decoded(ctx, params, e.WriteTextFile)
-	case "terminal/create":
-		return decoded(ctx, params, e.CreateTerminal)
-	case "terminal/output":
-		return decoded(ctx, params, e.TerminalOutput)
-	case "terminal/wait_for_exit":
-		return decoded(ctx, params, e.WaitForTerminalExit)
-	case "terminal/kill":
-		return decoded(ctx, params, e.KillTerminal)
-	case "terminal/release":
-		return decoded(ctx, params, e.ReleaseTerminal)
-	}
-	e.t.Errorf("the agent calls %s", method)
-	return nil, &sdk.RequestError{Code: -32601, Message: "Method not found"}
-}
-
-func decoded[P, R any](ctx context.Context, params json.RawMessage, does func(context.Context, P) (R, error)) (any, error) {
-	var p P
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, &sdk.RequestError{Code: -32602, Message: err.Error()}
-	}
-	return does(ctx, p)
-}
-
-// encode gives a value as JSON.
+// encode returns a value as JSON.
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

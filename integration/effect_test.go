@@ -14,6 +14,8 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
 var allEffects = flag.Bool("effects", false, "type every hostile script, not only a sample")
@@ -41,9 +43,9 @@ func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId)
 		t.Fatal(err)
 	}
 	f := &field{
-		ide: &ide{caps: caps, permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+		ide: &ide{caps: caps, IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
 			return sdk.PermissionOptionKindRejectOnce
-		}},
+		}}},
 		forest: forest, mode: mode, grounds: map[string]*commands.Ground{}, sessions: map[string]sdk.SessionId{},
 	}
 	for _, path := range []string{".netrc", ".ssh/id_ed25519"} {
@@ -99,16 +101,16 @@ type ran struct {
 
 func (f *field) bash(s sdk.SessionId, script string) ran {
 	f.t.Helper()
-	asked, before := len(f.questions()), len(f.results(s))
+	asked, before := len(f.Questions()), len(f.Results(s))
 	f.prompt(s, "/bash "+script)
-	out := ran{asked: len(f.questions()) > asked}
-	for _, u := range f.results(s)[before:] {
+	out := ran{asked: len(f.Questions()) > asked}
+	for _, u := range f.Results(s)[before:] {
 		raw, err := json.Marshal(u.RawOutput)
 		if err != nil {
 			f.t.Fatal(err)
 		}
 		out.failed = *u.Status == sdk.ToolCallStatusFailed
-		out.text += shownText(u.Content) + string(raw)
+		out.text += fakeide.ShownText(u.Content) + string(raw)
 	}
 	return out
 }
@@ -120,7 +122,7 @@ func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 	for _, where := range []string{"here", "terminal"} {
 		caps := sdk.ClientCapabilities{}
 		if where == "terminal" {
-			caps = canAll()
+			caps = fakeide.CanAll()
 		}
 		for _, mode := range []sdk.SessionModeId{"ask", "code"} {
 			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, caps, mode), n) })

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
 // denied is what the configuration of the hostile tests keeps from the model
@@ -83,7 +85,7 @@ func fileCalls() []modelCall {
 // TestHostileFiles lets the model ask for every file it must not have, with a
 // user who allows everything, on the disk and through the client's buffers.
 func TestHostileFiles(t *testing.T) {
-	for name, caps := range map[string]sdk.ClientCapabilities{"disk": {}, "buffers": canAll()} {
+	for name, caps := range map[string]sdk.ClientCapabilities{"disk": {}, "buffers": fakeide.CanAll()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, denied, sdk.PermissionOptionKindAllowOnce, caps)

@@ -82,7 +82,7 @@ func TestHostilePermissions(t *testing.T) {
 				w.file(".zeph/config.toml", tt.repo)
 			}
 			refusing := false
-			w.permit = func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+			w.Permit = func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
 				if refusing {
 					return sdk.PermissionOptionKindRejectOnce
 				}

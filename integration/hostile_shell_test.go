@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
 // blockedCommands come to nothing without a question: nobody can allow them.
@@ -50,7 +52,7 @@ func TestHostileCommands(t *testing.T) {
 	if n := len(blockedCommands) + len(askedCommands); n < 120 {
 		t.Errorf("only %d commands", n)
 	}
-	for name, caps := range map[string]sdk.ClientCapabilities{"here": {}, "terminal": canAll()} {
+	for name, caps := range map[string]sdk.ClientCapabilities{"here": {}, "terminal": fakeide.CanAll()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, denied, sdk.PermissionOptionKindRejectOnce, caps)

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestHostileCalls lets the model ask for what it must not have. Nothing of it
@@ -54,9 +57,9 @@ func TestHostileCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, answer(call("c1", tt.tool, tt.input)), answer(say("I see.")))
-			e := (&ide{permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return sdk.PermissionOptionKindRejectOnce }}).
-				begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", tt.tool, tt.input)), fakemodel.Answer(fakemodel.Say("I see.")))
+			e := (&ide{IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return sdk.PermissionOptionKindRejectOnce }}}).
+				begin(t, start{env: p.Env()})
 			e.file("a.txt", "fine\n")
 			e.file(".git/HEAD", "ref: refs/heads/main\n")
 			secret := e.file(filepath.Join(filepath.Dir(e.dir), "secret", "secret"), "TOP-SECRET\n")
@@ -67,14 +70,14 @@ func TestHostileCalls(t *testing.T) {
 			}
 			s := e.session()
 			e.prompt(s, "do it")
-			if asked := len(e.questions()) > 0; asked != tt.asked {
+			if asked := len(e.Questions()) > 0; asked != tt.asked {
 				t.Errorf("asked: %t", asked)
 			}
-			results := e.results(s)
+			results := e.Results(s)
 			if len(results) != 1 || *results[0].Status != sdk.ToolCallStatusFailed {
 				t.Fatalf("tool calls ended %+v", results)
 			}
-			told := p.request(1)
+			told := p.Request(1)
 			result := told.Messages[len(told.Messages)-1].Content[0]
 			if result.Tool_Use_ID != "c1" || !result.Is_Error || !strings.Contains(string(result.Content), tt.want) || len(result.Content) < 20 {
 				t.Errorf("the model was told %s (%+v)", result.Content, result)
@@ -105,15 +108,15 @@ func TestHostileCalls(t *testing.T) {
 // TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the id again
 // in the next. The client sees three calls, the model a result for each.
 func TestStatement095DuplicateCallIDs(t *testing.T) {
-	read := func(path string) block { return call("same", "read", map[string]any{"path": path}) }
-	p := newProvider(t, answer(read("a.txt"), read("b.txt")), answer(read("a.txt")), answer(say("Done.")))
-	e := (&ide{}).begin(t, start{env: p.env()})
+	read := func(path string) fakemodel.Block { return fakemodel.Call("same", "read", map[string]any{"path": path}) }
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(read("a.txt"), read("b.txt")), fakemodel.Answer(read("a.txt")), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	e.file("a.txt", "A\n")
 	e.file("b.txt", "B\n")
 	s := e.session()
 	e.prompt(s, "read")
 	ids := map[sdk.ToolCallId]bool{}
-	for _, r := range e.results(s) {
+	for _, r := range e.Results(s) {
 		ids[r.ToolCallId] = *r.Status == sdk.ToolCallStatusCompleted
 	}
 	if len(ids) != 3 {
@@ -121,7 +124,7 @@ func TestStatement095DuplicateCallIDs(t *testing.T) {
 	}
 	// The API refuses two calls, or two results, with one id.
 	for n := range 3 {
-		for _, m := range p.request(n).Messages {
+		for _, m := range p.Request(n).Messages {
 			seen := map[string]bool{}
 			for _, b := range m.Content {
 				if b.Type == "tool_result" && seen[b.Tool_Use_ID] {
@@ -137,25 +140,25 @@ func TestStatement095DuplicateCallIDs(t *testing.T) {
 // terminal. The frames stay small, the end is kept, and so is the turn.
 func TestStatement112HugeOutput(t *testing.T) {
 	for name, caps := range map[string]sdk.ClientCapabilities{
-		"local": {}, "terminal": canAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},
+		"local": {}, "terminal": fakeide.CanAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t,
-				answer(call("c1", "bash", map[string]any{"command": `head -c 10485760 /dev/zero | tr "\0" "☃" ; echo; echo THE END`})),
-				answer(say("Done.")))
-			e := (&ide{caps: caps}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t,
+				fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `head -c 10485760 /dev/zero | tr "\0" "☃" ; echo; echo THE END`})),
+				fakemodel.Answer(fakemodel.Say("Done.")))
+			e := (&ide{caps: caps}).begin(t, start{env: p.Env()})
 			s := e.session()
 			e.prompt(s, "run")
-			if r := e.results(s)[0]; *r.Status != sdk.ToolCallStatusCompleted || !strings.Contains(shownText(r.Content), "THE END") {
-				t.Errorf("ended %s: %.300s", *r.Status, shownText(r.Content))
+			if r := e.Results(s)[0]; *r.Status != sdk.ToolCallStatusCompleted || !strings.Contains(fakeide.ShownText(r.Content), "THE END") {
+				t.Errorf("ended %s: %.300s", *r.Status, fakeide.ShownText(r.Content))
 			}
 			for _, f := range e.sent() {
 				if len(f.line) > 1<<20 {
 					t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
 				}
 			}
-			if n := len(p.requests()[1]); n > 2<<20 {
+			if n := len(p.Requests()[1]); n > 2<<20 {
 				t.Errorf("the model gets %d bytes", n)
 			}
 		})
@@ -164,8 +167,8 @@ func TestStatement112HugeOutput(t *testing.T) {
 
 // TestBigDiff rewrites a file of 3 MiB. The frames stay small.
 func TestBigDiff(t *testing.T) {
-	p := newProvider(t, answer(call("c1", "edit", map[string]any{"path": "big.txt", "old_string": "needle", "new_string": "pin"})), answer(say("Done.")))
-	e := (&ide{}).begin(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "big.txt", "old_string": "needle", "new_string": "pin"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	hay := strings.Repeat("hay and more hay\n", 100_000)
 	e.file("big.txt", hay+"needle\n"+hay)
 	s := e.session()

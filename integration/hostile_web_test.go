@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // hostileURLs lead to this machine or to a private network, or are no URLs that
@@ -56,7 +58,7 @@ func TestHostileURLs(t *testing.T) {
 // followed either.
 func TestHostileLinks(t *testing.T) {
 	w := newWorld(t, "", sdk.PermissionOptionKindAllowOnce, sdk.ClientCapabilities{})
-	w.p.then(answer(say("I see.")))
+	w.p.Then(fakemodel.Answer(fakemodel.Say("I see.")))
 	prompt := []sdk.ContentBlock{sdk.TextBlock("look at these")}
 	for i, u := range []string{
 		fmt.Sprintf("https://127.0.0.1:%d/", w.port), fmt.Sprintf("http://localhost:%d/", w.port), "file://" + w.root + "/outside/secret.txt", "file:///etc/passwd", "https://[::1]/", "file://" + w.dir + "/link/secret.txt", "file://" + w.dir + "/file-link",

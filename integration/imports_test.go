@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
-// importTable says which packages of the module a package may import: those of
-// the first row whose pattern fits it. Patterns are those of path.Match, relative
-// to the module; "x/..." is x and every package below it.
+// importTable lists the packages of the module that a package may import: those
+// in the first row whose pattern matches it. Patterns are those of path.Match,
+// relative to the module; "x/..." is x and every package below it.
 var importTable = []struct {
 	packages string
 	may      []string
@@ -58,14 +58,15 @@ var importTable = []struct {
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
-	{"integration", []string{"acp", "protocol-fixtures/..."}},
+	{"integration/*", []string{"acp", "protocol-fixtures/..."}},
+	{"integration", []string{"acp", "protocol-fixtures/...", "integration/*"}},
 	{"cmd/zeph-acp/config/toml", nil},
 	{"cmd/zeph-acp/keys", []string{"cmd/zeph-acp/config/toml", "session/llm/provider"}},
 	{"cmd/zeph-acp/config", []string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
 
-// forbidden are packages for tests: the binary does not contain them.
+// forbidden lists packages for tests, which the binary must not contain.
 var forbidden = []string{
 	"github.com/coder/acp-go-sdk",
 	"github.com/rogpeppe/go-internal/testscript",
@@ -73,6 +74,7 @@ var forbidden = []string{
 	"github.com/google/go-cmp",
 	"testing",
 	module + "/session/llm/llmtest",
+	module + "/integration",
 }
 
 func fits(pattern, pkg string) bool {
@@ -83,8 +85,8 @@ func fits(pattern, pkg string) bool {
 	return ok
 }
 
-// listed is a package as go list tells of it; imports of its tests are not
-// among Imports.
+// listed is a package as go list describes it. Imports leaves out the imports of
+// its tests.
 type listed struct {
 	ImportPath string
 	Imports    []string

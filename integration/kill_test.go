@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 var (
@@ -100,8 +102,8 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	if live == nil {
 		return // nothing was promised yet
 	}
-	p := newProvider(t, answer(say("I go on.")))
-	b := launch(t, start{root: e.root, env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I go on.")))
+	b := launch(t, start{root: e.root, env: p.Env()})
 	b.initialize(caps)
 	replay, ok := b.load(live.session)
 	if !ok {
@@ -131,9 +133,9 @@ func (a *agent) kill() {
 
 // checkHistory proves that the model knows all that the client had seen, in a
 // request that a provider takes.
-func checkHistory(t *testing.T, p *provider, live *shown) {
+func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shown) {
 	t.Helper()
-	r, body := p.request(0), p.requests()[0]
+	r, body := p.Request(0), p.Requests()[0]
 	open := map[string]bool{}
 	for i, m := range r.Messages {
 		if i > 0 && len(open) > 0 && m.Role != "user" {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestKilledLeavesNothing kills the agent while a command runs that has children,
@@ -22,8 +24,8 @@ func TestKilledLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, answer(call("c1", "bash", input)), answer(say("It runs.")))
-			e := (&ide{}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", input)), fakemodel.Answer(fakemodel.Say("It runs.")))
+			e := (&ide{}).begin(t, start{env: p.Env()})
 			e.begun(e.session(), "run")
 			pids := e.stubbornPIDs()
 			all := children(pids)
@@ -77,7 +79,7 @@ echo looked as $(id -u)
 				t.Fatal(err)
 			}
 			cmd := exec.Command(filepath.Join(dir, "agent"), "run", "--yes", "/bash bash peek.sh; true")
-			cmd.Dir, cmd.Env = dir, append(slices.Clone(alone), "PATH="+os.Getenv("PATH"), "ZEPH_HOME="+filepath.Join(dir, "zeph"), "HOME="+dir)
+			cmd.Dir, cmd.Env = dir, append(slices.Clone(fakemodel.Alone), "PATH="+os.Getenv("PATH"), "ZEPH_HOME="+filepath.Join(dir, "zeph"), "HOME="+dir)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 			out, err := cmd.CombinedOutput()
 			if text := string(out); err != nil || strings.Contains(text, "OPEN") || !strings.Contains(text, "looked as "+strconv.Itoa(uid)) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // option is a config option on the wire.
@@ -67,28 +69,13 @@ func (a *agent) ends(id string) {
 	}
 }
 
-// thinking is what a request says of how much to think, in compact JSON.
-func (p *provider) thinking(n int) string {
-	p.t.Helper()
-	var r struct {
-		Thinking     json.RawMessage `json:"thinking"`
-		OutputConfig json.RawMessage `json:"output_config"`
-	}
-	if all := p.requests(); n >= len(all) {
-		p.t.Fatalf("the model was asked %d times, want %d", len(all), n+1)
-	} else if err := json.Unmarshal([]byte(all[n]), &r); err != nil {
-		p.t.Fatal(err)
-	}
-	return string(r.Thinking) + string(r.OutputConfig)
-}
-
 // TestStatement122_123_124ThoughtLevel asks Claude for each level of thought.
 // Which levels there are depends on the model; one that has none has no such
 // option. A level that is set in the middle of a turn counts from the next
 // request on.
 func TestStatement122_123_124ThoughtLevel(t *testing.T) {
-	p := newProvider(t)
-	a := launch(t, start{env: p.env(), config: `
+	p := fakemodel.NewAnthropic(t)
+	a := launch(t, start{env: p.Env(), config: `
 [[llm.providers]]
 name = "new"
 type = "claude"
@@ -118,11 +105,11 @@ type = "direct"
 	asked := 0
 	ask := func(want string) {
 		t.Helper()
-		p.then(answer(say("Here.")))
+		p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
 		id := fmt.Sprintf(`"ask-%d"`, asked)
 		a.request(id, "session/prompt", promptParams(s, "hi"))
 		a.ends(id)
-		if got := p.thinking(asked); got != want {
+		if got := p.Thinking(asked); got != want {
 			t.Errorf("the model is told %s, want %s", got, want)
 		}
 		asked++
@@ -145,13 +132,13 @@ type = "direct"
 	ask(adaptive)
 
 	// In the middle of a turn.
-	p.then(answer(call("c1", "bash", map[string]any{"command": "touch made"})), answer(say("Done.")))
+	p.Then(fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "touch made"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	a.request("3", "session/prompt", promptParams(s, "make it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
 	a.set(t, s, "thought_level", "high")
 	a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"` + optionOf(t, q, "allow_once") + `"}}}` + "\n")
 	a.ends("3")
-	if before, after := p.thinking(asked), p.thinking(asked+1); before != adaptive || after != adaptive+`{"effort":"high"}` {
+	if before, after := p.Thinking(asked), p.Thinking(asked+1); before != adaptive || after != adaptive+`{"effort":"high"}` {
 		t.Errorf("the model is told %s, and then %s", before, after)
 	}
 	asked += 2
@@ -172,8 +159,8 @@ type = "direct"
 // is answered with its own value, the turn runs, and the last change of each kind
 // holds, also in what the updates say at the end.
 func TestStatement127OptionsAtOnce(t *testing.T) {
-	p := newProvider(t, answer(say("Here.")))
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	var lines strings.Builder
@@ -198,7 +185,7 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 		}
 	}
 	a.ends(`"p"`)
-	if got := p.thinking(0); !strings.Contains(got, `"effort":"medium"`) {
+	if got := p.Thinking(0); !strings.Contains(got, `"effort":"medium"`) {
 		t.Errorf("the model is told %s", got)
 	}
 	a.alive()

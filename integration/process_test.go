@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestStatement129EndOfInput ends an idle agent as an editor does.
@@ -40,8 +42,8 @@ func TestStatement118_129_130EndMidTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": stubborn})))
-			e := (&ide{}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
+			e := (&ide{}).begin(t, start{env: p.Env()})
 			done := e.begun(e.session(), "run")
 			pids := e.stubbornPIDs()
 			tt.end(e.agent)
@@ -67,8 +69,8 @@ func TestEndInBackground(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})), answer(say("It runs.")))
-			e := (&ide{}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})), fakemodel.Answer(fakemodel.Say("It runs.")))
+			e := (&ide{}).begin(t, start{env: p.Env()})
 			e.prompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			tt.end(e.agent)
@@ -177,10 +179,10 @@ func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
 
 // TestSecretsStayInside proves that a local command does not get the key.
 func TestSecretsStayInside(t *testing.T) {
-	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": "env"})), answer(say("Done.")))
-	e := (&ide{}).begin(t, start{env: append(p.env(), "MY_SECRET_TOKEN=hunter2", "PLAIN=visible")})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "env"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: append(p.Env(), "MY_SECRET_TOKEN=hunter2", "PLAIN=visible")})
 	e.prompt(e.session(), "env")
-	body := p.requests()[1]
+	body := p.Requests()[1]
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "ANTHROPIC_API_KEY") || !strings.Contains(body, "PLAIN=visible") {
 		t.Errorf("the command sees:\n%s", body)
 	}

@@ -12,6 +12,8 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 	"github.com/google/uuid"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // profile is how an editor speaks, as far as its code or its users tell.
@@ -193,16 +195,16 @@ func (c *played) quiet(when string) {
 
 func (p profile) run(t *testing.T) {
 	const before, after = "package old\n", "package new\n"
-	model := newProvider(t,
-		answer(think("I look.", "c2ln"), say("Let me see."), call("c1", "read", map[string]any{"path": "main.go"}), call("c2", "read", map[string]any{"path": "gone.go"})),
-		answer(call("c3", "edit", map[string]any{"path": "main.go", "old_string": "old", "new_string": "new"})),
-		answer(call("c4", "write", map[string]any{"path": "made.go", "content": "package made\n"})),
-		answer(call("c5", "bash", map[string]any{"command": "./check.sh"})),
-		answer(say("All done.")),
-		answer(call("c6", "bash", map[string]any{"command": "./check.sh more"})), // and is cancelled
+	model := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Think("I look.", "c2ln"), fakemodel.Say("Let me see."), fakemodel.Call("c1", "read", map[string]any{"path": "main.go"}), fakemodel.Call("c2", "read", map[string]any{"path": "gone.go"})),
+		fakemodel.Answer(fakemodel.Call("c3", "edit", map[string]any{"path": "main.go", "old_string": "old", "new_string": "new"})),
+		fakemodel.Answer(fakemodel.Call("c4", "write", map[string]any{"path": "made.go", "content": "package made\n"})),
+		fakemodel.Answer(fakemodel.Call("c5", "bash", map[string]any{"command": "./check.sh"})),
+		fakemodel.Answer(fakemodel.Say("All done.")),
+		fakemodel.Answer(fakemodel.Call("c6", "bash", map[string]any{"command": "./check.sh more"})), // and is cancelled
 	)
-	c := p.play(t, start{env: model.env()})
-	c.permit = func(q sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+	c := p.play(t, start{env: model.Env()})
+	c.Permit = func(q sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
 		kinds := map[sdk.PermissionOptionKind]bool{}
 		for _, o := range q.Options {
 			if kinds[o.Kind] {
@@ -267,11 +269,11 @@ func (p profile) run(t *testing.T) {
 		return
 	}
 
-	model.then(answer(say("I remember.")))
-	again := p.play(t, start{env: model.env(), root: c.root})
+	model.Then(fakemodel.Answer(fakemodel.Say("I remember.")))
+	again := p.play(t, start{env: model.Env(), root: c.root})
 	again.reopened(s.SessionID, live)
 	again.call("session/prompt", promptParams(s.SessionID, "and now?"))
-	if body := model.requests()[len(model.requests())-1]; !strings.Contains(body, "fix it") || !strings.Contains(body, "checked") {
+	if body := model.Requests()[len(model.Requests())-1]; !strings.Contains(body, "fix it") || !strings.Contains(body, "checked") {
 		t.Errorf("the model does not remember:\n%s", body)
 	}
 	again.leaves()
@@ -317,7 +319,7 @@ func (c *played) can(what string) bool { return strings.Contains(c.initialize, w
 // where gives the text of a file where this editor has it.
 func (c *played) where(path string) string {
 	if c.can("writeTextFile") {
-		return c.buffer(path)
+		return c.Buffer(path)
 	}
 	return c.content(filepath.Base(path))
 }
@@ -378,7 +380,7 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 func (c *played) cancelled(session string) {
 	c.t.Helper()
 	c.mute("session/request_permission") // the dialog stays open
-	asked := len(c.questions())
+	asked := len(c.Questions())
 	id := c.ask("session/prompt", promptParams(session, "again"))
 	n := 0
 	q := c.await("question", func(f frame) bool {

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestStatement087ProviderFailure makes the provider fail in every way. The user must learn
@@ -17,24 +20,24 @@ func TestStatement087ProviderFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close() // nobody listens there now
-	repeat := func(n int, r reply) (out []reply) {
+	repeat := func(n int, r fakemodel.Reply) (out []fakemodel.Reply) {
 		for range n {
 			out = append(out, r)
 		}
 		return out
 	}
 	for name, tt := range map[string]struct {
-		script []reply
+		script []fakemodel.Reply
 		env    []string
 		want   []string // in the message
 	}{
-		"bad key":             {repeat(1, refuse(401, "authentication_error", "invalid x-api-key")), nil, []string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"}},
-		"rate limit":          {repeat(2, refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
-		"overloaded":          {repeat(2, refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
-		"bad request":         {repeat(1, refuse(400, "invalid_request_error", "max_tokens: too large")), nil, []string{"claude", "400", "max_tokens: too large"}},
-		"no such model":       {repeat(1, refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
-		"broken stream":       {repeat(2, breakOff(say("I was about"))), nil, []string{"claude", "send another prompt"}},
-		"error in the stream": {repeat(2, overload(say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
+		"bad key":             {repeat(1, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), nil, []string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"}},
+		"rate limit":          {repeat(2, fakemodel.Refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
+		"overloaded":          {repeat(2, fakemodel.Refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
+		"bad request":         {repeat(1, fakemodel.Refuse(400, "invalid_request_error", "max_tokens: too large")), nil, []string{"claude", "400", "max_tokens: too large"}},
+		"no such model":       {repeat(1, fakemodel.Refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
+		"broken stream":       {repeat(2, fakemodel.BreakOff(fakemodel.Say("I was about"))), nil, []string{"claude", "send another prompt"}},
+		"error in the stream": {repeat(2, fakemodel.Overload(fakemodel.Say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
 		"a web page": {repeat(1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<html>Log in</html>"))
@@ -47,11 +50,11 @@ func TestStatement087ProviderFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, tt.script...)
+			p := fakemodel.NewAnthropic(t, tt.script...)
 			if tt.env == nil {
-				tt.env = p.env()
+				tt.env = p.Env()
 			}
-			e := (&ide{caps: canAll()}).begin(t, start{env: slices.Concat(hasty, tt.env)})
+			e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: slices.Concat(hasty, tt.env)})
 			s := e.session()
 			got := within(t, patience, "answer", e.begun(s, "the first prompt"))
 			f := codeOf(got.err)
@@ -72,10 +75,10 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			if tt.script == nil {
 				return // there is no next prompt that could work
 			}
-			n := len(p.requests())
-			p.then(answer(say("Back again.")))
+			n := len(p.Requests())
+			p.Then(fakemodel.Answer(fakemodel.Say("Back again.")))
 			e.prompt(s, "the second prompt")
-			if body := p.requests()[n]; !strings.Contains(body, "the first prompt") {
+			if body := p.Requests()[n]; !strings.Contains(body, "the first prompt") {
 				t.Errorf("the user's first message is lost:\n%s", body)
 			}
 		})
@@ -88,15 +91,15 @@ var hasty = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS=0"
 // TestRetry proves that a failure which passes is waited out, and that the user is
 // told of each wait.
 func TestRetry(t *testing.T) {
-	p := newProvider(t, refuse(529, "overloaded_error", "Overloaded"), refuse(429, "rate_limit_error", "slow down"), answer(say("Here.")))
-	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.env()...)})
+	p := fakemodel.NewAnthropic(t, fakemodel.Refuse(529, "overloaded_error", "Overloaded"), fakemodel.Refuse(429, "rate_limit_error", "slow down"), fakemodel.Answer(fakemodel.Say("Here.")))
+	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.Env()...)})
 	s := e.session()
 	e.prompt(s, "hi")
 	want := "claude answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
-	if got := e.text(s); got != want {
+	if got := e.Text(s); got != want {
 		t.Errorf("the user reads %q, want %q", got, want)
 	}
-	if all := p.requests(); len(all) != 3 || all[0] != all[1] || all[1] != all[2] {
+	if all := p.Requests(); len(all) != 3 || all[0] != all[1] || all[1] != all[2] {
 		t.Errorf("%d requests, want the same three times", len(all))
 	}
 }
@@ -107,15 +110,15 @@ func TestCutStream(t *testing.T) {
 	for name, rest := range map[string]string{"goes on": "to look at it.", "begins anew": "I was about to look at it."} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, breakOff(say("I was about ")), answer(say(rest)), answer(say("Yes.")))
-			e := (&ide{}).begin(t, start{env: slices.Concat(hasty, p.env())})
+			p := fakemodel.NewAnthropic(t, fakemodel.BreakOff(fakemodel.Say("I was about ")), fakemodel.Answer(fakemodel.Say(rest)), fakemodel.Answer(fakemodel.Say("Yes.")))
+			e := (&ide{}).begin(t, start{env: slices.Concat(hasty, p.Env())})
 			s := e.session()
 			e.prompt(s, "hi")
-			if got := e.text(s); got != "I was about to look at it." {
+			if got := e.Text(s); got != "I was about to look at it." {
 				t.Errorf("the user reads %q", got)
 			}
 			e.prompt(s, "did you?")
-			if all := p.requests(); strings.Count(all[2], "I was about") != 1 || !strings.Contains(all[2], "to look at it.") {
+			if all := p.Requests(); strings.Count(all[2], "I was about") != 1 || !strings.Contains(all[2], "to look at it.") {
 				t.Errorf("the model is told %s", all[2])
 			}
 		})
@@ -124,8 +127,8 @@ func TestCutStream(t *testing.T) {
 
 // TestFallback lets another provider answer when the first has failed for good.
 func TestFallback(t *testing.T) {
-	bad, good := newProvider(t, refuse(401, "authentication_error", "invalid x-api-key")), newProvider(t, answer(say("Here.")), answer(say("Still here.")))
-	e := (&ide{}).begin(t, start{env: good.env(), config: `
+	bad, good := fakemodel.NewAnthropic(t, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Still here.")))
+	e := (&ide{}).begin(t, start{env: good.Env(), config: `
 [llm]
 fallback = ["backup"]
 
@@ -144,27 +147,27 @@ base_url = "` + good.URL + `"
 	s := e.session()
 	e.prompt(s, "hi")
 	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or that of zeph-acp login). backup:n answers instead.\n\nHere."
-	if got := e.text(s); got != want {
+	if got := e.Text(s); got != want {
 		t.Errorf("the user reads %q, want %q", got, want)
 	}
 	e.prompt(s, "and now?") // which asks nobody who has just failed, and says nothing of it
-	if got := e.text(s); got != want+"Still here." {
+	if got := e.Text(s); got != want+"Still here." {
 		t.Errorf("the user reads %q", got)
 	}
 }
 
 // TestStatement088StopReasons passes on why the model stopped.
 func TestStatement088StopReasons(t *testing.T) {
-	stopped := func(reason string) reply {
+	stopped := func(reason string) fakemodel.Reply {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			stream(w, events([]block{say("so far")})+event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+event("message_stop", `{}`))
+			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+fakemodel.Event("message_stop", `{}`))
 		}
 	}
 	for reason, want := range map[string]string{"max_tokens": "max_tokens", "refusal": "refusal", "end_turn": "end_turn", "stop_sequence": "end_turn"} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, stopped(reason))
-			e := (&ide{}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, stopped(reason))
+			e := (&ide{}).begin(t, start{env: p.Env()})
 			if got := within(t, patience, "answer", e.begun(e.session(), "hi")); string(got.reason) != want || got.err != nil {
 				t.Errorf("%q, %v", got.reason, got.err)
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestStatement014_022RawFrames sends what no real client sends, first of all.
@@ -178,8 +180,8 @@ func TestStatement018_019_020Framing(t *testing.T) {
 	})
 	t.Run("an id in use", func(t *testing.T) {
 		silent := make(chan struct{})
-		p := newProvider(t, hang(silent))
-		a := launch(t, start{env: p.env()})
+		p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
+		a := launch(t, start{env: p.Env()})
 		a.initialize()
 		s := a.open()
 		a.request("1", "session/prompt", promptParams(s, "hi"))
@@ -240,8 +242,8 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 // could trip over, on the way in and out. Each line is one whole frame.
 func TestStatement001_080Content(t *testing.T) {
 	text := "a\nb\r\n\u2028\u2029 \x00\x1b[31m 🎉 <script>&amp; \\n \" \ufffd e\u0301"
-	p := newProvider(t, answer(say(text)))
-	a := launch(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say(text)))
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, text))
@@ -262,7 +264,7 @@ func TestStatement001_080Content(t *testing.T) {
 	if got.String() != text {
 		t.Errorf("the agent said %q", got.String())
 	}
-	if asked := p.request(0).last(); asked != text {
+	if asked := p.Request(0).Last(); asked != text {
 		t.Errorf("the model was asked %q", asked)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
 // TestRecordingReplays: what --record writes plays again, by the same binary in
@@ -36,11 +38,11 @@ func TestRecordingReplays(t *testing.T) {
 			if err := os.WriteFile(model, []byte(answers), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			e := (&ide{caps: canAll()}).begin(t, start{
+			e := (&ide{caps: fakeide.CanAll()}).begin(t, start{
 				root: root, config: c.config(model), args: []string{"--record", recording, "serve"},
 				env: []string{"GIT_PAGER=less", "FOO_API_KEY=secret"},
 			})
-			e.buffers[filepath.Join(e.dir, "main.go")] = "package main\n"
+			e.SetBuffer(filepath.Join(e.dir, "main.go"), "package main\n")
 			e.script("make", "echo made")
 			s := e.session()
 			for _, p := range c.prompts {

@@ -13,6 +13,9 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // codeOf gives the JSON-RPC error that answered a request of the SDK.
@@ -26,18 +29,18 @@ func codeOf(err error) *sdk.RequestError {
 // TestStatement091ParallelSessions runs two turns at once: the model answers neither before
 // it was asked by both.
 func TestStatement091ParallelSessions(t *testing.T) {
-	p := newProvider(t)
+	p := fakemodel.NewAnthropic(t)
 	both := make(chan struct{}, 2)
 	met := make(chan struct{})
-	p.choose = func(r modelRequest) reply {
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		both <- struct{}{}
 		if len(both) == 2 {
 			close(met)
 		}
 		within(t, patience, "request of the other session", met)
-		return answer(say("You said " + r.last() + "."))
+		return fakemodel.Answer(fakemodel.Say("You said " + r.Last() + "."))
 	}
-	e := (&ide{caps: canAll()}).begin(t, start{env: p.env()})
+	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env()})
 	one, two := e.session(), e.session()
 	a, b := e.begun(one, "one"), e.begun(two, "two")
 	for _, done := range []<-chan outcome{a, b} {
@@ -45,23 +48,23 @@ func TestStatement091ParallelSessions(t *testing.T) {
 			t.Fatalf("%q, %v", got.reason, got.err)
 		}
 	}
-	if e.text(one) != "You said one." || e.text(two) != "You said two." {
-		t.Errorf("the sessions got %q and %q", e.text(one), e.text(two))
+	if e.Text(one) != "You said one." || e.Text(two) != "You said two." {
+		t.Errorf("the sessions got %q and %q", e.Text(one), e.Text(two))
 	}
 }
 
 // TestStatement117CancelOne cancels one of two turns.
 func TestStatement117CancelOne(t *testing.T) {
 	silent, goOn := make(chan struct{}), make(chan struct{})
-	p := newProvider(t)
-	p.choose = func(r modelRequest) reply {
-		if r.last() == "silent" {
-			return hang(silent)
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		if r.Last() == "silent" {
+			return fakemodel.Hang(silent)
 		}
 		<-goOn
-		return answer(say("Still here."))
+		return fakemodel.Answer(fakemodel.Say("Still here."))
 	}
-	e := (&ide{}).begin(t, start{env: p.env()})
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	one, two := e.session(), e.session()
 	a, b := e.begun(one, "silent"), e.begun(two, "go on")
 	within(t, patience, "the model", silent)
@@ -79,12 +82,12 @@ func TestStatement117CancelOne(t *testing.T) {
 // the ones before.
 func TestStatement090Queue(t *testing.T) {
 	goOn := make(chan struct{})
-	p := newProvider(t)
-	p.choose = func(r modelRequest) reply {
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		<-goOn
-		return answer(say("<" + r.last() + ">"))
+		return fakemodel.Answer(fakemodel.Say("<" + r.Last() + ">"))
 	}
-	a := launch(t, start{env: p.env()})
+	a := launch(t, start{env: p.Env()})
 	a.initialize()
 	s := a.open()
 	for _, id := range []string{"1", "2", "3"} {
@@ -102,12 +105,12 @@ func TestStatement090Queue(t *testing.T) {
 	if !slices.Equal(order, []string{"1", "2", "3"}) {
 		t.Errorf("answered in the order %q", order)
 	}
-	if n := len(p.requests()); n != 3 {
+	if n := len(p.Requests()); n != 3 {
 		t.Fatalf("the model was asked %d times", n)
 	}
 	for n := range 3 {
 		var said []string
-		for _, m := range p.request(n).Messages {
+		for _, m := range p.Request(n).Messages {
 			for _, b := range m.Content {
 				said = append(said, b.Text)
 			}
@@ -121,10 +124,10 @@ func TestStatement090Queue(t *testing.T) {
 
 // TestStatement125Modes writes a file in each mode.
 func TestStatement125Modes(t *testing.T) {
-	write := func(n int) []reply {
-		return []reply{
-			answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),
-			answer(say("Done.")),
+	write := func(n int) []fakemodel.Reply {
+		return []fakemodel.Reply{
+			fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),
+			fakemodel.Answer(fakemodel.Say("Done.")),
 		}
 	}
 	for mode, want := range map[sdk.SessionModeId]struct {
@@ -138,16 +141,16 @@ func TestStatement125Modes(t *testing.T) {
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, write(1)...)
-			e := (&ide{}).begin(t, start{env: p.env()})
+			p := fakemodel.NewAnthropic(t, write(1)...)
+			e := (&ide{}).begin(t, start{env: p.Env()})
 			s := e.session()
 			if _, err := e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: s, ModeId: mode}); err != nil {
 				t.Fatal(err)
 			}
 			e.prompt(s, "write")
 			matches, _ := filepath.Glob(filepath.Join(e.dir, "f1"))
-			if (len(matches) == 1) != want.written || len(e.questions()) != want.asked {
-				t.Errorf("written %q, asked %d times", matches, len(e.questions()))
+			if (len(matches) == 1) != want.written || len(e.Questions()) != want.asked {
+				t.Errorf("written %q, asked %d times", matches, len(e.Questions()))
 			}
 		})
 	}
@@ -160,8 +163,8 @@ func TestStatement125Modes(t *testing.T) {
 
 // TestStatement101_102Permission gives every answer that a client can give.
 func TestStatement101_102Permission(t *testing.T) {
-	edit := func(n int) reply {
-		return answer(call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
+	edit := func(n int) fakemodel.Reply {
+		return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
 	}
 	for kind, want := range map[sdk.PermissionOptionKind]struct {
 		asked int
@@ -176,27 +179,27 @@ func TestStatement101_102Permission(t *testing.T) {
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, edit(1), edit(2), answer(say("Done.")))
-			e := &ide{permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return kind }}
-			e.before = func(_ context.Context, method string) error {
+			p := fakemodel.NewAnthropic(t, edit(1), edit(2), fakemodel.Answer(fakemodel.Say("Done.")))
+			e := &ide{IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return kind }}}
+			e.Before = func(_ context.Context, method string) error {
 				if kind == "fail" {
 					return &sdk.RequestError{Code: -32603, Message: "no dialog"}
 				}
 				return nil
 			}
-			e.begin(t, start{env: p.env()})
+			e.begin(t, start{env: p.Env()})
 			e.file("f", "0\n")
 			s := e.session()
 			e.prompt(s, "write")
-			if got := e.content("f"); got != want.disk || len(e.questions()) != want.asked {
-				t.Errorf("the disk holds %q, asked %d times", got, len(e.questions()))
+			if got := e.content("f"); got != want.disk || len(e.Questions()) != want.asked {
+				t.Errorf("the disk holds %q, asked %d times", got, len(e.Questions()))
 			}
-			for _, r := range e.results(s) {
+			for _, r := range e.Results(s) {
 				if (*r.Status == sdk.ToolCallStatusCompleted) != (want.disk == "2\n") {
 					t.Errorf("tool call ended %s", *r.Status)
 				}
 			}
-			q := e.questions()[0].ToolCall
+			q := e.Questions()[0].ToolCall
 			if q.Title == nil || q.RawInput == nil || len(q.Content) == 0 || q.Status == nil || *q.Status != sdk.ToolCallStatusPending {
 				t.Errorf("the question does not tell what is asked: %+v", q)
 			}
@@ -207,8 +210,8 @@ func TestStatement101_102Permission(t *testing.T) {
 // TestStatement075Close closes a session in the middle of a turn: the prompt is answered
 // first, and then there is no such session.
 func TestStatement075Close(t *testing.T) {
-	p := newProvider(t, answer(call("c1", "bash", map[string]any{"command": stubborn})))
-	a := (&ide{}).begin(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
+	a := (&ide{}).begin(t, start{env: p.Env()})
 	s := a.session()
 	done := a.begun(s, "run")
 	pids := a.stubbornPIDs()

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // pagedOrKept is in each result that a tool has shortened: how to go on, or a
@@ -50,14 +53,14 @@ func TestShortenedResults(t *testing.T) {
 		}
 	}
 
-	var calls []reply
+	var calls []fakemodel.Reply
 	for _, tool := range tools {
 		for i, c := range long[tool.Name] {
-			calls = append(calls, answer(call(fmt.Sprint(tool.Name, i), c.tool, c.input)))
+			calls = append(calls, fakemodel.Answer(fakemodel.Call(fmt.Sprint(tool.Name, i), c.tool, c.input)))
 		}
 	}
-	p := newProvider(t, append(calls, answer(say("Done.")))...)
-	e := (&ide{}).begin(t, start{env: p.env()})
+	p := fakemodel.NewAnthropic(t, append(calls, fakemodel.Answer(fakemodel.Say("Done.")))...)
+	e := (&ide{}).begin(t, start{env: p.Env()})
 	e.file("lines", strings.Repeat("a line of some length, so that few of them are enough\n", 5000))
 	e.file("line", strings.Repeat("x", 10_000))
 	for i := range 1200 {
@@ -65,12 +68,12 @@ func TestShortenedResults(t *testing.T) {
 	}
 	s := e.session()
 	e.prompt(s, "look")
-	results := e.results(s)
+	results := e.Results(s)
 	if len(results) != len(calls) {
 		t.Fatalf("%d results of %d calls", len(results), len(calls))
 	}
 	for _, r := range results {
-		if text := shownText(r.Content); !pagedOrKept.MatchString(text) {
+		if text := fakeide.ShownText(r.Content); !pagedOrKept.MatchString(text) {
 			t.Errorf("neither paged nor kept: …%s", text[max(0, len(text)-300):])
 		}
 	}

@@ -3,6 +3,8 @@ package integration
 import (
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestStatement103_075_129SilentClient has a client that never answers a
@@ -10,11 +12,13 @@ import (
 // same; and a request that needs no answer holds up nobody.
 func TestStatement103_075_129SilentClient(t *testing.T) {
 	const caps = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`
-	read := answer(call("c1", "read", map[string]any{"path": "a.txt"}))
-	write := answer(call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
-	run := func(command string) reply { return answer(call("c1", "bash", map[string]any{"command": command})) }
+	read := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
+	write := fakemodel.Answer(fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
+	run := func(command string) fakemodel.Reply {
+		return fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": command}))
+	}
 	for method, tt := range map[string]struct {
-		model  reply
+		model  fakemodel.Reply
 		silent []string // besides the method
 		passes bool     // the turn ends by itself
 	}{
@@ -56,11 +60,11 @@ func TestStatement103_075_129SilentClient(t *testing.T) {
 		} {
 			t.Run(strings.ReplaceAll(method, "/", "_")+" "+leave, func(t *testing.T) {
 				t.Parallel()
-				p := newProvider(t, tt.model)
+				p := fakemodel.NewAnthropic(t, tt.model)
 				if tt.passes {
-					p.then(answer(say("Done.")))
+					p.Then(fakemodel.Answer(fakemodel.Say("Done.")))
 				}
-				e := (&editor{silent: []string{method}}).start(t, start{env: p.env()})
+				e := (&editor{silent: []string{method}}).start(t, start{env: p.Env()})
 				e.file("a.txt", "old\n")
 				e.initialize(caps)
 				s := e.open()
@@ -73,7 +77,7 @@ func TestStatement103_075_129SilentClient(t *testing.T) {
 					return
 				}
 				end(t, e, s)
-				if got := e.content("a.txt"); got != "old\n" || e.buffers["a.txt"] != "" {
+				if got := e.content("a.txt"); got != "old\n" || e.Buffer("a.txt") != "" {
 					t.Errorf("the file holds %q", got)
 				}
 			})

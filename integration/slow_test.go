@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // torrent streams an answer of very many small pieces: small, since their frames
@@ -42,7 +44,7 @@ func (s *torrent) text() string {
 
 func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	whole := events([]block{say("")})
+	whole := fakemodel.Events([]fakemodel.Block{fakemodel.Say("")})
 	end := strings.Index(whole, "event: content_block_stop")
 	write := func(text string) bool {
 		_, err := w.Write([]byte(text))
@@ -61,7 +63,7 @@ func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
 			b.Reset()
 		}
 	}
-	b.WriteString(whole[end:] + event("message_delta", `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`) + event("message_stop", `{}`))
+	b.WriteString(whole[end:] + fakemodel.Event("message_delta", `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`) + fakemodel.Event("message_stop", `{}`))
 	if !write(b.String()) {
 		close(s.gone)
 		return
@@ -92,9 +94,9 @@ func (s *torrent) stalled(t *testing.T) {
 // the answer, until it is told to go on.
 func slowClient(t *testing.T, s *torrent) (a *agent, session string, goOn func()) {
 	t.Helper()
-	p := newProvider(t, s.answer)
+	p := fakemodel.NewAnthropic(t, s.answer)
 	hold, held := make(chan struct{}), false
-	a = launch(t, start{env: p.env(), unchecked: true, line: func(a *agent, n int) {
+	a = launch(t, start{env: p.Env(), unchecked: true, line: func(a *agent, n int) {
 		if held {
 			return
 		}

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,36 +9,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// toolBytes gives the tools of the nth request as they were sent, without what
-// marks the end of the cached prefix.
-func (p *provider) toolBytes(n int) []string {
-	p.t.Helper()
-	var r struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal([]byte(p.requests()[n]), &r); err != nil {
-		p.t.Fatal(err)
-	}
-	var out []string
-	const mark = `"cache_control":{"type":"ephemeral"}`
-	for _, tool := range r.Tools {
-		out = append(out, strings.NewReplacer(mark+",", "", ","+mark, "").Replace(string(tool)))
-	}
-	return out
-}
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
 
 // TestToolsOfATurn lets the model think inside of its calls, with few tools
 // offered. Over ten calls of the model the tools are the same bytes, and what it
 // thought is nowhere: in no frame, no request, no file of ours.
 func TestToolsOfATurn(t *testing.T) {
 	const thought = "ONLY-A-THOUGHT"
-	var script []reply
+	var script []fakemodel.Reply
 	for i := range 9 {
 		input := map[string]any{"_tafc_think": thought, "path": fmt.Sprintf("f%d.txt", i), "_tafc_think_more": []any{thought}}
-		script = append(script, answer(call(fmt.Sprintf("toolu_%d", i), "read", input)))
+		script = append(script, fakemodel.Answer(fakemodel.Call(fmt.Sprintf("toolu_%d", i), "read", input)))
 	}
-	p := newProvider(t, append(script, answer(say("Read.")))...)
-	e := (&ide{caps: canAll()}).begin(t, start{env: p.env(), config: `
+	p := fakemodel.NewAnthropic(t, append(script, fakemodel.Answer(fakemodel.Say("Read.")))...)
+	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env(), config: `
 [log]
 level = "debug"
 file = "debug.log"
@@ -56,45 +42,45 @@ complexity_threshold = 0
 	}
 	s := e.session()
 	e.prompt(s, "please delete the directory build")
-	first := p.toolBytes(0)
+	first := p.ToolBytes(0)
 	if all := strings.Join(first, "\n"); !strings.Contains(all, `"delete_path"`) || strings.Contains(all, `"web_scrape"`) || strings.Count(all, `"_tafc_think":`) != len(first) {
 		t.Errorf("the model is offered %s", all)
 	}
-	for i := range p.requests() {
-		if got := p.toolBytes(i); !slices.Equal(got, first) {
+	for i := range p.Requests() {
+		if got := p.ToolBytes(i); !slices.Equal(got, first) {
 			t.Errorf("request %d has other tools:\n%s", i, got)
 		}
 	}
-	if n := len(p.requests()); n != 10 {
+	if n := len(p.Requests()); n != 10 {
 		t.Errorf("%d requests", n)
 	}
-	if last := p.requests()[9]; !strings.Contains(last, "line 8") {
+	if last := p.Requests()[9]; !strings.Contains(last, "line 8") {
 		t.Errorf("the calls did not run:\n%s", last)
 	}
 
 	// What lacks but its thoughts is told so; a tool that was not offered runs, and
 	// is offered from then on behind the others.
-	p.then(
-		answer(call("toolu_a", "read", map[string]any{"_tafc_think": thought}), call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought}),
-			call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
-		answer(call("toolu_d", "diagnostics", map[string]any{"path": "f1.txt", "_tafc_think": thought})),
-		answer(say("Done.")))
+	p.Then(
+		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}), fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought}),
+			fakemodel.Call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
+		fakemodel.Answer(fakemodel.Call("toolu_d", "diagnostics", map[string]any{"path": "f1.txt", "_tafc_think": thought})),
+		fakemodel.Answer(fakemodel.Say("Done.")))
 	e.prompt(s, "please remove the folder build too")
-	second := p.requests()[11]
+	second := p.Requests()[11]
 	for _, want := range []string{"Only thoughts came with this call", "[file] f1.txt", "line 1"} {
 		if !strings.Contains(second, want) {
 			t.Errorf("the model is not told %q:\n%s", want, second)
 		}
 	}
-	if got := p.toolBytes(10); !slices.Equal(got, first) {
+	if got := p.ToolBytes(10); !slices.Equal(got, first) {
 		t.Errorf("a prompt that needs the same tools has others:\n%s", got)
 	}
-	grown := p.toolBytes(12)
+	grown := p.ToolBytes(12)
 	if !slices.Equal(grown[:len(first)], first) || len(grown) != len(first)+1 || !strings.Contains(grown[len(first)], `"diagnostics"`) {
 		t.Errorf("after the call of diagnostics:\n%s", grown)
 	}
 
-	for _, body := range p.requests() {
+	for _, body := range p.Requests() {
 		if strings.Contains(body, thought) {
 			t.Errorf("the model gets its thought back:\n%s", body)
 		}
@@ -105,7 +91,7 @@ complexity_threshold = 0
 		}
 	}
 	e.prompt(s, "/status")
-	if text := e.text(s); !strings.Contains(text, "Filter: top_k=2, always_on=13, embeddings=0") || !strings.Contains(text, "AlreadyUsed: diagnostics") {
+	if text := e.Text(s); !strings.Contains(text, "Filter: top_k=2, always_on=13, embeddings=0") || !strings.Contains(text, "AlreadyUsed: diagnostics") {
 		t.Errorf("/status says %s", text)
 	}
 	files := 0
@@ -131,11 +117,11 @@ complexity_threshold = 0
 // TestDependencies makes a tool wait for another: hidden, refused without an
 // effect, offered once the other has completed, and hidden again after /clear.
 func TestDependencies(t *testing.T) {
-	p := newProvider(t,
-		answer(call("toolu_1", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
-		answer(call("toolu_2", "read", map[string]any{"path": "a.txt"})),
-		answer(call("toolu_3", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
-		answer(say("Written.")))
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Call("toolu_1", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
+		fakemodel.Answer(fakemodel.Call("toolu_2", "read", map[string]any{"path": "a.txt"})),
+		fakemodel.Answer(fakemodel.Call("toolu_3", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
+		fakemodel.Answer(fakemodel.Say("Written.")))
 	config := `
 [tools.dependencies]
 enabled = true
@@ -147,26 +133,26 @@ requires = ["move_path"]
 requires = ["copy_path"]
 `
 	root := home(t)
-	e := (&ide{caps: canAll()}).begin(t, start{env: p.env(), config: config, root: root})
+	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env(), config: config, root: root})
 	e.file("a.txt", "a\n")
 	s := e.session()
 	e.prompt(s, "go on")
 	has := func(n int, tool string) bool {
-		return slices.ContainsFunc(p.toolBytes(n), func(s string) bool { return strings.Contains(s, `"name":"`+tool+`"`) })
+		return slices.ContainsFunc(p.ToolBytes(n), func(s string) bool { return strings.Contains(s, `"name":"`+tool+`"`) })
 	}
 	if has(0, "write") || has(1, "write") || !has(2, "write") || !has(0, "copy_path") {
 		t.Errorf("write is offered in request 0: %v, 1: %v, 2: %v; copy_path: %v", has(0, "write"), has(1, "write"), has(2, "write"), has(0, "copy_path"))
 	}
-	if before, after := p.toolBytes(1), p.toolBytes(2); !slices.Equal(after[:len(before)], before) || len(after) != len(before)+1 {
+	if before, after := p.ToolBytes(1), p.ToolBytes(2); !slices.Equal(after[:len(before)], before) || len(after) != len(before)+1 {
 		t.Errorf("write does not come behind the others:\n%s", after)
 	}
-	if body := p.requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
+	if body := p.Requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
 		t.Errorf("the model is told %s", body)
 	}
-	if text := e.text(s); !strings.Contains(text, "copy_path, move_path require each other in a circle") {
+	if text := e.Text(s); !strings.Contains(text, "copy_path, move_path require each other in a circle") {
 		t.Errorf("no warning of the circle: %s", text)
 	}
-	p.then(answer(say("Yes.")), answer(say("No.")))
+	p.Then(fakemodel.Answer(fakemodel.Say("Yes.")), fakemodel.Answer(fakemodel.Say("No.")))
 	e.prompt(s, "and again")
 	if !has(4, "write") {
 		t.Error("write is hidden again in the next turn")

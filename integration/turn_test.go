@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // TestTurn is the product in one turn: the model reads a file, edits it and runs
@@ -15,26 +18,26 @@ import (
 // terminal.
 func TestTurn(t *testing.T) {
 	const onDisk = "package old // DISK-ONLY\n"
-	p := newProvider(t,
-		answer(think("I should look first. ☂", "c2lnbmVk"), say("Let me look – zuerst lesen…"), call("toolu_1", "read", map[string]any{"path": "main.go"})),
-		answer(call("toolu_2", "edit", map[string]any{"path": "main.go", "old_string": "unsaved", "new_string": "edited <&>"})),
-		answer(say("Now the tests."), call("toolu_3", "bash", map[string]any{"command": "./check.sh"})),
-		answer(say("All done: 🎉 größer.")),
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Think("I should look first. ☂", "c2lnbmVk"), fakemodel.Say("Let me look – zuerst lesen…"), fakemodel.Call("toolu_1", "read", map[string]any{"path": "main.go"})),
+		fakemodel.Answer(fakemodel.Call("toolu_2", "edit", map[string]any{"path": "main.go", "old_string": "unsaved", "new_string": "edited <&>"})),
+		fakemodel.Answer(fakemodel.Say("Now the tests."), fakemodel.Call("toolu_3", "bash", map[string]any{"command": "./check.sh"})),
+		fakemodel.Answer(fakemodel.Say("All done: 🎉 größer.")),
 	)
-	e := (&ide{caps: canAll()}).begin(t, start{env: p.env()})
+	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env()})
 	file := e.file("main.go", onDisk)
-	e.buffers[file] = "package unsaved // BUFFER-ONLY\n"
+	e.SetBuffer(file, "package unsaved // BUFFER-ONLY\n")
 	e.script("check.sh", "echo 'ok  example 0.01s'")
 	s := e.session()
 	e.prompt(s, "fix it")
 
-	if got := e.buffer(file); got != "package edited <&> // BUFFER-ONLY\n" {
+	if got := e.Buffer(file); got != "package edited <&> // BUFFER-ONLY\n" {
 		t.Errorf("the buffer holds %q", got)
 	}
 	if got := e.content("main.go"); got != onDisk {
 		t.Errorf("the disk holds %q", got)
 	}
-	for i, body := range p.requests() {
+	for i, body := range p.Requests() {
 		if strings.Contains(body, "DISK-ONLY") {
 			t.Errorf("request %d to the model shows what the disk holds", i)
 		}
@@ -50,10 +53,10 @@ func TestTurn(t *testing.T) {
 			t.Errorf("a frame shows what the disk holds: %s", f.line)
 		}
 	}
-	if got := e.text(s); got != "Let me look – zuerst lesen…Now the tests.All done: 🎉 größer." {
+	if got := e.Text(s); got != "Let me look – zuerst lesen…Now the tests.All done: 🎉 größer." {
 		t.Errorf("the agent said %q", got)
 	}
-	if last := p.requests()[3]; !strings.Contains(last, "ok  example 0.01s") {
+	if last := p.Requests()[3]; !strings.Contains(last, "ok  example 0.01s") {
 		t.Errorf("the model does not see the command's output:\n%s", last)
 	}
 	e.checkCalls(s)
@@ -75,7 +78,7 @@ func (e *ide) checkCalls(s sdk.SessionId) {
 	states := map[sdk.ToolCallId][]string{}
 	diffs, terminals := 0, 0
 	var order []sdk.ToolCallId
-	for _, u := range e.seen(s) {
+	for _, u := range e.Seen(s) {
 		if c := u.ToolCall; c != nil {
 			if states[c.ToolCallId] != nil {
 				e.t.Errorf("tool call %s is announced twice", c.ToolCallId)

@@ -1,144 +1,26 @@
 package integration
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// wire is a kind of provider as a user configures it. Its server answers with
-// what was recorded under session/llm/provider/testdata/wire.
-type wire struct {
-	recorded string // directory of the recordings
-	config   string // of the provider, without the address
-	model    string // what the provider's model is called in the option
-	keyEnv   string // the variable of the key; empty if there is none
-	base     string // what the address of the API ends with
-	path     string // after base, where answers are asked for
-	models   string // a list of models as the service sends it
-	listed   []string
-	thoughts string // what the next request to the same model has of them; empty if nothing
-}
-
-// openAIList is as OpenAI sends it: it has what is for no conversation too.
-const openAIList = `{"object":"list","data":[{"id":"gpt-6-luna","object":"model","created":1795329072,"owned_by":"openai"},` +
-	`{"id":"text-embedding-3-small","object":"model","created":1705948997,"owned_by":"system"}]}`
-
-var wires = map[string]wire{
-	"claude": {recorded: "claude", config: `type = "claude"`, model: "claude:claude-sonnet-5-5", keyEnv: "ANTHROPIC_API_KEY", base: "/v1/", path: "messages",
-		models: `{"data":[{"type":"model","id":"claude-wire-1","display_name":"Claude Wire 1","created_at":"2026-02-17T00:00:00Z"}],"has_more":false,"first_id":"claude-wire-1","last_id":"claude-wire-1"}`,
-		listed: []string{"claude:claude-wire-1"}, thoughts: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h"},
-	"openai": {recorded: "responses", config: `type = "openai"`, model: "openai:gpt-6.1-sol", keyEnv: "OPENAI_API_KEY", base: "/v1/", path: "responses",
-		models: openAIList, listed: []string{"openai:gpt-6-luna"}, thoughts: "gAAAAABor0Az7dWcV5qk3m"},
-	"chat": {recorded: "chat", config: `type = "openai"` + "\n" + `api = "chat"` + "\n" + `model = "gpt-4.1"` + "\n" + `api_key_env = "CHAT_KEY"`, model: "chat:gpt-4.1", keyEnv: "CHAT_KEY",
-		base: "/v1/", path: "chat/completions", models: openAIList, listed: []string{"chat:gpt-6-luna"}},
-	"lab": {recorded: "local", config: `type = "compatible"` + "\n" + `model = "qwen3-8b"`, model: "lab:qwen3-8b", base: "/v1/", path: "chat/completions",
-		models: `{"data":[{"id":"qwen3-8b"},{"id":"devstral"}],"object":"list"}`, listed: []string{"lab:devstral"}},
-	"gemini": {recorded: "gemini", config: `type = "gemini"`, model: "gemini:gemini-3.8-flash", keyEnv: "GEMINI_API_KEY", base: "/v1beta/openai/", path: "chat/completions",
-		models: `{"object":"list","data":[{"id":"models/gemini-3-pro-preview","object":"model","owned_by":"google"},{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
-		listed: []string{"gemini:gemini-3-pro-preview"}},
-}
-
-// recorded plays such a provider, one recording after the other.
-type recorded struct {
-	*httptest.Server
-	wire
-	t testing.TB
-
-	mu     sync.Mutex
-	script []string
-	bodies []string
-}
-
-func newRecorded(t testing.TB, w wire, script ...string) *recorded {
-	r := &recorded{t: t, wire: w, script: script}
-	r.Server = httptest.NewServer(r)
-	t.Cleanup(func() { r.CloseClientConnections(); r.Close() })
-	return r
-}
-
-// key is the key that the provider named by a variable must get.
-func key(env string) string { return "test-" + strings.ToLower(env) }
-
-func (s *recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the agent went away
-	}
-	got, want := r.Header.Get("Authorization"), ""
-	if s.keyEnv != "" {
-		want = "Bearer " + key(s.keyEnv)
-	}
-	if s.keyEnv == "ANTHROPIC_API_KEY" {
-		got = "Bearer " + r.Header.Get("X-Api-Key")
-	}
-	if got != want {
-		s.t.Errorf("%s %s with %q, want %q", r.Method, r.URL.Path, got, want)
-	}
-	switch r.Method + " " + r.URL.Path {
-	case "GET " + s.base + "models":
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, s.models)
-	case "POST " + s.base + s.path:
-		s.mu.Lock()
-		s.bodies = append(s.bodies, string(body))
-		name := "text"
-		if len(s.script) > 0 {
-			name, s.script = s.script[0], s.script[1:]
-		}
-		s.mu.Unlock()
-		s.play(w, name)
-	default:
-		s.t.Errorf("%s %s", r.Method, r.URL.Path)
-	}
-}
-
-// play sends a recording.
-func (s *recorded) play(w http.ResponseWriter, name string) {
-	raw, err := os.ReadFile(filepath.Join("..", "session", "llm", "provider", "testdata", "wire", s.recorded, name+".txt"))
-	res, broken := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)
-	if err := errors.Join(err, broken); err != nil {
-		s.t.Error(err)
-		return
-	}
-	maps.Copy(w.Header(), res.Header)
-	w.WriteHeader(res.StatusCode)
-	_, _ = io.Copy(w, res.Body)
-}
-
-func (s *recorded) then(script ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.script = append(s.script, script...)
-}
-
-func (s *recorded) requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.bodies)
-}
-
 // configured starts the binary with these providers; the first is the default.
-func configured(of map[string]*recorded, order ...string) start {
+func configured(of map[string]*fakemodel.Recorded, order ...string) start {
 	s := start{env: slices.Clone(hasty)}
 	for _, name := range order {
-		s.config += fmt.Sprintf("\n[[llm.providers]]\nname = %q\n%s\nbase_url = %q\n", name, of[name].config, of[name].URL)
-		if env := of[name].keyEnv; env != "" {
-			s.env = append(s.env, env+"="+key(env))
+		s.config += fmt.Sprintf("\n[[llm.providers]]\nname = %q\n%s\nbase_url = %q\n", name, of[name].Settings, of[name].URL)
+		if env := of[name].KeyEnv; env != "" {
+			s.env = append(s.env, env+"="+fakemodel.Key(env))
 		}
 	}
 	return s
@@ -236,16 +118,16 @@ func callsIn(t testing.TB, body string) []called {
 // ending is the part of a request that differs from others: it begins with the tools.
 func ending(body string) string { return body[max(0, len(body)-3000):] }
 
-// isRead tells what is wrong with calls that have all read a.go.
-func (s *recorded) isRead(body string, calls int) {
-	s.t.Helper()
-	got := callsIn(s.t, body)
+// isRead reports each call of a request that is not a successful read of a.go.
+func isRead(t testing.TB, s *fakemodel.Recorded, body string, calls int) {
+	t.Helper()
+	got := callsIn(t, body)
 	if len(got) != calls {
-		s.t.Errorf("%s is told of %d calls, want %d:\n%s", s.model, len(got), calls, ending(body))
+		t.Errorf("%s is told of %d calls, want %d:\n%s", s.Model, len(got), calls, ending(body))
 	}
 	for i, c := range got {
 		if c.name != "read" || c.input != `{"path":"a.go"}` || !strings.Contains(c.result, "package alpha") {
-			s.t.Errorf("%s is told of call %d as %+v", s.model, i, c)
+			t.Errorf("%s is told of call %d as %+v", s.Model, i, c)
 		}
 	}
 }
@@ -253,19 +135,19 @@ func (s *recorded) isRead(body string, calls int) {
 // TestWireTurn has a turn with each kind of provider: a call of a tool, its
 // result, a thought and a last word.
 func TestWireTurn(t *testing.T) {
-	for name, w := range wires {
+	for name, w := range fakemodel.Wires {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newRecorded(t, w, "call", "thoughts")
-			e := (&ide{}).begin(t, configured(map[string]*recorded{name: p}, name))
+			p := fakemodel.NewRecorded(t, w, "call", "thoughts")
+			e := (&ide{}).begin(t, configured(map[string]*fakemodel.Recorded{name: p}, name))
 			e.file(filepath.Join(e.dir, "a.go"), "package alpha\n")
 			s := e.session()
 			e.prompt(s, "what is in a.go?")
-			if got := strings.Join(strings.Fields(e.text(s)), " "); got != "I look.Hello!" && got != "I look. Hello!" {
+			if got := strings.Join(strings.Fields(e.Text(s)), " "); got != "I look.Hello!" && got != "I look. Hello!" {
 				t.Errorf("the user reads %q", got)
 			}
 			thought := ""
-			for _, u := range e.seen(s) {
+			for _, u := range e.Seen(s) {
 				if c := u.AgentThoughtChunk; c != nil && c.Content.Text != nil {
 					thought += c.Content.Text.Text
 				}
@@ -273,18 +155,18 @@ func TestWireTurn(t *testing.T) {
 			if thought != "The user greets; so greet back." {
 				t.Errorf("the user reads the thought %q", thought)
 			}
-			if got := e.results(s); len(got) != 1 || !strings.Contains(shownText(got[0].Content), "package alpha") {
+			if got := e.Results(s); len(got) != 1 || !strings.Contains(fakeide.ShownText(got[0].Content), "package alpha") {
 				t.Errorf("the results are %+v", got)
 			}
 			e.prompt(s, "thanks")
-			all := p.requests()
+			all := p.Requests()
 			if len(all) != 3 {
 				t.Fatalf("%d requests, want 3", len(all))
 			}
 			for i, calls := range []int{0, 1, 1} {
-				p.isRead(all[i], calls)
+				isRead(t, p, all[i], calls)
 			}
-			if !strings.Contains(all[2], w.thoughts) || !strings.Contains(all[2], "what is in a.go?") || !strings.Contains(all[2], "Hello!") {
+			if !strings.Contains(all[2], w.Thoughts) || !strings.Contains(all[2], "what is in a.go?") || !strings.Contains(all[2], "Hello!") {
 				t.Errorf("the model is not told what was said:\n%s", ending(all[2]))
 			}
 		})
@@ -294,10 +176,10 @@ func TestWireTurn(t *testing.T) {
 // TestWireSwitch goes from provider to provider in the middle of a conversation.
 // Each is told of all calls, and of nothing that is another one's alone.
 func TestWireSwitch(t *testing.T) {
-	of := map[string]*recorded{}
+	of := map[string]*fakemodel.Recorded{}
 	order := []string{"claude", "openai", "gemini", "chat", "lab"}
 	for _, name := range order {
-		of[name] = newRecorded(t, wires[name])
+		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])
 	}
 	a := launch(t, configured(of, order...))
 	a.file(filepath.Join(a.dir, "a.go"), "package alpha\n")
@@ -306,23 +188,23 @@ func TestWireSwitch(t *testing.T) {
 	for i, name := range append(order, "claude", "gemini", "openai") {
 		p := of[name]
 		if i > 0 {
-			a.set(t, s, "model", p.model)
+			a.set(t, s, "model", p.Model)
 		}
-		before, id := len(p.requests()), fmt.Sprint(i)
-		p.then("call", "thoughts")
+		before, id := len(p.Requests()), fmt.Sprint(i)
+		p.Then("call", "thoughts")
 		a.request(id, "session/prompt", promptParams(s, "question "+id))
 		a.ends(id)
-		bodies := p.requests()[before:]
+		bodies := p.Requests()[before:]
 		if len(bodies) != 2 {
 			t.Fatalf("%s was asked %d times", name, len(bodies))
 		}
 		for j, body := range bodies {
-			p.isRead(body, i+j)
+			isRead(t, p, body, i+j)
 			if !strings.Contains(body, `question 0"`) || !strings.Contains(body, `question `+id+`"`) || strings.Count(body, "Hello!") != i {
 				t.Errorf("%s is not told what was said:\n%s", name, ending(body))
 			}
 			for other, o := range of {
-				if o.thoughts != "" && strings.Contains(body, o.thoughts) != (other == name && before > 0) {
+				if o.Thoughts != "" && strings.Contains(body, o.Thoughts) != (other == name && before > 0) {
 					t.Errorf("%s is told, or not told, of the thoughts of %s:\n%s", name, other, ending(body))
 				}
 			}
@@ -337,21 +219,21 @@ func TestWireSwitch(t *testing.T) {
 
 // TestWireBadKey refuses each key. The message names the variable that it was in.
 func TestWireBadKey(t *testing.T) {
-	for name, w := range wires {
+	for name, w := range fakemodel.Wires {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newRecorded(t, w, "401")
-			e := (&ide{}).begin(t, configured(map[string]*recorded{name: p}, name))
+			p := fakemodel.NewRecorded(t, w, "401")
+			e := (&ide{}).begin(t, configured(map[string]*fakemodel.Recorded{name: p}, name))
 			s := e.session()
 			f := codeOf(within(t, patience, "answer", e.begun(s, "hi")).err)
-			hint := "(check the key in " + w.keyEnv + ", or that of zeph-acp login)"
-			if w.keyEnv == "" {
+			hint := "(check the key in " + w.KeyEnv + ", or that of zeph-acp login)"
+			if w.KeyEnv == "" {
 				hint = "(name the variable of its key with api_key_env)"
 			}
 			if f.Code != -32603 || !strings.HasPrefix(f.Message, name+" answered 401: ") || !strings.HasSuffix(f.Message, hint) {
 				t.Errorf("%d %q, want %s", f.Code, f.Message, hint)
 			}
-			if n := len(p.requests()); n != 1 {
+			if n := len(p.Requests()); n != 1 {
 				t.Errorf("%d requests: a key that is refused once is refused again", n)
 			}
 			e.prompt(s, "hi again") // once the key is good
@@ -362,12 +244,12 @@ func TestWireBadKey(t *testing.T) {
 // TestWireModels has the models of all providers in one option: first what is
 // configured, then what they list, without what is for no conversation.
 func TestWireModels(t *testing.T) {
-	of := map[string]*recorded{}
+	of := map[string]*fakemodel.Recorded{}
 	order := []string{"claude", "openai", "chat", "lab", "gemini"}
 	var want, listed []string
 	for _, name := range order {
-		of[name] = newRecorded(t, wires[name])
-		want, listed = append(want, of[name].model), append(listed, of[name].listed...)
+		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])
+		want, listed = append(want, of[name].Model), append(listed, of[name].Listed...)
 	}
 	want = append(want, listed...)
 	how := configured(of, order...)
@@ -393,7 +275,7 @@ func TestWireModels(t *testing.T) {
 	a.set(t, s, "model", "openai:gpt-6-luna")
 	a.request("1", "session/prompt", promptParams(s, "hi"))
 	a.ends("1")
-	if all := of["openai"].requests(); len(all) != 1 || !strings.Contains(all[0], `"model":"gpt-6-luna"`) {
+	if all := of["openai"].Requests(); len(all) != 1 || !strings.Contains(all[0], `"model":"gpt-6-luna"`) {
 		t.Errorf("OpenAI is asked %s", all)
 	}
 }

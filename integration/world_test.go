@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
 // treasure is the content of every secret: nobody may ever be shown it.
@@ -24,7 +27,7 @@ const treasure = "hunter2-7f3a9c"
 // hostile one: it asks for everything in one answer.
 type world struct {
 	*ide
-	p       *provider
+	p       *fakemodel.Anthropic
 	port    int
 	reached atomic.Int32 // connections that the server took
 	around  map[string]string
@@ -53,10 +56,10 @@ func (e ended) blocked() bool { return strings.Contains(e.told, "category: polic
 // newWorld makes a world whose user answers questions with that kind of option.
 func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps sdk.ClientCapabilities) *world {
 	t.Helper()
-	w := &world{p: newProvider(t)}
+	w := &world{p: fakemodel.NewAnthropic(t)}
 	root := farHome(t)
 	w.listen(t)
-	w.ide = &ide{caps: caps, permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return permit }}
+	w.ide = &ide{caps: caps, IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return permit }}}
 	work, out, user := filepath.Join(root, "work"), filepath.Join(root, "outside"), filepath.Join(root, "home")
 	for path, text := range map[string]string{
 		"outside/secret.txt": treasure, "outside/dir/deep.txt": treasure, "outside/keep.go": "package keep // " + treasure + "\n",
@@ -81,7 +84,7 @@ func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps
 		}
 	}
 	special(t, work)
-	w.ide.begin(t, start{root: root, env: append(w.p.env(), "SECRET_TOKEN="+treasure), config: config})
+	w.ide.begin(t, start{root: root, env: append(w.p.Env(), "SECRET_TOKEN="+treasure), config: config})
 	w.around = w.snapshot()
 	return w
 }
@@ -209,25 +212,25 @@ func (w *world) run(calls []modelCall) []ended {
 // runIn is run in a session that there is.
 func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	w.t.Helper()
-	before := len(w.p.requests())
-	var blocks []block
+	before := len(w.p.Requests())
+	var blocks []fakemodel.Block
 	for i, c := range calls {
-		blocks = append(blocks, call(fmt.Sprintf("c%d-%d", before, i), c.tool, w.fill(c.input)))
+		blocks = append(blocks, fakemodel.Call(fmt.Sprintf("c%d-%d", before, i), c.tool, w.fill(c.input)))
 	}
-	w.p.then(answer(blocks...), answer(say("Done.")))
-	known := len(w.seen(s))
+	w.p.Then(fakemodel.Answer(blocks...), fakemodel.Answer(fakemodel.Say("Done.")))
+	known := len(w.Seen(s))
 	w.prompt(s, "do it")
 	results := w.told(before + 1)
 	asked := map[sdk.ToolCallId]bool{}
-	for _, q := range w.questions() {
+	for _, q := range w.Questions() {
 		asked[q.ToolCall.ToolCallId] = true
 	}
 	var out []ended
 	failed := map[sdk.ToolCallId]bool{}
-	for _, u := range w.results(s) {
+	for _, u := range w.Results(s) {
 		failed[u.ToolCallId] = *u.Status == sdk.ToolCallStatusFailed
 	}
-	for _, u := range w.seen(s)[known:] {
+	for _, u := range w.Seen(s)[known:] {
 		if u.ToolCall == nil {
 			continue
 		}
@@ -248,7 +251,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 // told gives what the model was told of each of its calls, by its id.
 func (w *world) told(request int) map[string]string {
 	results := map[string]string{}
-	for _, m := range w.p.request(request).Messages {
+	for _, m := range w.p.Request(request).Messages {
 		for _, b := range m.Content {
 			if b.Type != "tool_result" {
 				continue
@@ -292,7 +295,7 @@ func (w *world) intact() {
 			w.t.Errorf("a secret is shown to the client: %.600s", around(f.line, treasure))
 		}
 	}
-	for _, body := range w.p.requests() {
+	for _, body := range w.p.Requests() {
 		if strings.Contains(body, treasure) {
 			w.t.Errorf("a secret is shown to the model: %.600s", around(body, treasure))
 		}

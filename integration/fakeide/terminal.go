@@ -1,4 +1,4 @@
-package integration
+package fakeide
 
 import (
 	"context"
@@ -37,12 +37,13 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// kill kills the command with all its children, and waits for its end.
 func (t *terminal) kill() {
-	killGroup(t.cmd)
+	KillGroup(t.cmd)
 	<-t.done
 }
 
-// exit tells how the command ended.
+// exit returns the exit code of the command, or the signal that ended it.
 func (t *terminal) exit() (code *int, signal *string) {
 	if name := signalOf(t.cmd); name != "" {
 		return nil, &name
@@ -50,7 +51,8 @@ func (t *terminal) exit() (code *int, signal *string) {
 	return new(t.cmd.ProcessState.ExitCode()), nil
 }
 
-func (e *ide) CreateTerminal(ctx context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
+// CreateTerminal starts the command in a new terminal.
+func (e *IDE) CreateTerminal(ctx context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
 	if err := e.called(ctx, "terminal/create"); err != nil {
 		return sdk.CreateTerminalResponse{}, err
 	}
@@ -66,13 +68,13 @@ func (e *ide) CreateTerminal(ctx context.Context, p sdk.CreateTerminalRequest) (
 		t.cmd.Env = append(t.cmd.Env, v.Name+"="+v.Value)
 	}
 	t.cmd.Stdout, t.cmd.Stderr = t, t
-	ownGroup(t.cmd)
+	OwnGroup(t.cmd)
 	if err := t.cmd.Start(); err != nil {
 		return sdk.CreateTerminalResponse{}, err
 	}
 	go func() {
 		defer close(t.done)
-		_ = t.cmd.Wait() // exit tells
+		_ = t.cmd.Wait() // exit returns the status
 	}()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -82,8 +84,8 @@ func (e *ide) CreateTerminal(ctx context.Context, p sdk.CreateTerminalRequest) (
 	return sdk.CreateTerminalResponse{TerminalId: id}, nil
 }
 
-// find gives a terminal that was not released.
-func (e *ide) find(ctx context.Context, method, id string) (*terminal, error) {
+// find returns a terminal that was not released.
+func (e *IDE) find(ctx context.Context, method, id string) (*terminal, error) {
 	if err := e.called(ctx, method); err != nil {
 		return nil, err
 	}
@@ -96,7 +98,8 @@ func (e *ide) find(ctx context.Context, method, id string) (*terminal, error) {
 	return nil, &sdk.RequestError{Code: -32002, Message: "no such terminal"}
 }
 
-func (e *ide) TerminalOutput(ctx context.Context, p sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
+// TerminalOutput returns the output so far.
+func (e *IDE) TerminalOutput(ctx context.Context, p sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
 	t, err := e.find(ctx, "terminal/output", p.TerminalId)
 	if err != nil {
 		return sdk.TerminalOutputResponse{}, err
@@ -114,7 +117,8 @@ func (e *ide) TerminalOutput(ctx context.Context, p sdk.TerminalOutputRequest) (
 	return r, nil
 }
 
-func (e *ide) WaitForTerminalExit(ctx context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
+// WaitForTerminalExit waits for the end of the command.
+func (e *IDE) WaitForTerminalExit(ctx context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
 	t, err := e.find(ctx, "terminal/wait_for_exit", p.TerminalId)
 	if err != nil {
 		return sdk.WaitForTerminalExitResponse{}, err
@@ -128,7 +132,8 @@ func (e *ide) WaitForTerminalExit(ctx context.Context, p sdk.WaitForTerminalExit
 	return sdk.WaitForTerminalExitResponse{ExitCode: code, Signal: signal}, nil
 }
 
-func (e *ide) KillTerminal(ctx context.Context, p sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
+// KillTerminal kills the command; the terminal stays.
+func (e *IDE) KillTerminal(ctx context.Context, p sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
 	t, err := e.find(ctx, "terminal/kill", p.TerminalId)
 	if err == nil {
 		t.kill()
@@ -136,7 +141,8 @@ func (e *ide) KillTerminal(ctx context.Context, p sdk.KillTerminalRequest) (sdk.
 	return sdk.KillTerminalResponse{}, err
 }
 
-func (e *ide) ReleaseTerminal(ctx context.Context, p sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
+// ReleaseTerminal kills the command and forgets the terminal.
+func (e *IDE) ReleaseTerminal(ctx context.Context, p sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
 	t, err := e.find(ctx, "terminal/release", p.TerminalId)
 	if err == nil {
 		t.kill()
