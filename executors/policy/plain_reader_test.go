@@ -106,19 +106,16 @@ func (r *plainReader) list(end string) error {
 
 // command reads a simple command, or a word of the grammar.
 func (r *plainReader) command() error {
-	for {
-		word := leading.FindString(r.rest)
-		switch {
-		case slices.Contains(keywords, word):
-			r.rest = r.rest[len(word):]
-			return nil
-		case slices.Contains(closers, word):
-			r.rest = r.rest[len(word):]
-			return r.redirections()
-		case word == "for":
-			return r.loop()
-		}
-		break
+	word := leading.FindString(r.rest)
+	switch {
+	case slices.Contains(keywords, word):
+		r.rest = r.rest[len(word):]
+		return nil
+	case slices.Contains(closers, word):
+		r.rest = r.rest[len(word):]
+		return r.redirections()
+	case word == "for":
+		return r.loop()
 	}
 	for {
 		name := settings.FindString(r.rest)
