@@ -103,11 +103,11 @@ type recorded struct {
 const recorder = `
 rec() { builtin printf '%s\0' "$#" "$PWD" "$@" >&9; }
 command_not_found_handle() { rec "$@"; return 0; }
-for name in . : [ alias bind builtin caller command compgen complete declare dirs disown echo enable eval exec export false fc getopts hash history \
+for name in . : [ alias bind caller command compgen complete declare dirs disown echo enable eval exec export false fc getopts hash history \
 	jobs kill let local logout mapfile popd printf pushd read readarray readonly set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
 do
 	[[ $name == "[" ]] && builtin eval '[() { rec "[" "$@"; }' && continue
-	builtin eval "function $name { rec $name \"\$@\"; $([[ $name == false ]] && builtin echo 'builtin return 1'); }"
+	builtin eval "function $name { rec $name \"\$@\"; $([[ $name == false ]] && builtin echo 'builtin return 1;') }"
 done
 cd() { rec cd "$@"; builtin cd "$@"; }
 PATH=/nonexistent
@@ -115,6 +115,7 @@ while IFS= builtin read -r -d '' script <&8; do
 	builtin printf 'script\0' >&9
 	( builtin eval "$script" ) 8<&- </dev/null >/dev/null 2>&1
 done
+builtin true
 `
 
 // record runs scripts in one bash and returns, for each, what it ran.
