@@ -33,7 +33,7 @@ type Session interface {
 	// State is what the client shows of the session's settings.
 	State() SessionState
 	// Begin takes a place in the session's queue of turns, which End of the
-	// turn gives back.
+	// turn returns back.
 	Begin(ctx context.Context) Turn
 	// Cancel ends the running turn and the queued ones with ErrTurnCancelled;
 	// it has no effect on later ones.

@@ -222,7 +222,7 @@ func (a *agent) file(path, text string) string {
 	return path
 }
 
-// content gives what the disk holds.
+// content returns what the disk holds.
 func (a *agent) content(path string) string {
 	a.t.Helper()
 	b, err := os.ReadFile(filepath.Join(a.dir, path))
@@ -413,7 +413,7 @@ func (a *agent) script(path, text string) {
 	}
 }
 
-// optionOf gives the id of the option of that kind.
+// optionOf returns the id of the option of that kind.
 func optionOf(t testing.TB, question frame, kind string) string {
 	t.Helper()
 	var p struct {
@@ -431,7 +431,7 @@ func optionOf(t testing.TB, question frame, kind string) string {
 	return ""
 }
 
-// quote gives a string as JSON.
+// quote returns a string as JSON.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {

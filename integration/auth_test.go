@@ -35,7 +35,7 @@ func (a *agent) refused(id, method, params string) {
 	}
 }
 
-// accepted gives the result of a request.
+// accepted returns the result of a request.
 func (a *agent) accepted(id, method, params string) string {
 	a.t.Helper()
 	a.request(id, method, params)

@@ -85,7 +85,7 @@ func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
 	}
 }
 
-// messages gives the messages of the agent in a session, chunks of one joined.
+// messages returns the messages of the agent in a session, chunks of one joined.
 func (a *agent) messages(session string) []string {
 	var all []string
 	last := ""
@@ -110,7 +110,7 @@ func (a *agent) messages(session string) []string {
 	return all
 }
 
-// TestStatement065_094CommandsAndTheModel gives commands between prompts and
+// TestStatement065_094CommandsAndTheModel returns commands between prompts and
 // looks at what the model is told of them, also after a resume.
 func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)

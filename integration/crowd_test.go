@@ -180,7 +180,7 @@ func TestStatement091_117Crowd(t *testing.T) {
 	a.alive()
 }
 
-// seeded gives chance, and says how to have the same again.
+// seeded returns chance, and says how to have the same again.
 func seeded(t *testing.T) *rand.Rand {
 	n := *seed
 	if n == 0 {

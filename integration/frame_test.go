@@ -49,7 +49,7 @@ type update struct {
 	} `json:"_meta"`
 }
 
-// update gives the update of a session/update.
+// update returns the update of a session/update.
 func (f frame) update() (u update, ok bool) {
 	var p struct{ Update update }
 	if f.Method != "session/update" || json.Unmarshal(f.Params, &p) != nil {
@@ -68,14 +68,14 @@ func (a *agent) record(s side, line []byte) {
 	a.more = make(chan struct{})
 }
 
-// sent gives all that the agent wrote so far.
+// sent returns all that the agent wrote so far.
 func (a *agent) sent() []frame {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(a.frames), func(f frame) bool { return f.side != agentSide })
 }
 
-// methods gives the agent's requests and notifications but the updates, in
+// methods returns the agent's requests and notifications but the updates, in
 // order.
 func (a *agent) methods() []string {
 	var names []string

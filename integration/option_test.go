@@ -27,7 +27,7 @@ func (o option) values() []string {
 	return out
 }
 
-// optionsOf gives the options in a response or an update, by id. Each must have
+// optionsOf returns the options in a response or an update, by id. Each must have
 // a value that it offers.
 func optionsOf(t *testing.T, raw json.RawMessage) map[string]option {
 	t.Helper()

@@ -241,7 +241,7 @@ func TestStatement003Quiet(t *testing.T) {
 	}
 }
 
-// statusKiB gives a line of what Linux tells of a process's memory, such as
+// statusKiB returns a line of what Linux tells of a process's memory, such as
 // VmRSS, what is resident, VmHWM, the most that ever was, and RssAnon, what of it
 // is no file's; 0 where nobody tells.
 func statusKiB(t testing.TB, pid int, key string) int {
@@ -285,7 +285,7 @@ func TestStatement134Idle(t *testing.T) {
 	t.Error("it is never idle")
 }
 
-// spent gives the CPU time of a process, in ticks of 10 ms, and how often it has
+// spent returns the CPU time of a process, in ticks of 10 ms, and how often it has
 // written.
 func spent(t *testing.T, pid int) (ticks, writes int) {
 	t.Helper()

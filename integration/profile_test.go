@@ -316,7 +316,7 @@ func (s settings) check(t *testing.T) {
 // can reports whether the editor said that it can.
 func (c *played) can(what string) bool { return strings.Contains(c.initialize, what+`":true`) }
 
-// where gives the text of a file where this editor has it.
+// where returns the text of a file where this editor has it.
 func (c *played) where(path string) string {
 	if c.can("writeTextFile") {
 		return c.Buffer(path)

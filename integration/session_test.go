@@ -18,7 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// codeOf gives the JSON-RPC error that answered a request of the SDK.
+// codeOf returns the JSON-RPC error that answered a request of the SDK.
 func codeOf(err error) *sdk.RequestError {
 	if e, ok := errors.AsType[*sdk.RequestError](err); ok {
 		return e
@@ -161,7 +161,7 @@ func TestStatement125Modes(t *testing.T) {
 	}
 }
 
-// TestStatement101_102Permission gives every answer that a client can give.
+// TestStatement101_102Permission returns every answer that a client can give.
 func TestStatement101_102Permission(t *testing.T) {
 	edit := func(n int) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))

@@ -67,7 +67,7 @@ func (s *shown) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
-// find gives the item with that id.
+// find returns the item with that id.
 func (s *shown) find(id string) *item {
 	for _, it := range s.items {
 		if it.ID == id {

@@ -240,7 +240,7 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 	}
 }
 
-// bigPNG gives the base64 of something that begins as a PNG does.
+// bigPNG returns the base64 of something that begins as a PNG does.
 func bigPNG(size int) string {
 	return "iVBORw0KGgoAAAANSUhEUgAA" + strings.Repeat("QUJD", size/4-6)
 }

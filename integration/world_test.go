@@ -248,7 +248,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	return out
 }
 
-// told gives what the model was told of each of its calls, by its id.
+// told returns what the model was told of each of its calls, by its id.
 func (w *world) told(request int) map[string]string {
 	results := map[string]string{}
 	for _, m := range w.p.Request(request).Messages {

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// largeTree gives a tree of 100,000 files in about 3,000 directories, a sixth of
+// largeTree returns a tree of 100,000 files in about 3,000 directories, a sixth of
 // them ignored. It is made once and found again by later runs: its content is
 // always the same.
 func largeTree(b *testing.B) *bench {

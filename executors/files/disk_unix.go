@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner of the file that it will replace, where we may: in
+// keepOwner returns f the owner of the file that it will replace, where we may: in
 // a container we are often root and the user's files are not.
 func keepOwner(f *os.File, before fs.FileInfo) {
 	if st, ok := before.Sys().(*syscall.Stat_t); ok {

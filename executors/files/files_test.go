@@ -269,7 +269,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// rootsOf gives the disk of the bench.
+// rootsOf returns the disk of the bench.
 func rootsOf(b *bench) Disk {
 	b.t.Helper()
 	roots, err := workspace.New(b.dir)

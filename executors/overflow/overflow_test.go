@@ -284,7 +284,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// database gives a stored session "s".
+// database returns a stored session "s".
 func database(t testing.TB) *store.DB {
 	t.Helper()
 	db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{})

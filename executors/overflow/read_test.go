@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
-// keptAs gives the reference of a text.
+// keptAs returns the reference of a text.
 func keptAs(t testing.TB, o *Overflow, session, text string) string {
 	t.Helper()
 	line := o.keep(context.Background(), session, strings.NewReader(text), int64(len(text)))

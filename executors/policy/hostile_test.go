@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// scripts gives the lines of a file in testdata, by the name of their section.
+// scripts returns the lines of a file in testdata, by the name of their section.
 func scripts(t testing.TB, file string) map[string][]string {
 	t.Helper()
 	archive, err := txtar.ParseFile("testdata/" + file)

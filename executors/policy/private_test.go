@@ -47,7 +47,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	return s, home
 }
 
-// link gives the keys another name.
+// link returns the keys another name.
 func link(t testing.TB, home string, mixed bool) {
 	t.Helper()
 	secret := filepath.Join(home, ".config/zeph-acp/keys.toml")

@@ -16,7 +16,7 @@ import (
 
 const web = executors.Reads | executors.Network | executors.Idempotent
 
-// tool gives the results in order, the last one for ever; each try takes a while.
+// tool returns the results in order, the last one for ever; each try takes a while.
 type tool struct {
 	effect  executors.Effect
 	results []executors.Result

@@ -26,7 +26,7 @@ type internet struct {
 	dialed []string
 }
 
-// online gives a client whose internet is handler, known as example.com and
+// online returns a client whose internet is handler, known as example.com and
 // www.example.com.
 func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 	t.Helper()

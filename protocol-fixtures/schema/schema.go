@@ -27,7 +27,7 @@ import (
 
 const module = "github.com/coder/acp-go-sdk"
 
-// Load gives a validator for one connection. The schemas are read once a
+// Load returns a validator for one connection. The schemas are read once a
 // process; t fails where they are not to be found.
 func Load(t testing.TB) *Validator {
 	t.Helper()

@@ -251,7 +251,7 @@ func TestCrowdOfReads(t *testing.T) {
 	}
 }
 
-// crowd tells how many calls run at a time.
+// crowd reports how many calls run at a time.
 type crowd struct {
 	executors.Executor
 	running, most *atomic.Int32

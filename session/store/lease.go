@@ -84,7 +84,7 @@ func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	})
 }
 
-// Release gives up the lease. It is no error if holder does not have it.
+// Release returns up the lease. It is no error if holder does not have it.
 func (db *DB) Release(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
 		_, err := h.exec("DELETE FROM leases WHERE session = ? AND holder = ?", id, holder)

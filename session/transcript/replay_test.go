@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// replayed gives the message chunks of a replay.
+// replayed returns the message chunks of a replay.
 func replayed(t *testing.T, events ...Event) []acp.MessageChunk {
 	t.Helper()
 	var chunks []acp.MessageChunk

@@ -105,7 +105,7 @@ func (f *filters) learn(key string) {
 	}
 }
 
-// learning gives a getenv that learns the keys which are asked for: they may have
+// learning returns a getenv that learns the keys which are asked for: they may have
 // been stored after a session began.
 func (f *filters) learning(keys *keys.Keys) func(name string) string {
 	return func(name string) string {

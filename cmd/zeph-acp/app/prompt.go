@@ -87,7 +87,7 @@ func (p projectFiles) Open(path string) (io.ReadCloser, string, int64, error) {
 // maxNames bounds the names that are looked at in one directory.
 const maxNames = 1000
 
-// List gives the names in a directory.
+// List returns the names in a directory.
 func (p projectFiles) List(dir string) ([]string, error) {
 	real, err := p.roots.Resolve(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p projectFiles) List(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Has gives those of the names that are there.
+// Has returns those of the names that are there.
 func (p projectFiles) Has(dir string, names []string) []string {
 	d, err := p.roots.Dir(dir)
 	if err != nil {

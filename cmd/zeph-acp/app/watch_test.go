@@ -34,13 +34,13 @@ func follow(t *testing.T, path string, environ ...string) *followed {
 	return f
 }
 
-// after gives the rules in force some time from now.
+// after returns the rules in force some time from now.
 func (f *followed) after(d time.Duration) rules {
 	f.clock = f.clock.Add(d)
 	return f.current()
 }
 
-// settle gives the rules in force once the file was looked at and left alone.
+// settle returns the rules in force once the file was looked at and left alone.
 func (f *followed) settle() rules {
 	f.after(time.Minute)
 	return f.after(time.Minute)

@@ -36,7 +36,7 @@ func load(t testing.TB, toml string, environ ...string) (*Loaded, error) {
 	return Load(Options{File: file, Environ: append([]string{"HOME=" + t.TempDir()}, environ...)})
 }
 
-// mistakesOf gives the lines that "config check" would print, without the
+// mistakesOf returns the lines that "config check" would print, without the
 // directory of the file.
 func mistakesOf(t testing.TB, err error) string {
 	t.Helper()

@@ -17,7 +17,7 @@ const (
 
 var (
 	note = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+\]|[a-z]+\] .*)$`) })
-	// endNote tells how a command ended, and is short.
+	// endNote reports how a command ended, and is short.
 	endNote = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\[((?:exit \d|killed by |ended; |cancelled).{0,40})\]$`)
 	})

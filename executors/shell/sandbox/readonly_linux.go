@@ -53,7 +53,7 @@ func readOnly(abi int, temp string) error {
 	return refuseCalls(changes)
 }
 
-// keepCapabilities gives up all capabilities of this thread but these.
+// keepCapabilities returns up all capabilities of this thread but these.
 func keepCapabilities(keep []uintptr) error {
 	var gone []uintptr
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {

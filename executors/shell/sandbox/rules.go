@@ -18,7 +18,7 @@ type rules struct {
 	Grants []grant `json:"grants"`
 }
 
-// grant gives rights on files and directories, and on all below these.
+// grant returns rights on files and directories, and on all below these.
 type grant struct {
 	Dir   []byte  `json:"dir"` // absolute, without links; not always UTF-8
 	Right uint64  `json:"right"`

@@ -129,7 +129,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// cmd gives a command in the sandbox, not started.
+// cmd returns a command in the sandbox, not started.
 func (w *world) cmd(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	if w.box == nil {

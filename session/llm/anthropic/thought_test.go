@@ -74,7 +74,7 @@ func TestClaudeThought(t *testing.T) {
 	}
 }
 
-// thoughtMembers gives what of a request is about thinking.
+// thoughtMembers returns what of a request is about thinking.
 func thoughtMembers(t *testing.T, params any) string {
 	t.Helper()
 	raw, err := json.Marshal(params)

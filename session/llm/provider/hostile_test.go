@@ -118,7 +118,7 @@ var pieces = map[string]struct {
 		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
 }
 
-// streamed gives the failure of a stream whose chunks come from next, a minute after
+// streamed returns the failure of a stream whose chunks come from next, a minute after
 // one another; nil ends it.
 func streamed(t *testing.T, begin func() wire.Answer, next func(minute int) []byte) (failed *llm.Error, minutes int) {
 	t.Helper()

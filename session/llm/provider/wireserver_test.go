@@ -112,7 +112,7 @@ func exists(dialect, name string) bool {
 	return err == nil
 }
 
-// plain gives the events without what differs from provider to provider.
+// plain returns the events without what differs from provider to provider.
 func plain(t *testing.T, events []llm.Event) (out []llm.Event) {
 	ids := map[string]bool{}
 	for _, ev := range events {
