@@ -12,7 +12,7 @@ import (
 )
 
 // renames are the keys that older configurations know by another path. In a new
-// path "[]" is an array of tables, of which the key makes the first element.
+// path "[]" is an array of tables, and the key becomes its first element.
 var renames = []toml.Rename{
 	{Old: "llm.provider", New: "llm.providers[].type"},
 	{Old: "llm.model", New: "llm.providers[].model"},

@@ -185,7 +185,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 	}
 	words := p.words
 	if !slices.Contains(words, "--") {
-		// The operands, of which xargs adds more, are the last words.
+		// The operands are the last words, and xargs adds more of them.
 		n := len(words) - operandCount(b, how, inner.words[1:])
 		words = slices.Insert(slices.Clone(words), n, "--")
 	}

@@ -212,7 +212,7 @@ func (s *scanner) option(text string) error {
 	return nil
 }
 
-// next takes the next word as the value of an option.
+// next sets an option to the next word.
 func (s *scanner) next(name string, o option) error {
 	if len(s.words) == 0 {
 		return fmt.Errorf("the option %s has no value", name)

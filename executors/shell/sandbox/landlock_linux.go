@@ -33,7 +33,7 @@ var capabilities = []uintptr{
 	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,
 }
 
-// dropCapabilities takes capabilities from this thread and from what it executes.
+// dropCapabilities removes capabilities of this thread and of what it executes.
 // Linux forgets the signal for the parent's death when a program starts with fewer
 // capabilities than there were before, so they go first.
 func dropCapabilities(some []uintptr) error {

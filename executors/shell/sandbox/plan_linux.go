@@ -137,8 +137,8 @@ type outside struct {
 	left   []string
 }
 
-// outsideGrants returns the grants for all but the session's directories, of which
-// clean reports whether they may be read as a whole.
+// outsideGrants returns the grants for all but the session's directories.
+// clean reports which of those may be read as a whole.
 func (p *planner) outsideGrants(clean []bool) []grant {
 	if old := p.known; old != nil && time.Since(old.at) < outsideAge && slices.Equal(old.clean, clean) {
 		p.left = append(p.left, old.left...)

@@ -302,7 +302,7 @@ func (d *Decoder) mistaken(path string) bool {
 	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return Within(m.Key, path) })
 }
 
-// Drop takes the elements with mistakes out of the slices in v. It notes in moved
+// Drop removes the elements with mistakes from the slices in v. It notes in moved
 // where an element was that is now at another index.
 func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 	switch {
