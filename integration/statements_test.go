@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,60 +10,79 @@ import (
 	"testing"
 )
 
-// protocolPage lists what the agent promises about the protocol.
-const protocolPage = "../docs/protocol.md"
+// protocolPages list the numbered statements about the protocol.
+const protocolPages = "../docs/protocol-*.md"
 
-// A statement of the page is a numbered line. The line below it names its proofs,
+// A statement is a numbered line. The line below it names its proofs, which are
 // fixtures and tests, or says why it is not proved yet.
 var (
 	statementLine = regexp.MustCompile(`(?m)^(\d+)\. .+\n   (.+)$`)
 	proofName     = regexp.MustCompile("`([^`]+)`")
 )
 
-// The numbers of statements begin a fixture's name, 063-064-load.txtar, and are in a
-// test's, TestStatement063_064Load.
+// The numbers of statements begin the name of a fixture (063-064-load.txtar) and are
+// in the name of a test (TestStatement063_064Load).
 var (
 	provenByFixture = regexp.MustCompile(`^(\d{3}-)+`)
 	provenByTest    = regexp.MustCompile(`(?m)^func (TestStatement(\d{3}(?:_\d{3})*)\w*)\(`)
 	number          = regexp.MustCompile(`\d{3}`)
 )
 
-// TestEveryStatementHasAProof compares the page with the names of the fixtures and
-// tests: each statement lists exactly the proofs that carry its number.
+// TestEveryStatementHasAProof compares the pages with the names of fixtures and tests:
+// each statement lists exactly the proofs that have its number.
 func TestEveryStatementHasAProof(t *testing.T) {
-	page, err := os.ReadFile(protocolPage)
-	if err != nil {
-		t.Fatal(err)
-	}
 	proofs := proofsByNumber(t)
-	statements := statementLine.FindAllStringSubmatch(string(page), -1)
+	statements := protocolStatements(t)
 	if len(statements) < 100 {
-		t.Fatalf("%s has %d statements", protocolPage, len(statements))
+		t.Fatalf("%s have %d statements", protocolPages, len(statements))
 	}
 	for i, s := range statements {
-		if s[1] != fmt.Sprint(i+1) {
-			t.Fatalf("statement %s stands where %d should", s[1], i+1)
+		if s.number != i+1 {
+			t.Fatalf("statement %d is listed where %d belongs", s.number, i+1)
 		}
 		var listed []string
-		for _, m := range proofName.FindAllStringSubmatch(s[2], -1) {
+		for _, m := range proofName.FindAllStringSubmatch(s.proofs, -1) {
 			listed = append(listed, m[1])
 		}
 		slices.Sort(listed)
-		if want := proofs[i+1]; !slices.Equal(listed, want) {
-			t.Errorf("statement %d lists %q as its proofs, and %q carry its number", i+1, listed, want)
+		if want := proofs[s.number]; !slices.Equal(listed, want) {
+			t.Errorf("statement %d lists the proofs %q, want %q", s.number, listed, want)
 		}
-		if listed == nil && !strings.HasPrefix(s[2], "*Not proved yet: ") {
-			t.Errorf("statement %d has neither a proof nor a reason", i+1)
+		if listed == nil && !strings.HasPrefix(s.proofs, "*Not proved yet: ") {
+			t.Errorf("statement %d has neither a proof nor a reason", s.number)
 		}
-		delete(proofs, i+1)
+		delete(proofs, s.number)
 	}
 	for n, names := range proofs {
 		t.Errorf("there is no statement %d: %s", n, names)
 	}
 }
 
-// proofsByNumber returns the names of fixtures and tests, sorted, by the numbers that
-// they carry.
+// statement is one numbered statement of the protocol pages.
+type statement struct {
+	number int
+	proofs string // the line below
+}
+
+// protocolStatements returns the statements of all protocol pages, by number.
+func protocolStatements(t *testing.T) []statement {
+	t.Helper()
+	var all []statement
+	for _, page := range glob(t, protocolPages) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range statementLine.FindAllSubmatch(text, -1) {
+			n, _ := strconv.Atoi(string(m[1]))
+			all = append(all, statement{n, string(m[2])})
+		}
+	}
+	slices.SortFunc(all, func(a, b statement) int { return a.number - b.number })
+	return all
+}
+
+// proofsByNumber returns the sorted names of fixtures and tests by statement number.
 func proofsByNumber(t *testing.T) map[int][]string {
 	t.Helper()
 	proofs := map[int][]string{}
