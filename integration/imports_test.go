@@ -58,6 +58,7 @@ var importTable = []struct {
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
+	{"integration/cmd/...", nil},
 	{"integration/*", []string{"acp", "protocol-fixtures/..."}},
 	{"integration", []string{"acp", "protocol-fixtures/...", "integration/*"}},
 	{"cmd/zeph-acp/config/toml", nil},

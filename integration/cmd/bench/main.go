@@ -1,0 +1,157 @@
+// Command bench measures the speed and size of zeph-acp against a fake model on
+// loopback, and prints a table with the goal of each figure:
+//
+//	go run ./integration/cmd/bench [-against FILE] [-rounds N] [-binary FILE]
+//
+// The floor is measured in the same run: for the start a Go program that answers
+// one line (bare), for all else a Go program that only posts, reads and shows
+// (loop). -against names another build of zeph-acp, such as that of a former
+// version. Programs take turns, so that other load on the machine affects all of
+// them, and each figure is the median of its samples.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	binary := flag.String("binary", "", "measure this `FILE` instead of a new build")
+	against := flag.String("against", "", "measure this `FILE` too")
+	rounds := flag.Int("rounds", 15, "`N`umber of starts; long turns are a fifth of it")
+	flag.Parse()
+	if err := run(os.Stdout, *binary, *against, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+const module = "github.com/zeph-acp/zeph-acp"
+
+// build builds a package as it is shipped.
+func build(root, pkg string) (string, error) {
+	path := filepath.Join(root, filepath.Base(pkg)+".exe")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, module+"/"+pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	return path, cmd.Run()
+}
+
+// run measures and prints the table.
+func run(w io.Writer, binary, against string, rounds int) error {
+	root, err := os.MkdirTemp("", "zeph-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	if binary == "" {
+		if binary, err = build(root, "cmd/zeph-acp"); err != nil {
+			return err
+		}
+	}
+	bare, err := build(root, "integration/cmd/bench/bare")
+	if err != nil {
+		return err
+	}
+	loop, err := build(root, "integration/cmd/bench/loop")
+	if err != nil {
+		return err
+	}
+	if err := workspace(root); err != nil {
+		return err
+	}
+	m, err := newModel()
+	if err != nil {
+		return err
+	}
+	defer m.quit()
+	b := &bench{root: root, model: m}
+	ours, floor := newContender("zeph-acp", binary), newContender("floor", loop)
+	floor.floor = true
+	all := []*contender{ours, floor}
+	if against != "" {
+		all = append(all, newContender("against", against))
+	}
+	if err := b.measure(all, bare, rounds); err != nil {
+		return err
+	}
+	return print(w, all)
+}
+
+func newContender(name, path string) *contender {
+	c := &contender{name: name, path: path, samples: map[*row][]float64{}}
+	if info, err := os.Stat(path); err == nil {
+		c.add(rowBinary, float64(info.Size())/(1<<20))
+	}
+	return c
+}
+
+// measure lets the contenders take turns.
+func (b *bench) measure(all []*contender, bare string, rounds int) error {
+	for i := range rounds {
+		for _, c := range all {
+			measures := []func(*contender) error{b.first, b.rested}
+			if i%5 == 0 {
+				measures = append(measures, b.work, b.terminal)
+			}
+			for _, measure := range measures {
+				if err := measure(c); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+			}
+		}
+		if err := b.bare(all[1], bare); err != nil {
+			return fmt.Errorf("bare: %w", err)
+		}
+	}
+	return nil
+}
+
+// bare measures the start of the bare program, which is the floor of that row.
+func (b *bench) bare(floor *contender, path string) error {
+	began := time.Now()
+	a, err := start(path, b.root, b.model.base)
+	if err != nil {
+		return err
+	}
+	if err := a.initialize(noCapabilities); err != nil {
+		return err
+	}
+	floor.add(rowStart, ms(time.Since(began)))
+	return a.stop()
+}
+
+// print writes the table.
+func print(w io.Writer, all []*contender) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\tto hold")
+	for _, c := range all {
+		fmt.Fprint(t, "\t", c.name)
+	}
+	fmt.Fprintln(t, "\t× floor\t× against")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s", r.name, r.goal)
+		ours, _ := all[0].median(r)
+		ratios := ""
+		for i, c := range all {
+			v, ok := c.median(r)
+			if !ok {
+				fmt.Fprint(t, "\t–")
+				ratios += "\t–"
+				continue
+			}
+			fmt.Fprintf(t, "\t%.2f %s", v, r.unit)
+			if i > 0 {
+				ratios += fmt.Sprintf("\t%.2f", ours/v)
+			}
+		}
+		fmt.Fprintln(t, ratios)
+	}
+	return t.Flush()
+}

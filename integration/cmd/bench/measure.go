@@ -1,0 +1,307 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// row is a line of the table.
+type row struct {
+	name string
+	goal string
+	unit string
+}
+
+// The rows of the table.
+var (
+	rowStart       = &row{"process start → initialize", "≤ 2.5 × bare", "ms"}
+	rowStartCPU    = &row{"the same, processor time", "", "ms"}
+	rowNew         = &row{"first session/new, right after initialize", "≤ 3 ms", "ms"}
+	rowNewCPU      = &row{"the same, processor time", "", "ms"}
+	rowNewRested   = &row{"the same after 200 ms", "≤ 3 ms", "ms"}
+	rowFirst       = &row{"first prompt, right after session/new", "≤ 4 ms", "ms"}
+	rowFirstCPU    = &row{"the same, processor time", "", "ms"}
+	rowFirstRested = &row{"the same after 200 ms", "≤ 4 ms", "ms"}
+	rowPrompt      = &row{"a prompt over HTTP", "≤ 1.5 ms", "ms"}
+	rowPromptCPU   = &row{"the same, processor time", "", "ms"}
+	rowRead        = &row{"a read call over HTTP, calls 5 to 60", "≤ 1.5 ms", "ms"}
+	rowReadCPU     = &row{"the same, processor time", "≤ 1.5 ms", "ms"}
+	rowLate        = &row{"a read call, calls 290 to 310 / 5 to 25", "≤ 1.2 ×", "×"}
+	rowLateCPU     = &row{"the same, processor time", "≤ 1.2 ×", "×"}
+	rowBash        = &row{"a bash call in the client's terminal", "≤ 4 ms", "ms"}
+	rowOpen20      = &row{"20 sessions opened at once", "≤ 12 ms", "ms"}
+	rowPrompt20    = &row{"20 sessions prompted at once", "≤ 50 ms", "ms"}
+	rowPrompt20CPU = &row{"the same, processor time", "", "ms"}
+	rowIdle        = &row{"resident after initialize and a session", "≤ 14 MiB", "MiB"}
+	rowWorked      = &row{"resident after the work", "≤ 24 MiB", "MiB"}
+	rowBinary      = &row{"binary", "≤ 28 MiB", "MiB"}
+)
+
+// rows are the rows in the order of the table.
+var rows = []*row{
+	rowStart, rowStartCPU, rowNew, rowNewCPU, rowNewRested, rowFirst, rowFirstCPU, rowFirstRested, rowPrompt, rowPromptCPU,
+	rowRead, rowReadCPU, rowLate, rowLateCPU, rowBash, rowOpen20, rowPrompt20, rowPrompt20CPU, rowIdle, rowWorked, rowBinary,
+}
+
+const (
+	noCapabilities  = `{}`
+	hasTerminals    = `{"terminal":true}`
+	calls           = 310
+	sessionsAtOnce  = 20
+	promptsInARound = 10
+)
+
+// contender is a program that is measured, with its samples.
+type contender struct {
+	name    string
+	path    string
+	floor   bool // it has neither terminals nor several sessions
+	samples map[*row][]float64
+}
+
+func (c *contender) add(r *row, v float64) { c.samples[r] = append(c.samples[r], v) }
+
+// median returns the middle sample; ok is false if there is none.
+func (c *contender) median(r *row) (v float64, ok bool) {
+	s := slices.Sorted(slices.Values(c.samples[r]))
+	if len(s) == 0 || s[len(s)/2] == 0 {
+		return 0, false
+	}
+	return s[len(s)/2], true
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// bench measures contenders on a workspace below root.
+type bench struct {
+	root  string
+	model *model
+}
+
+// timed returns how long do takes.
+func timed(do func() error) (float64, error) {
+	began := time.Now()
+	err := do()
+	return ms(time.Since(began)), err
+}
+
+// first measures a process from its start to its first prompts, each step right
+// after the one before.
+func (b *bench) first(c *contender) error {
+	began := time.Now()
+	a, err := start(c.path, b.root, b.model.base)
+	if err != nil {
+		return err
+	}
+	if err := a.initialize(noCapabilities); err != nil {
+		return err
+	}
+	if !c.floor { // the floor of a start is the bare program's
+		c.add(rowStart, ms(time.Since(began)))
+		c.add(rowStartCPU, ms(a.processor()))
+	}
+	step := func(wall, processor *row, do func() error) error {
+		before := a.processor()
+		took, err := timed(do)
+		c.add(wall, took)
+		c.add(processor, ms(a.processor()-before))
+		return err
+	}
+	var session string
+	if err := step(rowNew, rowNewCPU, func() (err error) { session, err = a.open(); return err }); err != nil {
+		return err
+	}
+	b.model.script(nil, nil)
+	prompt := func() error { return a.prompt(session) }
+	if err := step(rowFirst, rowFirstCPU, prompt); err != nil {
+		return err
+	}
+	for range promptsInARound {
+		if err := step(rowPrompt, rowPromptCPU, prompt); err != nil {
+			return err
+		}
+	}
+	return a.stop()
+}
+
+// rested measures the same with a pause before each step, as after a user's click.
+func (b *bench) rested(c *contender) error {
+	const pause = 200 * time.Millisecond
+	a, err := start(c.path, b.root, b.model.base)
+	if err != nil {
+		return err
+	}
+	if err := a.initialize(noCapabilities); err != nil {
+		return err
+	}
+	time.Sleep(pause)
+	var session string
+	took, err := timed(func() (err error) { session, err = a.open(); return err })
+	if err != nil {
+		return err
+	}
+	c.add(rowNewRested, took)
+	time.Sleep(pause)
+	c.add(rowIdle, resident(a.cmd.Process.Pid))
+	b.model.script(nil, nil)
+	if took, err = timed(func() error { return a.prompt(session) }); err != nil {
+		return err
+	}
+	c.add(rowFirstRested, took)
+	return a.stop()
+}
+
+// point is the state of an agent when a request arrives at its model.
+type point struct {
+	at        time.Time
+	processor time.Duration
+}
+
+// turn runs a turn with these calls and returns a point for each request.
+func (b *bench) turn(a *agent, session string, calls []string) ([]point, error) {
+	var points []point
+	b.model.script(calls, func() { points = append(points, point{time.Now(), a.processor()}) })
+	defer b.model.script(nil, nil)
+	return points, a.prompt(session)
+}
+
+// perCall returns the median time and the mean processor time of a call between
+// two requests, in ms.
+func perCall(points []point) (wall, processor float64) {
+	var walls []float64
+	for i := range points[1:] {
+		walls = append(walls, ms(points[i+1].at.Sub(points[i].at)))
+	}
+	slices.Sort(walls)
+	used := points[len(points)-1].processor - points[0].processor
+	return walls[len(walls)/2], ms(used) / float64(len(walls))
+}
+
+// work measures a long turn of reads, then many sessions at once.
+func (b *bench) work(c *contender) error {
+	a, err := start(c.path, b.root, b.model.base)
+	if err != nil {
+		return err
+	}
+	if err := a.initialize(noCapabilities); err != nil {
+		return err
+	}
+	session, err := a.open()
+	if err != nil {
+		return err
+	}
+	var reads []string
+	for i := range calls + 5 {
+		reads = append(reads, fmt.Sprintf(`read {"path":"file%03d.txt"}`, i))
+	}
+	points, err := b.turn(a, session, reads)
+	if err != nil {
+		return err
+	}
+	wall, processor := perCall(points[5:60])
+	c.add(rowRead, wall)
+	c.add(rowReadCPU, processor)
+	early, earlyCPU := perCall(points[5:25])
+	late, lateCPU := perCall(points[calls-20 : calls])
+	c.add(rowLate, late/early)
+	c.add(rowLateCPU, lateCPU/earlyCPU)
+	if !c.floor {
+		if err := b.crowd(c, a); err != nil {
+			return err
+		}
+	}
+	c.add(rowWorked, resident(a.cmd.Process.Pid))
+	return a.stop()
+}
+
+// crowd opens sessions at once and prompts them at once.
+func (b *bench) crowd(c *contender, a *agent) error {
+	var sessions []string
+	took, err := timed(func() (err error) {
+		for range sessionsAtOnce {
+			if _, err := a.send("session/new", a.newParams()); err != nil {
+				return err
+			}
+		}
+		sessions, err = a.answers(sessionsAtOnce)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.add(rowOpen20, took)
+	before := a.processor()
+	took, err = timed(func() error {
+		for _, s := range sessions {
+			if _, err := a.send("session/prompt", promptParams(s)); err != nil {
+				return err
+			}
+		}
+		_, err := a.answers(sessionsAtOnce)
+		return err
+	})
+	c.add(rowPrompt20, took)
+	c.add(rowPrompt20CPU, ms(a.processor()-before))
+	return err
+}
+
+// terminal measures commands in the terminals of the client. The floor is the
+// same command without an agent.
+func (b *bench) terminal(c *contender) error {
+	const commands = 12
+	if c.floor {
+		for range commands {
+			cmd := exec.Command("bash", "-c", "wc -c file001.txt")
+			cmd.Dir = filepath.Join(b.root, "work")
+			took, err := timed(cmd.Run)
+			if c.add(rowBash, took); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	a, err := start(c.path, b.root, b.model.base)
+	if err != nil {
+		return err
+	}
+	if err := a.initialize(hasTerminals); err != nil {
+		return err
+	}
+	session, err := a.open()
+	if err != nil {
+		return err
+	}
+	var runs []string
+	for i := range commands {
+		runs = append(runs, fmt.Sprintf(`bash {"command":"wc -c file%03d.txt"}`, i))
+	}
+	points, err := b.turn(a, session, runs)
+	if err != nil {
+		return err
+	}
+	wall, _ := perCall(points[2:])
+	c.add(rowBash, wall)
+	return a.stop()
+}
+
+// workspace writes the files that the model reads.
+func workspace(root string) error {
+	dir := filepath.Join(root, "work")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for i := range calls + 5 {
+		var text []byte
+		for line := range 20 {
+			text = fmt.Appendf(text, "func name%d_%d() { return } // a line of a file\n", i, line)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%03d.txt", i)), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
