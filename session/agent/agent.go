@@ -4,8 +4,8 @@
 // Start with [Agent.Turn]. It promises that everything a turn does is announced
 // to the client before and after, that every tool call in the history has its
 // result, that a failing tool never ends a turn, and that a turn which ends
-// without an error says something. It keeps no state between turns: history in,
-// history out.
+// without an error says something. It keeps no state between turns but a cache:
+// history in, history out.
 //
 // Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
 // the user's own call. It needs no model, and it goes through the same chain.
@@ -29,7 +29,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Agent runs the turns of one session. Its fields do not change once it runs.
+// Agent runs the turns of one session, one at a time. Its exported fields do not change
+// once it runs.
 type Agent struct {
 	Config  Config
 	Session string // ACP session id
@@ -50,6 +51,8 @@ type Agent struct {
 	Toolset Toolset
 	// Off are the names of tools that the configuration switches off.
 	Off []string
+
+	cache llm.Cache // of the conversation
 }
 
 // Client is the client as a turn sees it.

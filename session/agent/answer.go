@@ -30,7 +30,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		fault  error
 		usage  *llm.Usage
 	)
-	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought()}
+	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
 	for ev, err := range t.model.Stream(ctx, req) {
 		if fault = err; fault != nil {
 			break

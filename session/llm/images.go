@@ -29,9 +29,13 @@ func Refuses(m Model, bytes int) string {
 // not changed.
 func Shown(m Model, history []Message) []Message {
 	refused := func(b Block) bool { return b.Image != nil && Refuses(m, len(b.Image.Data)) != "" }
+	refusedIn := func(message Message) bool { return slices.ContainsFunc(message.Blocks, refused) }
+	if !slices.ContainsFunc(history, refusedIn) {
+		return history
+	}
 	history = slices.Clone(history)
 	for i, message := range history {
-		if !slices.ContainsFunc(message.Blocks, refused) {
+		if !refusedIn(message) {
 			continue
 		}
 		blocks := slices.Clone(message.Blocks)

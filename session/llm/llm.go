@@ -36,6 +36,7 @@ type Request struct {
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // in a stable order
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default
+	Cache    *Cache    // of the conversation; nil encodes all of it for this request alone
 }
 
 // Tool describes a tool to the model.

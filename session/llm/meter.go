@@ -1,7 +1,5 @@
 package llm
 
-import ()
-
 // Meter estimates the tokens of a growing history. It remembers the sum, so that each
 // call costs only the new messages.
 type Meter struct {

@@ -40,6 +40,10 @@ func Repair(history []Message) []Message {
 			out = append(out, Message{Role: Assistant, Blocks: blocks, Count: m.Count})
 		}
 		replies := history[:nextAnswer(history)]
+		if len(replies) == 1 && len(replies[0].Blocks) > 0 && answers(replies[0].Blocks, blocks) {
+			out, history = append(out, replies[0]), history[1:]
+			continue
+		}
 		if results := resultsOf(blocks, replies); len(results) > 0 {
 			// They belong to the message that follows, if there is one.
 			if len(replies) > 0 {
@@ -59,6 +63,21 @@ func nextAnswer(history []Message) int {
 		return i
 	}
 	return len(history)
+}
+
+// answers reports whether a reply needs no repair: it begins with one result for each
+// call in blocks, in order, and has no others.
+func answers(reply, blocks []Block) bool {
+	for _, b := range blocks {
+		if b.Call == nil {
+			continue
+		}
+		if len(reply) == 0 || reply[0].Result == nil || reply[0].Result.ID != b.Call.ID {
+			return false
+		}
+		reply = reply[1:]
+	}
+	return !slices.ContainsFunc(reply, func(b Block) bool { return b.Result != nil || b.Call != nil })
 }
 
 // resultsOf returns one result for each call in blocks. Calls with the same ID are

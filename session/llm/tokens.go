@@ -1,7 +1,5 @@
 package llm
 
-import ()
-
 // imageTokens is the most that an image costs: providers scale larger ones down.
 const imageTokens = 1600
 

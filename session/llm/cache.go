@@ -1,0 +1,60 @@
+package llm
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Cache is where a model keeps its own form of a conversation from one request to the
+// next, so that each message is encoded once. It keeps one form: that of the model that
+// was asked last. The zero value is empty. A Cache is for one conversation, and for one
+// request at a time.
+//
+// Messages and blocks may be replaced between two requests, since a model compares them.
+// Calls, results and images are never changed where they are.
+type Cache struct{ key, form any }
+
+// Recall returns the T that was kept under the key, which is comparable. Otherwise it
+// returns a new one, which takes the place of the former. A nil cache keeps nothing.
+func Recall[T any](c *Cache, key any) *T {
+	if c == nil {
+		return new(T)
+	}
+	if form, ok := c.form.(*T); ok && c.key == key {
+		return form
+	}
+	form := new(T)
+	c.key, c.form = key, form
+	return form
+}
+
+// Same reports whether a provider is sent the same for both messages: their role and
+// their blocks are equal.
+func (m Message) Same(other Message) bool {
+	return m.Role == other.Role && slices.EqualFunc(m.Blocks, other.Blocks, Block.same)
+}
+
+// same reports whether two blocks are equal. Strings and pointers of a kept message are
+// mostly identical, which is quickly found out.
+func (b Block) same(other Block) bool {
+	if b == other {
+		return true
+	}
+	return b.Text == other.Text && b.Thought == other.Thought &&
+		equal(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&
+		equal(b.Image, other.Image, func(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }) &&
+		equal(b.Call, other.Call, func(a, b ToolCall) bool {
+			return a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Input, b.Input)
+		}) &&
+		equal(b.Result, other.Result, func(a, b ToolResult) bool { return a == b })
+}
+
+// equal compares the values of two pointers, which may be nil.
+func equal[T any](a, b *T, same func(a, b T) bool) bool {
+	return a == b || a != nil && b != nil && same(*a, *b)
+}
+
+// Same reports whether a provider is sent the same for both tools.
+func (t Tool) Same(other Tool) bool {
+	return t.Name == other.Name && t.Description == other.Description && bytes.Equal(t.Schema, other.Schema)
+}

@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// Encoding is a conversation in an adapter's form, in which each message is encoded
+// once. F is the form of one message. S is the adapter's state from one message to the
+// next, such as its [IDs]. An Encoding is kept in the [llm.Cache] of the request, under
+// a key with all else that the forms depend on.
+//
+// Forms are not changed once they are made, so that a body that is still being sent
+// stays whole. A marker that moves with the conversation is added when the parts of the
+// body are joined.
+type Encoding[S, F any] struct {
+	seen  []llm.Message // that forms were made of
+	forms []F
+	state S
+
+	tools     []llm.Tool // that catalogue was made of
+	catalogue []byte
+}
+
+// Messages returns the form of each message. If the messages begin with those of the
+// last call, only the others are encoded, in order; otherwise begin makes a new state and
+// all are. The caller does not change the result.
+func (e *Encoding[S, F]) Messages(history []llm.Message, begin func() S, encode func(*S, llm.Message) F) []F {
+	if n := len(e.seen); n == 0 || n > len(history) || !slices.EqualFunc(e.seen, history[:n], llm.Message.Same) {
+		e.seen, e.forms, e.state = nil, nil, begin()
+	}
+	for _, m := range history[len(e.seen):] {
+		m.Blocks = slices.Clone(m.Blocks)
+		e.seen, e.forms = append(e.seen, m), append(e.forms, encode(&e.state, m))
+	}
+	return e.forms
+}
+
+// Tools returns the catalogue of the tools as encode returns it, made once for the same
+// tools.
+func (e *Encoding[S, F]) Tools(tools []llm.Tool, encode func([]llm.Tool) []byte) []byte {
+	if e.catalogue == nil || !slices.EqualFunc(e.tools, tools, llm.Tool.Same) {
+		e.tools, e.catalogue = slices.Clone(tools), encode(tools)
+	}
+	return e.catalogue
+}
