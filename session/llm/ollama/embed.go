@@ -2,7 +2,6 @@ package ollama
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/ollama/ollama/api"
@@ -11,36 +10,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// Embedder returns the embedder of the configured model, or nil.
+// Embedder returns the embedder of the configured model, or nil. One request has all
+// texts.
 func (o *Model) Embedder() llm.Embedder {
 	if o.cfg.Embedding == "" {
 		return nil
 	}
-	return embedder{o}
+	return wire.Embedder{Endpoint: &o.endpoint, Missing: "run: ollama pull " + o.cfg.Embedding, Request: o.embed}
 }
 
-type embedder struct{ o *Model }
-
-// Embed asks for all vectors at once.
+// embed sends one request.
 // https://docs.ollama.com/api/embed
-func (e embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if len(texts) == 0 {
-		return nil, nil
-	}
-	if err := e.o.Ready(); err != nil {
-		return nil, err
-	}
+func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	var got api.EmbedResponse
-	err := e.o.call(ctx, http.MethodPost, "api/embed", api.EmbedRequest{Model: e.o.cfg.Embedding, Input: texts}, &got)
-	if err == nil {
-		err = wire.CheckVectors(got.Embeddings, len(texts))
-	}
-	if err != nil {
-		err = e.o.reply(ctx, err)
-		if f, ok := errors.AsType[*llm.Error](err); ok && f.Status == http.StatusNotFound {
-			f.Hint = "run: ollama pull " + e.o.cfg.Embedding
-		}
-		return nil, err
-	}
-	return got.Embeddings, nil
+	err := o.call(ctx, http.MethodPost, "api/embed", api.EmbedRequest{Model: o.cfg.Embedding, Input: texts}, &got)
+	return got.Embeddings, err
 }

@@ -2,15 +2,9 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"strings"
-
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -27,44 +21,26 @@ const (
 	maxEmbedBytes = 8 << 10
 )
 
-// Embedder returns the embedder of the configured model, or nil.
+// Embedder returns the embedder of the configured model, or nil. It sends the
+// first 8 KiB of a text.
 func (o *Model) Embedder() llm.Embedder {
 	if o.cfg.Embedding == "" {
 		return nil
 	}
-	return embedder{o}
+	missing := fmt.Sprintf("check embedding_model %q and base_url", o.cfg.Embedding)
+	return wire.Embedder{Endpoint: &o.endpoint, Most: maxEmbedTexts, Missing: missing, Request: o.embed}
 }
 
-type embedder struct{ o *Model }
-
-// Embed asks for vectors in batches. Text beyond 8 KiB is ignored.
-func (e embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if len(texts) == 0 {
-		return nil, nil
-	}
-	if err := e.o.Ready(); err != nil {
-		return nil, err
-	}
-	all := make([][]float32, 0, len(texts))
-	for batch := range slices.Chunk(texts, maxEmbedTexts) {
-		vectors, err := e.batch(ctx, batch)
-		if err != nil {
-			return nil, e.reply(ctx, err)
-		}
-		all = append(all, vectors...)
-	}
-	if err := wire.CheckVectors(all, len(texts)); err != nil { // across all requests
-		return nil, e.reply(ctx, err)
-	}
-	return all, nil
+// embedRequest is a request for vectors.
+// https://developers.openai.com/api/reference/resources/embeddings
+type embedRequest struct {
+	Model string   `json:"model"`
+	Input []string `json:"input"`
 }
 
-// batch sends one request.
-func (e embedder) batch(ctx context.Context, texts []string) ([][]float32, error) {
-	body := struct {
-		Model string   `json:"model"`
-		Input []string `json:"input"`
-	}{Model: e.o.cfg.Embedding}
+// embed sends one request.
+func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	body := embedRequest{Model: o.cfg.Embedding}
 	for _, text := range texts {
 		body.Input = append(body.Input, embeddable(text))
 	}
@@ -72,18 +48,13 @@ func (e embedder) batch(ctx context.Context, texts []string) ([][]float32, error
 	if err != nil {
 		return nil, err
 	}
-	var res *http.Response
-	err = e.o.client().Post(ctx, "embeddings", nil, &res, append(e.o.auth(), option.WithRequestBody("application/json", raw))...)
+	res, err := o.send(ctx, http.MethodPost, "embeddings", raw)
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
-	if err := wire.RefusePage(res); err != nil {
-		return nil, err
-	}
 	var got embeddings
-	if err := json.NewDecoder(io.LimitReader(res.Body, wire.MaxReply)).Decode(&got); err != nil {
-		return nil, fmt.Errorf("reading its answer: %w", err)
+	if err := wire.ReadJSON(res, &got); err != nil {
+		return nil, err
 	}
 	return got.vectors(len(texts))
 }
@@ -131,16 +102,4 @@ func (e embeddings) vectors(n int) ([][]float32, error) {
 		out[at] = d.Embedding
 	}
 	return out, nil
-}
-
-// reply returns a failure as an *llm.Error, or ctx's cause.
-func (e embedder) reply(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	err = e.o.endpoint.Failure(err)
-	if f, ok := errors.AsType[*llm.Error](err); ok && f.Status == http.StatusNotFound {
-		f.Hint = fmt.Sprintf("check embedding_model %q and base_url", e.o.cfg.Embedding) // another model than the one that answers
-	}
-	return err
 }

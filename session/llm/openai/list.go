@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -31,10 +29,7 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	}
 	list, err := o.models(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, o.endpoint.Failure(err)
+		return nil, o.endpoint.Outcome(ctx, err)
 	}
 	var choices []llm.Choice
 	for _, m := range list {
@@ -67,33 +62,34 @@ func (m servedModel) window() int {
 	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength))
 }
 
-// models asks for the list of models, and remembers their windows. Together's list has
-// a form of its own.
+// modelList is a server's list of models. Together's is not in an object.
+type modelList struct {
+	Data []servedModel `json:"data"`
+}
+
+// UnmarshalJSON parses both forms, and skips values of other types.
+func (l *modelList) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &l.Data) == nil {
+		return nil
+	}
+	type object modelList
+	return wire.Decode(data, (*object)(l))
+}
+
+// models asks for the list of models, and remembers their windows.
 func (o *Model) models(ctx context.Context) ([]servedModel, error) {
-	var res *http.Response
-	if err := o.client().Get(ctx, "models", nil, &res, o.auth()...); err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	if err := wire.RefusePage(res); err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(res.Body)
+	res, err := o.send(ctx, http.MethodGet, "models")
 	if err != nil {
 		return nil, err
 	}
-	var whole struct {
-		Data []servedModel `json:"data"`
+	var list modelList
+	if err := wire.ReadJSON(res, &list); err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(body, &whole.Data) != nil {
-		if err := wire.Decode(body, &whole); err != nil {
-			return nil, fmt.Errorf("reading its answer: %w", err)
-		}
-	}
-	for _, m := range whole.Data {
+	for _, m := range list.Data {
 		wire.Recall[servedWindow](o.cfg.Memory, o.base(), m.ID).Store(m.window())
 	}
-	return whole.Data, nil
+	return list.Data, nil
 }
 
 // servedWindow is the window that a server reports for a model.

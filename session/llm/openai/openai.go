@@ -14,11 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -63,13 +59,11 @@ const (
 
 // Model is a model behind OpenAI's Responses API or Chat Completions, or behind one of
 // the many servers that speak the latter. Only its Config decides the address and the
-// key, never the environment variables that the SDK reads.
+// key, never the environment variables that OpenAI's SDK reads.
 //
-// The SDK sends requests and returns responses. Requests and events have types of our
-// own, since extensions of servers (thoughts, signatures, odd calls) have no place in
-// the SDK's, and those cost ten times as much for each chunk.
-//
-// Why is the SDK v3.60.0? Later versions add up to 15 MiB to the binary.
+// Why not the SDK's types? Extensions of servers (thoughts, signatures, odd calls) have
+// no place in them, and they cost ten times as much for each chunk. The SDK also made
+// the binary larger and its build slower.
 //
 // Nothing is stored at the provider: thoughts to send back arrive encrypted. The levels
 // are the API's efforts, where the model's are known.
@@ -77,7 +71,7 @@ type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
 	knows    modelFacts
-	client   func() *openai.Client
+	client   wire.Client
 	lacks    atomic.Uint32 // the features that the server has refused
 }
 
@@ -93,10 +87,8 @@ func New(cfg Config) *Model {
 			cfg.API = APIResponses
 		}
 	}
-	o := &Model{cfg: cfg, knows: factsOf(cfg.Type, cfg.Model),
+	return &Model{cfg: cfg, knows: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
-	o.client = sync.OnceValue(o.connect)
-	return o
 }
 
 // statusOfKind is the HTTP status of each kind of error in a stream.
@@ -159,15 +151,6 @@ func (o *Model) base() string {
 	return strings.TrimRight(base, "/") + "/"
 }
 
-func (o *Model) connect() *openai.Client {
-	// Not NewClient, which reads the environment.
-	return &openai.Client{Options: []option.RequestOption{
-		option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.NewClient(o.cfg.BaseURL)),
-		option.WithBaseURL(o.base()),
-	}}
-}
-
 // Stream asks for the next answer. A tool call whose arguments are not JSON gets the
 // model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
 // off is dropped.
@@ -220,18 +203,10 @@ func (o *Model) post(ctx context.Context, req llm.Request, messages []llm.Messag
 	if err != nil {
 		return nil, err
 	}
-	var res *http.Response
-	err = o.client().Post(ctx, path, nil, &res, append(o.auth(), option.WithRequestBody("application/json", raw))...)
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
+	return o.send(ctx, http.MethodPost, path, raw)
 }
 
-func (o *Model) auth() []option.RequestOption {
-	key := o.endpoint.Key()
-	if key == "" {
-		return nil
-	}
-	return []option.RequestOption{option.WithHeader("Authorization", "Bearer "+key)}
+// send sends a request to a path below the address.
+func (o *Model) send(ctx context.Context, method, path string, body ...[]byte) (*http.Response, error) {
+	return o.client.Send(ctx, method, o.base()+path, o.endpoint.Header("application/json"), body...)
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -77,6 +78,18 @@ func ParseFault(data []byte) error {
 		f.Message = string(data)
 	}
 	return f
+}
+
+// Outcome returns the failure of a request as an *llm.Error, or ctx's cause if that is
+// done. It returns nil for nil.
+func (e *Endpoint) Outcome(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return e.Failure(err)
 }
 
 // Failure returns any failure of a request as an *llm.Error that says what to do and
