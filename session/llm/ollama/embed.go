@@ -4,11 +4,20 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
+
+// embedRequest asks for the vectors of texts, and embedResponse has them in order.
+// https://docs.ollama.com/api/embed
+type embedRequest struct {
+	Model string   `json:"model"`
+	Input []string `json:"input"`
+}
+
+type embedResponse struct {
+	Embeddings [][]float32 `json:"embeddings"`
+}
 
 // Embedder returns the embedder of the configured model, or nil. One request has all
 // texts.
@@ -20,9 +29,8 @@ func (o *Model) Embedder() llm.Embedder {
 }
 
 // embed sends one request.
-// https://docs.ollama.com/api/embed
 func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	var got api.EmbedResponse
-	err := o.call(ctx, http.MethodPost, "api/embed", api.EmbedRequest{Model: o.cfg.Embedding, Input: texts}, &got)
+	var got embedResponse
+	err := o.call(ctx, http.MethodPost, "api/embed", embedRequest{o.cfg.Embedding, texts}, &got)
 	return got.Embeddings, err
 }

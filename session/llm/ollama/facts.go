@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ollama/ollama/api"
-	"github.com/ollama/ollama/types/model"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -112,8 +109,8 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)
 	defer cancel()
-	var show api.ShowResponse
-	if err := o.call(ctx, http.MethodPost, "api/show", api.ShowRequest{Model: name}, &show); err != nil {
+	var show showResponse
+	if err := o.call(ctx, http.MethodPost, "api/show", showRequest{name}, &show); err != nil {
 		return false // the request itself will report the failure
 	}
 	k.mu.Lock()
@@ -122,17 +119,32 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	return true
 }
 
+// showRequest asks for a model's properties, and showResponse is the part of the answer
+// that we use.
+// https://docs.ollama.com/api-reference/show-model-details
+type showRequest struct {
+	Model string `json:"model"`
+}
+
+type showResponse struct {
+	Parameters   string         `json:"parameters"` // of the Modelfile
+	Parser       string         `json:"parser"`
+	Details      modelDetails   `json:"details"`
+	RemoteHost   string         `json:"remote_host"`
+	ModelInfo    map[string]any `json:"model_info"`
+	Capabilities []string       `json:"capabilities"`
+}
+
 // factsOf reads the answer of /api/show. Servers before 0.6.4 list no
 // capabilities; then images are sent, and thinking is not configured.
-// https://docs.ollama.com/api-reference/show-model-details
-func factsOf(show api.ShowResponse) modelFacts {
+func factsOf(show showResponse) modelFacts {
 	f := modelFacts{
 		window: contextLength(show.ModelInfo),
 		numCtx: numCtx(show.Parameters),
 		remote: show.RemoteHost != "",
-		blind:  len(show.Capabilities) > 0 && !slices.Contains(show.Capabilities, model.CapabilityVision),
+		blind:  len(show.Capabilities) > 0 && !slices.Contains(show.Capabilities, "vision"),
 	}
-	if !slices.Contains(show.Capabilities, model.CapabilityThinking) {
+	if !slices.Contains(show.Capabilities, "thinking") {
 		return f
 	}
 	// Only these accept a level, and their thinking cannot be turned off.

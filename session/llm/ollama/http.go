@@ -7,71 +7,33 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// post sends a request with a JSON body.
-func (o *Model) post(ctx context.Context, path string, body any, accept string) (*http.Response, error) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	return o.do(ctx, http.MethodPost, path, data, accept)
-}
-
-func (o *Model) do(ctx context.Context, method, path string, body []byte, accept string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, o.base.JoinPath(path).String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", accept)
-	if len(body) > 0 {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if key := o.endpoint.Key(); key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	return o.client.Do(req)
+// send sends a request to a path below the address.
+func (o *Model) send(ctx context.Context, method, path, accept string, body ...[]byte) (*http.Response, error) {
+	return o.client.Send(ctx, method, o.base.JoinPath(path).String(), o.endpoint.Header(accept), body...)
 }
 
 // call sends a request whose answer is one JSON object. In is the body; nil means no
 // body.
 func (o *Model) call(ctx context.Context, method, path string, in, out any) error {
-	var body []byte
+	var body [][]byte
 	if in != nil {
-		data, err := json.Marshal(in)
+		data, err := wire.Marshal(in)
 		if err != nil {
 			return err
 		}
-		body = data
+		body = append(body, data)
 	}
-	res, err := o.do(ctx, method, path, body, "application/json")
+	res, err := o.send(ctx, method, path, "application/json", body...)
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
-	if err := wire.RefusePage(res); err != nil {
-		return err
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, wire.MaxReply)).Decode(out); err != nil {
-		return fmt.Errorf("reading its answer: %w", err)
-	}
-	return nil
-}
-
-// reply returns the outcome of a call as an *llm.Error or ctx's cause.
-func (o *Model) reply(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return o.endpoint.Failure(err)
+	return wire.ReadJSON(res, out)
 }
 
 // maxLine bounds a line of a stream, in bytes. A call that writes a file is one line.

@@ -7,20 +7,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// List returns the server's models that can chat, the newest first.
+// modelList is a server's list of models.
 // https://docs.ollama.com/api/tags
+type modelList struct {
+	Models []servedModel `json:"models"`
+}
+
+type servedModel struct {
+	Name       string       `json:"name"`
+	RemoteHost string       `json:"remote_host"` // empty for a model that runs on the server
+	Size       int64        `json:"size"`        // bytes
+	Details    modelDetails `json:"details"`
+}
+
+type modelDetails struct {
+	Family            string `json:"family"`
+	ParameterSize     string `json:"parameter_size"`
+	QuantizationLevel string `json:"quantization_level"`
+}
+
+// List returns the server's models that can chat, the newest first.
 func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := o.Ready(); err != nil {
 		return nil, err
 	}
 	models, err := o.tags(ctx)
 	if err != nil {
-		return nil, o.reply(ctx, err)
+		return nil, o.endpoint.Outcome(ctx, err)
 	}
 	choices := []llm.Choice{}
 	for _, m := range models {
@@ -40,21 +56,21 @@ func Find(ctx context.Context) bool {
 }
 
 // tags returns the models that can chat.
-func (o *Model) tags(ctx context.Context) ([]api.ListModelResponse, error) {
-	var list api.ListResponse
+func (o *Model) tags(ctx context.Context) ([]servedModel, error) {
+	var list modelList
 	if err := o.call(ctx, http.MethodGet, "api/tags", nil, &list); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list.Models, func(m api.ListModelResponse) bool { return m.Name == "" || onlyEmbeds(m) }), nil
+	return slices.DeleteFunc(list.Models, func(m servedModel) bool { return m.Name == "" || onlyEmbeds(m) }), nil
 }
 
 // onlyEmbeds reports whether the list shows that a model cannot chat.
-func onlyEmbeds(m api.ListModelResponse) bool {
+func onlyEmbeds(m servedModel) bool {
 	return strings.Contains(strings.ToLower(m.Details.Family), "bert") || strings.Contains(strings.ToLower(m.Name), "embed")
 }
 
 // describe returns a description of a model, for people.
-func describe(m api.ListModelResponse) string {
+func describe(m servedModel) string {
 	var facts []string
 	for _, fact := range []string{m.Details.ParameterSize, m.Details.QuantizationLevel} {
 		if fact != "" && fact != "unknown" {

@@ -5,21 +5,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatRequest is the api's request, but with tools and messages that keep their JSON:
-// the api's types would drop unknown members of a schema, and round long numbers in
-// arguments. The messages come last, so that a longer conversation begins with the same
-// bytes.
+// chatRequest is the part of a request that we use. The messages come last, so that a
+// longer conversation begins with the same bytes.
 // https://docs.ollama.com/api-reference/generate-a-chat-message
 type chatRequest struct {
-	api.ChatRequest
+	Model    string        `json:"model"`
+	Stream   bool          `json:"stream"`
+	Options  chatOptions   `json:"options"`
+	Think    any           `json:"think,omitempty"` // bool or string; nil leaves the choice to the server
+	Truncate bool          `json:"truncate"`
+	Shift    bool          `json:"shift"`
 	Tools    []chatTool    `json:"tools,omitempty"`
 	Messages []chatMessage `json:"messages"`
+}
+
+type chatOptions struct {
+	NumCtx     int `json:"num_ctx,omitempty"`
+	NumPredict int `json:"num_predict,omitempty"`
 }
 
 type chatTool struct {
@@ -32,8 +38,13 @@ type chatTool struct {
 }
 
 type chatMessage struct {
-	api.Message
-	ToolCalls []chatCall `json:"tool_calls,omitempty"`
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Thinking   string     `json:"thinking,omitempty"`
+	Images     [][]byte   `json:"images,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 }
 
 type chatCall struct {
@@ -48,35 +59,29 @@ type chatCall struct {
 // request builds a request for the model of that name.
 func (o *Model) request(name string, req llm.Request) chatRequest {
 	f, _ := o.known()
-	stream, never := true, false
 	r := chatRequest{
-		ChatRequest: api.ChatRequest{
-			Model: name, Stream: &stream, Options: map[string]any{}, Think: f.think(req.Thought),
-			// Otherwise the server would silently drop the beginning of a prompt that
-			// is too long, or the middle of an answer.
-			Truncate: &never, Shift: &never,
-		},
+		Model: name, Stream: true, Think: f.think(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens},
+		// Otherwise the server would silently drop the beginning of a prompt that is too
+		// long, or the middle of an answer.
+		Truncate: false, Shift: false,
 		Tools:    chatTools(req.Tools),
 		Messages: o.messages(req.System, llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))),
 	}
 	if !f.remote || o.cfg.Window > 0 {
-		r.Options["num_ctx"] = f.use(o.cfg.Window)
-	}
-	if o.cfg.MaxTokens > 0 {
-		r.Options["num_predict"] = o.cfg.MaxTokens
+		r.Options.NumCtx = f.use(o.cfg.Window)
 	}
 	return r
 }
 
 // think returns the value for a level; nil leaves the choice to the server.
-func (f modelFacts) think(level string) *api.ThinkValue {
+func (f modelFacts) think(level string) any {
 	switch {
 	case !slices.Contains(f.levels, level):
 		return nil
 	case level == llm.ThoughtOff, level == thinkOn:
-		return &api.ThinkValue{Value: level == thinkOn}
+		return level == thinkOn
 	}
-	return &api.ThinkValue{Value: level}
+	return level
 }
 
 func chatTools(tools []llm.Tool) []chatTool {
@@ -90,22 +95,11 @@ func chatTools(tools []llm.Tool) []chatTool {
 	return out
 }
 
-// readableSchema returns a schema that the server can parse. Any other would fail the
-// whole request, so it is replaced by that of any object.
-func readableSchema(raw json.RawMessage) json.RawMessage {
-	schema := wire.InputSchema(raw)
-	var reads api.ToolFunctionParameters
-	if json.Unmarshal(schema, &reads) != nil {
-		return json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	return schema
-}
-
 // messages encodes a repaired history. Each result of a tool is a message of its own.
 func (o *Model) messages(system string, history []llm.Message) []chatMessage {
 	out := []chatMessage{}
 	if strings.TrimSpace(system) != "" {
-		out = append(out, chatMessage{Message: api.Message{Role: "system", Content: system}})
+		out = append(out, chatMessage{Role: "system", Content: system})
 	}
 	ids := wire.IDs{}
 	names := map[string]string{} // ID of a call -> its tool
@@ -114,14 +108,12 @@ func (o *Model) messages(system string, history []llm.Message) []chatMessage {
 			out = o.assistant(out, m.Blocks, &ids, names)
 			continue
 		}
-		said := chatMessage{Message: api.Message{Role: "user"}}
+		said := chatMessage{Role: "user"}
 		for _, b := range m.Blocks {
 			switch {
 			case b.Result != nil:
 				id := ids.Result(b.Result.ID)
-				out = append(out, chatMessage{Message: api.Message{
-					Role: "tool", Content: b.Result.Text, ToolName: names[id], ToolCallID: id,
-				}})
+				out = append(out, chatMessage{Role: "tool", Content: b.Result.Text, ToolName: names[id], ToolCallID: id})
 			case b.Image != nil:
 				said.Images = append(said.Images, b.Image.Data)
 			case strings.TrimSpace(b.Text) != "":
@@ -138,7 +130,7 @@ func (o *Model) messages(system string, history []llm.Message) []chatMessage {
 // assistant appends an answer. Its thoughts go back with its calls, as models that
 // think between calls require, and only to the model that had them.
 func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, names map[string]string) []chatMessage {
-	said := chatMessage{Message: api.Message{Role: "assistant"}}
+	said := chatMessage{Role: "assistant"}
 	ids.StartAnswer()
 	for _, b := range blocks {
 		switch {

@@ -286,7 +286,7 @@ func (a *chatReader) opaque(data chatOpaque) llm.Event {
 	if err != nil {
 		panic(err) // strings always encode, and what was JSON
 	}
-	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}}
+	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: raw}}
 }
 
 // NewChatAnswer returns a reader of one answer in Chat Completions, for the model of

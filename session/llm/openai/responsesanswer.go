@@ -252,7 +252,7 @@ func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool
 	if err != nil {
 		panic(err) // strings always encode, and what was JSON
 	}
-	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: bytes.TrimSpace(raw)}})
+	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: raw}})
 }
 
 func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(llm.Event) bool) bool {

@@ -84,7 +84,7 @@ func TestOpenAIEmbed(t *testing.T) {
 			t.Run(name+"/"+p.Type+p.API, func(t *testing.T) {
 				s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 					body, err := io.ReadAll(r.Body)
-					if want := `{"model":"e","input":["a <b>"," "]}` + "\n"; err != nil || string(body) != want || r.Method != http.MethodPost ||
+					if want := `{"model":"e","input":["a <b>"," "]}`; err != nil || string(body) != want || r.Method != http.MethodPost ||
 						r.URL.Path != p.path || r.Header.Get("Authorization") != "Bearer "+embedKey || r.Header.Get("Content-Type") != "application/json" {
 						t.Errorf("%s %s, %v: %s", r.Method, r.URL.Path, r.Header, body)
 					}

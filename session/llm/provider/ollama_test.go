@@ -72,7 +72,7 @@ func TestOllamaEmbed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
-				if want := `{"model":"e","input":["a","b"],"options":null}`; err != nil || string(body) != want || r.URL.Path != "/api/embed" {
+				if want := `{"model":"e","input":["a","b"]}`; err != nil || string(body) != want || r.URL.Path != "/api/embed" {
 					t.Errorf("%s %s", r.URL.Path, body)
 				}
 				tt.answer(w, r)

@@ -13,7 +13,7 @@ func Marshal(v any) ([]byte, error) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return out.Bytes(), err
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // Decode parses JSON leniently: a member of an unexpected type is skipped.
