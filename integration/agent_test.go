@@ -16,10 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
-
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
 )
 
 const (
@@ -232,55 +231,6 @@ func (a *agent) content(path string) string {
 	return string(b)
 }
 
-// await waits for a frame of the agent that fits.
-func (a *agent) await(what string, fits func(frame) bool) frame {
-	a.t.Helper()
-	return a.awaitWithin(patience, what, fits)
-}
-
-func (a *agent) awaitWithin(d time.Duration, what string, fits func(frame) bool) frame {
-	a.t.Helper()
-	timeout := time.After(d)
-	for next := 0; ; {
-		a.mu.Lock()
-		frames, more := a.frames, a.more
-		a.mu.Unlock()
-		for ; next < len(frames); next++ {
-			if f := frames[next]; f.side == agentSide && fits(f) {
-				return f
-			}
-		}
-		select {
-		case <-more:
-		case <-a.exited:
-			a.mu.Lock()
-			done := len(a.frames) == next
-			a.mu.Unlock()
-			if done {
-				a.t.Fatalf("the agent exited (%d) before %s\nstderr: %s", a.status, what, &a.stderr)
-			}
-		case <-timeout:
-			a.t.Fatalf("no %s after %s; the agent's last frames:\n%s", what, d, a.tail())
-		}
-	}
-}
-
-// tail shows the last frames for a failure.
-func (a *agent) tail() string {
-	frames := a.sent()
-	var b strings.Builder
-	for _, f := range frames[max(0, len(frames)-8):] {
-		fmt.Fprintf(&b, "%.600s\n", strings.TrimSpace(f.line))
-	}
-	return b.String()
-}
-
-// answer waits for the response with that id, given as JSON.
-func (a *agent) answer(id string) frame {
-	a.t.Helper()
-	return a.await("answer to "+id, func(f frame) bool { return f.Method == "" && string(f.ID) == id })
-}
-
 // send writes raw text.
 func (a *agent) send(text string) {
 	a.t.Helper()
@@ -374,34 +324,6 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
-}
-
-// within waits for a value.
-func within[T any](t testing.TB, d time.Duration, what string, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(d):
-		t.Fatalf("no %s after %s", what, d)
-		panic("unreachable")
-	}
-}
-
-// eventually waits for what has no event of its own, such as the end of
-// somebody else's child.
-func eventually(t testing.TB, d time.Duration, what string, ok func() bool) {
-	t.Helper()
-	timeout := time.After(d)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			t.Fatalf("after %s still waiting for %s", d, what)
-		}
-	}
 }
 
 // script writes an executable shell script.

@@ -266,3 +266,28 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 		}
 	})
 }
+
+// TestStatement117CancelOne cancels one of two turns.
+func TestStatement117CancelOne(t *testing.T) {
+	silent, goOn := make(chan struct{}), make(chan struct{})
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		if r.Last() == "silent" {
+			return fakemodel.Hang(silent)
+		}
+		<-goOn
+		return fakemodel.Answer(fakemodel.Say("Still here."))
+	}
+	e := (&ide{}).begin(t, start{env: p.Env()})
+	one, two := e.session(), e.session()
+	a, b := e.begun(one, "silent"), e.begun(two, "go on")
+	within(t, patience, "the model", silent)
+	e.cancel(one)
+	if got := within(t, promptly, "answer to the cancelled prompt", a); got.reason != sdk.StopReasonCancelled {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+	close(goOn)
+	if got := within(t, patience, "the other turn's end", b); got.reason != sdk.StopReasonEndTurn {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+}

@@ -9,9 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
-
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
 const (
@@ -198,25 +197,5 @@ func TestPromptTextLimit(t *testing.T) {
 	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
 	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
 		t.Errorf("a byte more: %.300s", f.line)
-	}
-}
-
-// TestStatement079NothingFollows ends the connection after a turn that began as
-// soon as there was a session: no frame of the turn, nor what a session begins
-// with, comes after the response.
-func TestStatement079NothingFollows(t *testing.T) {
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
-	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "hi"))
-	a.answer("1")
-	if err := a.in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a.waitExit(patience)
-	frames := a.sent()
-	if last := frames[len(frames)-1]; string(last.ID) != "1" {
-		t.Errorf("after the response: %s", last.line)
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -190,57 +187,4 @@ func TestStatement133SlowReader(t *testing.T) {
 			t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
 		}
 	})
-}
-
-// TestStatement016BigPromptMemory sends prompts of 20 MiB, which take less than 150
-// MiB of memory.
-func TestStatement016BigPromptMemory(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells how much memory a process ever had: /proc/PID/status")
-	}
-	if raceEnabled() {
-		t.Skip("the race detector takes several times the memory")
-	}
-	const mib = 1 << 20
-	text := strings.Repeat("a line of a log that the user attached, with \\\"quotes\\\" in it\\n", 20*mib/62)
-	for name, block := range map[string]string{
-		"text":  `{"type":"resource","resource":{"uri":"file:///big.log","text":"` + text + `"}}`,
-		"blob":  `{"type":"resource","resource":{"uri":"file:///big.bin","blob":"` + strings.Repeat("QUJD", 19*mib/4) + `"}}`,
-		"image": `{"type":"image","mimeType":"image/png","data":"` + bigPNG(19*mib) + `"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			// A script sees what it is sent; what a provider's SDK makes of it is its own.
-			script := filepath.Join(home(t), "model.jsonl")
-			if err := os.WriteFile(script, []byte(`{"text":"I see."}`+"\n\n"+`{"text":"I still see."}`+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			config := fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\n", script)
-			a := launch(t, start{config: config})
-			a.initialize()
-			s := a.open()
-			a.request(`1`, "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},`+block+`]}`)
-			if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
-				t.Fatalf("answer: %.500s", f.line)
-			}
-			first := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
-			a.request(`2`, "session/prompt", promptParams(s, "and?"))
-			a.answer(`2`)
-			second := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
-			b := launch(t, start{root: a.root})
-			b.initialize()
-			if _, ok := b.load(s); !ok {
-				t.Error("the session is lost")
-			}
-			loaded := statusKiB(t, b.cmd.Process.Pid, "VmHWM") >> 10
-			t.Logf("a prompt of 20 MiB: %d MiB resident, %d MiB after another prompt, %d MiB to load it", first, second, loaded)
-			if max(first, second, loaded) >= 150 {
-				t.Errorf("%d, %d and %d MiB resident", first, second, loaded)
-			}
-		})
-	}
-}
-
-// bigPNG returns the base64 of something that begins as a PNG does.
-func bigPNG(size int) string {
-	return "iVBORw0KGgoAAAANSUhEUgAA" + strings.Repeat("QUJD", size/4-6)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
+
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
@@ -75,6 +77,53 @@ func TestShortenedResults(t *testing.T) {
 	for _, r := range results {
 		if text := fakeide.ShownText(r.Content); !pagedOrKept.MatchString(text) {
 			t.Errorf("neither paged nor kept: …%s", text[max(0, len(text)-300):])
+		}
+	}
+}
+
+// TestStatement112HugeOutput runs a command that writes 10 MiB, here and in the client's
+// terminal. The frames stay small, the end is kept, and so is the turn.
+func TestStatement112HugeOutput(t *testing.T) {
+	for name, caps := range map[string]sdk.ClientCapabilities{
+		"local": {}, "terminal": fakeide.CanAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t,
+				fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `head -c 10485760 /dev/zero | tr "\0" "☃" ; echo; echo THE END`})),
+				fakemodel.Answer(fakemodel.Say("Done.")))
+			e := (&ide{caps: caps}).begin(t, start{env: p.Env()})
+			s := e.session()
+			e.prompt(s, "run")
+			if r := e.Results(s)[0]; *r.Status != sdk.ToolCallStatusCompleted || !strings.Contains(fakeide.ShownText(r.Content), "THE END") {
+				t.Errorf("ended %s: %.300s", *r.Status, fakeide.ShownText(r.Content))
+			}
+			for _, f := range e.sent() {
+				if len(f.line) > 1<<20 {
+					t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
+				}
+			}
+			if n := len(p.Requests()[1]); n > 2<<20 {
+				t.Errorf("the model gets %d bytes", n)
+			}
+		})
+	}
+}
+
+// TestBigDiff rewrites a file of 3 MiB. The frames stay small.
+func TestBigDiff(t *testing.T) {
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "big.txt", "old_string": "needle", "new_string": "pin"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env()})
+	hay := strings.Repeat("hay and more hay\n", 100_000)
+	e.file("big.txt", hay+"needle\n"+hay)
+	s := e.session()
+	e.prompt(s, "edit")
+	if got := e.content("big.txt"); got != hay+"pin\n"+hay {
+		t.Errorf("the file holds %d bytes", len(got))
+	}
+	for _, f := range e.sent() {
+		if len(f.line) > 1<<20 {
+			t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
 		}
 	}
 }

@@ -3,10 +3,12 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
@@ -225,5 +227,44 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(a.set(t, s, "mode", "code"), believed); diff != "" {
 		t.Errorf("the last update differs from what is (-is +believed)\n%s", diff)
+	}
+}
+
+// TestStatement125Modes writes a file in each mode.
+func TestStatement125Modes(t *testing.T) {
+	write := func(n int) []fakemodel.Reply {
+		return []fakemodel.Reply{
+			fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),
+			fakemodel.Answer(fakemodel.Say("Done.")),
+		}
+	}
+	for mode, want := range map[sdk.SessionModeId]struct {
+		written bool
+		asked   int
+	}{
+		"ask":       {false, 0},
+		"architect": {false, 0},
+		"code":      {true, 1},
+		"auto":      {true, 0},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, write(1)...)
+			e := (&ide{}).begin(t, start{env: p.Env()})
+			s := e.session()
+			if _, err := e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: s, ModeId: mode}); err != nil {
+				t.Fatal(err)
+			}
+			e.prompt(s, "write")
+			matches, _ := filepath.Glob(filepath.Join(e.dir, "f1"))
+			if (len(matches) == 1) != want.written || len(e.Questions()) != want.asked {
+				t.Errorf("written %q, asked %d times", matches, len(e.Questions()))
+			}
+		})
+	}
+	e := (&ide{}).begin(t, start{})
+	_, err := e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: e.session(), ModeId: "yolo"})
+	if f := codeOf(err); f.Code != -32602 || !strings.Contains(f.Message, "yolo") {
+		t.Errorf("unknown mode: %v", err)
 	}
 }

@@ -2,13 +2,88 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
+
+// codeOf returns the JSON-RPC error that answered a request of the SDK.
+func codeOf(err error) *sdk.RequestError {
+	if e, ok := errors.AsType[*sdk.RequestError](err); ok {
+		return e
+	}
+	return &sdk.RequestError{Message: fmt.Sprint(err)}
+}
+
+// TestStatement075Close closes a session in the middle of a turn: the prompt is answered
+// first, and then there is no such session.
+func TestStatement075Close(t *testing.T) {
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
+	a := (&ide{}).begin(t, start{env: p.Env()})
+	s := a.session()
+	done := a.begun(s, "run")
+	pids := a.stubbornPIDs()
+	if _, err := a.conn.CloseSession(t.Context(), sdk.CloseSessionRequest{SessionId: s}); err != nil {
+		t.Fatalf("session/close: %v", err)
+	}
+	if got := within(t, promptly, "answer to the prompt", done); got.reason != sdk.StopReasonCancelled {
+		t.Errorf("%q, %v", got.reason, got.err)
+	}
+	var order []string
+	for _, f := range a.sent() {
+		if f.Result != nil {
+			order = append(order, strings.TrimSpace(string(f.Result)))
+		}
+	}
+	if got := order[len(order)-2:]; !strings.Contains(got[0], "cancelled") || got[1] != "{}" {
+		t.Errorf("answers in the order %q", got)
+	}
+	a.gone(pids)
+	got := within(t, patience, "answer", a.begun(s, "again"))
+	if f := codeOf(got.err); f.Code != -32002 || !strings.Contains(f.Message, string(s)) {
+		t.Errorf("prompt in a closed session: %v", got.err)
+	}
+}
+
+// TestStatement051_055_056FirstFrames opens 1000 sessions, all asked for at once.
+// They have 1000 ids, nothing of a session is sent before the answer that names
+// it, and each one's commands follow.
+func TestStatement051_055_056FirstFrames(t *testing.T) {
+	const n = 1000
+	a := launch(t, start{})
+	a.initialize()
+	for id := range n {
+		a.request(fmt.Sprint(id), "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
+	}
+	commands := 0
+	a.await("commands of every session", func(f frame) bool {
+		if u, ok := f.update(); ok && u.Kind == "available_commands_update" {
+			commands++
+		}
+		return commands == n
+	})
+	named := map[string]bool{}
+	for _, f := range a.sent() {
+		var r, p struct{ SessionID string }
+		if json.Unmarshal(f.Result, &r) == nil && r.SessionID != "" {
+			named[r.SessionID] = true
+		}
+		if f.Method == "session/update" && json.Unmarshal(f.Params, &p) == nil && !named[p.SessionID] {
+			t.Errorf("an update before the session is named: %s", f.line)
+		}
+	}
+	if len(named) != n {
+		t.Errorf("%d sessions have %d ids", n, len(named))
+	}
+}
 
 // page is an answer to session/list.
 type page struct {

@@ -155,22 +155,3 @@ base_url = "` + good.URL + `"
 		t.Errorf("the user reads %q", got)
 	}
 }
-
-// TestStatement088StopReasons passes on why the model stopped.
-func TestStatement088StopReasons(t *testing.T) {
-	stopped := func(reason string) fakemodel.Reply {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+fakemodel.Event("message_stop", `{}`))
-		}
-	}
-	for reason, want := range map[string]string{"max_tokens": "max_tokens", "refusal": "refusal", "end_turn": "end_turn", "stop_sequence": "end_turn"} {
-		t.Run(reason, func(t *testing.T) {
-			t.Parallel()
-			p := fakemodel.NewAnthropic(t, stopped(reason))
-			e := (&ide{}).begin(t, start{env: p.Env()})
-			if got := within(t, patience, "answer", e.begun(e.session(), "hi")); string(got.reason) != want || got.err != nil {
-				t.Errorf("%q, %v", got.reason, got.err)
-			}
-		})
-	}
-}

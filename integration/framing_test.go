@@ -196,48 +196,6 @@ func TestStatement018_019_020Framing(t *testing.T) {
 	})
 }
 
-// TestStatement021_102OddAnswers answers our question with nonsense first. Only a real answer
-// settles it, and only a real option allows.
-func TestStatement021_102OddAnswers(t *testing.T) {
-	for name, tt := range map[string]struct{ before, answer string }{
-		"an error for nobody":   {`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
-		"another id":            {`{"jsonrpc":"2.0","id":"$ID","result":{"outcome":{"outcome":"cancelled"}}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
-		"an option that is not": {"", `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`},
-		"no outcome":            {"", `"result":{}`},
-		"null":                  {"", `"result":null`},
-		"not an object":         {"", `"result":[1]`},
-		"an outcome of no kind": {"", `"result":{"outcome":{"outcome":"maybe","optionId":"$ALLOW"}}`},
-		"an error":              {"", `"error":{"code":-32601,"message":"Method not found"}`},
-		"a malformed error":     {"", `"error":"no"`},
-		"cancelled":             {"", `"error":{"code":-32800,"message":"cancelled"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := launch(t, start{})
-			a.initialize()
-			s := a.open()
-			a.request("1", "session/prompt", promptParams(s, `/write {"path":"f","content":"x"}`))
-			q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
-			fill := strings.NewReplacer("$ALLOW", optionOf(t, q, "allow_once"), "$ID", string(q.ID)).Replace
-			if tt.before != "" {
-				a.send(fill(tt.before) + "\n")
-			}
-			a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + "," + fill(tt.answer) + "}\n")
-			if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-				t.Errorf("the prompt is answered %s", f.line)
-			}
-			last := a.await("the call's end", func(f frame) bool {
-				u, _ := f.update()
-				return u.Status == "completed" || u.Status == "failed"
-			})
-			u, _ := last.update()
-			if allowed := tt.before != ""; (u.Status == "completed") != allowed {
-				t.Errorf("the call ended: %s", last.line)
-			}
-		})
-	}
-}
-
 // TestStatement001_080Content has text with every character that a line or a page
 // could trip over, on the way in and out. Each line is one whole frame.
 func TestStatement001_080Content(t *testing.T) {

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
 // TestTurn is the product in one turn: the model reads a file, edits it and runs
@@ -152,6 +154,147 @@ func (e *ide) checkTerminalOrder() {
 			}
 			if len(embedded) == 0 {
 				e.t.Error("a terminal is released that was never shown")
+			}
+		}
+	}
+}
+
+// TestStatement091ParallelSessions runs two turns at once: the model answers neither before
+// it was asked by both.
+func TestStatement091ParallelSessions(t *testing.T) {
+	p := fakemodel.NewAnthropic(t)
+	both := make(chan struct{}, 2)
+	met := make(chan struct{})
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		both <- struct{}{}
+		if len(both) == 2 {
+			close(met)
+		}
+		within(t, patience, "request of the other session", met)
+		return fakemodel.Answer(fakemodel.Say("You said " + r.Last() + "."))
+	}
+	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env()})
+	one, two := e.session(), e.session()
+	a, b := e.begun(one, "one"), e.begun(two, "two")
+	for _, done := range []<-chan outcome{a, b} {
+		if got := within(t, patience, "the turn's end", done); got.err != nil || got.reason != sdk.StopReasonEndTurn {
+			t.Fatalf("%q, %v", got.reason, got.err)
+		}
+	}
+	if e.Text(one) != "You said one." || e.Text(two) != "You said two." {
+		t.Errorf("the sessions got %q and %q", e.Text(one), e.Text(two))
+	}
+}
+
+// TestStatement090Queue sends prompts while one runs: first in, first out, and each one sees
+// the ones before.
+func TestStatement090Queue(t *testing.T) {
+	goOn := make(chan struct{})
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		<-goOn
+		return fakemodel.Answer(fakemodel.Say("<" + r.Last() + ">"))
+	}
+	a := launch(t, start{env: p.Env()})
+	a.initialize()
+	s := a.open()
+	for _, id := range []string{"1", "2", "3"} {
+		a.request(id, "session/prompt", promptParams(s, "prompt "+id))
+	}
+	a.alive()
+	close(goOn)
+	a.answer("3")
+	var order []string
+	for _, f := range a.sent() {
+		if f.Result != nil && len(f.ID) == 1 {
+			order = append(order, string(f.ID))
+		}
+	}
+	if !slices.Equal(order, []string{"1", "2", "3"}) {
+		t.Errorf("answered in the order %q", order)
+	}
+	if n := len(p.Requests()); n != 3 {
+		t.Fatalf("the model was asked %d times", n)
+	}
+	for n := range 3 {
+		var said []string
+		for _, m := range p.Request(n).Messages {
+			for _, b := range m.Content {
+				said = append(said, b.Text)
+			}
+		}
+		want := []string{prompt.Mode("code"), "prompt 1", "<prompt 1>", "prompt 2", "<prompt 2>", "prompt 3"}[:2*n+2]
+		if !slices.Equal(said, want) {
+			t.Errorf("request %d tells of %q, want %q", n, said, want)
+		}
+	}
+}
+
+// TestStatement079NothingFollows ends the connection after a turn that began as
+// soon as there was a session: no frame of the turn, nor what a session begins
+// with, comes after the response.
+func TestStatement079NothingFollows(t *testing.T) {
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
+	a := launch(t, start{env: p.Env()})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "hi"))
+	a.answer("1")
+	if err := a.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.waitExit(patience)
+	frames := a.sent()
+	if last := frames[len(frames)-1]; string(last.ID) != "1" {
+		t.Errorf("after the response: %s", last.line)
+	}
+}
+
+// TestStatement088StopReasons passes on why the model stopped.
+func TestStatement088StopReasons(t *testing.T) {
+	stopped := func(reason string) fakemodel.Reply {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+fakemodel.Event("message_stop", `{}`))
+		}
+	}
+	for reason, want := range map[string]string{"max_tokens": "max_tokens", "refusal": "refusal", "end_turn": "end_turn", "stop_sequence": "end_turn"} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, stopped(reason))
+			e := (&ide{}).begin(t, start{env: p.Env()})
+			if got := within(t, patience, "answer", e.begun(e.session(), "hi")); string(got.reason) != want || got.err != nil {
+				t.Errorf("%q, %v", got.reason, got.err)
+			}
+		})
+	}
+}
+
+// TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the id again
+// in the next. The client sees three calls, the model a result for each.
+func TestStatement095DuplicateCallIDs(t *testing.T) {
+	read := func(path string) fakemodel.Block { return fakemodel.Call("same", "read", map[string]any{"path": path}) }
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(read("a.txt"), read("b.txt")), fakemodel.Answer(read("a.txt")), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env()})
+	e.file("a.txt", "A\n")
+	e.file("b.txt", "B\n")
+	s := e.session()
+	e.prompt(s, "read")
+	ids := map[sdk.ToolCallId]bool{}
+	for _, r := range e.Results(s) {
+		ids[r.ToolCallId] = *r.Status == sdk.ToolCallStatusCompleted
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d tool calls: %v", len(ids), ids)
+	}
+	// The API refuses two calls, or two results, with one id.
+	for n := range 3 {
+		for _, m := range p.Request(n).Messages {
+			seen := map[string]bool{}
+			for _, b := range m.Content {
+				if b.Type == "tool_result" && seen[b.Tool_Use_ID] {
+					t.Errorf("request %d has two results for %q", n, b.Tool_Use_ID)
+				}
+				seen[b.Tool_Use_ID] = true
 			}
 		}
 	}

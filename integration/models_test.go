@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
@@ -127,4 +129,43 @@ func TestModelList(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.set(t, opened.SessionID, "model", "ollama:another:1b") // a name that nobody listed
+}
+
+// TestWireModels has the models of all providers in one option: first what is
+// configured, then what they list, without what is for no conversation.
+func TestWireModels(t *testing.T) {
+	of := map[string]*fakemodel.Recorded{}
+	order := []string{"claude", "openai", "chat", "lab", "gemini"}
+	var want, listed []string
+	for _, name := range order {
+		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])
+		want, listed = append(want, of[name].Model), append(listed, of[name].Listed...)
+	}
+	want = append(want, listed...)
+	how := configured(of, order...)
+	how.env = append(how.env, "ZEPH_LLM_LIST_MODELS=true")
+	a := launch(t, how)
+	a.initialize()
+	s := a.open()
+	var got []string
+	a.await("the models of all", func(f frame) bool {
+		if u, _ := f.update(); u.Kind != "config_option_update" {
+			return false
+		}
+		var p struct{ Update json.RawMessage }
+		if err := json.Unmarshal(f.Params, &p); err != nil {
+			t.Fatal(err)
+		}
+		got = optionsOf(t, p.Update)["model"].values()
+		return len(got) >= len(want)
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the models (-want +got)\n%s", diff)
+	}
+	a.set(t, s, "model", "openai:gpt-6-luna")
+	a.request("1", "session/prompt", promptParams(s, "hi"))
+	a.ends("1")
+	if all := of["openai"].Requests(); len(all) != 1 || !strings.Contains(all[0], `"model":"gpt-6-luna"`) {
+		t.Errorf("OpenAI is asked %s", all)
+	}
 }

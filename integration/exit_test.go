@@ -1,0 +1,110 @@
+package integration
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// TestStatement129EndOfInput ends an idle agent as an editor does.
+func TestStatement129EndOfInput(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	a.open()
+	began := time.Now()
+	a.in.Close()
+	a.waitExit(promptly)
+	t.Logf("gone after %s", time.Since(began).Round(time.Millisecond))
+	if a.status != 0 || a.stderr.String() != "" {
+		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
+	}
+}
+
+// TestStatement118_129_130EndMidTurn ends the agent in every way while a command runs that ignores
+// SIGTERM and has forked. Nothing of it may be left.
+func TestStatement118_129_130EndMidTurn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    func(*agent)
+		status int
+	}{
+		"end of input": {func(a *agent) { a.in.Close() }, 0},
+		"SIGTERM":      {func(a *agent) { _ = a.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGINT":       {func(a *agent) { _ = a.cmd.Process.Signal(os.Interrupt) }, 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
+			e := (&ide{}).begin(t, start{env: p.Env()})
+			done := e.begun(e.session(), "run")
+			pids := e.stubbornPIDs()
+			tt.end(e.agent)
+			e.waitExit(promptly)
+			if e.status != tt.status || e.stderr.String() != "" {
+				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
+			}
+			e.gone(pids)
+			within(t, patience, "answer to the prompt", done)
+		})
+	}
+}
+
+// TestEndInBackground ends the agent while a command that ignores all polite
+// signals runs in the background, on after its turn. Nothing of it may be left.
+func TestEndInBackground(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    func(*agent)
+		status int
+	}{
+		"end of input": {func(a *agent) { a.in.Close() }, 0},
+		"SIGTERM":      {func(a *agent) { _ = a.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})), fakemodel.Answer(fakemodel.Say("It runs.")))
+			e := (&ide{}).begin(t, start{env: p.Env()})
+			e.prompt(e.session(), "run")
+			pids := e.stubbornPIDs()
+			tt.end(e.agent)
+			e.waitExit(promptly)
+			if e.status != tt.status || e.stderr.String() != "" {
+				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
+			}
+			e.gone(pids)
+		})
+	}
+}
+
+// TestStatement130SignalIdle ends an idle agent by a signal.
+func TestStatement130SignalIdle(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
+		a := launch(t, start{})
+		a.initialize()
+		if err := a.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		a.waitExit(promptly)
+		if a.status != want || a.stderr.String() != "" {
+			t.Errorf("%s: exit status %d, stderr %q", signal, a.status, &a.stderr)
+		}
+	}
+}
+
+// TestStatement131OutputClosed takes the reader of stdout away. The agent must go.
+func TestStatement131OutputClosed(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := launch(t, start{stdout: w})
+	w.Close()
+	r.Close()
+	a.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")
+	a.waitExit(promptly)
+	if text := a.stderr.String(); a.status == -1 || strings.Contains(text, "panic") {
+		t.Errorf("exit status %d, stderr %q", a.status, text)
+	}
+}

@@ -1,0 +1,137 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// statusKiB returns a line of what Linux tells of a process's memory, such as
+// VmRSS, what is resident, VmHWM, the most that ever was, and RssAnon, what of it
+// is no file's; 0 where nobody tells.
+func statusKiB(t testing.TB, pid int, key string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), key+":")
+	var n int
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestStatement134Idle watches an agent that has nothing to do until it does
+// nothing for a second: the one place where time is passed, since that nothing
+// happens has no event. On a busy machine it may still be at what it did before.
+func TestStatement134Idle(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what a process did: /proc/PID")
+	}
+	t.Parallel()
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	a.answer("1")
+	a.alive()
+	ticks, writes := spent(t, a.cmd.Process.Pid)
+	for range 5 {
+		ticksBefore, writesBefore := ticks, writes
+		time.Sleep(time.Second)
+		ticks, writes = spent(t, a.cmd.Process.Pid)
+		if writes == writesBefore && ticks-ticksBefore <= 2 {
+			return
+		}
+		t.Logf("%d writes, %d ticks of CPU time in an idle second", writes-writesBefore, ticks-ticksBefore)
+	}
+	t.Error("it is never idle")
+}
+
+// spent returns the CPU time of a process, in ticks of 10 ms, and how often it has
+// written.
+func spent(t *testing.T, pid int) (ticks, writes int) {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on, the third of all
+	for _, field := range fields[11:13] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(io), "syscw:")
+	if _, err := fmt.Sscan(rest, &writes); err != nil {
+		t.Fatal(err)
+	}
+	return ticks, writes
+}
+
+// TestStatement016BigPromptMemory sends prompts of 20 MiB, which take less than 150
+// MiB of memory.
+func TestStatement016BigPromptMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how much memory a process ever had: /proc/PID/status")
+	}
+	if raceEnabled() {
+		t.Skip("the race detector takes several times the memory")
+	}
+	const mib = 1 << 20
+	text := strings.Repeat("a line of a log that the user attached, with \\\"quotes\\\" in it\\n", 20*mib/62)
+	for name, block := range map[string]string{
+		"text":  `{"type":"resource","resource":{"uri":"file:///big.log","text":"` + text + `"}}`,
+		"blob":  `{"type":"resource","resource":{"uri":"file:///big.bin","blob":"` + strings.Repeat("QUJD", 19*mib/4) + `"}}`,
+		"image": `{"type":"image","mimeType":"image/png","data":"` + bigPNG(19*mib) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			// A script sees what it is sent; what a provider's SDK makes of it is its own.
+			script := filepath.Join(home(t), "model.jsonl")
+			if err := os.WriteFile(script, []byte(`{"text":"I see."}`+"\n\n"+`{"text":"I still see."}`+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			config := fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\n", script)
+			a := launch(t, start{config: config})
+			a.initialize()
+			s := a.open()
+			a.request(`1`, "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},`+block+`]}`)
+			if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
+				t.Fatalf("answer: %.500s", f.line)
+			}
+			first := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
+			a.request(`2`, "session/prompt", promptParams(s, "and?"))
+			a.answer(`2`)
+			second := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
+			b := launch(t, start{root: a.root})
+			b.initialize()
+			if _, ok := b.load(s); !ok {
+				t.Error("the session is lost")
+			}
+			loaded := statusKiB(t, b.cmd.Process.Pid, "VmHWM") >> 10
+			t.Logf("a prompt of 20 MiB: %d MiB resident, %d MiB after another prompt, %d MiB to load it", first, second, loaded)
+			if max(first, second, loaded) >= 150 {
+				t.Errorf("%d, %d and %d MiB resident", first, second, loaded)
+			}
+		})
+	}
+}
+
+// bigPNG returns the base64 of something that begins as a PNG does.
+func bigPNG(size int) string {
+	return "iVBORw0KGgoAAAANSUhEUgAA" + strings.Repeat("QUJD", size/4-6)
+}

@@ -1,0 +1,110 @@
+package integration
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestStatement036NothingThere starts the agent with nothing at all, as a
+// registry does, and with an empty home: no keys and no files.
+func TestStatement036NothingThere(t *testing.T) {
+	for name, how := range map[string]start{"no environment": {bare: true}, "an empty home": {}} {
+		t.Run(name, func(t *testing.T) {
+			a := launch(t, how)
+			a.request("1", "initialize", `{"protocolVersion":1}`)
+			if f := a.awaitWithin(promptly, "answer", func(f frame) bool { return string(f.ID) == "1" }); f.Error != nil {
+				t.Errorf("initialize: %s", f.line)
+			}
+			a.open()
+		})
+	}
+}
+
+// TestStatement002NoHome starts the agent where it can keep nothing.
+func TestStatement002NoHome(t *testing.T) {
+	a := launch(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("answer: %s", f.line)
+	}
+}
+
+// TestStatement002BrokenConfig starts with a config.toml that cannot be: one line tells
+// where, and no frame is written.
+func TestStatement002BrokenConfig(t *testing.T) {
+	for name, tt := range map[string]struct{ config, want string }{
+		"not TOML":    {"[agent\nx", "config.toml:1"},
+		"unknown key": {"[agent]\nmax_tool_iteration = 3\n", "max_tool_iteration"},
+		"wrong type":  {"[agent]\nmax_tool_iterations = \"3\"\n", "config.toml:2"},
+		"wrong value": {"\n[agent]\nmode = \"yolo\"\n", "config.toml:3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := launch(t, start{config: tt.config})
+			_, _ = a.in.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")) // it may be gone already
+			a.waitExit(promptly)
+			text := a.stderr.String()
+			if a.status != 1 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "zeph-acp: ") || !strings.Contains(text, tt.want) {
+				t.Errorf("exit status %d, stderr %q", a.status, text)
+			}
+			if frames := a.sent(); len(frames) > 0 {
+				t.Errorf("it wrote %q", frames[0].line)
+			}
+		})
+	}
+}
+
+// TestHomeStaysEmpty proves that nothing is written before there is something
+// to keep.
+func TestHomeStaysEmpty(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	a.alive()
+	files, err := filepath.Glob(filepath.Join(a.home, "*"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("%q, %v", files, err)
+	}
+}
+
+// TestStatement002NoNoise proves that stdout has nothing but answers, whatever
+// the environment and the log level say.
+func TestStatement002NoNoise(t *testing.T) {
+	a := launch(t, start{
+		args: []string{"--log-level", "debug"},
+		env:  []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1", "FORCE_COLOR=1", "ZEPH_LOG_LEVEL=debug"},
+	})
+	a.allowed = true // stderr is for the log
+	a.alive()
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
+	a.answer("1")
+	if f := a.sent()[0]; !strings.HasPrefix(string(f.ID), `"alive`) {
+		t.Errorf("the first line is %q", f.line)
+	}
+	for _, f := range a.sent() {
+		if !strings.HasPrefix(f.line, `{"jsonrpc":"2.0",`) {
+			t.Errorf("it wrote %q", f.line)
+		}
+	}
+}
+
+// TestStatement003Quiet runs an ordinary session, in which a command and a
+// request fail. At the default log level nobody is told on stderr.
+func TestStatement003Quiet(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	s := a.open()
+	a.request("1", "session/prompt", promptParams(s, "/bash echo to stderr >&2; exit 3"))
+	a.answer("1")
+	a.request("2", "session/set_mode", `{"sessionId":`+quote(s)+`,"modeId":"none"}`)
+	a.request("3", "session/close", `{"sessionId":`+quote(s)+`}`)
+	a.answer("3")
+	a.in.Close()
+	a.waitExit(promptly)
+	if a.status != 0 || a.stderr.String() != "" {
+		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
+	}
+}
