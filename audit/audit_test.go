@@ -110,7 +110,7 @@ func TestMiddleware(t *testing.T) {
 		}
 	}
 	sizes := func(e *Entry, c executors.Category, text string) {
-		e.BytesAfter = len(executors.Failf(c, "%s", text).Text)
+		e.BytesAfter = len(executors.Failf(c, "%s", text).ForModel())
 		e.BytesBefore = e.BytesAfter
 		e.Category, e.Error = c, strings.ReplaceAll(text, "hunter2", "***")
 	}
@@ -136,8 +136,11 @@ func TestMiddleware(t *testing.T) {
 		}, want: base(func(e *Entry) { e.Result, e.Category, e.ExitCode = Failed, executors.PermanentFailure, ptr(2) })},
 		"126 ran": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			call.Record.ExitCode = ptr(126)
-			return executors.Result{Text: "no\n", Failed: true, Category: executors.PolicyBlocked}, nil
-		}, want: base(func(e *Entry) { e.Result, e.Category, e.ExitCode = Failed, executors.PolicyBlocked, ptr(126) })},
+			return executors.Failf(executors.PolicyBlocked, "no"), nil
+		}, want: base(func(e *Entry) {
+			sizes(e, executors.PolicyBlocked, "no")
+			e.Result, e.ExitCode = Failed, ptr(126)
+		})},
 		"signal": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			return executors.Result{Text: "no\n", Failed: true}, nil
 		}, want: base(func(e *Entry) { e.Result, e.Category = Failed, executors.PermanentFailure })},
@@ -231,7 +234,7 @@ func TestOff(t *testing.T) {
 			t.Fatalf("%+v", l)
 		}
 		res, err := chain(l, ok).Execute(t.Context(), newCall(`{"command":"x"}`))
-		if err != nil || res.Text != "ok\n" || l.Close() != nil {
+		if err != nil || res.ForModel() != "ok\n" || l.Close() != nil {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}

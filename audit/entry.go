@@ -130,11 +130,11 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
 	e.Suspect = l.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached
-	e.BytesAfter = len(res.Text)
+	e.BytesAfter = len(res.ForModel())
 	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
 	e.Result, e.Category = outcome(ctx, r, res, err)
-	if err == nil {
-		err = said(res)
+	if err == nil && res.Failure != nil {
+		err = res.Failure
 	}
 	if err != nil {
 		// Errors quote input that cannot be parsed, which may be a thought.
@@ -146,7 +146,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 
 // outcome classifies how a call ended.
 func outcome(ctx context.Context, r *executors.Record, res executors.Result, err error) (Outcome, executors.Category) {
-	category := cmp.Or(res.Category, executors.PermanentFailure) // an ordinary exit code has no category
+	category := cmp.Or(res.Category(), executors.PermanentFailure) // an ordinary exit code has no category
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return TimedOut, executors.Timeout
@@ -166,15 +166,6 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 		return Denied, category
 	}
 	return Failed, category
-}
-
-// said returns the message in a [tool_error] block. It ignores blocks in the output
-// of a command.
-func said(res executors.Result) error {
-	if message, _, ok := executors.ErrorOf(res.Text); ok && res.Failed {
-		return errors.New(message)
-	}
-	return nil
 }
 
 // body encodes the entry as a JSON object of at most maxBody bytes.

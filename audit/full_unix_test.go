@@ -44,7 +44,7 @@ func TestFull(t *testing.T) {
 		t.Errorf("%d bytes, were %d, %v", now.Size(), info.Size(), err)
 	}
 	res, err := chain(l, ok).Execute(t.Context(), newCall(`{"command":"x"}`))
-	if err != nil || res.Category != executors.PermanentFailure {
+	if err != nil || res.Category() != executors.PermanentFailure {
 		t.Errorf("%+v, %v", res, err)
 	}
 	room()

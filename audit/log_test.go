@@ -25,7 +25,7 @@ func record(t testing.TB, l *Log, ids ...string) {
 		call := newCall(`{"command":"x"}`)
 		call.ID = id
 		if res, err := chain(l, ok).Execute(t.Context(), call); err != nil || res.Failed {
-			t.Fatal(res.Text, err)
+			t.Fatal(res.ForModel(), err)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestNotRecorded(t *testing.T) {
 				t.Error("it ran")
 				return executors.Result{}, nil
 			}).Execute(t.Context(), newCall(`{"command":"x"}`))
-			if err != nil || res.Category != executors.PermanentFailure || !strings.Contains(res.Text, "was not run") {
+			if err != nil || res.Category() != executors.PermanentFailure || !strings.Contains(res.ForModel(), "was not run") {
 				t.Errorf("%+v, %v", res, err)
 			}
 			if name == "directory a file" {
@@ -150,7 +150,7 @@ func TestOwed(t *testing.T) {
 	res, err := chain(l, func(context.Context, *executors.Call) (executors.Result, error) {
 		return executors.Result{Text: "done"}, errors.Join(os.Rename(l.file, away), os.Mkdir(l.file, 0o700))
 	}).Execute(t.Context(), call)
-	if _, ok := errors.AsType[*WriteError](err); !ok || res.Text != "done" {
+	if _, ok := errors.AsType[*WriteError](err); !ok || res.ForModel() != "done" {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	if res, err := chain(l, ok).Execute(t.Context(), newCall(`{"command":"x"}`)); err != nil || !res.Failed {
@@ -318,7 +318,7 @@ func TestManyAtOnce(t *testing.T) {
 		group.Go(func() {
 			for range 25 {
 				if res, err := c.Execute(t.Context(), newCall(`{"command":"x"}`)); err != nil || res.Failed {
-					t.Error(res.Text, err)
+					t.Error(res.ForModel(), err)
 				}
 			}
 		})

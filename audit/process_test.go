@@ -38,7 +38,7 @@ func child(l *Log) {
 			return executors.Result{Text: "ok"}, nil
 		}).Execute(context.Background(), call)
 		if err != nil || res.Failed {
-			fmt.Println("error", res.Text, err)
+			fmt.Println("error", res.ForModel(), err)
 		}
 	}
 }

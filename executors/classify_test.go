@@ -66,7 +66,7 @@ func TestClassifyIO(t *testing.T) {
 				t.Errorf("%v: %s, want %s", tt.err, got, tt.want)
 			}
 			if tt.err != nil {
-				if got := FailWith(tt.err).Category; got != tt.want {
+				if got := FailWith(tt.err).Category(); got != tt.want {
 					t.Errorf("FailWith(%v): %s, want %s", tt.err, got, tt.want)
 				}
 			}

@@ -92,8 +92,8 @@ func TestValidateCorrectsTheCall(t *testing.T) {
 	if want := `{"text":"hi","times":2}`; string(call.Input) != want || card.Title != "Echo hi" {
 		t.Errorf("%s, %q", call.Input, card.Title)
 	}
-	if want := "hi\n" + `[ignored unknown parameter "Text" (did you mean "text"?)]`; res.Text != want {
-		t.Errorf("got %q, want %q", res.Text, want)
+	if want := "hi\n" + `[ignored unknown parameter "Text" (did you mean "text"?)]`; res.ForModel() != want {
+		t.Errorf("got %q, want %q", res.ForModel(), want)
 	}
 }
 

@@ -17,8 +17,6 @@ package executors
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"time"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -239,18 +237,14 @@ type Content struct {
 	Image    *Image
 }
 
-// Result is the result of a call.
+// Result is the result of a call. ForModel and ForPeople return its whole text.
 type Result struct {
-	Text     string   // for the model and the editor: filtered, masked, bounded; UTF-8
-	Failed   bool     // the model should act on it; see the package doc
-	Category Category // of the error taxonomy; empty for an ordinary exit code
-	Said     string   // what people read instead of the [tool_error] block; empty: its error
-	// RetryAfter is how long the other side asks to wait before the call is made
-	// again; 0 means that it did not ask.
-	RetryAfter time.Duration
+	Failed  bool     // the model should act on it; see the package doc
+	Failure *Failure // stands above Text; nil for an ordinary exit code
+	Text    string   // the tool's own text or the output of a command: filtered, masked, bounded; UTF-8
+	Notes   []string // lines below Text, such as "[exit 1]"; Below adds one
 	// Full is the full text if Text holds only a part of it, else nil. A tool
-	// returns it raw; the filter masks it, and for a command keeps only the output.
-	// The overflow link stores and closes it.
+	// returns it raw, and the filter masks it. The overflow link stores and closes it.
 	Full      *Spool
 	Output    *Output // nil: Text is not the output of a command
 	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON
@@ -268,23 +262,11 @@ type Result struct {
 	Done func()
 }
 
-// Below adds a line to a result that is not part of a command's output.
-func (r *Result) Below(line string) {
-	r.Text = JoinLines(r.Text, line)
-	if r.Output != nil {
-		r.Output.After = JoinLines(r.Output.After, line)
-	}
-	if r.Full != nil {
-		_, _ = io.WriteString(r.Full, "\n"+line) // the text has it too
-	}
-}
-
-// Output locates the output of a command in a result: Text and Full hold Before,
-// the output and After, each starting on its own line.
+// Output describes the output of a command in the Text of a result.
 type Output struct {
-	Before, After string // the tool's own lines, such as how the command ended; may be empty
-	Partial       bool   // the command still runs, or an earlier result holds the beginning
-	Lost          bool   // more was written than was kept
+	Partial  bool // the command still runs, or an earlier result holds the beginning
+	Lost     bool // more was written than was kept
+	Filtered bool // the last of the Notes reports how many lines a filter removed
 }
 
 // Texts is a raw output whose texts can be masked.

@@ -68,8 +68,8 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, res := run(t, chain, &Call{Tool: tt.tool, Input: json.RawMessage(tt.input)})
-			if res.Category != tt.category || res.Failed != (tt.category != "") || !strings.Contains(res.Text, tt.names) {
-				t.Errorf("got %q %q, want %q naming %s", res.Category, res.Text, tt.category, tt.names)
+			if res.Category() != tt.category || res.Failed != (tt.category != "") || !strings.Contains(res.ForModel(), tt.names) {
+				t.Errorf("got %q %q, want %q naming %s", res.Category(), res.ForModel(), tt.category, tt.names)
 			}
 		})
 	}
@@ -77,14 +77,15 @@ func TestValidate(t *testing.T) {
 
 func TestFailureBlock(t *testing.T) {
 	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
-	want := Result{Text: "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: false", Failed: true, Category: RateLimited}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	got.Text, got.Notes = "so far\n", []string{"[exit 1]"}
+	want := "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: false\nso far\n[exit 1]"
+	if diff := cmp.Diff(want, got.ForModel()); diff != "" || !got.Failed || got.Category() != RateLimited {
+		t.Errorf("%+v, (-want +got)\n%s", got, diff)
 	}
 }
 
 func TestFailureIsBounded(t *testing.T) {
-	got := Failf(PermanentFailure, "open %s: file name too long", strings.Repeat("é", 1<<20)).Text
+	got := Failf(PermanentFailure, "open %s: file name too long", strings.Repeat("é", 1<<20)).ForModel()
 	if len(got) > 2*maxSentence || !utf8.ValidString(got) || !strings.Contains(got, "open é") || !strings.Contains(got, "é: file name too long") {
 		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
@@ -95,7 +96,7 @@ func TestChainOrder(t *testing.T) {
 	link := func(name string) Middleware {
 		return func(next Executor) Executor { return &noting{next, name, &order} }
 	}
-	if _, res := run(t, Chain(echo("echo"), link("a"), link("b")), &Call{Tool: "echo", Input: json.RawMessage(`{"text":"x"}`)}); res.Text != "x" {
+	if _, res := run(t, Chain(echo("echo"), link("a"), link("b")), &Call{Tool: "echo", Input: json.RawMessage(`{"text":"x"}`)}); res.ForModel() != "x" {
 		t.Error(res)
 	}
 	if got := strings.Join(order, ""); got != "ab" {

@@ -3,10 +3,8 @@ package executors
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -98,61 +96,14 @@ func (f *Failure) People(format string, args ...any) *Failure {
 	return f
 }
 
-// Result returns the failure as a [tool_error] block of four lines for the model.
-// The last line says whether the agent itself will run the call again. It is
-// always false: a result leaves the retry link only after the last try.
+// Result returns the failure as a result. There, its message and its suggestion are
+// single lines of bounded length.
 func (f *Failure) Result() Result {
-	s := f.Suggestion
-	if s == "" {
-		s = suggestion[f.Category]
-	}
 	newlines := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
-	oneLine := func(s string) string { return newlines.Replace(bounded(s)) }
-	text := fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: false",
-		f.Category, oneLine(f.Message), oneLine(s))
-	return Result{Text: text, Failed: true, Category: f.Category, Said: f.Said, RetryAfter: f.RetryAfter}
-}
-
-// ErrorOf returns the error of the [tool_error] block that a text begins with. ok
-// reports whether there is a block.
-func ErrorOf(text string) (message, rest string, ok bool) {
-	rest, ok = strings.CutPrefix(text, "[tool_error]\ncategory: ")
-	if !ok {
-		return "", text, false
-	}
-	_, rest, ok = strings.Cut(rest, "\nerror: ")
-	message, rest, more := strings.Cut(rest, "\nsuggestion: ")
-	if !ok || !more {
-		return "", text, false
-	}
-	_, rest, _ = strings.Cut(rest, "\nretryable: ")
-	_, rest, _ = strings.Cut(rest, "\n")
-	return message, rest, true
-}
-
-// ForPeople returns the text of a result as people read it: a sentence in the place
-// of the [tool_error] block, which is for models.
-func (r Result) ForPeople() string {
-	message, rest, ok := ErrorOf(r.Text)
-	if !ok || !r.Failed {
-		return r.Text
-	}
-	return JoinLines(cmp.Or(r.Said, sentence(message)), rest)
-}
-
-// openers are the words that begin a sentence; any other may be a name.
-var openers = []string{"a", "an", "exit", "it", "no", "not", "nothing", "only", "stopped", "that", "the", "there", "this"}
-
-// sentence begins a text with a capital letter and ends it with a full stop.
-func sentence(s string) string {
-	if word, _, _ := strings.Cut(s, " "); slices.Contains(openers, strings.TrimSuffix(word, ":")) {
-		first, size := utf8.DecodeRuneInString(s)
-		s = string(unicode.ToUpper(first)) + s[size:]
-	}
-	if !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "!") {
-		s += "."
-	}
-	return s
+	line := *f
+	line.Message = newlines.Replace(bounded(f.Message))
+	line.Suggestion = newlines.Replace(bounded(cmp.Or(f.Suggestion, suggestion[f.Category])))
+	return Result{Failed: true, Failure: &line}
 }
 
 // maxSentence bounds the message of a failure, in bytes: it may quote a path or a

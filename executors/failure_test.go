@@ -6,9 +6,9 @@ import "testing"
 func TestForPeople(t *testing.T) {
 	rejected := Failuref(PolicyBlocked, "not allowed: the user rejected it").People("You rejected this.").Result()
 	late := Failuref(Timeout, "stopped after %s", "1s").Result()
-	late.Text += "\nso far\n[exit 1]"
+	late.Text, late.Notes = "so far\n", []string{"[exit 1]"}
 	rules := Failuref(ConfirmationRequired, "it needs permission").People("This needs your permission:").Result()
-	rules.Text += "\n\n[[rule]]"
+	rules.Below("\n[[rule]]")
 	for name, tt := range map[string]struct {
 		result Result
 		want   string
@@ -20,7 +20,7 @@ func TestForPeople(t *testing.T) {
 		"output below":          {late, "Stopped after 1s.\nso far\n[exit 1]"},
 		"rules below":           {rules, "This needs your permission:\n\n[[rule]]"},
 		"what a command wrote":  {Result{Text: "[tool_error]\nno block", Failed: true}, "[tool_error]\nno block"},
-		"no failure":            {Result{Text: late.Text}, late.Text},
+		"no failure":            {Result{Text: late.ForModel()}, late.ForModel()},
 		"an ordinary exit code": {Result{Text: "a\n[exit 1]", Failed: true}, "a\n[exit 1]"},
 		"several lines":         {Failf(ServerError, "a\nsuggestion: b\nc"), "A suggestion: b c."},
 	} {

@@ -111,33 +111,34 @@ func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
 		text = o.Full
 	}
 	c.kept(text)
-	out.Before, _ = l.Filter.scan.Visible(out.Before)
-	out.After, _ = l.Filter.scan.Visible(out.After)
-	after := []string{out.After, redact.Warning(o.Found), statsLine(o.Full.Count(), text.Count(), out.Lost)}
+	l.maskAround(res)
+	res.Text = ""
+	res.Below(redact.Warning(o.Found))
+	stats := statsLine(o.Full.Count(), text.Count(), out.Lost)
+	res.Below(stats)
+	out.Filtered = stats != ""
 	limit := l.MaxChars
 	if limit <= 0 {
 		limit = 50_000
 	}
-	for _, s := range append(after, out.Before) {
-		limit -= utf8.RuneCountInString(s) + 1
-	}
+	limit -= utf8.RuneCountInString(res.ForModel()) + 1
 	body, cut := text.Spool().Bound(max(limit, 0), out.Lost)
 	if open {
 		body = strings.TrimSuffix(body, "\n")
 	}
+	res.Text = body
+	if res.ForModel() == "" {
+		res.Text = "(no output)"
+	}
 	res.Full.Close()
 	res.Full = nil
 	if text != o.Full || cut {
-		res.Full = o.Full.Spool() // without Before and After, which are in the text
+		res.Full = o.Full.Spool()
 	} else {
 		o.Full.Close()
 	}
 	if o.Text != o.Full {
 		o.Text.Close()
-	}
-	res.Text = executors.JoinLines(append([]string{out.Before, body}, after...)...)
-	if res.Text == "" {
-		res.Text = "(no output)"
 	}
 }
 
@@ -161,21 +162,20 @@ func (o *Outcome) Stats() string { return statsLine(o.Full.Count(), o.Text.Count
 // commandOutput returns the whole output of the command. open reports that it
 // does not end in a line feed.
 func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
-	from := len(executors.JoinLines(res.Output.Before, "x")) - 1
 	if res.Full != nil {
-		n := max(res.Full.Size()-int64(from+len(res.Output.After)), 0)
-		return io.NewSectionReader(res.Full, int64(from), n), res.Full.Window(int64(from)+n-1, 1) != "\n"
+		return res.Full.Reader(), res.Full.Window(res.Full.Size()-1, 1) != "\n"
 	}
-	text := strings.TrimSuffix(res.Text[min(from, len(res.Text)):], res.Output.After)
-	return strings.NewReader(text), !strings.HasSuffix(text, "\n")
+	return strings.NewReader(res.Text), !strings.HasSuffix(res.Text, "\n")
 }
 
 // unfiltered masks the text of a result whose full text could not be kept.
 func (l link) unfiltered(res *executors.Result, err error) {
+	l.maskAround(res)
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
-	res.Full = nil
-	res.Text = executors.JoinLines(text, redact.Warning(found), fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
+	res.Text, res.Full = text, nil
+	res.Below(redact.Warning(found))
+	res.Below(fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
 	l.Metrics.add(Counts{Masked: redact.Count(found)})
 }
 
@@ -186,7 +186,9 @@ func (l link) mask(res *executors.Result) {
 	if scan == nil {
 		return
 	}
+	around := l.maskAround(res)
 	text, found := scan.Visible(res.Text)
+	res.Text = text
 	if res.Full != nil {
 		full := &executors.Spool{}
 		all, err := scan.Copy(full, res.Full.Reader())
@@ -195,11 +197,34 @@ func (l link) mask(res *executors.Result) {
 		if found = all; err != nil {
 			full.Close()
 			res.Full = nil
-			text = executors.JoinLines(text, fmt.Sprintf("[the full text could not be kept: %v]", err))
+			res.Below(fmt.Sprintf("[the full text could not be kept: %v]", err))
 		}
 	}
-	res.Text = executors.JoinLines(text, redact.Warning(found))
+	found = redact.Sum(found, around)
+	res.Below(redact.Warning(found))
 	l.Metrics.add(Counts{Masked: redact.Count(found)})
+}
+
+// maskAround masks the failure and the notes of a result, which stand around its
+// text.
+func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
+	mask := func(s string) string {
+		masked, more := l.Filter.scan.Visible(s)
+		found = redact.Sum(found, more)
+		return masked
+	}
+	if res.Failure != nil {
+		f := *res.Failure
+		f.Message, f.Suggestion = mask(f.Message), mask(f.Suggestion)
+		f.Said, _ = l.Filter.scan.Visible(f.Said) // repeats the message
+		res.Failure = &f
+	}
+	notes := res.Notes
+	res.Notes = nil
+	for _, note := range notes {
+		res.Below(mask(note))
+	}
+	return found
 }
 
 // raw sanitises and masks the texts of a rawOutput.

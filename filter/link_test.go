@@ -96,9 +96,11 @@ func allOf(t testing.TB, s *executors.Spool) string {
 }
 
 func TestLinkOnCommands(t *testing.T) {
-	failure := executors.Failf(executors.Timeout, "stopped").Text
+	failure := executors.Failf(executors.Timeout, "stopped").Failure
 	for name, tt := range map[string]struct {
 		script, text string // text is the output
+		failure      *executors.Failure
+		notes        []string
 		out          executors.Output
 		exit         *int
 		spooled      bool
@@ -109,11 +111,11 @@ func TestLinkOnCommands(t *testing.T) {
 			counts: Counts{Commands: 1, BytesBefore: 3, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1, Fallback: 1}},
 		"without an end": {script: "other", text: "hi", want: "hi",
 			counts: Counts{Commands: 1, BytesBefore: 2, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1}},
-		"exit": {script: "other", text: "hi", out: executors.Output{After: "[exit 1]"}, want: "hi\n[exit 1]",
-			counts: Counts{Commands: 1, BytesBefore: 3, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1}},
+		"exit": {script: "other", text: "hi", notes: []string{"[exit 1]"}, want: "hi\n[exit 1]",
+			counts: Counts{Commands: 1, BytesBefore: 2, BytesAfter: 3, LinesBefore: 1, LinesAfter: 1}},
 		"sanitised": {script: "other", text: "\x1b[31mred\x1b[0m\n\n\n10%\r100%\n", want: "red\n\n100%\n",
 			counts: Counts{Commands: 1, BytesBefore: 24, BytesAfter: 10, LinesBefore: 3, LinesAfter: 3}},
-		"filtered": {script: "cd x && tool run 2>&1 | tail -50", text: noise(9) + "kept\n", out: executors.Output{After: "[exit 1]"}, exit: new(1),
+		"filtered": {script: "cd x && tool run 2>&1 | tail -50", text: noise(9) + "kept\n", notes: []string{"[exit 1]"}, exit: new(1),
 			want: "kept\n[exit 1]\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "kept\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 293, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
 		"filtered, of a file": {script: "tool", text: noise(9) + "kept", spooled: true,
@@ -123,14 +125,14 @@ func TestLinkOnCommands(t *testing.T) {
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 288, LinesBefore: 9, Full: 1}},
 		"too little goes": {script: "tool", text: noise(2) + "kept\n", want: noise(2) + "kept\n",
 			counts: Counts{Commands: 1, BytesBefore: 69, BytesAfter: 69, LinesBefore: 3, LinesAfter: 3, Full: 1}},
-		"around it": {script: "tool", text: noise(9) + "[exit 7]\n", out: executors.Output{Before: failure, After: "[exit 7]\nnoise is a word"}, spooled: true,
-			want: failure + "\n[exit 7]\n[exit 7]\nnoise is a word\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "[exit 7]\n",
+		"around it": {script: "tool", text: noise(9) + "[exit 7]\n", failure: failure, notes: []string{"[exit 7]", "noise is a word"}, spooled: true,
+			want: executors.Result{Failure: failure}.ForModel() + "\n[exit 7]\n[exit 7]\nnoise is a word\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "[exit 7]\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 297, BytesAfter: 9, LinesBefore: 10, LinesAfter: 1, Full: 1}},
 		"a part": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Partial: true}, want: noise(9) + "kept\n"},
 		"lost": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Lost: true},
 			want: "kept\n[shell] 10 lines -> 1 lines, 90.0% filtered, and more was written than was kept", full: noise(9) + "kept\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 293, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
-		"credential": {script: "tool", text: noise(9) + "key " + fakeKey + "\n", out: executors.Output{After: "[exit 1]"},
+		"credential": {script: "tool", text: noise(9) + "key " + fakeKey + "\n", notes: []string{"[exit 1]"},
 			want: "key [REDACTED:aws key]\n[exit 1]\n[security] 1 credential masked: aws key\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "key [REDACTED:aws key]\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 313, BytesAfter: 23, LinesBefore: 10, LinesAfter: 1, Full: 1, Masked: 1}},
 		"blank": {script: "other", text: "\n", want: "(no output)",
@@ -138,11 +140,10 @@ func TestLinkOnCommands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := testLink(t)
-			text := executors.JoinLines(tt.out.Before, tt.text, tt.out.After)
-			res := executors.Result{Text: text, Output: &tt.out, Raw: "stdout"}
+			res := executors.Result{Failure: tt.failure, Text: tt.text, Notes: tt.notes, Output: &tt.out, Raw: "stdout"}
 			var spool *executors.Spool
 			if tt.spooled {
-				spool = spoolOf(t, text)
+				spool = spoolOf(t, tt.text)
 				res.Full, res.Text = spool, "cut"
 			}
 			call := &executors.Call{Card: executors.Card{Command: tt.script}, Record: &executors.Record{ExitCode: tt.exit}}
@@ -150,7 +151,7 @@ func TestLinkOnCommands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got.Text); diff != "" {
+			if diff := cmp.Diff(tt.want, got.ForModel()); diff != "" {
 				t.Errorf("text (-want +got)\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.full, allOf(t, got.Full)); diff != "" {
@@ -179,14 +180,13 @@ func TestLinkBounds(t *testing.T) {
 	l.MaxChars = 1000
 	kept := strings.Repeat("kept\n", 1000)
 	for script, full := range map[string]string{"tool": noise(100) + kept, "other": kept} {
-		out := &executors.Output{After: "[exit 1]"}
-		res := executors.Result{Text: "cut", Full: spoolOf(t, full+"[exit 1]"), Output: out}
+		res := executors.Result{Text: "cut", Notes: []string{"[exit 1]"}, Full: spoolOf(t, full), Output: &executors.Output{}}
 		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len([]rune(got.Text)); n > 1000 || n < 900 || !strings.HasPrefix(got.Text, "kept\n") || !strings.Contains(got.Text, "characters cut …]\n") {
-			t.Errorf("%s: %d characters: %q", script, n, got.Text)
+		if n := len([]rune(got.ForModel())); n > 1000 || n < 900 || !strings.HasPrefix(got.ForModel(), "kept\n") || !strings.Contains(got.ForModel(), "characters cut …]\n") {
+			t.Errorf("%s: %d characters: %q", script, n, got.ForModel())
 		}
 		if diff := cmp.Diff(full, allOf(t, got.Full)); diff != "" {
 			t.Errorf("%s: full (-want +got)\n%s", script, diff)
@@ -204,16 +204,17 @@ func (e envelope) WithTexts(change func(string) string) any {
 
 func TestLinkMasksEveryTool(t *testing.T) {
 	const masked = "[REDACTED:aws key]"
+	warning := []string{"[security] 1 credential masked: aws key"}
 	coloured := fakeKey[:7] + "\x1b[1m" + fakeKey[7:] + "\x1b[0m"
 	report := struct {
 		B []string `json:"b"`
 		A int      `json:"a"`
 	}{[]string{"x", fakeKey}, 1}
 	for name, tt := range map[string]struct{ in, want executors.Result }{
-		"text":         {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx\n[security] 1 credential masked: aws key"}},
+		"text":         {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx", Notes: warning}},
 		"none":         {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
-		"failure":      {executors.Failf(executors.NetworkError, "get %s", fakeKey), withText(executors.Failf(executors.NetworkError, "get %s", masked), "\n[security] 1 credential masked: aws key")},
-		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked + "\n[security] 1 credential masked: aws key"}},
+		"failure":      {executors.Failf(executors.NetworkError, "get %s", fakeKey), executors.Result{Failed: true, Failure: executors.Failf(executors.NetworkError, "get %s", masked).Failure, Notes: warning}},
+		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked, Notes: warning}},
 		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
 		"raw, a file":  {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
 		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\nshown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
@@ -238,11 +239,6 @@ func TestLinkMasksEveryTool(t *testing.T) {
 	}
 }
 
-func withText(res executors.Result, more string) executors.Result {
-	res.Text += more
-	return res
-}
-
 func TestLinkMasksTheFullText(t *testing.T) {
 	long := strings.Repeat("x", 3*text.MaxLine)
 	text := "a\n\n\n" + long + "\n" + fakeKey + "\nend"
@@ -254,8 +250,8 @@ func TestLinkMasksTheFullText(t *testing.T) {
 	if diff := cmp.Diff(strings.ReplaceAll(text, fakeKey, "[REDACTED:aws key]"), allOf(t, got.Full)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if want := "a\n[security] 1 credential masked: aws key"; got.Text != want {
-		t.Errorf("text is %q, want %q", got.Text, want)
+	if want := "a\n[security] 1 credential masked: aws key"; got.ForModel() != want {
+		t.Errorf("text is %q, want %q", got.ForModel(), want)
 	}
 }
 
@@ -407,8 +403,8 @@ func TestLinkWithoutTheFullText(t *testing.T) {
 	res := executors.Result{Text: noise(2) + fakeKey, Full: full, Output: &executors.Output{}}
 	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
 	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: "
-	if err != nil || got.Full != nil || !strings.HasPrefix(got.Text, want) {
-		t.Errorf("%q, %v", got.Text, err)
+	if err != nil || got.Full != nil || !strings.HasPrefix(got.ForModel(), want) {
+		t.Errorf("%q, %v", got.ForModel(), err)
 	}
 }
 
@@ -421,8 +417,7 @@ func BenchmarkLink(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			l := testLink(b)
-			out := executors.Output{After: "[exit 1]"}
-			chain := l.Middleware(tool{res: executors.Result{Text: output + out.After, Output: &out, Raw: envelope{output, ""}}})
+			chain := l.Middleware(tool{res: executors.Result{Text: output, Notes: []string{"[exit 1]"}, Output: &executors.Output{}, Raw: envelope{output, ""}}})
 			call := &executors.Call{Card: executors.Card{Command: "cd internal && tool ./... 2>&1 | tail -100"}, Notify: func(executors.Event) {}}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -453,10 +448,14 @@ func FuzzLink(f *testing.F) {
 		}
 		var log bytes.Buffer
 		l := &Link{Filter: rules, Metrics: &Metrics{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
-		body := executors.JoinLines(before, output, after)
-		res := executors.Result{Text: body, Raw: envelope{output, ""}, Output: &executors.Output{Before: before, After: after, Partial: partial}}
+		res := executors.Result{Text: output, Raw: envelope{output, ""}, Output: &executors.Output{Partial: partial}}
+		if before != "" {
+			res.Failure = &executors.Failure{Message: before}
+		}
+		res.Below(after)
+		body := res.ForModel()
 		if spooled {
-			res.Text, res.Full = "cut", spoolOf(t, body)
+			res.Text, res.Full = "cut", spoolOf(t, output)
 		}
 		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
 		if err != nil {
@@ -466,17 +465,17 @@ func FuzzLink(f *testing.F) {
 		if log.Len() > 0 {
 			t.Error(log.String())
 		}
-		all := got.Text + "\n" + allOf(t, got.Full)
+		all := got.ForModel() + "\n" + allOf(t, got.Full)
 		if !utf8.ValidString(all) {
 			t.Errorf("no UTF-8: %q", all)
 		}
 		if aKey.MatchString(all) || aKey.MatchString(got.Raw.(envelope).Out) {
 			t.Errorf("shows a key: %q, %+v", all, got.Raw)
 		}
-		if c := l.Metrics.Session(); c.Masked == 0 && (!strings.HasPrefix(got.Text, before) || !strings.Contains(got.Text, after)) {
-			t.Errorf("%q and %q are not around %q", before, after, got.Text)
+		if c := l.Metrics.Session(); c.Masked == 0 && (!strings.Contains(got.ForModel(), before) || !strings.Contains(got.ForModel(), after)) {
+			t.Errorf("%q and %q are not around %q", before, after, got.ForModel())
 		}
-		if more := len(got.Text) - len(text.Sanitize([]byte(body))); more > 100+len(before)+len(after) {
+		if more := len(got.ForModel()) - len(text.Sanitize([]byte(body))); more > 100+len(before)+len(after) {
 			t.Errorf("%d bytes longer", more)
 		}
 	})

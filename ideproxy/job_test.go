@@ -78,20 +78,20 @@ func TestBackgroundTerminal(t *testing.T) {
 	s.show("up\n", false)
 	tools, e := s.start(t)
 	got, terminals := do(t, tools, "bash", `{"command":"npm run dev","background":true}`)
-	if !strings.HasPrefix(got.Text, "up\n[bg1 runs in the background") || len(got.Content) != 1 || got.Content[0].Terminal != "t1" ||
+	if !strings.HasPrefix(got.ForModel(), "up\n[bg1 runs in the background") || len(got.Content) != 1 || got.Content[0].Terminal != "t1" ||
 		!slices.Equal(terminals, []string{"t1"}) || got.Done != nil {
 		t.Fatalf("got %+v, terminals %q", got, terminals)
 	}
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.Text, "(no new output)\n[running for ") {
-		t.Errorf("got %q", got.Text)
+	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "(no new output)\n[running for ") {
+		t.Errorf("got %q", got.ForModel())
 	}
 	s.show("up\none\n\uFFFD", false) // a rune of which not all bytes came yet
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.Text, "one\n[running for ") || len(got.Content) > 0 {
-		t.Errorf("got %q", got.Text)
+	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "one\n[running for ") || len(got.Content) > 0 {
+		t.Errorf("got %q", got.ForModel())
 	}
 	s.show("up\none\né\n", false)
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1","wait":30}`); !strings.HasPrefix(got.Text, "é\n[running for ") {
-		t.Errorf("got %q", got.Text)
+	if got, _ := do(t, tools, "bash_output", `{"id":"bg1","wait":30}`); !strings.HasPrefix(got.ForModel(), "é\n[running for ") {
+		t.Errorf("got %q", got.ForModel())
 	}
 	if slices.Contains(e.methods(), "terminal/release") {
 		t.Error("it was released while it runs")
@@ -99,10 +99,10 @@ func TestBackgroundTerminal(t *testing.T) {
 	s.show("up\none\né\nbye", false)
 	close(s.ended)
 	got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
-	if strings.Contains(got.Text, "[running") { // the output came before the end
+	if strings.Contains(got.ForModel(), "[running") { // the output came before the end
 		got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
 	}
-	if !strings.HasSuffix(got.Text, "[exit 4]") || !got.Failed || got.Done == nil || tools.Running() != 0 {
+	if !strings.HasSuffix(got.ForModel(), "[exit 4]") || !got.Failed || got.Done == nil || tools.Running() != 0 {
 		t.Fatalf("got %+v", got)
 	}
 	got.Done()
@@ -128,7 +128,7 @@ func TestBackgroundTerminalIsStopped(t *testing.T) {
 		}
 	}()
 	got, _ := do(t, tools, "bash_stop", `{"id":"bg1"}`)
-	if got.Text != "killed\n[exit 4]" || got.Failed || got.Done == nil {
+	if got.ForModel() != "killed\n[exit 4]" || got.Failed || got.Done == nil {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -158,7 +158,7 @@ func TestBackgroundTerminalPolls(t *testing.T) {
 	s := &screenOf{wait: refused, output: `{"output":"x\n","truncated":false,"exitStatus":{"signal":"SIGHUP"}}`}
 	tools, _ := s.start(t)
 	got, _ := do(t, tools, "bash", `{"command":"x","background":true}`)
-	if got.Text != "x\n[killed by SIGHUP]" || !got.Failed {
+	if got.ForModel() != "x\n[killed by SIGHUP]" || !got.Failed {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -105,7 +105,7 @@ func (s *session) run(spec string) bool {
 	if ran == call.Record.Cached {
 		s.t.Errorf("%s: ran %t, on record as cached %t", spec, ran, call.Record.Cached)
 	}
-	if res.Text == "" {
+	if res.ForModel() == "" {
 		s.t.Errorf("%s: no text", spec)
 	}
 	return !ran

@@ -43,7 +43,7 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 // size is roughly how many bytes an entry needs.
 func size(e *entry) (n int, ok bool) {
 	const each = 512 // the entry itself, and its place
-	n = each + len(e.result.Text) + e.result.ValidSize + len(e.url)
+	n = each + len(e.result.ForModel()) + e.result.ValidSize + len(e.url)
 	for _, p := range e.paths {
 		n += len(p)
 	}

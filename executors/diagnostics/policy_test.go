@@ -80,8 +80,8 @@ func TestJudgedAsCommands(t *testing.T) {
 				call := &executors.Call{Tool: diagnostics.Tool, Input: json.RawMessage(`{}`), Record: &executors.Record{}, Notify: func(executors.Event) {}}
 				call.Card, call.Unfit = chain.Prepare(t.Context(), call)
 				res, err := chain.Execute(t.Context(), call)
-				if err != nil || res.Category != tt.category || !strings.Contains(res.Text, tt.says) {
-					t.Errorf("%v, %+v: %s", err, call.Record, res.Text)
+				if err != nil || res.Category() != tt.category || !strings.Contains(res.ForModel(), tt.says) {
+					t.Errorf("%v, %+v: %s", err, call.Record, res.ForModel())
 				}
 			}
 			if len(a.asked) != tt.asked {

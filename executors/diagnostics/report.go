@@ -116,7 +116,6 @@ func (r *report) result(most int) executors.Result {
 	res := executors.Result{}
 	if f := r.failed; f != nil && (f.Category == executors.Timeout || len(r.ran) == 0 && len(r.found) == 0) {
 		res = f.Result()
-		lines = append(lines, res.Text)
 	} else if len(r.found) == 0 {
 		lines = append(lines, "No diagnostics")
 	} else {

@@ -32,7 +32,7 @@ func TestReportKeepsAll(t *testing.T) {
 		}
 		res := r.result(tt.most)
 		if (res.Full != nil) != tt.kept {
-			t.Errorf("%s: kept %t\n%s", name, res.Full != nil, res.Text)
+			t.Errorf("%s: kept %t\n%s", name, res.Full != nil, res.ForModel())
 		}
 		if res.Full == nil {
 			continue

@@ -154,8 +154,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	os.Remove(filepath.Join(root, "go.mod"))
-	if res := run(t, root, `{}`); !res.Failed || !strings.Contains(res.Text, "Cargo.toml") {
-		t.Errorf("no project: %s", res.Text)
+	if res := run(t, root, `{}`); !res.Failed || !strings.Contains(res.ForModel(), "Cargo.toml") {
+		t.Errorf("no project: %s", res.ForModel())
 	}
 }
 
@@ -188,7 +188,7 @@ ts/src/a.ts:4:3: error: Argument of type '(s: string) => void' is not assignable
 ts/src/a.ts:5:26: error: Cannot find name 'missing'. [TS2304]
 ts/src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type '(x: number) => string'. Types of parameters 'x' and 'x' are incompatible. Type 'number' is not assignable to type 'string'. [TS2322]
 [checked with cargo check, tsc]`
-	if diff := cmp.Diff(want, res.Text); diff != "" || res.Failed {
+	if diff := cmp.Diff(want, res.ForModel()); diff != "" || res.Failed {
 		t.Errorf("failed %t (-want +got)\n%s", res.Failed, diff)
 	}
 	if l := res.Locations; len(l) != 8 || l[0] != (executors.Location{Path: filepath.Join(root, "rust/src/main.rs"), Line: 3}) {
@@ -199,12 +199,12 @@ ts/src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type 
 	}
 
 	res = run(t, root, `{"max_diagnostics":2}`)
-	if !strings.Contains(res.Text, "5 errors, 4 warnings\nts/src/a.ts:2:16: ") || !strings.Contains(res.Text, "[7 more left out") || len(res.Raw.(Report).Diagnostics) != 2 {
-		t.Errorf("two: %s", res.Text)
+	if !strings.Contains(res.ForModel(), "5 errors, 4 warnings\nts/src/a.ts:2:16: ") || !strings.Contains(res.ForModel(), "[7 more left out") || len(res.Raw.(Report).Diagnostics) != 2 {
+		t.Errorf("two: %s", res.ForModel())
 	}
 	res = run(t, root, `{"path":"rust/src/util.rs"}`)
-	if !strings.HasPrefix(res.Text, "3 warnings\nrust/src/util.rs") || !strings.Contains(res.Text, "[1 more in the project outside of rust/src/util.rs]") {
-		t.Errorf("file: %s", res.Text)
+	if !strings.HasPrefix(res.ForModel(), "3 warnings\nrust/src/util.rs") || !strings.Contains(res.ForModel(), "[1 more in the project outside of rust/src/util.rs]") {
+		t.Errorf("file: %s", res.ForModel())
 	}
 }
 
@@ -235,7 +235,7 @@ func TestWarnings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := tree(t, tt.files)
 			res := run(t, root, `{}`)
-			text := strings.ReplaceAll(res.Text, filepath.Join(filepath.Dir(root), "bin"), "PATH")
+			text := strings.ReplaceAll(res.ForModel(), filepath.Join(filepath.Dir(root), "bin"), "PATH")
 			if diff := cmp.Diff(tt.want, text); diff != "" || res.Failed != tt.failed {
 				t.Errorf("failed %t (-want +got)\n%s", res.Failed, diff)
 			}
@@ -256,8 +256,8 @@ i=0; while [ $i -lt 6000 ]; do i=$((i+1)); echo "a.ts($i,1): error TS1: $i $long
 	c, _ := call(t, tool, `{"max_diagnostics":100000}`)
 	res, err := tool.Execute(t.Context(), c)
 	raw, _ := json.Marshal(res.Raw)
-	if err != nil || len(res.Text) > maxText+4096 || len(raw) > 2*maxText || !strings.Contains(res.Text, "list is not complete") || !strings.Contains(res.Text, "more left out") {
-		t.Errorf("%v, text %d, raw %d bytes, %.2000s", err, len(res.Text), len(raw), res.Text)
+	if err != nil || len(res.ForModel()) > maxText+4096 || len(raw) > 2*maxText || !strings.Contains(res.ForModel(), "list is not complete") || !strings.Contains(res.ForModel(), "more left out") {
+		t.Errorf("%v, text %d, raw %d bytes, %.2000s", err, len(res.ForModel()), len(raw), res.ForModel())
 	}
 }
 
@@ -271,8 +271,8 @@ func TestTimeout(t *testing.T) {
 	tool := tools(t, root, cfg)
 	c, _ := call(t, tool, `{}`)
 	res, err := tool.Execute(t.Context(), c)
-	if err != nil || res.Category != executors.Timeout || !res.Failed || !strings.Contains(res.Text, "\na.ts:1:2: error: m [TS1]\n[warning: tsc was stopped") || !strings.Contains(res.Text, "eslint was not run") {
-		t.Errorf("%v: %s", err, res.Text)
+	if err != nil || res.Category() != executors.Timeout || !res.Failed || !strings.Contains(res.ForModel(), "\na.ts:1:2: error: m [TS1]\n[warning: tsc was stopped") || !strings.Contains(res.ForModel(), "eslint was not run") {
+		t.Errorf("%v: %s", err, res.ForModel())
 	}
 }
 
@@ -316,8 +316,8 @@ func TestRunsOnlyWhatWasShown(t *testing.T) {
 	c, _ := call(t, tool, `{}`)
 	os.WriteFile(filepath.Join(root, "Cargo.toml"), nil, 0o600)
 	res, err := tool.Execute(t.Context(), c)
-	if _, ran := os.Stat(filepath.Join(root, "ran")); err != nil || !res.Failed || ran == nil || !strings.Contains(res.Text, "changed") {
-		t.Errorf("%v, %v: %s", err, ran, res.Text)
+	if _, ran := os.Stat(filepath.Join(root, "ran")); err != nil || !res.Failed || ran == nil || !strings.Contains(res.ForModel(), "changed") {
+		t.Errorf("%v, %v: %s", err, ran, res.ForModel())
 	}
 }
 
@@ -333,8 +333,8 @@ func TestProgramsSeeNoSecrets(t *testing.T) {
 	tool := New(shell.Local{Block: []string{"CORP_"}, Extra: []string{"EXTRA=4"}}, roots, Defaults())
 	c, _ := call(t, tool, `{}`)
 	res, err := tool.Execute(t.Context(), c)
-	if want := "<|34|" + root + "|--noEmit --pretty false>"; err != nil || !strings.Contains(res.Text, want) {
-		t.Errorf("%v: %s", err, res.Text)
+	if want := "<|34|" + root + "|--noEmit --pretty false>"; err != nil || !strings.Contains(res.ForModel(), want) {
+		t.Errorf("%v: %s", err, res.ForModel())
 	}
 }
 
@@ -364,13 +364,13 @@ func TestGo(t *testing.T) {
 		"m/cmd/x/main.go:5:27: warning: fmt.Printf format %d has arg \"x\" of wrong type string [printf]\n",
 		"[checked with go build, go vet]",
 	} {
-		if !strings.Contains(res.Text, want) {
-			t.Errorf("no %q in\n%s", want, res.Text)
+		if !strings.Contains(res.ForModel(), want) {
+			t.Errorf("no %q in\n%s", want, res.ForModel())
 		}
 	}
 	none := run(t, root, `{"path":"m/doc"}`)
-	if !none.Failed || !strings.Contains(none.Text, "nothing could be checked") || strings.Contains(none.Text, "checked with") || strings.Count(none.Text, "no Go packages") != 1 {
-		t.Errorf("of a directory without Go:\n%s", none.Text)
+	if !none.Failed || !strings.Contains(none.ForModel(), "nothing could be checked") || strings.Contains(none.ForModel(), "checked with") || strings.Count(none.ForModel(), "no Go packages") != 1 {
+		t.Errorf("of a directory without Go:\n%s", none.ForModel())
 	}
 	left, _ := os.ReadDir(filepath.Join(root, "m"))
 	if i := slices.IndexFunc(left, func(e os.DirEntry) bool { return e.Name() == "x" || e.Name() == "m" }); i >= 0 {

@@ -97,9 +97,9 @@ func race(b *testing.B, w *bench, cfg Config, tool string, input in, metric stri
 		res, err := w.Execute(b.Context(), call)
 		ours += time.Since(begin)
 		if err != nil || res.Failed {
-			b.Fatal(res.Text, err)
+			b.Fatal(res.ForModel(), err)
 		}
-		lines[0] = strings.Count(res.Text, "\n") + 1
+		lines[0] = strings.Count(res.ForModel(), "\n") + 1
 		b.StopTimer()
 		cmd := exec.Command(exe, command[1:]...)
 		cmd.Dir = w.dir

@@ -88,26 +88,26 @@ func TestDeniedIsLeftOut(t *testing.T) {
 		{"list_directory", in{"path": "c"}, "[file] b\n[1 entry left out by deny_read or allow_read]"},
 		{"copy_path", in{"source": "c", "destination": "c2"}, "Copied: c -> c2 (1 file, 1 byte)\n[1 entry left out by deny_read or allow_read]"},
 	} {
-		if res := b.run(tt.tool, tt.input); res.Text != tt.want {
-			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.Text)
+		if res := b.run(tt.tool, tt.input); res.ForModel() != tt.want {
+			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.ForModel())
 		}
 	}
 	for tool, input := range map[string]in{"find_path": {"pattern": "**/*"}, "grep": {"pattern": "sk|a|b"}} {
 		res := b.run(tool, input)
 		for _, bad := range []string{".env", "secrets", secret, "link"} {
-			if strings.Contains(res.Text, bad) {
-				t.Errorf("%s tells of %s:\n%s", tool, bad, res.Text)
+			if strings.Contains(res.ForModel(), bad) {
+				t.Errorf("%s tells of %s:\n%s", tool, bad, res.ForModel())
 			}
 		}
-		if !strings.Contains(res.Text, "c/b") {
-			t.Error(res.Text)
+		if !strings.Contains(res.ForModel(), "c/b") {
+			t.Error(res.ForModel())
 		}
 	}
-	if res := b.run("read", in{"path": "secrets/kk"}); strings.Contains(res.Text, "mean") {
-		t.Error("suggested:", res.Text)
+	if res := b.run("read", in{"path": "secrets/kk"}); strings.Contains(res.ForModel(), "mean") {
+		t.Error("suggested:", res.ForModel())
 	}
-	if res := b.run("read", in{"path": ".en"}); strings.Contains(res.Text, ".env") {
-		t.Error("suggested:", res.Text)
+	if res := b.run("read", in{"path": ".en"}); strings.Contains(res.ForModel(), ".env") {
+		t.Error("suggested:", res.ForModel())
 	}
 }
 
@@ -115,18 +115,18 @@ func TestDeniedIsLeftOut(t *testing.T) {
 func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 	b := guarded(t, false, hidden, nil)
 	if res := b.run("write", in{"path": "secrets/new/n", "content": "mine"}); res.Failed || b.content("secrets/new/n") != "mine" {
-		t.Error(res.Text)
+		t.Error(res.ForModel())
 	}
 	if res := b.run("copy_path", in{"source": "a", "destination": "secrets/a"}); res.Failed {
-		t.Error(res.Text)
+		t.Error(res.ForModel())
 	}
 	for _, path := range []string{".env", "secrets"} {
 		card, err := b.Prepare(t.Context(), b.call("delete_path", in{"path": path}))
 		if err != nil || len(card.Diffs) > 0 {
 			t.Errorf("%+v, %v", card, err)
 		}
-		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.Text, secret) {
-			t.Error(res.Text)
+		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.ForModel(), secret) {
+			t.Error(res.ForModel())
 		}
 	}
 	if got := shape(t, b.dir); strings.Contains(got, "secrets/") {
@@ -138,8 +138,8 @@ func TestAllowed(t *testing.T) {
 	b := guarded(t, false, nil, []string{"c", "/nowhere"})
 	wantFailure(t, b.run("read", in{"path": "a"}), executors.PolicyBlocked, "allow_read does not name it")
 	wantFailure(t, b.run("write", in{"path": "a", "content": "x"}), executors.PolicyBlocked, "allow_read")
-	if res := b.run("list_directory", in{}); !strings.HasPrefix(res.Text, "[dir]  c\n") || strings.Contains(res.Text, "[file]") {
-		t.Error(res.Text)
+	if res := b.run("list_directory", in{}); !strings.HasPrefix(res.ForModel(), "[dir]  c\n") || strings.Contains(res.ForModel(), "[file]") {
+		t.Error(res.ForModel())
 	}
 	dir := strings.TrimSuffix(b.dir, "/w")
 	cfg := Defaults()
@@ -153,8 +153,8 @@ func TestAllowed(t *testing.T) {
 		"read": {"path": dir + "/outside/open"}, "grep": {"path": dir + "/outside", "pattern": "o"}, "find_path": {"path": dir + "/outside", "pattern": "*"},
 		"list_directory": {"path": "../outside"}, "copy_path": {"source": dir + "/outside", "destination": "copied"},
 	} {
-		if res := b.run(tool, input); res.Failed || strings.Contains(res.Text, "shut") || strings.Contains(res.Text, secret) || !strings.Contains(res.Text, "o") {
-			t.Errorf("%s: %s", tool, res.Text)
+		if res := b.run(tool, input); res.Failed || strings.Contains(res.ForModel(), "shut") || strings.Contains(res.ForModel(), secret) || !strings.Contains(res.ForModel(), "o") {
+			t.Errorf("%s: %s", tool, res.ForModel())
 		}
 	}
 	if got := shape(t, b.path("copied")); got != "open=o" {
@@ -186,7 +186,7 @@ func TestAllowedPaths(t *testing.T) {
 	b.Registry = New(Disk{Roots: roots}, roots, cfg)
 	for _, path := range []string{"../more/f", "~/p/f"} {
 		if res := b.run("edit", in{"path": path, "old_string": b.content(strings.Replace(path, "~", "../home", 1)), "new_string": "z"}); res.Failed {
-			t.Error(res.Text)
+			t.Error(res.ForModel())
 		}
 	}
 	wantFailure(t, b.run("delete_path", in{"path": "../more"}), executors.PolicyBlocked, "directory of the session")

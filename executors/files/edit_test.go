@@ -33,7 +33,7 @@ func TestEdit(t *testing.T) {
 			b := newBench(t, map[string]string{"f": tt.before})
 			res := b.run("edit", in{"path": "f", "old_string": tt.old, "new_string": tt.new})
 			if got := b.content("f"); res.Failed || got != tt.after {
-				t.Fatalf("got %q, want %q: %s", got, tt.after, res.Text)
+				t.Fatalf("got %q, want %q: %s", got, tt.after, res.ForModel())
 			}
 			d := res.Content[0].Diff
 			if d.Path != b.path("f") || *d.Old != tt.before || d.New != tt.after {
@@ -51,8 +51,8 @@ func TestEditAll(t *testing.T) {
 	if got, want := b.content("f"), "x = 1\r\n\r\ny\r\nx = 1\r\n\r\nz x = 1\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := "Edited f: 3 replacements at lines 1, 3, 4"; res.Text != want {
-		t.Errorf("says %q, want %q", res.Text, want)
+	if want := "Edited f: 3 replacements at lines 1, 3, 4"; res.ForModel() != want {
+		t.Errorf("says %q, want %q", res.ForModel(), want)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestEditOfChangedFile(t *testing.T) {
 	must(t, os.WriteFile(b.path("f"), []byte("new\na\nb\n"), 0o644))
 	res, err := b.Execute(t.Context(), call)
 	must(t, err)
-	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.Text, "had changed") || *res.Content[0].Diff.Old != "new\na\nb\n" {
+	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.ForModel(), "had changed") || *res.Content[0].Diff.Old != "new\na\nb\n" {
 		t.Errorf("wrote %q: %+v", got, res)
 	}
 	if res.Locations[0].Line != 3 {
@@ -111,11 +111,11 @@ func TestEditOfChangedFile(t *testing.T) {
 
 func TestEditInBuffer(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "on disk"}).buffered(map[string]string{"f": "unsaved text"})
-	if res := b.run("read", in{"path": "f"}); !strings.Contains(res.Text, "unsaved text") {
-		t.Errorf("read gives %s", res.Text)
+	if res := b.run("read", in{"path": "f"}); !strings.Contains(res.ForModel(), "unsaved text") {
+		t.Errorf("read gives %s", res.ForModel())
 	}
-	if res := b.run("grep", in{"path": "f", "pattern": "unsaved"}); !strings.Contains(res.Text, "f:1: unsaved text") {
-		t.Errorf("grep gives %s", res.Text)
+	if res := b.run("grep", in{"path": "f", "pattern": "unsaved"}); !strings.Contains(res.ForModel(), "f:1: unsaved text") {
+		t.Errorf("grep gives %s", res.ForModel())
 	}
 	b.run("edit", in{"path": "f", "old_string": "unsaved", "new_string": "edited"})
 	if got := b.buf.text[b.path("f")]; got != "edited text" || b.content("f") != "on disk" {
@@ -128,16 +128,16 @@ func TestFormatOnSave(t *testing.T) {
 	b.buf.save = strings.ToUpper
 	res := b.run("write", in{"path": "f", "content": "a\nb\n"})
 	for _, part := range []string{"differs from what was written", "-a", "+A"} {
-		if !strings.Contains(res.Text, part) {
-			t.Errorf("no %q in %s", part, res.Text)
+		if !strings.Contains(res.ForModel(), part) {
+			t.Errorf("no %q in %s", part, res.ForModel())
 		}
 	}
 	if res.Content[0].Diff.New != "A\nB\n" {
 		t.Errorf("diff %+v", res.Content[0].Diff)
 	}
 	b.buf.save = func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") } // a buffer's own line endings
-	if res := b.run("write", in{"path": "g", "content": "a\nb\n"}); strings.Contains(res.Text, "differs") {
-		t.Error(res.Text)
+	if res := b.run("write", in{"path": "g", "content": "a\nb\n"}); strings.Contains(res.ForModel(), "differs") {
+		t.Error(res.ForModel())
 	}
 }
 

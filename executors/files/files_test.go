@@ -110,8 +110,8 @@ func (b *bench) run(tool string, input any) executors.Result {
 	if execErr != nil {
 		b.t.Fatalf("%s %s: %v", tool, call.Input, execErr)
 	}
-	if err != nil && (!res.Failed || executors.FailWith(err).Text != res.Text) {
-		b.t.Errorf("%s %s: Prepare says %v, Execute says %s", tool, call.Input, err, res.Text)
+	if err != nil && (!res.Failed || executors.FailWith(err).ForModel() != res.ForModel()) {
+		b.t.Errorf("%s %s: Prepare says %v, Execute says %s", tool, call.Input, err, res.ForModel())
 	}
 	return res
 }
@@ -142,12 +142,12 @@ func must(t testing.TB, err error) {
 // wantFailure checks category and parts of the text.
 func wantFailure(t *testing.T, res executors.Result, category executors.Category, parts ...string) {
 	t.Helper()
-	if !res.Failed || res.Category != category {
-		t.Errorf("want a failure of category %s, got\n%s", category, res.Text)
+	if !res.Failed || res.Category() != category {
+		t.Errorf("want a failure of category %s, got\n%s", category, res.ForModel())
 	}
 	for _, part := range parts {
-		if !strings.Contains(res.Text, part) {
-			t.Errorf("no %q in\n%s", part, res.Text)
+		if !strings.Contains(res.ForModel(), part) {
+			t.Errorf("no %q in\n%s", part, res.ForModel())
 		}
 	}
 }

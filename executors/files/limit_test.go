@@ -43,7 +43,7 @@ func TestPathMovedAfterItWasJudged(t *testing.T) {
 	tools := New(disk, roots, Defaults())
 	call := &executors.Call{Tool: "write", Input: []byte(`{"path":"a","content":"x"}`), Card: executors.Card{Paths: []string{roots.Cwd() + "/other"}}}
 	res, err := tools.Execute(t.Context(), call)
-	if err != nil || res.Category != executors.PolicyBlocked {
+	if err != nil || res.Category() != executors.PolicyBlocked {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if _, err := disk.ReadFile(context.Background(), roots.Cwd()+"/a"); err == nil {

@@ -71,7 +71,7 @@ func TestSameAsInOrder(t *testing.T) {
 			}
 		}
 		res, err := disk.grep(t.Context(), nil, grepInput{Pattern: "hit", Context: context})
-		if diff := cmp.Diff(inOrder.Text("hit")+cut, res.Text); diff != "" || err != nil {
+		if diff := cmp.Diff(inOrder.Text("hit")+cut, res.ForModel()); diff != "" || err != nil {
 			t.Fatalf("grep: %v (-want +got)\n%s", err, diff)
 		}
 		if len(seen) < len(all) {
@@ -82,7 +82,7 @@ func TestSameAsInOrder(t *testing.T) {
 		if want == "" {
 			want = "No files matching: **/*"
 		}
-		if diff := cmp.Diff(want+cut, res.Text); diff != "" || err != nil {
+		if diff := cmp.Diff(want+cut, res.ForModel()); diff != "" || err != nil {
 			t.Fatalf("find: %v (-want +got)\n%s", err, diff)
 		}
 	}
@@ -114,8 +114,8 @@ func TestWalkRace(t *testing.T) {
 	for range 500 {
 		for tool, input := range map[string]in{"grep": {"pattern": "hit"}, "find_path": {"pattern": "**/f"}} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
-			if err != nil || strings.Contains(res.Text, secret) || strings.Contains(res.Text, "link/") {
-				t.Error(tool, res.Text, err)
+			if err != nil || strings.Contains(res.ForModel(), secret) || strings.Contains(res.ForModel(), "link/") {
+				t.Error(tool, res.ForModel(), err)
 			}
 		}
 	}

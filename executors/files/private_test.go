@@ -66,12 +66,12 @@ func TestPrivateIsLeftOut(t *testing.T) {
 		{"grep", in{"pattern": "sk-", "path": "project"}, "No matches for: sk-\n" + walk.HiddenNote},
 	} {
 		res := b.run(tt.tool, tt.input)
-		if strings.Contains(res.Text, secret) || tt.want != "" && res.Text != tt.want || strings.Contains(res.Text, "project/link") || strings.Contains(res.Text, "project/key") {
-			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.Text)
+		if strings.Contains(res.ForModel(), secret) || tt.want != "" && res.ForModel() != tt.want || strings.Contains(res.ForModel(), "project/link") || strings.Contains(res.ForModel(), "project/key") {
+			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.ForModel())
 		}
 	}
-	if res := b.run("read", in{"path": ".config/zeph-ac"}); strings.Contains(res.Text, "zeph-acp?") {
-		t.Error("suggested:", res.Text)
+	if res := b.run("read", in{"path": ".config/zeph-ac"}); strings.Contains(res.ForModel(), "zeph-acp?") {
+		t.Error("suggested:", res.ForModel())
 	}
 }
 
@@ -114,8 +114,8 @@ func TestPrivateWriteRace(t *testing.T) {
 	for range 300 {
 		for tool, input := range map[string]in{"write": {"path": "project/d/keys.toml", "content": "x"}, "read": {"path": "project/d/keys.toml"}, "grep": {"path": "project/d", "pattern": "sk"}, "list_directory": {"path": "project/d"}} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
-			if err != nil || strings.Contains(res.Text, secret) || strings.Contains(res.Text, "skills") {
-				t.Fatal(tool, res.Text, err)
+			if err != nil || strings.Contains(res.ForModel(), secret) || strings.Contains(res.ForModel(), "skills") {
+				t.Fatal(tool, res.ForModel(), err)
 			}
 		}
 	}

@@ -31,8 +31,8 @@ func TestRead(t *testing.T) {
 		{in{"path": "uni"}, "   1\tgröße 🙂"},
 		{in{"path": "./f", "limit": 1}, "   1\tone\n[lines 1-1 of 3; go on with offset 1]"},
 	} {
-		if res := b.run("read", tt.input); res.Text != tt.want || res.Failed {
-			t.Errorf("read %v:\n got %q\nwant %q", tt.input, res.Text, tt.want)
+		if res := b.run("read", tt.input); res.ForModel() != tt.want || res.Failed {
+			t.Errorf("read %v:\n got %q\nwant %q", tt.input, res.ForModel(), tt.want)
 		}
 	}
 }
@@ -94,10 +94,10 @@ func TestReadPages(t *testing.T) {
 			var got strings.Builder
 			for offset, pages := 0, 0; ; pages++ {
 				res := b.run("read", in{"path": "f", "offset": offset})
-				if n := utf8.RuneCountInString(res.Text); n > cfg.MaxReadChars {
+				if n := utf8.RuneCountInString(res.ForModel()); n > cfg.MaxReadChars {
 					t.Fatalf("a page of %d characters", n)
 				}
-				body, note, _ := strings.Cut(res.Text, "\n[lines ")
+				body, note, _ := strings.Cut(res.ForModel(), "\n[lines ")
 				for line := range strings.SplitSeq(body, "\n") {
 					_, line, _ = strings.Cut(line, "\t")
 					got.WriteString(line + "\r\n")
@@ -123,20 +123,20 @@ func TestReadLongLine(t *testing.T) {
 		b := newBench(t, map[string]string{"f": text})
 		res := b.run("read", in{"path": "f"})
 		note := fmt.Sprintf("🙂 [… %d more bytes in this line]", 4*(100_000-maxLine))
-		if !strings.Contains(res.Text, note) || strings.Count(res.Text, "🙂") != maxLine || !utf8.ValidString(res.Text) {
-			t.Errorf("want the note %q in a text of %d bytes", note, len(res.Text))
+		if !strings.Contains(res.ForModel(), note) || strings.Count(res.ForModel(), "🙂") != maxLine || !utf8.ValidString(res.ForModel()) {
+			t.Errorf("want the note %q in a text of %d bytes", note, len(res.ForModel()))
 		}
 	}
 	exact := strings.Repeat("x", maxLine)
-	if res := newBench(t, map[string]string{"f": exact + "\n"}).run("read", in{"path": "f"}); res.Text != "   1\t"+exact {
-		t.Errorf("a line of just the limit is cut: %q", res.Text[len(res.Text)-60:])
+	if res := newBench(t, map[string]string{"f": exact + "\n"}).run("read", in{"path": "f"}); res.ForModel() != "   1\t"+exact {
+		t.Errorf("a line of just the limit is cut: %q", res.ForModel()[len(res.ForModel())-60:])
 	}
 }
 
 func TestReadOfClientOnlyFile(t *testing.T) {
 	b := newBench(t, nil).buffered(map[string]string{"new": "only in the editor\n"})
-	if res := b.run("read", in{"path": "new"}); res.Text != "   1\tonly in the editor" {
-		t.Error(res.Text)
+	if res := b.run("read", in{"path": "new"}); res.ForModel() != "   1\tonly in the editor" {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -144,19 +144,19 @@ func TestList(t *testing.T) {
 	b := newBench(t, map[string]string{"b/": "", "a/": "", "z.txt": "", ".hidden": "", "link": "-> a", "out": "-> ../..", "empty/": "", "new\nline": ""})
 	want := "[dir]  a\n[dir]  b\n[dir]  empty\n[file] .hidden\n[file] \"new\\nline\"\n[file] z.txt\n[symlink] link\n[symlink] out"
 	for _, input := range []in{{}, {"path": "."}, {"path": b.dir}} {
-		if res := b.run("list_directory", input); res.Text != want {
-			t.Errorf("got %q, want %q", res.Text, want)
+		if res := b.run("list_directory", input); res.ForModel() != want {
+			t.Errorf("got %q, want %q", res.ForModel(), want)
 		}
 	}
-	if res := b.run("list_directory", in{"path": "empty"}); res.Text != "Empty directory: empty" {
-		t.Error(res.Text)
+	if res := b.run("list_directory", in{"path": "empty"}); res.ForModel() != "Empty directory: empty" {
+		t.Error(res.ForModel())
 	}
 	wantFailure(t, b.run("list_directory", in{"path": "z.txt"}), executors.PermanentFailure, "not a directory")
 	wantFailure(t, b.run("list_directory", in{"path": "emptyy"}), executors.PermanentFailure, "did you mean empty?")
 	cfg := Defaults()
 	cfg.MaxEntries = 2
-	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.Text, "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
-		t.Error(res.Text)
+	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -167,7 +167,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if res, err := w.Execute(b.Context(), call); err != nil || res.Failed {
-			b.Fatal(res.Text, err)
+			b.Fatal(res.ForModel(), err)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestReadKeepsLongLines(t *testing.T) {
 		cfg(&c)
 		res := b.with(c).run("read", in{"path": "a", "offset": 1, "limit": 2})
 		if res.Full == nil || res.Full.Window(0, res.Full.Size()) != long+"\nthree\n" {
-			t.Errorf("%s: %s", name, res.Text)
+			t.Errorf("%s: %s", name, res.ForModel())
 		}
 		_ = res.Full.Close()
 		if res := b.with(c).run("read", in{"path": "a", "offset": 2, "limit": 1}); res.Full != nil {

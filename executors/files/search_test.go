@@ -44,14 +44,14 @@ func TestFind(t *testing.T) {
 		{in{"pattern": "ü.*"}, "sp,ace/ü.go"},
 	} {
 		res := b.run("find_path", tt.input)
-		got := strings.ReplaceAll(strings.ReplaceAll(res.Text, " ", ","), "\n", " ")
+		got := strings.ReplaceAll(strings.ReplaceAll(res.ForModel(), " ", ","), "\n", " ")
 		if got != tt.want || res.Failed {
 			t.Errorf("find_path %v:\n got %s\nwant %s", tt.input, got, tt.want)
 		}
 	}
 	for _, pattern := range []string{"*.rs", "nowhere/*.go", "a.go/*"} {
-		if res := b.run("find_path", in{"pattern": pattern}); res.Text != "No files matching: "+pattern || res.Failed {
-			t.Error(res.Text)
+		if res := b.run("find_path", in{"pattern": pattern}); res.ForModel() != "No files matching: "+pattern || res.Failed {
+			t.Error(res.ForModel())
 		}
 	}
 	wantFailure(t, b.run("find_path", in{"pattern": "../*.go"}), executors.InvalidParameters, "..", "as path")
@@ -61,8 +61,8 @@ func TestFind(t *testing.T) {
 	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "a.go"}), executors.PermanentFailure, "not a directory")
 	cfg := Defaults()
 	cfg.MaxResults = 2
-	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.Text != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or give a path]" {
-		t.Error(res.Text)
+	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or give a path]" {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -91,13 +91,13 @@ func TestGrep(t *testing.T) {
 		{in{"pattern": "absent"}, "No matches for: absent"},
 		{in{"pattern": `a\nb`}, "No matches for: a\\nb\n[a match never goes over the end of a line]"},
 	} {
-		if res := b.run("grep", tt.input); res.Text != tt.want || res.Failed {
-			t.Errorf("grep %v:\n got %q\nwant %q", tt.input, res.Text, tt.want)
+		if res := b.run("grep", tt.input); res.ForModel() != tt.want || res.Failed {
+			t.Errorf("grep %v:\n got %q\nwant %q", tt.input, res.ForModel(), tt.want)
 		}
 	}
 	res := b.run("grep", in{"pattern": "needle"})
-	if len(res.Text) > search.MaxLine+50 || !strings.Contains(res.Text, "ääneedleöö") || strings.Contains(res.Text, "\uFFFD") {
-		t.Errorf("long line: %q", res.Text)
+	if len(res.ForModel()) > search.MaxLine+50 || !strings.Contains(res.ForModel(), "ääneedleöö") || strings.Contains(res.ForModel(), "\uFFFD") {
+		t.Errorf("long line: %q", res.ForModel())
 	}
 	wantFailure(t, b.run("grep", in{"pattern": "(?=a)"}), executors.InvalidParameters, "not a valid regex", "lookaround")
 	wantFailure(t, b.run("grep", in{"pattern": ""}), executors.InvalidParameters, "empty")
@@ -108,18 +108,18 @@ func TestGrep(t *testing.T) {
 
 func TestGrepLimits(t *testing.T) {
 	b := newBench(t, map[string]string{"a": strings.Repeat("hit\n", 100), "big": strings.Repeat("x", 300)})
-	if res := b.run("grep", in{"pattern": "hit"}); strings.Count(res.Text, "\n") != 99 || strings.Contains(res.Text, "[") {
-		t.Errorf("exactly as many as are shown: %q", res.Text[len(res.Text)-90:])
+	if res := b.run("grep", in{"pattern": "hit"}); strings.Count(res.ForModel(), "\n") != 99 || strings.Contains(res.ForModel(), "[") {
+		t.Errorf("exactly as many as are shown: %q", res.ForModel()[len(res.ForModel())-90:])
 	}
 	cfg := Defaults()
 	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
 	b.with(cfg)
-	if res := b.run("grep", in{"pattern": "hit"}); res.Text != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or give a path or include]" {
-		t.Error(res.Text)
+	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or give a path or include]" {
+		t.Error(res.ForModel())
 	}
 	cfg.MaxFileBytes = 200
-	if res := b.with(cfg).run("grep", in{"pattern": "nothing"}); res.Text != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
-		t.Error(res.Text)
+	if res := b.with(cfg).run("grep", in{"pattern": "nothing"}); res.ForModel() != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
+		t.Error(res.ForModel())
 	}
 	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "big"}), executors.PermanentFailure, "larger than the limit")
 }
@@ -132,8 +132,8 @@ func TestWalkBudget(t *testing.T) {
 	disk := newTools(b)
 	disk.budget = 5
 	res, err := disk.find(t.Context(), nil, findInput{Pattern: "f*"})
-	if err != nil || !strings.HasPrefix(res.Text, "f0\nf1\nf2\nf3\nf4\n[stopped after very many files") {
-		t.Errorf("%s, %v", res.Text, err)
+	if err != nil || !strings.HasPrefix(res.ForModel(), "f0\nf1\nf2\nf3\nf4\n[stopped after very many files") {
+		t.Errorf("%s, %v", res.ForModel(), err)
 	}
 }
 
@@ -142,11 +142,11 @@ func TestNestedIgnore(t *testing.T) {
 		".gitignore": "*.tmp\nsub/x\n", "a.tmp": "", "sub/.gitignore": "!b.tmp\n/only\n", "sub/b.tmp": "", "sub/c.tmp": "", "sub/x": "", "sub/only": "", "sub/d/only": "",
 	})
 	want := "sub/\nsub/.gitignore\nsub/b.tmp\nsub/d/\nsub/d/only"
-	if res := b.run("find_path", in{"pattern": "sub/**"}); "sub/\n"+res.Text != want {
-		t.Errorf("got %q", res.Text)
+	if res := b.run("find_path", in{"pattern": "sub/**"}); "sub/\n"+res.ForModel() != want {
+		t.Errorf("got %q", res.ForModel())
 	}
-	if res := b.run("find_path", in{"pattern": "*"}); res.Text != ".gitignore\n"+want {
-		t.Errorf("got %q", res.Text)
+	if res := b.run("find_path", in{"pattern": "*"}); res.ForModel() != ".gitignore\n"+want {
+		t.Errorf("got %q", res.ForModel())
 	}
 }
 
@@ -158,8 +158,8 @@ func newTools(b *bench) *tools {
 
 func TestGrepPatternTooLarge(t *testing.T) {
 	res := newBench(t, nil).run("grep", in{"pattern": strings.Repeat(`\w{1000}`, 64)})
-	if res.Category != executors.InvalidParameters || !strings.Contains(res.Text, "too large") {
-		t.Error(res.Text)
+	if res.Category() != executors.InvalidParameters || !strings.Contains(res.ForModel(), "too large") {
+		t.Error(res.ForModel())
 	}
 }
 

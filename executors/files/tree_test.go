@@ -119,8 +119,8 @@ func TestTreeTools(t *testing.T) {
 			if want, failed := strings.CutPrefix(tt.text, "!"); failed {
 				category, part, _ := strings.Cut(want, " ")
 				wantFailure(t, res, executors.Category(category), part)
-			} else if res.Failed || !strings.HasPrefix(res.Text, tt.text) {
-				t.Errorf("got %s", res.Text)
+			} else if res.Failed || !strings.HasPrefix(res.ForModel(), tt.text) {
+				t.Errorf("got %s", res.ForModel())
 			}
 			after := strings.Fields(shape(t, b.dir))
 			var changes []string
@@ -185,7 +185,7 @@ func TestRootsStay(t *testing.T) {
 		wantFailure(t, b.run("move_path", in{"source": path, "destination": "elsewhere"}), executors.PolicyBlocked, "directory of the session")
 	}
 	if res := b.run("delete_path", in{"path": "p/nested/f"}); res.Failed {
-		t.Error(res.Text)
+		t.Error(res.ForModel())
 	}
 }
 
@@ -205,11 +205,11 @@ func TestTreeToolsPrivate(t *testing.T) {
 	if after := shape(t, b.dir); after != before {
 		t.Errorf("there is now\n%s, was\n%s", after, before)
 	}
-	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.Text, walk.HiddenNote) || shape(t, b.path("c")) != "other/ other/a=a" {
-		t.Errorf("%s: %s", res.Text, shape(t, b.path("c")))
+	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.ForModel(), walk.HiddenNote) || shape(t, b.path("c")) != "other/ other/a=a" {
+		t.Errorf("%s: %s", res.ForModel(), shape(t, b.path("c")))
 	}
 	if res := b.run("copy_path", in{"source": "project", "destination": "p"}); res.Failed || strings.Contains(shape(t, b.path("p")), secret) || strings.Contains(shape(t, b.path("p")), "->") {
-		t.Errorf("%s: %s", res.Text, shape(t, b.path("p")))
+		t.Errorf("%s: %s", res.ForModel(), shape(t, b.path("p")))
 	}
 }
 
@@ -220,7 +220,7 @@ func TestCopyKeepsModes(t *testing.T) {
 	must(t, os.Chmod(b.path("d/ro"), 0o555))
 	t.Cleanup(func() { os.Chmod(b.path("d/ro"), 0o755); os.Chmod(b.path("e/ro"), 0o755) })
 	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed {
-		t.Fatal(res.Text)
+		t.Fatal(res.ForModel())
 	}
 	for name, want := range map[string]fs.FileMode{"e/run": 0o751, "e/ro": fs.ModeDir | 0o555, "e/ro/f": 0o440} {
 		if info, err := os.Lstat(b.path(name)); err != nil || info.Mode() != want {
@@ -274,7 +274,7 @@ func TestCopyCancelled(t *testing.T) {
 			return
 		}
 		if after := shape(t, b.dir); after != before {
-			t.Fatalf("after %d looks (%s, %v): %s", n, res.Text, err, after)
+			t.Fatalf("after %d looks (%s, %v): %s", n, res.ForModel(), err, after)
 		}
 	}
 }
@@ -343,8 +343,8 @@ func TestEveryToolRace(t *testing.T) {
 				call := b.call(tool, input)
 				call.Card, _ = b.Prepare(t.Context(), call)
 				res, err := b.Execute(t.Context(), call)
-				if err != nil || strings.Contains(res.Text, "STOLEN") || strings.Contains(res.Text, "keep") {
-					t.Errorf("%s, %v", res.Text, err)
+				if err != nil || strings.Contains(res.ForModel(), "STOLEN") || strings.Contains(res.ForModel(), "keep") {
+					t.Errorf("%s, %v", res.ForModel(), err)
 				}
 				for _, name := range []string{"m", "c/s"} {
 					if text, err := os.ReadFile(b.path(name)); err == nil && string(text) == "STOLEN" {

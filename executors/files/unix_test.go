@@ -21,11 +21,11 @@ func TestFIFO(t *testing.T) {
 		input["path"] = "pipe"
 		wantFailure(t, b.run(tool, input), executors.PermanentFailure, "pipe is a FIFO")
 	}
-	if res := b.run("grep", in{"pattern": "x"}); res.Text != "a:1: x" {
-		t.Errorf("a search over a FIFO gives %s", res.Text)
+	if res := b.run("grep", in{"pattern": "x"}); res.ForModel() != "a:1: x" {
+		t.Errorf("a search over a FIFO gives %s", res.ForModel())
 	}
-	if res := b.run("list_directory", in{}); !strings.HasSuffix(res.Text, "[other] pipe") {
-		t.Error(res.Text)
+	if res := b.run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[other] pipe") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -40,8 +40,8 @@ func TestUnreadable(t *testing.T) {
 	t.Cleanup(func() { must(t, os.Chmod(b.path("d"), 0o755)) })
 	wantFailure(t, b.run("read", in{"path": "f"}), executors.PermanentFailure, "permission denied")
 	wantFailure(t, b.run("write", in{"path": "ro", "content": "y"}), executors.PermanentFailure, "permission denied")
-	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.Text, "could not look at") || !strings.Contains(res.Text, "f (permission denied)") {
-		t.Error(res.Text)
+	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.ForModel(), "could not look at") || !strings.Contains(res.ForModel(), "f (permission denied)") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -50,14 +50,14 @@ func TestTreeToolsFIFO(t *testing.T) {
 	b := newBench(t, map[string]string{"d/a": "x"})
 	must(t, syscall.Mkfifo(b.path("d/pipe"), 0o600))
 	wantFailure(t, b.run("copy_path", in{"source": "d/pipe", "destination": "p"}), executors.PermanentFailure, "d/pipe is a FIFO")
-	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.Text, "[left out: pipe, no file or directory]") {
-		t.Error(res.Text)
+	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.ForModel(), "[left out: pipe, no file or directory]") {
+		t.Error(res.ForModel())
 	}
 	if res := b.run("move_path", in{"source": "d/pipe", "destination": "p"}); res.Failed {
-		t.Error(res.Text)
+		t.Error(res.ForModel())
 	}
 	if res := b.run("delete_path", in{"path": "p"}); res.Failed {
-		t.Error(res.Text)
+		t.Error(res.ForModel())
 	}
 }
 
@@ -79,7 +79,7 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	must(t, err)
 	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
 	if res := b.run("move_path", in{"source": "d", "destination": far + "/n/d"}); res.Failed || shape(t, far+"/n") != "d/ d/a=x d/l->../../nowhere" {
-		t.Error(res.Text, shape(t, far))
+		t.Error(res.ForModel(), shape(t, far))
 	}
 	must(t, syscall.Mkfifo(b.path("f/pipe"), 0o600))
 	before := shape(t, b.dir)

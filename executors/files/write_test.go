@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 			b := newBench(t, map[string]string{"f": tt.before})
 			res := b.run("write", in{"path": "f", "content": tt.content})
 			if got := b.content("f"); res.Failed || got != tt.after {
-				t.Errorf("got %q, want %q: %s", got, tt.after, res.Text)
+				t.Errorf("got %q, want %q: %s", got, tt.after, res.ForModel())
 			}
 			if d := res.Content[0].Diff; d.Old == nil || d.New != tt.after {
 				t.Errorf("diff %+v", d)
@@ -39,11 +39,11 @@ func TestWrite(t *testing.T) {
 
 func TestWriteNew(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "old", "dir/": "", "link": "-> target"})
-	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.Text != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Diff.Old != nil {
+	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Diff.Old != nil {
 		t.Errorf("%+v", res)
 	}
-	if res := b.run("write", in{"path": "f", "content": "new!"}); res.Text != "Wrote 4 bytes to f (overwritten)" {
-		t.Error(res.Text)
+	if res := b.run("write", in{"path": "f", "content": "new!"}); res.ForModel() != "Wrote 4 bytes to f (overwritten)" {
+		t.Error(res.ForModel())
 	}
 	b.run("write", in{"path": "link", "content": "through"})
 	if b.content("target") != "through" {
@@ -136,8 +136,8 @@ func TestRacingSymlink(t *testing.T) {
 			"find_path": {"pattern": "d/*"}, "list_directory": {"path": "d"},
 		} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
-			if err != nil || strings.Contains(res.Text, "secret") {
-				t.Fatalf("%s: %s, %v", tool, res.Text, err)
+			if err != nil || strings.Contains(res.ForModel(), "secret") {
+				t.Fatalf("%s: %s, %v", tool, res.ForModel(), err)
 			}
 		}
 	}

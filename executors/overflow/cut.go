@@ -11,9 +11,6 @@ const (
 	// markRoom is the room for the marks of a cut, in characters.
 	markRoom = 80
 	inside   = "[…]" // marks a line that was cut
-	// toolError begins the block of a failed call, which has five lines.
-	toolError      = "[tool_error]\n"
-	toolErrorLines = 5
 )
 
 // cut truncates a text to at most limit characters: its head and its tail, in whole
@@ -59,27 +56,10 @@ func bothEnds(text string, room int, middle func(missing string) string) string 
 // ends returns the end of the head of a text and the start of its tail, together at
 // most room characters, and reports which of them consists of whole lines.
 func ends(text string, room int) (h, t int, hWhole, tWhole bool) {
-	head := min(max(room/2, errorBlock(text)), room*3/4)
+	head := room / 2
 	h, hWhole = headEnd(text, executors.RuneOffset(text, head))
 	t, tWhole = tailStart(text, h+executors.RuneOffset(text[h:], utf8.RuneCountInString(text[h:])-(room-head)))
 	return h, t, hWhole, tWhole
-}
-
-// errorBlock returns the length of the [tool_error] block that a text begins with,
-// in characters.
-func errorBlock(text string) int {
-	if !strings.HasPrefix(text, toolError) {
-		return 0
-	}
-	end := 0
-	for range toolErrorLines {
-		i := strings.IndexByte(text[end:], '\n')
-		if i < 0 {
-			break
-		}
-		end += i + 1
-	}
-	return utf8.RuneCountInString(text[:end])
 }
 
 // headEnd moves the end of a head back to the end of a line, if one is near.

@@ -97,7 +97,7 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	} else if long {
 		res.Text = cut(text, o.Config.Threshold)
 	}
-	res.Text = below(res.Text, o.keep(ctx, call.Session, source, size))
+	refer(res, o.keep(ctx, call.Session, source, size))
 	if r := call.Record; r != nil {
 		r.Truncated, r.Before = true, cmp.Or(r.Before, int(size))
 	}
@@ -109,7 +109,7 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	if !o.long(text) {
 		return text
 	}
-	return below(cut(text, o.Config.Threshold), o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
+	return executors.JoinLines(cut(text, o.Config.Threshold), o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 
 // Keep stores a text of any length, and returns the line that refers to it; false
@@ -135,19 +135,14 @@ func holds(text string, full *executors.Spool) bool {
 	return err == nil && strings.TrimRight(string(all), "\r\n") == strings.TrimRight(text, "\r\n")
 }
 
-// filtered begins the last line of a text from which a filter removed lines.
-const filtered = "[shell] "
-
-// below adds a line to the end of a text, next to the line of the filter about
-// removed lines.
-func below(text, line string) string {
-	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, filtered) {
-		return text + " " + line
+// refer adds the line about the full text to the notes of a result: on the line of
+// the filter, if it removed lines.
+func refer(res *executors.Result, line string) {
+	if last := len(res.Notes) - 1; res.Output != nil && res.Output.Filtered {
+		res.Notes[last] += " " + line
+		return
 	}
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text + line
-	}
-	return text + "\n" + line
+	res.Below(line)
 }
 
 // open yields a kept text in pieces.

@@ -94,7 +94,9 @@ func TestMiddleware(t *testing.T) {
 	long, short := numbered(2000), "line 1\nline 2"
 	for name, tt := range map[string]struct {
 		tool, text, full string
-		failed           bool
+		failure          *executors.Failure
+		notes            []string
+		filtered         bool // the last note is the filter's
 		paged            []string
 		want             string // regex of the text; empty: as it was
 		kept             string // what is kept
@@ -109,48 +111,49 @@ func TestMiddleware(t *testing.T) {
 		"full, no text":      {full: long, want: `^\[full output: 2,000 lines, .*\]$`, kept: long},
 		"full is the text":   {text: short, full: short + "\r\n"},
 		"full is another":    {text: short, full: "line 1\nline 3\n", want: `\n\[full output: 2 lines, 14 bytes: .*\]$`, kept: "line 1\nline 3\n"},
-		"filtered":           {text: "a\n[shell] 9 lines -> 1 lines, 88.9% filtered", full: long, want: `^a\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
-		"filtered and long":  {text: long + "[shell] 9 lines -> 8 lines, 11.1% filtered", full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
+		"filtered":           {text: "a", notes: []string{"[exit 1]", "[shell] 9 lines -> 1 lines, 88.9% filtered"}, filtered: true, full: long, want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
+		"filtered and long":  {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
 		"read_overflow":      {tool: Name, text: long, full: "x" + long},
 		"paged":              {tool: "read", paged: []string{"grep", "read"}, text: long},
 		"paged and full":     {tool: "read", paged: []string{"read"}, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
-		"exit code": {text: long + "[exit 3]", failed: true,
-			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long + "[exit 3]"},
-		"tool error": {text: executors.Failf(executors.Timeout, "%s", strings.Repeat("w", 500)).Text + "\n" + long, failed: true,
-			want: `^\[tool_error\]\n(.+\n){3}retryable: false\n(line \d+\n)*\[… .* cut …\]\n(line \d+\n)+line 2000\n\[full output: .*\]$`},
+		"like the filter's":  {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
+		"exit code": {text: long, notes: []string{"[exit 3]"},
+			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long},
+		"tool error": {text: long, failure: executors.Failf(executors.Timeout, "%s", strings.Repeat("w", 500)).Failure, kept: long,
+			want: `^\[tool_error\]\n(.+\n){3}retryable: false\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 2000\n\[full output: .*\]$`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
 			o.Paged = tt.paged
-			res := executors.Result{Text: tt.text, Failed: tt.failed}
+			res := executors.Result{Failure: tt.failure, Text: tt.text, Notes: tt.notes, Output: &executors.Output{Filtered: tt.filtered}}
 			if tt.full != "" {
 				res.Full = spool(t, tt.full)
 			}
 			call := &executors.Call{Tool: tt.tool, Session: "s", Record: &executors.Record{}}
 			got, err := o.Middleware(gives{res: res}).Execute(t.Context(), call)
-			if err != nil || got.Full != nil || got.Failed != tt.failed {
+			if err != nil || got.Full != nil {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if res.Full != nil && !isClosed(res.Full) {
 				t.Error("the spool is still open")
 			}
 			if tt.want == "" {
-				if got.Text != tt.text || *call.Record != (executors.Record{}) {
-					t.Errorf("%.200q, %+v", got.Text, *call.Record)
+				if got.ForModel() != tt.text || *call.Record != (executors.Record{}) {
+					t.Errorf("%.200q, %+v", got.ForModel(), *call.Record)
 				}
 				return
 			}
-			if !regexp.MustCompile(tt.want).MatchString(got.Text) {
-				t.Errorf("%q does not match %s", got.Text, tt.want)
+			if !regexp.MustCompile(tt.want).MatchString(got.ForModel()) {
+				t.Errorf("%q does not match %s", got.ForModel(), tt.want)
 			}
 			if !call.Record.Truncated || call.Record.Before != max(len(tt.full), len(tt.text)) && tt.full == "" {
 				t.Errorf("%+v", *call.Record)
 			}
-			if n := utf8.RuneCountInString(got.Text) - utf8.RuneCountInString(lastLine(got.Text)) - 1; n > 1000 && len(tt.paged) == 0 {
+			if n := utf8.RuneCountInString(got.Text); n > 1000 && len(tt.paged) == 0 {
 				t.Errorf("%d characters", n)
 			}
 			if tt.kept != "" {
-				if diff := cmp.Diff(tt.kept, all(t, o, "s", got.Text)); diff != "" {
+				if diff := cmp.Diff(tt.kept, all(t, o, "s", got.ForModel())); diff != "" {
 					t.Errorf("kept (-want +got)\n%s", diff)
 				}
 			}
@@ -250,7 +253,7 @@ func TestBrokenStore(t *testing.T) {
 			tt.o.Config.Threshold = 1000
 			res, err := tt.o.Middleware(gives{res: executors.Result{Text: text, Full: spool(t, text+text)}}).
 				Execute(tt.ctx, &executors.Call{Session: "s", Record: &executors.Record{}})
-			last := lastLine(res.Text)
+			last := lastLine(res.ForModel())
 			if err != nil || res.Failed || strings.Contains(last, "/home") {
 				t.Errorf("%s, %v", last, err)
 			}
@@ -304,10 +307,10 @@ func TestWithDatabase(t *testing.T) {
 	for range 4 { // calls side by side may give the same
 		group.Go(func() {
 			res, err := o.Middleware(gives{res: executors.Result{Text: "x", Full: spool(t, text)}}).Execute(t.Context(), &executors.Call{Session: "s"})
-			if err != nil || strings.Contains(res.Text, "until") {
-				t.Errorf("%s, %v", res.Text, err)
+			if err != nil || strings.Contains(res.ForModel(), "until") {
+				t.Errorf("%s, %v", res.ForModel(), err)
 			}
-			if all(t, o, "s", res.Text) != text {
+			if all(t, o, "s", res.ForModel()) != text {
 				t.Error("it is not as it was")
 			}
 		})
@@ -402,7 +405,7 @@ func benchmark10MiB(b *testing.B, in string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if res, err := o.Tools().Execute(b.Context(), call); err != nil || res.Failed {
-			b.Fatal(res.Text, err)
+			b.Fatal(res.ForModel(), err)
 		}
 	}
 }

@@ -67,10 +67,10 @@ func TestReadOverflow(t *testing.T) {
 				in[k] = v
 			}
 			res := run(t, o, "s", in)
-			if res.Failed || !regexp.MustCompile(tt.want).MatchString(res.Text) {
-				t.Errorf("%s\ndoes not match %s", res.Text, tt.want)
+			if res.Failed || !regexp.MustCompile(tt.want).MatchString(res.ForModel()) {
+				t.Errorf("%s\ndoes not match %s", res.ForModel(), tt.want)
 			}
-			if n := utf8.RuneCountInString(res.Text); n > o.Config.Threshold {
+			if n := utf8.RuneCountInString(res.ForModel()); n > o.Config.Threshold {
 				t.Errorf("%d characters", n)
 			}
 		})
@@ -91,8 +91,8 @@ func TestIDs(t *testing.T) {
 		"00000000-0000-0000-0000-000000000000": executors.PermanentFailure,
 	} {
 		res := run(t, o, "s", map[string]any{"id": id})
-		if res.Category != want || want == "" && !strings.Contains(res.Text, "\ttext\n") || len(res.Text) > 1000 {
-			t.Errorf("%.100q: %q, want %s", id, res.Text, want)
+		if res.Category() != want || want == "" && !strings.Contains(res.ForModel(), "\ttext\n") || len(res.ForModel()) > 1000 {
+			t.Errorf("%.100q: %q, want %s", id, res.ForModel(), want)
 		}
 	}
 	for name, in := range map[string]map[string]any{
@@ -103,8 +103,8 @@ func TestIDs(t *testing.T) {
 	} {
 		res := run(t, o, "s", in)
 		_, err := o.Tools().Prepare(t.Context(), &executors.Call{Tool: Name, Input: must(json.Marshal(in))})
-		if f, ok := errors.AsType[*executors.Failure](err); res.Category != executors.InvalidParameters || !ok || f.Category != executors.InvalidParameters {
-			t.Errorf("%s: %q, %v", name, res.Text, err)
+		if f, ok := errors.AsType[*executors.Failure](err); res.Category() != executors.InvalidParameters || !ok || f.Category != executors.InvalidParameters {
+			t.Errorf("%s: %q, %v", name, res.ForModel(), err)
 		}
 	}
 }
@@ -121,15 +121,15 @@ func TestScope(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
 		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: Defaults()}
 		ref := keptAs(t, o, "s", "secret")
-		if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.Text, "secret") {
-			t.Errorf("%s: %q", name, res.Text)
+		if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "secret") {
+			t.Errorf("%s: %q", name, res.ForModel())
 		}
 		for _, session := range []string{"t", "", "unknown"} {
 			theirs := run(t, o, session, map[string]any{"id": ref})
 			nobodys := run(t, o, session, map[string]any{"id": strings.Repeat("0", 8) + ref[len(prefix)+8:]})
-			want := strings.ReplaceAll(nobodys.Text, strings.Repeat("0", 8)+ref[len(prefix)+8:], ref[len(prefix):])
-			if theirs.Text != want || theirs.Category != executors.PermanentFailure || !strings.Contains(theirs.Text, "not found or expired") {
-				t.Errorf("%s, session %q: %q, of nobody %q", name, session, theirs.Text, nobodys.Text)
+			want := strings.ReplaceAll(nobodys.ForModel(), strings.Repeat("0", 8)+ref[len(prefix)+8:], ref[len(prefix):])
+			if theirs.ForModel() != want || theirs.Category() != executors.PermanentFailure || !strings.Contains(theirs.ForModel(), "not found or expired") {
+				t.Errorf("%s, session %q: %q, of nobody %q", name, session, theirs.ForModel(), nobodys.ForModel())
 			}
 		}
 	}
@@ -138,12 +138,12 @@ func TestScope(t *testing.T) {
 func TestStoreCannotBeRead(t *testing.T) {
 	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), Config: Defaults()}
 	res := run(t, o, "s", map[string]any{"id": "00000000-0000-0000-0000-000000000000"})
-	if res.Category != executors.ServerError || strings.Contains(res.Text, "/home") {
-		t.Errorf("%q", res.Text)
+	if res.Category() != executors.ServerError || strings.Contains(res.ForModel(), "/home") {
+		t.Errorf("%q", res.ForModel())
 	}
 	ref := keptAs(t, o, "s", "in memory")
-	if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.Text, "in memory") {
-		t.Errorf("%q", res.Text)
+	if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "in memory") {
+		t.Errorf("%q", res.ForModel())
 	}
 }
 

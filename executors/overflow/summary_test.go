@@ -44,16 +44,16 @@ func TestSummarize(t *testing.T) {
 	}{
 		"long": {teller: teller{most: 1 << 20, says: "300 lines."}, text: long, times: 1,
 			want: []string{"line 1\nline 2\n", "output:]\n300 lines.\n[end of the summary …]\n", "\nline 300\n[full output: 300 lines"}, not: "line 150\n"},
-		"short":        {teller: teller{most: 1 << 20, says: "?"}, text: short, want: []string{short}},
-		"fails":        {teller: teller{most: 1 << 20, err: errors.New("no")}, text: long, times: 1, want: []string{" cut …]\n", "[full output: 300 lines"}, not: "summary"},
-		"nobody":       {text: long, want: []string{" cut …]\n"}, not: "summary"},
-		"small model":  {teller: teller{most: 100, says: "Much."}, text: long, times: 1, cut: true, want: []string{"\nMuch.\n"}},
-		"long summary": {teller: teller{most: 1 << 20, says: numbered(200)}, text: long, times: 1, want: []string{" cut …]\n", "\nline 200\n[end of the summary …]\n"}},
-		"cut before":   {teller: teller{most: 1 << 20, says: "Much."}, text: numbered(80), full: long, times: 1, want: []string{"\nMuch.\n", "[full output: 300 lines"}},
-		"filtered":     {teller: teller{most: 1 << 20, says: "?"}, text: "ok\n[shell] 300 lines -> 1 line, 99% filtered", full: long, want: []string{"ok\n[shell] 300 lines -> 1 line, 99% filtered [full output: 300 lines"}, not: "summary"},
-		"paged":        {teller: teller{most: 1 << 20, says: "?"}, tool: "read", text: long, not: "summary"},
-		"its own":      {teller: teller{most: 1 << 20, says: "?"}, tool: Name, text: long, not: "summary"},
-		"not UTF-8":    {teller: teller{most: 1 << 20, says: "a\xffb"}, text: long, times: 1, want: []string{"\na\uFFFDb\n"}},
+		"short":         {teller: teller{most: 1 << 20, says: "?"}, text: short, want: []string{short}},
+		"fails":         {teller: teller{most: 1 << 20, err: errors.New("no")}, text: long, times: 1, want: []string{" cut …]\n", "[full output: 300 lines"}, not: "summary"},
+		"nobody":        {text: long, want: []string{" cut …]\n"}, not: "summary"},
+		"small model":   {teller: teller{most: 100, says: "Much."}, text: long, times: 1, cut: true, want: []string{"\nMuch.\n"}},
+		"long summary":  {teller: teller{most: 1 << 20, says: numbered(200)}, text: long, times: 1, want: []string{" cut …]\n", "\nline 200\n[end of the summary …]\n"}},
+		"cut before":    {teller: teller{most: 1 << 20, says: "Much."}, text: numbered(80), full: long, times: 1, want: []string{"\nMuch.\n", "[full output: 300 lines"}},
+		"short of long": {teller: teller{most: 1 << 20, says: "?"}, text: "ok\n", full: long, want: []string{"ok\n[full output: 300 lines"}, not: "summary"},
+		"paged":         {teller: teller{most: 1 << 20, says: "?"}, tool: "read", text: long, not: "summary"},
+		"its own":       {teller: teller{most: 1 << 20, says: "?"}, tool: Name, text: long, not: "summary"},
+		"not UTF-8":     {teller: teller{most: 1 << 20, says: "a\xffb"}, text: long, times: 1, want: []string{"\na\uFFFDb\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
@@ -70,14 +70,14 @@ func TestSummarize(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(got.Text, want) {
-					t.Errorf("no %q in\n%s", want, got.Text)
+				if !strings.Contains(got.ForModel(), want) {
+					t.Errorf("no %q in\n%s", want, got.ForModel())
 				}
 			}
-			if tt.not != "" && strings.Contains(got.Text, tt.not) {
-				t.Errorf("%q is in\n%s", tt.not, got.Text)
+			if tt.not != "" && strings.Contains(got.ForModel(), tt.not) {
+				t.Errorf("%q is in\n%s", tt.not, got.ForModel())
 			}
-			if n := utf8.RuneCountInString(got.Text); tt.times > 0 && n > o.Config.Threshold+150 {
+			if n := utf8.RuneCountInString(got.ForModel()); tt.times > 0 && n > o.Config.Threshold+150 {
 				t.Errorf("%d characters", n)
 			}
 			if tt.teller.times != tt.times || tt.teller.cut != tt.cut || tt.times > 0 && !strings.HasPrefix(tt.teller.asked, `bash {"a":1} line 1`) {

@@ -128,8 +128,8 @@ func TestModeDenies(t *testing.T) {
 	if n := len(s.chain.Tools()); n != len(s.end.Tools()) {
 		t.Errorf("%d tools are shown", n)
 	}
-	if res := s.do(t, file("edit", root+"/a")); res.Category != executors.PolicyBlocked || !strings.Contains(res.Text, `"ask"`) {
-		t.Error(res.Text)
+	if res := s.do(t, file("edit", root+"/a")); res.Category() != executors.PolicyBlocked || !strings.Contains(res.ForModel(), `"ask"`) {
+		t.Error(res.ForModel())
 	}
 }
 

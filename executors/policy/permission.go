@@ -254,6 +254,6 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	}
 	f = f.People("This needs your permission (%s), and nobody answered. Answer the question, run it with --yes, or add this %s:", d.why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here %s.", where).Result()
-	res.Text += "\n\n" + rules // it has lines of its own, which TOML needs
+	res.Below("\n" + rules) // it has lines of its own, which TOML needs
 	return res
 }

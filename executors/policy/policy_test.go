@@ -137,10 +137,10 @@ func (s *setup) outcome(t testing.TB, call *executors.Call) string {
 		return "ask"
 	case len(s.end.calls) > ranBefore:
 		return "allow"
-	case res.Category == executors.PolicyBlocked:
+	case res.Category() == executors.PolicyBlocked:
 		return "block"
 	}
-	return res.Text
+	return res.ForModel()
 }
 
 func TestCommands(t *testing.T) {
@@ -343,7 +343,7 @@ func TestAnswers(t *testing.T) {
 		s.user.give = []string{answer}
 		call := bash("make")
 		res := s.do(t, call)
-		if (len(s.end.calls) == 1) != tt.runs || res.Category != tt.category || call.Record.Answer != cmp.Or(answer, dismissed) {
+		if (len(s.end.calls) == 1) != tt.runs || res.Category() != tt.category || call.Record.Answer != cmp.Or(answer, dismissed) {
 			t.Errorf("%q: %+v", answer, res)
 		}
 		if got := s.outcome(t, bash("make")); got != tt.again {
@@ -352,8 +352,8 @@ func TestAnswers(t *testing.T) {
 	}
 	s := newSetup()
 	s.build().perm.Approver = nil
-	if res := s.do(t, bash("make")); res.Category != executors.ConfirmationRequired || !strings.Contains(res.Text, "--yes") || !strings.Contains(res.Text, "[[tools.permissions.bash]]") {
-		t.Error(res.Text)
+	if res := s.do(t, bash("make")); res.Category() != executors.ConfirmationRequired || !strings.Contains(res.ForModel(), "--yes") || !strings.Contains(res.ForModel(), "[[tools.permissions.bash]]") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -375,13 +375,13 @@ func TestUnfit(t *testing.T) {
 	s.build()
 	unfit := file("edit", root+"/a")
 	unfit.Unfit = executors.Failuref(executors.PermanentFailure, "old_string is not there; near it: KEY=secret")
-	if res := s.do(t, unfit); len(s.user.asked) > 0 || res.Category != executors.PermanentFailure {
+	if res := s.do(t, unfit); len(s.user.asked) > 0 || res.Category() != executors.PermanentFailure {
 		t.Error(s.user.asked, res)
 	}
 	denied := file("edit", root+"/.env")
 	denied.Unfit = unfit.Unfit
-	if res := s.do(t, denied); res.Category != executors.PolicyBlocked || strings.Contains(res.Text, "secret") {
-		t.Error(res.Text)
+	if res := s.do(t, denied); res.Category() != executors.PolicyBlocked || strings.Contains(res.ForModel(), "secret") {
+		t.Error(res.ForModel())
 	}
 }
 

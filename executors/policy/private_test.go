@@ -157,8 +157,8 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 		t.Errorf("%s, %s on record", got, call.Record.Decision)
 	}
 	res := s.do(t, func() *executors.Call { c := bash("cat .config/zeph-acp/keys.toml"); c.Card.Dir = home; return c }())
-	if !strings.Contains(res.Text, "zeph-acp's own files") {
-		t.Error(res.Text)
+	if !strings.Contains(res.ForModel(), "zeph-acp's own files") {
+		t.Error(res.ForModel())
 	}
 }
 

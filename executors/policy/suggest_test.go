@@ -48,10 +48,10 @@ func TestSuggestedRules(t *testing.T) {
 				return &executors.Call{Tool: c.Tool, Card: c.Card, Input: c.Input}
 			}
 			res := newSetup().build().do(t, again(c.call))
-			if res.Category != executors.ConfirmationRequired {
-				t.Fatalf("not asked about: %s", res.Text)
+			if res.Category() != executors.ConfirmationRequired {
+				t.Fatalf("not asked about: %s", res.ForModel())
 			}
-			_, suggested, _ := strings.Cut(res.Text, "retryable: false")
+			_, suggested, _ := strings.Cut(res.ForModel(), "retryable: false")
 			var pasted struct {
 				Tools Config `toml:"tools"`
 			}
@@ -59,14 +59,14 @@ func TestSuggestedRules(t *testing.T) {
 				t.Fatalf("%v\n%s", err, suggested)
 			}
 			if got := len(pasted.Tools.Permissions[c.call.Tool]); got != c.rules {
-				t.Fatalf("%d rules, want %d\n%s", got, c.rules, res.Text)
+				t.Fatalf("%d rules, want %d\n%s", got, c.rules, res.ForModel())
 			}
 			if wrong := pasted.Tools.Validate(); len(wrong) > 0 {
 				t.Error(wrong)
 			}
 			if c.rules == 0 {
-				if strings.Contains(res.Text, "config.toml") && !strings.Contains(c.call.Card.Command+strings.Join(c.call.Card.Paths, ""), "config.toml") {
-					t.Errorf("sends to config.toml: %s", res.Text)
+				if strings.Contains(res.ForModel(), "config.toml") && !strings.Contains(c.call.Card.Command+strings.Join(c.call.Card.Paths, ""), "config.toml") {
+					t.Errorf("sends to config.toml: %s", res.ForModel())
 				}
 				return
 			}
@@ -100,12 +100,12 @@ func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 			s.cfg.Permissions = map[string][]Rule{c.call.Tool: {c.rule}}
 			again := *c.call
 			res := s.build().do(t, &again)
-			_, suggested, _ := strings.Cut(res.Text, "retryable: false")
+			_, suggested, _ := strings.Cut(res.ForModel(), "retryable: false")
 			var pasted struct {
 				Tools Config `toml:"tools"`
 			}
-			if err := toml.Unmarshal([]byte(suggested), &pasted); err != nil || !strings.Contains(res.Text, "above the other rules") {
-				t.Fatalf("%v\n%s", err, res.Text)
+			if err := toml.Unmarshal([]byte(suggested), &pasted); err != nil || !strings.Contains(res.ForModel(), "above the other rules") {
+				t.Fatalf("%v\n%s", err, res.ForModel())
 			}
 			s = newSetup()
 			s.cfg.Permissions = map[string][]Rule{c.call.Tool: append(pasted.Tools.Permissions[c.call.Tool], c.rule)}
@@ -125,8 +125,8 @@ func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 func TestNoRuleHelps(t *testing.T) {
 	s := newSetup()
 	s.cfg.repository = map[string][]Rule{"bash": {{"touch *", Ask}}}
-	if res := s.build().do(t, bash("touch a")); strings.Contains(res.Text, "[[tools") {
-		t.Error(res.Text)
+	if res := s.build().do(t, bash("touch a")); strings.Contains(res.ForModel(), "[[tools") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -135,8 +135,8 @@ func TestOtherModeIsNamed(t *testing.T) {
 	for _, call := range []*executors.Call{bash("touch a"), file("edit", root+"/a")} {
 		s := newSetup()
 		s.mode = "ask"
-		if res := s.build().do(t, call); res.Category != executors.PolicyBlocked || !strings.Contains(res.Text, "--mode code") {
-			t.Error(res.Text)
+		if res := s.build().do(t, call); res.Category() != executors.PolicyBlocked || !strings.Contains(res.ForModel(), "--mode code") {
+			t.Error(res.ForModel())
 		}
 	}
 }

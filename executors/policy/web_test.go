@@ -58,7 +58,7 @@ func TestWebRules(t *testing.T) {
 					got = "asked"
 				}
 				if got != tt.want {
-					t.Errorf("in mode %s: %s, want %s: %s", mode, got, tt.want, res.Text)
+					t.Errorf("in mode %s: %s, want %s: %s", mode, got, tt.want, res.ForModel())
 				}
 			}
 		})
@@ -76,14 +76,14 @@ func TestWebAlways(t *testing.T) {
 		{"https://evil.org/", false}, {"https://evil.org/x", false},
 	} {
 		if res := s.do(t, web(tt.url)); res.Failed == tt.ran {
-			t.Errorf("%s: %s", tt.url, res.Text)
+			t.Errorf("%s: %s", tt.url, res.ForModel())
 		}
 	}
 	if len(s.user.asked) != 2 || s.user.names[0][1].Name != "Always allow reading docs.rs" {
 		t.Errorf("asked %q, %v", s.user.asked, s.user.names)
 	}
-	if res := s.do(t, web("https://other.org/x")); !strings.Contains(res.Text, `pattern = "other.org"`) {
-		t.Error(res.Text)
+	if res := s.do(t, web("https://other.org/x")); !strings.Contains(res.ForModel(), `pattern = "other.org"`) {
+		t.Error(res.ForModel())
 	}
 	if res := s.do(t, bash("curl https://docs.rs/a")); !res.Failed {
 		t.Error("an always for reading covers curl")
@@ -139,8 +139,8 @@ func TestAdmit(t *testing.T) {
 			if got := strings.Join(s.user.asked, ","); got != tt.asked {
 				t.Errorf("asked %q, want %q", got, tt.asked)
 			}
-			if res.Failed != (tt.failure != "") || !strings.Contains(res.Text, tt.failure) {
-				t.Errorf("%s", res.Text)
+			if res.Failed != (tt.failure != "") || !strings.Contains(res.ForModel(), tt.failure) {
+				t.Errorf("%s", res.ForModel())
 			}
 			if denied := call.Record.Decision == "deny"; denied != (tt.failure == "not allowed" || tt.failure == "rejected") {
 				t.Errorf("on record: %+v", call.Record)
@@ -154,7 +154,7 @@ func TestAdmit(t *testing.T) {
 		s.user.give = []string{allowOnce, allowAlways, allowOnce}
 		for range 2 {
 			if res := s.do(t, web("https://a.org/")); res.Failed {
-				t.Error(res.Text)
+				t.Error(res.ForModel())
 			}
 		}
 		if got := strings.Join(s.user.asked, ","); got != "Fetch https://a.org/,Fetch https://b.org/x,Fetch https://a.org/" {

@@ -62,7 +62,7 @@ func TestQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ran := tool.calls.Load() > before; ran != tt.runs || ran == res.Failed {
-			t.Errorf("call %d: ran %t, want %t: %q", i, ran, tt.runs, res.Text)
+			t.Errorf("call %d: ran %t, want %t: %q", i, ran, tt.runs, res.ForModel())
 		}
 		if tt.runs {
 			if *c.Record != (executors.Record{}) {
@@ -70,9 +70,9 @@ func TestQuota(t *testing.T) {
 			}
 			continue
 		}
-		if res.Category != executors.QuotaBlocked || !strings.HasPrefix(res.Text, "[tool_error]\ncategory: quota_blocked\n") ||
-			!strings.HasSuffix(res.Text, "\nretryable: false") || !strings.Contains(res.Text, "2 tool calls") {
-			t.Errorf("call %d: %q", i, res.Text)
+		if res.Category() != executors.QuotaBlocked || !strings.HasPrefix(res.ForModel(), "[tool_error]\ncategory: quota_blocked\n") ||
+			!strings.HasSuffix(res.ForModel(), "\nretryable: false") || !strings.Contains(res.ForModel(), "2 tool calls") {
+			t.Errorf("call %d: %q", i, res.ForModel())
 		}
 		if c.Record.Decision != "deny" || !strings.HasPrefix(c.Record.Rule, "quota: ") {
 			t.Errorf("call %d: record %+v", i, *c.Record)
@@ -85,7 +85,7 @@ func TestUnlimited(t *testing.T) {
 	chain := (&Quota{Limits: Defaults()}).Middleware(tool)
 	for range 1000 {
 		if res, err := chain.Execute(t.Context(), &executors.Call{Attempt: 1}); res.Failed || err != nil {
-			t.Fatal(res.Text, err)
+			t.Fatal(res.ForModel(), err)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestSlotsInOrder(t *testing.T) {
 	}
 	for i, c := range slices.Backward(calls) {
 		if res, err := chain.Execute(t.Context(), c); err != nil || res.Failed != (i == 2) {
-			t.Errorf("call %d: %q, %v", i, res.Text, err)
+			t.Errorf("call %d: %q, %v", i, res.ForModel(), err)
 		}
 	}
 	if q.Used() != 3 {

@@ -38,7 +38,7 @@ func (r *retrier) Execute(ctx context.Context, call *executors.Call) (executors.
 		before = *call.Record
 	}
 	res, err := r.Executor.Execute(ctx, call)
-	if err != nil || !res.Failed || !res.Category.Infrastructure() || ctx.Err() != nil || !repeatable(call.Spec.Effect) {
+	if err != nil || !res.Failed || !res.Category().Infrastructure() || ctx.Err() != nil || !repeatable(call.Spec.Effect) {
 		return res, err
 	}
 	return r.again(ctx, call, before, res)
@@ -56,11 +56,13 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
-			return annotate(res, fmt.Sprintf("[tried %d times]", tries)), nil
+			res.Below(fmt.Sprintf("[tried %d times]", tries))
+			return res, nil
 		}
-		wait, ok := schedule.Next(res.RetryAfter)
+		wait, ok := schedule.Next(res.Failure.RetryAfter)
 		if !ok {
-			return annotate(res, gaveUp(tries, res.RetryAfter)), nil
+			res.Below(gaveUp(tries, res.Failure.RetryAfter))
+			return res, nil
 		}
 		if err := r.clock.Sleep(ctx, wait); err != nil {
 			drop(res)
@@ -73,7 +75,7 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 		call.Attempt++
 		var err error
 		res, err = r.Executor.Execute(ctx, call)
-		if err != nil || !res.Failed || !res.Category.Infrastructure() || ctx.Err() != nil {
+		if err != nil || !res.Failed || !res.Category().Infrastructure() || ctx.Err() != nil {
 			return res, err
 		}
 	}
@@ -89,12 +91,6 @@ func gaveUp(tries int, after time.Duration) string {
 		return fmt.Sprintf("[tried %s; it may be asked again in %s]", times, after.Round(time.Second))
 	}
 	return fmt.Sprintf("[tried %s; there was no time for another try]", times)
-}
-
-// annotate adds a note to the message of the failure.
-func annotate(res executors.Result, note string) executors.Result {
-	res.Text += "\n" + note
-	return res
 }
 
 // drop releases the resources of a result that is not used.

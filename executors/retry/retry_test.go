@@ -108,7 +108,7 @@ func TestExecute(t *testing.T) {
 				if diff := cmp.Diff(tt.at, inner.at); diff != "" {
 					t.Errorf("tries (-want +got)\n%s", diff)
 				}
-				lines := strings.Split(res.Text, "\n")
+				lines := strings.Split(res.ForModel(), "\n")
 				if got := lines[len(lines)-1]; got != tt.text {
 					t.Errorf("text ends with %q, want %q", got, tt.text)
 				}
@@ -179,7 +179,7 @@ func TestTurnsTimeout(t *testing.T) {
 		defer cancel()
 		inner := &late{tool{effect: web, results: []executors.Result{failure(executors.Timeout)}}}
 		res, err := still(inner, Defaults()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
-		if err != nil || strings.Contains(res.Text, "tried") || len(inner.at) != 1 {
+		if err != nil || strings.Contains(res.ForModel(), "tried") || len(inner.at) != 1 {
 			t.Errorf("%+v, %v, %d tries", res, err, len(inner.at))
 		}
 	})

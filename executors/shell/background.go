@@ -297,7 +297,7 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 	ran := j.running()
 	j.run.Stop(stopping)
 	res, err := e.look(ctx, call, j, 0, false, "")
-	if ran && res.Category == "" {
+	if ran && res.Failure == nil {
 		res.Failed = false // it was meant to end
 	}
 	return res, err
@@ -345,11 +345,11 @@ func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait 
 		if out.ReadOnly {
 			note = executors.JoinLines(note, e.limited.note(j.line, out))
 		}
-		end.after = "[" + out.state() + "]"
+		end.note = "[" + out.state() + "]"
 	case first:
-		end.after = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
+		end.note = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
 	default:
-		end.after = "[running for " + seconds(time.Since(j.began)) + "]"
+		end.note = "[running for " + seconds(time.Since(j.began)) + "]"
 	}
 	if out.Text == "" && out.Full == nil && !first {
 		out.Text = "(no new output)\n"

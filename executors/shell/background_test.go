@@ -122,7 +122,7 @@ func TestBackground(t *testing.T) {
 		e := New(f, "/", Defaults())
 		begin := time.Now()
 		got := run(t, e, call(Tool, npm))
-		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.Text != want || got.Failed || time.Since(begin) != firstLook {
+		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed || time.Since(begin) != firstLook {
 			t.Errorf("got %+v after %s", got, time.Since(begin))
 		}
 		if n := e.Running(); n != 1 {
@@ -136,36 +136,36 @@ func TestBackground(t *testing.T) {
 		j.write("one\n")
 		j.write("two\n")
 		look := call(ToolOutput, `{"id":"bg1"}`)
-		if got := run(t, e, look); got.Text != "one\ntwo\n[running for 12 s]" || got.Failed || look.Record.ExitCode != nil {
+		if got := run(t, e, look); got.ForModel() != "one\ntwo\n[running for 12 s]" || got.Failed || look.Record.ExitCode != nil {
 			t.Errorf("got %+v", got)
 		}
-		if got := run(t, e, look); got.Text != "(no new output)\n[running for 12 s]" {
+		if got := run(t, e, look); got.ForModel() != "(no new output)\n[running for 12 s]" {
 			t.Errorf("got %+v", got)
 		}
 		time.AfterFunc(3*time.Second, func() { j.write("three\n") })
 		wait := call(ToolOutput, `{"id":"bg1","wait":30}`)
-		if got := run(t, e, wait); got.Text != "three\n[running for 15 s]" {
+		if got := run(t, e, wait); got.ForModel() != "three\n[running for 15 s]" {
 			t.Errorf("got %+v", got)
 		}
-		if got := run(t, e, wait); got.Text != "(no new output in 30 s)\n[running for 45 s]" {
+		if got := run(t, e, wait); got.ForModel() != "(no new output in 30 s)\n[running for 45 s]" {
 			t.Errorf("got %+v", got)
 		}
 		time.AfterFunc(time.Second, func() { j.write("bye"); j.end(3) })
 		got = run(t, e, call(ToolOutput, `{"id":"bg1","wait":9}`))
-		if !strings.HasPrefix(got.Text, "bye\n[") {
+		if !strings.HasPrefix(got.ForModel(), "bye\n[") {
 			t.Errorf("got %+v", got)
 		}
-		if strings.Contains(got.Text, "running") { // the output came a moment before the end
+		if strings.Contains(got.ForModel(), "running") { // the output came a moment before the end
 			got = run(t, e, wait)
 		}
-		if !strings.HasSuffix(got.Text, "[exit 3]") || !got.Failed || got.Category != "" {
+		if !strings.HasSuffix(got.ForModel(), "[exit 3]") || !got.Failed || got.Category() != "" {
 			t.Errorf("got %+v", got)
 		}
 		if got.Done(); j.released != 1 || e.Running() != 0 || len(e.Background()) != 0 {
 			t.Errorf("released %d times, list %q", j.released, e.Background())
 		}
 		got = run(t, e, look)
-		if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, "bg1 has ended [exit 3]") {
+		if got.Category() != executors.InvalidParameters || !strings.Contains(got.ForModel(), "bg1 has ended [exit 3]") {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -178,12 +178,12 @@ func TestBackgroundThatEnds(t *testing.T) {
 			f := &fake{begin: func(j *fakeJob) { j.write("done\n"); j.end(code) }}
 			e := New(f, "/", Defaults())
 			c := call(Tool, npm)
-			if got := run(t, e, c); got.Text != want || got.Failed != (code != 0) || *c.Record.ExitCode != code || e.Running() != 0 {
+			if got := run(t, e, c); got.ForModel() != want || got.Failed != (code != 0) || *c.Record.ExitCode != code || e.Running() != 0 {
 				t.Errorf("%d: got %+v", code, got)
 			}
 		}
 		f := &fake{begin: func(j *fakeJob) { j.end(127) }}
-		if got := run(t, New(f, "/", Defaults()), call(Tool, npm)); got.Category != executors.PermanentFailure {
+		if got := run(t, New(f, "/", Defaults()), call(Tool, npm)); got.Category() != executors.PermanentFailure {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -196,7 +196,7 @@ func TestStop(t *testing.T) {
 		run(t, e, call(Tool, npm))
 		f.jobs[0].write("last words\n")
 		got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
-		if got.Text != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
+		if got.ForModel() != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
 			t.Errorf("got %+v", got)
 		}
 		// The turn may end meanwhile: what is asked for is done.
@@ -214,14 +214,14 @@ func TestUnknownJob(t *testing.T) {
 		e := New(&fake{}, "/", Defaults())
 		for id, want := range map[string]string{"bg1": "no command is running", "": "no command is running"} {
 			got := run(t, e, call(ToolOutput, fmt.Sprintf(`{"id":%q}`, id)))
-			if got.Category != executors.InvalidParameters || !strings.Contains(got.Text, want) {
+			if got.Category() != executors.InvalidParameters || !strings.Contains(got.ForModel(), want) {
 				t.Errorf("got %+v", got)
 			}
 		}
 		run(t, e, call(Tool, npm))
 		for _, tool := range []string{ToolOutput, ToolStop} {
 			got := run(t, e, call(tool, `{"id":"bg7"}`))
-			if !strings.Contains(got.Text, `no command "bg7"`) || !strings.Contains(got.Text, "bg1: npm run dev (running for 0 s)") {
+			if !strings.Contains(got.ForModel(), `no command "bg7"`) || !strings.Contains(got.ForModel(), "bg1: npm run dev (running for 0 s)") {
 				t.Errorf("got %+v", got)
 			}
 			if _, err := e.Prepare(t.Context(), call(tool, `{"id":"bg7"}`)); err == nil {
@@ -247,20 +247,20 @@ func TestMaxBackground(t *testing.T) {
 		run(t, e, call(Tool, npm))
 		got := run(t, e, call(Tool, npm))
 		for _, want := range []string{"2 commands are in the background already", "bg1: npm run dev", "bg2:", "bash_stop"} {
-			if !got.Failed || !strings.Contains(got.Text, want) {
-				t.Errorf("got %q, want %q", got.Text, want)
+			if !got.Failed || !strings.Contains(got.ForModel(), want) {
+				t.Errorf("got %q, want %q", got.ForModel(), want)
 			}
 		}
 		f.jobs[0].end(0) // its end is not seen yet
-		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "bg1: npm run dev (ended; bash_output shows how)") || e.Running() != 1 {
-			t.Errorf("got %q", got.Text)
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "bg1: npm run dev (ended; bash_output shows how)") || e.Running() != 1 {
+			t.Errorf("got %q", got.ForModel())
 		}
 		run(t, e, call(ToolOutput, `{"id":"bg1"}`))
-		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "[bg3 runs") {
-			t.Errorf("got %q", got.Text)
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "[bg3 runs") {
+			t.Errorf("got %q", got.ForModel())
 		}
 		none := New(f, "/", Config{MaxOutputChars: 1000})
-		if got := run(t, none, call(Tool, npm)); got.Category != executors.PolicyBlocked {
+		if got := run(t, none, call(Tool, npm)); got.Category() != executors.PolicyBlocked {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -268,7 +268,7 @@ func TestMaxBackground(t *testing.T) {
 
 func TestBackgroundDoesNotStart(t *testing.T) {
 	e := New(&fake{err: executors.Failuref(executors.PermanentFailure, "no shell")}, "/", Defaults())
-	if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "no shell") || len(e.Background()) > 0 {
+	if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "no shell") || len(e.Background()) > 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -301,12 +301,12 @@ func TestCancelledLook(t *testing.T) {
 			t.Errorf("%v, %d running", err, e.Running())
 		}
 		f.jobs[0].write("x")
-		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.HasPrefix(got.Text, "x\n") {
-			t.Errorf("got %q", got.Text)
+		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.HasPrefix(got.ForModel(), "x\n") {
+			t.Errorf("got %q", got.ForModel())
 		}
 		f.jobs[0].lookErr = errors.New("gone")
-		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.Contains(got.Text, "look at bg1: gone") {
-			t.Errorf("got %q", got.Text)
+		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.Contains(got.ForModel(), "look at bg1: gone") {
+			t.Errorf("got %q", got.ForModel())
 		}
 	})
 }
@@ -320,7 +320,7 @@ func TestTwoLooksAtOnce(t *testing.T) {
 		for range 2 {
 			go func() {
 				got, _ := e.Execute(t.Context(), call(ToolOutput, `{"id":"bg1","wait":30}`))
-				texts <- got.Text
+				texts <- got.ForModel()
 			}()
 		}
 		time.Sleep(time.Second)
@@ -343,8 +343,8 @@ func TestClose(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		got := run(t, e, call(Tool, npm))
-		if !strings.Contains(got.Text, "closed") {
-			t.Errorf("got %q", got.Text)
+		if !strings.Contains(got.ForModel(), "closed") {
+			t.Errorf("got %q", got.ForModel())
 		}
 		synctest.Wait()
 		for i, j := range f.jobs {
@@ -352,8 +352,8 @@ func TestClose(t *testing.T) {
 				t.Errorf("job %d: stopped %d, released %d times", i, j.stopped, j.released)
 			}
 		}
-		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.Text, "being closed") {
-			t.Errorf("got %q", got.Text)
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "being closed") {
+			t.Errorf("got %q", got.ForModel())
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)

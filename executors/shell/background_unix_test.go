@@ -22,7 +22,7 @@ func inBackground(t *testing.T, e *Executor, script string) (gone func()) {
 	opened := make(chan *os.File, 1)
 	go func() { opened <- open() }()
 	in, _ := json.Marshal(map[string]any{"command": "exec 3> " + path + "; " + script, "background": true})
-	if got := run(t, e, call(Tool, string(in))); !strings.Contains(got.Text, "runs in the background") {
+	if got := run(t, e, call(Tool, string(in))); !strings.Contains(got.ForModel(), "runs in the background") {
 		t.Fatalf("got %+v", got)
 	}
 	f := <-opened
@@ -68,7 +68,7 @@ func TestBackgroundIsStopped(t *testing.T) {
 			e := New(Local{}, "/", Defaults())
 			gone := inBackground(t, e, script)
 			got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
-			if got.Failed || !strings.Contains(got.Text, "[killed by SIG") {
+			if got.Failed || !strings.Contains(got.ForModel(), "[killed by SIG") {
 				t.Errorf("got %+v", got)
 			}
 			gone()
@@ -102,10 +102,10 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 	if err != nil || !out.Ended || out.Full == nil || !out.Truncated || out.Lost != 33554432+int64(len("first\n\nlast\n"))-4<<20 {
 		t.Fatalf("got %+v, %v", out, err)
 	}
-	res := out.result(ending{after: "[exit 0]"}, 1000)
+	res := out.result(ending{note: "[exit 0]"}, 1000)
 	defer res.Full.Close()
-	if !strings.HasPrefix(res.Text, "first\nx") || !strings.HasSuffix(res.Text, "x\nlast\n[exit 0]") || res.Full.Size() > 4<<20+100 {
-		t.Errorf("text %q, full %d bytes", res.Text, res.Full.Size())
+	if !strings.HasPrefix(res.ForModel(), "first\nx") || !strings.HasSuffix(res.ForModel(), "x\nlast\n[exit 0]") || res.Full.Size() > 4<<20+100 {
+		t.Errorf("text %q, full %d bytes", res.ForModel(), res.Full.Size())
 	}
 }
 

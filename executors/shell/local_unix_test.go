@@ -137,13 +137,13 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 		t.Fatalf("%v, full %v", err, got.Full)
 	}
 	defer got.Full.Close()
-	if !strings.HasPrefix(got.Text, "first\nxxx") || !strings.HasSuffix(got.Text, "x\nlast\n[exit 3]") || !strings.Contains(got.Text, "\n[… more than 104,") {
-		t.Errorf("text %.20q … %q", got.Text, got.Text[len(got.Text)-20:])
+	if !strings.HasPrefix(got.ForModel(), "first\nxxx") || !strings.HasSuffix(got.ForModel(), "x\nlast\n[exit 3]") || !strings.Contains(got.ForModel(), "\n[… more than 104,") {
+		t.Errorf("text %.20q … %q", got.ForModel(), got.ForModel()[len(got.ForModel())-20:])
 	}
 	size, missing := got.Full.Size(), int64(115343360+len("first\n\nlast\n")-100<<20)
 	const kept = 1 << 20 // bytes of the end, and of what is shown live
 	tail := got.Full.Window(size-kept-100, kept+100)
-	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n[exit 3]") || !strings.Contains(tail, "x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
+	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n") || !strings.Contains(tail, "x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
 		t.Errorf("full has %d bytes, %.150q", size, tail)
 	}
 	if heard > kept+100 || len(got.Raw.(Envelope).Stdout) > 50_000 {
@@ -204,7 +204,7 @@ func TestTimeoutKeepsTheOutput(t *testing.T) {
 	e := New(late{}, "/", Defaults())
 	e.Timeout = time.Millisecond
 	got, err := e.Execute(t.Context(), bashCall("echo a; sleep 99; echo b"))
-	if err != nil || got.Category != executors.Timeout || !strings.Contains(got.Text, "stopped after 1ms") || !strings.HasSuffix(got.Text, "\na\n") {
+	if err != nil || got.Category() != executors.Timeout || !strings.Contains(got.ForModel(), "stopped after 1ms") || !strings.HasSuffix(got.ForModel(), "\na\n") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if raw := got.Raw.(Envelope); raw.Stdout != "a\n" || raw.ExitCode != nil {

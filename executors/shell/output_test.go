@@ -63,18 +63,18 @@ func FuzzCapture(f *testing.F) {
 				t.Fatalf("head %d, tail %d, lost %d of %d", len(head), len(tail), out.Lost, len(s))
 			}
 		}
-		res := out.result(ending{after: "[exit 1]", failed: true}, int(chars))
-		if n := utf8.RuneCountInString(res.Text); n > max(int(chars), 9) || !utf8.ValidString(res.Text) {
+		res := out.result(ending{note: "[exit 1]", failed: true}, int(chars))
+		if n := utf8.RuneCountInString(res.ForModel()); n > max(int(chars), 9) || !utf8.ValidString(res.ForModel()) {
 			t.Fatalf("%d runes of %d", n, chars)
 		}
 		if res.Full == nil {
 			return
 		}
 		all := res.Full.Window(0, res.Full.Size())
-		if res.Full.Close(); all != executors.JoinLines(full, "[exit 1]") {
+		if res.Full.Close(); all != full {
 			t.Fatalf("full has %d bytes of %d", len(all), len(full))
 		}
-		head, rest, ok := strings.Cut(res.Text, "[… ")
+		head, rest, ok := strings.Cut(res.ForModel(), "[… ")
 		if ok && !out.Truncated && !strings.Contains(s, "[… ") {
 			count, tail, _ := strings.Cut(rest, " characters cut …]\n")
 			tail = strings.TrimSuffix(strings.TrimSuffix(tail, "[exit 1]"), "\n")

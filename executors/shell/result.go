@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -25,11 +24,11 @@ func (e Envelope) WithTexts(change func(string) string) any {
 // Outcome returns the exit code, nil if it is unknown, and the kept part of stderr.
 func (e Envelope) Outcome() (exitCode *int, stderr string) { return e.ExitCode, e.Stderr }
 
-// ending is the text about the end of a command, around its output.
+// ending describes the end of a command in its result.
 type ending struct {
-	before, after string
-	failed        bool
-	category      executors.Category
+	failed  bool
+	failure *executors.Failure // nil if the command ran
+	note    string             // such as "[exit 1]"
 }
 
 // ending describes how a command ended; err is the reason if it did not start or did
@@ -38,12 +37,11 @@ func (o Output) ending(err error) ending {
 	f := o.failure(err)
 	switch {
 	case f != nil:
-		r := f.Result()
-		return ending{before: r.Text, failed: true, category: r.Category}
+		return ending{failed: true, failure: f}
 	case o.ExitCode != nil && *o.ExitCode == 0:
 		return ending{}
 	}
-	return ending{after: "[" + o.state() + "]", failed: true}
+	return ending{failed: true, note: "[" + o.state() + "]"}
 }
 
 // state returns in words how a command ended.
@@ -61,21 +59,24 @@ func (o Output) state() string {
 // chars runes, and so have both streams of the envelope together. It owns the
 // output.
 func (o Output) result(end ending, chars int) executors.Result {
-	res := executors.Result{Failed: end.failed, Category: end.category, Done: o.Release}
-	after := executors.JoinLines(o.Note, end.after)
-	room := chars - utf8.RuneCountInString(end.before) - utf8.RuneCountInString(after) - 2
+	var res executors.Result
+	if end.failure != nil {
+		res = end.failure.Result()
+	}
+	res.Failed, res.Done = end.failed, o.Release
+	res.Below(o.Note)
+	res.Below(end.note)
+	room := chars - utf8.RuneCountInString(res.ForModel()) - 2
 	text, cut := o.bound(max(room, 0))
-	res.Text = executors.JoinLines(end.before, text, after)
-	if res.Text == "" {
+	switch {
+	case text != "" || cut:
+		res.Text, res.Output = text, &executors.Output{Lost: o.Truncated}
+	case res.ForModel() == "":
 		res.Text = "(no output)"
-	} else if text != "" || cut {
-		res.Output = &executors.Output{Before: end.before, After: after, Lost: o.Truncated}
 	}
 	if cut {
-		res.Full = o.whole(end.before, after)
-		if res.Output != nil && res.Full == nil {
-			res.Output.Lost = true
-		}
+		res.Full = o.whole()
+		res.Output.Lost = o.Truncated || res.Full == nil
 	} else {
 		o.Full.Close()
 	}
@@ -95,38 +96,18 @@ func (o Output) note(rec *executors.Record, res executors.Result) {
 	if rec == nil {
 		return
 	}
-	rec.ExitCode, rec.Truncated, rec.Before = o.ExitCode, res.Raw.(Envelope).Truncated, len(res.Text)
+	rec.ExitCode, rec.Truncated, rec.Before = o.ExitCode, res.Raw.(Envelope).Truncated, len(res.ForModel())
 	if res.Full != nil {
-		rec.Before = int(res.Full.Size() + o.Lost)
+		rec.Before += int(res.Full.Size()+o.Lost) - len(res.Text)
 	}
 }
 
-// whole returns the text of a result without the limit; nil if it does not fit on
-// the disk.
-func (o Output) whole(before, after string) *executors.Spool {
-	full := o.Full
-	if full == nil {
-		full, _ = executors.NewSpool(executors.JoinLines(before, o.Text, after))
-		return full
+// whole returns the output without the limit; nil if it does not fit on the disk.
+func (o Output) whole() *executors.Spool {
+	if o.Full != nil {
+		return o.Full
 	}
-	if before != "" { // rare, so copying is fine: a Spool only grows at its end
-		full = &executors.Spool{}
-		_, err := io.WriteString(full, before+"\n")
-		if err == nil {
-			_, err = io.Copy(full, o.Full.Reader())
-		}
-		o.Full.Close()
-		if err != nil {
-			full.Close()
-			return nil
-		}
-	}
-	if after != "" {
-		if size := full.Size(); full.Window(size-1, 1) != "\n" {
-			after = "\n" + after
-		}
-		_, _ = io.WriteString(full, after) // the result's text has it too
-	}
+	full, _ := executors.NewSpool(o.Text)
 	return full
 }
 

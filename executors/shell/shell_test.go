@@ -37,7 +37,6 @@ func bashCall(command string) *executors.Call {
 }
 
 func TestResult(t *testing.T) {
-	block := func(c executors.Category, f *executors.Failure) string { return f.Result().Text }
 	for name, tt := range map[string]struct {
 		out  Output
 		err  error
@@ -53,11 +52,11 @@ func TestResult(t *testing.T) {
 		},
 		"exit code": {
 			out:  Output{Text: "bad", Stderr: "bad", ExitCode: new(3)},
-			want: executors.Result{Text: "bad\n[exit 3]", Failed: true, Raw: Envelope{Stderr: "bad", ExitCode: new(3)}},
+			want: executors.Result{Text: "bad", Notes: []string{"[exit 3]"}, Failed: true, Raw: Envelope{Stderr: "bad", ExitCode: new(3)}},
 		},
 		"exit code without output": {
 			out:  Output{ExitCode: new(1)},
-			want: executors.Result{Text: "[exit 1]", Failed: true, Raw: Envelope{ExitCode: new(1)}},
+			want: executors.Result{Notes: []string{"[exit 1]"}, Failed: true, Raw: Envelope{ExitCode: new(1)}},
 		},
 		"words of an error are not an error": {
 			out: Output{Text: "grep: No such file or directory\npermission denied\n", ExitCode: new(0)},
@@ -67,11 +66,11 @@ func TestResult(t *testing.T) {
 		},
 		"signal": {
 			out:  Output{Text: "a\n", Signal: "SIGSEGV"},
-			want: executors.Result{Text: "a\n[killed by SIGSEGV]", Failed: true, Raw: Envelope{}},
+			want: executors.Result{Text: "a\n", Notes: []string{"[killed by SIGSEGV]"}, Failed: true, Raw: Envelope{}},
 		},
 		"nobody knows": {
 			out:  Output{Text: "a\n"},
-			want: executors.Result{Text: "a\n[ended; exit code unknown]", Failed: true, Raw: Envelope{}},
+			want: executors.Result{Text: "a\n", Notes: []string{"[ended; exit code unknown]"}, Failed: true, Raw: Envelope{}},
 		},
 		"terminal": {
 			out: Output{Text: "x", Stdout: "x", ExitCode: new(0), Terminal: "t1"},
@@ -83,23 +82,23 @@ func TestResult(t *testing.T) {
 		"start failure of a category": {
 			err: executors.Failuref(executors.NetworkError, "gone").Hint("Wait."),
 			want: executors.Result{
-				Text:   block("", executors.Failuref(executors.NetworkError, "gone").Hint("Wait.")),
-				Failed: true, Category: executors.NetworkError, Raw: Envelope{},
+				Failed: true, Raw: Envelope{},
+				Failure: executors.Failuref(executors.NetworkError, "gone").Hint("Wait."),
 			},
 		},
 		"start failure": {
 			err: errors.New("boom"),
 			want: executors.Result{
-				Text:   block("", executors.Failuref(executors.PermanentFailure, "run the command: boom")),
-				Failed: true, Category: executors.PermanentFailure, Raw: Envelope{},
+				Failed: true, Raw: Envelope{},
+				Failure: executors.Failuref(executors.PermanentFailure, "run the command: boom").Result().Failure,
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := New(answer{out: tt.out, err: tt.err}, "/", Defaults())
 			got, err := e.Execute(t.Context(), bashCall("x"))
-			if o := got.Output; (o != nil) != (tt.out.Text != "") || o != nil && got.Text != executors.JoinLines(o.Before, tt.out.Text, o.After) {
-				t.Errorf("output is %+v in %q", o, got.Text)
+			if (got.Output != nil) != (tt.out.Text != "") {
+				t.Errorf("output is %+v, of %q", got.Output, tt.out.Text)
 			}
 			got.Output = nil
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
@@ -113,11 +112,11 @@ func TestClassifiedExitCodesKeepTheOutput(t *testing.T) {
 	for code, want := range map[int]executors.Category{126: executors.PolicyBlocked, 127: executors.PermanentFailure} {
 		e := New(answer{out: Output{Text: "so far\n", ExitCode: new(code)}}, "/", Defaults())
 		got, err := e.Execute(t.Context(), bashCall("x"))
-		if err != nil || got.Category != want || !got.Failed {
+		if err != nil || got.Category() != want || !got.Failed {
 			t.Errorf("%d: %+v, %v", code, got, err)
 		}
-		if !strings.HasPrefix(got.Text, "[tool_error]\ncategory: "+string(want)) || !strings.HasSuffix(got.Text, "\nso far\n") {
-			t.Errorf("%d: text %q", code, got.Text)
+		if !strings.HasPrefix(got.ForModel(), "[tool_error]\ncategory: "+string(want)) || !strings.HasSuffix(got.ForModel(), "\nso far\n") {
+			t.Errorf("%d: text %q", code, got.ForModel())
 		}
 		if raw := got.Raw.(Envelope); *raw.ExitCode != code {
 			t.Errorf("%d: raw %+v", code, raw)
@@ -144,28 +143,27 @@ func TestLimits(t *testing.T) {
 		"short, missed": {Text: "x", ExitCode: new(0), Truncated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			whole := executors.JoinLines(out.Text, map[bool]string{true: "[exit 1]"}[out.ExitCode != nil && *out.ExitCode == 1])
 			got, err := New(answer{out: out}, "/", Defaults()).Execute(t.Context(), bashCall("x"))
 			raw := got.Raw.(Envelope)
-			if n := utf8.RuneCountInString(got.Text); err != nil || n > 50_000 || !utf8.ValidString(got.Text) {
+			if n := utf8.RuneCountInString(got.ForModel()); err != nil || n > 50_000 || !utf8.ValidString(got.ForModel()) {
 				t.Errorf("%d runes, %v", n, err)
 			}
 			if n := utf8.RuneCountInString(raw.Stdout + raw.Stderr); n > 50_000 || !raw.Truncated {
 				t.Errorf("raw: %d runes, truncated %t", n, raw.Truncated)
 			}
-			if cut := strings.Contains(got.Text, " characters cut …]"); cut != (len(out.Text) > 50) {
+			if cut := strings.Contains(got.ForModel(), " characters cut …]"); cut != (len(out.Text) > 50) {
 				t.Errorf("says that it was cut: %t", cut)
 			}
 			if (got.Full != nil) != (len(out.Text) > 50) {
 				t.Errorf("full %v", got.Full)
 			} else if got.Full != nil {
 				full := got.Full.Window(0, got.Full.Size())
-				if got.Full.Close(); !strings.HasSuffix(full, whole) || got.Category == "" && full != whole {
-					t.Errorf("full has %d bytes, want %d", len(full), len(whole))
+				if got.Full.Close(); full != out.Text {
+					t.Errorf("full has %d bytes, want %d", len(full), len(out.Text))
 				}
 			}
-			if out.ExitCode != nil && *out.ExitCode == 1 && !strings.HasSuffix(got.Text, "\n[exit 1]") {
-				t.Errorf("ends with %q", got.Text[len(got.Text)-20:])
+			if out.ExitCode != nil && *out.ExitCode == 1 && !strings.HasSuffix(got.ForModel(), "\n[exit 1]") {
+				t.Errorf("ends with %q", got.ForModel()[len(got.ForModel())-20:])
 			}
 		})
 	}
@@ -201,11 +199,11 @@ func TestInput(t *testing.T) {
 	} {
 		call := &executors.Call{Tool: Tool, Input: json.RawMessage(in)}
 		got, err := e.Execute(t.Context(), call)
-		if err != nil || got.Category != want {
+		if err != nil || got.Category() != want {
 			t.Errorf("Execute(%s) = %+v, %v, want %s", in, got, err, want)
 		}
-		if _, err := e.Prepare(t.Context(), call); err == nil || executors.FailWith(err).Text != got.Text {
-			t.Errorf("Prepare(%s): %v, Execute says %s", in, err, got.Text)
+		if _, err := e.Prepare(t.Context(), call); err == nil || executors.FailWith(err).ForModel() != got.ForModel() {
+			t.Errorf("Prepare(%s): %v, Execute says %s", in, err, got.ForModel())
 		}
 	}
 }
@@ -322,8 +320,8 @@ func TestLimited(t *testing.T) {
 			call := bashCall("go list ./...")
 			call.Judged = &executors.Judged{Script: "go list ./...", ReadOnly: true}
 			res, err := e.Execute(t.Context(), call)
-			if err != nil || strings.Contains(res.Text, "[read-only:") != tt.want {
-				t.Errorf("Execute: %q, %v; want a note: %t", res.Text, err, tt.want)
+			if err != nil || strings.Contains(res.ForModel(), "[read-only:") != tt.want {
+				t.Errorf("Execute: %q, %v; want a note: %t", res.ForModel(), err, tt.want)
 			}
 			again, err := e.Prepare(t.Context(), bashCall("go list ./..."))
 			if err != nil || again.FullAccess != tt.want {

@@ -44,8 +44,8 @@ func TestTimeoutOfACall(t *testing.T) {
 				e.Timeout = tt.timeout
 				start := time.Now()
 				got, err := executors.Chain(e, executors.Validate).Execute(t.Context(), call(Tool, tt.input))
-				if took := time.Since(start); err != nil || !got.Failed || took != tt.want || !strings.Contains(got.Text, tt.text) {
-					t.Errorf("%v, %v: %s", took, err, got.Text)
+				if took := time.Since(start); err != nil || !got.Failed || took != tt.want || !strings.Contains(got.ForModel(), tt.text) {
+					t.Errorf("%v, %v: %s", took, err, got.ForModel())
 				}
 			})
 		})
@@ -83,7 +83,7 @@ var errCut = errors.New("cut")
 func TestCancelKeepsTheOutput(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	got, err := New(cut{nil, stop}, t.TempDir(), Defaults()).Execute(ctx, call(Tool, `{"command":"make"}`))
-	if !errors.Is(err, errCut) || got.Text != "so far\n" || got.Raw.(Envelope).Stdout != "so far\n" {
+	if !errors.Is(err, errCut) || got.ForModel() != "so far\n" || got.Raw.(Envelope).Stdout != "so far\n" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

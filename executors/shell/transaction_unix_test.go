@@ -141,13 +141,13 @@ func TestRollback(t *testing.T) {
 			c := bash(tt.script)
 			got := run(t, e, c)
 			if diff := cmp.Diff(before, readTree(t, dir)); diff != "" {
-				t.Errorf("%s\n(-before +after)\n%s", got.Text, diff)
+				t.Errorf("%s\n(-before +after)\n%s", got.ForModel(), diff)
 			}
 			want := executors.Rollback{Restored: tt.restored, Deleted: tt.deleted}
 			if rec := c.Record.Rollback; want == (executors.Rollback{}) && rec != nil || want != (executors.Rollback{}) && (rec == nil || *rec != want) {
 				t.Errorf("record %+v, want %+v", rec, want)
 			}
-			if !strings.Contains(got.Text, "[rolled back: ") || !strings.Contains(got.Text, "\n[exit ") || !got.Failed || got.Category != "" {
+			if !strings.Contains(got.ForModel(), "[rolled back: ") || !strings.Contains(got.ForModel(), "\n[exit ") || !got.Failed || got.Category() != "" {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -165,8 +165,8 @@ func TestRollbackSays(t *testing.T) {
 		"cat nothing > /dev/null 2>&1":                "[rolled back: no file had changed]\n[exit 1]",
 		"grep -q nothing a.txt":                       "[exit 1]", // only reads: no snapshot
 	} {
-		if got := run(t, e, bash(script)); got.Text != want {
-			t.Errorf("%s: %q, want %q", script, got.Text, want)
+		if got := run(t, e, bash(script)); got.ForModel() != want {
+			t.Errorf("%s: %q, want %q", script, got.ForModel(), want)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestNoRollback(t *testing.T) {
 			e, dir := transactional(t, tt.change)
 			got := run(t, e, tt.call)
 			if b, err := os.ReadFile(filepath.Join(dir, "new")); string(b) != "x\n" || tt.call.Record.Rollback != nil {
-				t.Errorf("%q, %v; %s", b, err, got.Text)
+				t.Errorf("%q, %v; %s", b, err, got.ForModel())
 			}
 		})
 	}
@@ -201,8 +201,8 @@ func TestNoRollback(t *testing.T) {
 			e.Runner, e.Timeout = late{}, time.Millisecond
 			got := run(t, e, bash("echo x > new; echo made; sleep 99"))
 			_, err := os.Stat(filepath.Join(dir, "new"))
-			if (err == nil) != stays || got.Category != executors.Timeout || strings.Contains(got.Text, "[rolled back: 0 files restored, 1 new file removed]") == stays {
-				t.Errorf("%v: %v, %s", codes, err, got.Text)
+			if (err == nil) != stays || got.Category() != executors.Timeout || strings.Contains(got.ForModel(), "[rolled back: 0 files restored, 1 new file removed]") == stays {
+				t.Errorf("%v: %v, %s", codes, err, got.ForModel())
 			}
 		}
 	})
@@ -243,10 +243,10 @@ func TestNoSnapshot(t *testing.T) {
 				e.cfg.SnapshotRequired = required
 				got := run(t, e, tt.call)
 				_, err := os.Stat(filepath.Join(dir, "new"))
-				if ran := err == nil; ran == required || !strings.Contains(got.Text, tt.why) || tt.call.Record.Rollback != nil {
-					t.Errorf("ran %t: %s", ran, got.Text)
+				if ran := err == nil; ran == required || !strings.Contains(got.ForModel(), tt.why) || tt.call.Record.Rollback != nil {
+					t.Errorf("ran %t: %s", ran, got.ForModel())
 				}
-				if required && got.Category != executors.PermanentFailure || !required && !strings.Contains(got.Text, "[no snapshot: ") {
+				if required && got.Category() != executors.PermanentFailure || !required && !strings.Contains(got.ForModel(), "[no snapshot: ") {
 					t.Errorf("got %+v", got)
 				}
 			})
@@ -263,7 +263,7 @@ func TestPartialRollback(t *testing.T) {
 	}
 	c := bash("rm pipe a.txt; exit 1")
 	got := run(t, e, c)
-	if got.Category != executors.PermanentFailure || !strings.Contains(got.Text, "pipe (it was a FIFO") || !strings.Contains(got.Text, "1 file restored") {
+	if got.Category() != executors.PermanentFailure || !strings.Contains(got.ForModel(), "pipe (it was a FIFO") || !strings.Contains(got.ForModel(), "1 file restored") {
 		t.Errorf("got %+v", got)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(b) != "one\n" || c.Record.Rollback == nil {
@@ -284,8 +284,8 @@ func TestRollbackStaysInside(t *testing.T) {
 		"ln -s " + outside + " new; mkdir d; ln -s ../../ d/up; exit 1",
 	} {
 		got := run(t, e, bash(script))
-		if diff := cmp.Diff(before, readTree(t, outside)); diff != "" || got.Category != "" {
-			t.Errorf("%s: %s\n%s", script, got.Text, diff)
+		if diff := cmp.Diff(before, readTree(t, outside)); diff != "" || got.Category() != "" {
+			t.Errorf("%s: %s\n%s", script, got.ForModel(), diff)
 		}
 		if b, _ := os.ReadFile(filepath.Join(dir, "sub", "a")); string(b) != "a" {
 			t.Errorf("%s: sub/a holds %q", script, b)
@@ -322,7 +322,7 @@ func TestDirectoryIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := run(t, e, bash("touch new"))
-		if got.Category != executors.PermanentFailure || !strings.Contains(got.Text, why) {
+		if got.Category() != executors.PermanentFailure || !strings.Contains(got.ForModel(), why) {
 			t.Errorf("got %+v", got)
 		}
 	}

@@ -208,7 +208,7 @@ func BenchmarkFetch(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if res := get(b, c, "https://example.com/"); res.Failed {
-				b.Fatal(res.Text)
+				b.Fatal(res.ForModel())
 			}
 		}
 	})
@@ -217,7 +217,7 @@ func BenchmarkFetch(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if res := do(b, c, "web_scrape", map[string]any{"url": "https://example.com/", "select": "p.text > a", "extract": "attr:href"}); res.Failed {
-				b.Fatal(res.Text)
+				b.Fatal(res.ForModel())
 			}
 		}
 	})

@@ -24,8 +24,8 @@ func TestRefused(t *testing.T) {
 			w.WriteHeader(status)
 		})
 		res := get(t, c, "https://example.com/")
-		if res.Category != want.category || res.RetryAfter != want.after {
-			t.Errorf("%d: %s, %s", status, res.Category, res.RetryAfter)
+		if res.Category() != want.category || res.Failure.RetryAfter != want.after {
+			t.Errorf("%d: %+v", status, res.Failure)
 		}
 	}
 }

@@ -62,8 +62,8 @@ func TestHostileURLs(t *testing.T) {
 		}
 		seen[raw] = true
 		res := get(t, c, raw)
-		if res.Category != executors.PolicyBlocked && res.Category != executors.InvalidParameters {
-			t.Errorf("%q: %s", raw, res.Text)
+		if res.Category() != executors.PolicyBlocked && res.Category() != executors.InvalidParameters {
+			t.Errorf("%q: %s", raw, res.ForModel())
 		}
 		if res := get(t, c, raw); !res.Failed {
 			t.Errorf("Get gets %q", raw)
@@ -83,7 +83,7 @@ func TestHostileRedirects(t *testing.T) {
 	})
 	for _, to = range hostile {
 		if res := get(t, c, "https://example.com/"); !res.Failed {
-			t.Errorf("%q: %s", to, res.Text)
+			t.Errorf("%q: %s", to, res.ForModel())
 		}
 	}
 	for i, name := range in.looked {

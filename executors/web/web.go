@@ -271,7 +271,7 @@ func (c *Client) bounded(text string) executors.Result {
 	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))}
 	full, err := executors.NewSpool(text)
 	if err != nil {
-		res.Text += "\n[the rest could not be kept: there is no room on this machine]"
+		res.Below("[the rest could not be kept: there is no room on this machine]")
 		return res
 	}
 	res.Full = full

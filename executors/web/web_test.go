@@ -137,8 +137,8 @@ func TestFetch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, in := online(t, write(tt.header, tt.body))
 			res := get(t, c, "https://example.com/")
-			if res.Failed || res.Text != tt.want {
-				t.Errorf("got %q\nwant %q", res.Text, tt.want)
+			if res.Failed || res.ForModel() != tt.want {
+				t.Errorf("got %q\nwant %q", res.ForModel(), tt.want)
 			}
 			if len(in.dialed) != 1 || in.dialed[0] != "93.184.215.14:443" {
 				t.Errorf("dialed %q", in.dialed)
@@ -183,8 +183,8 @@ func TestScrape(t *testing.T) {
 			if tt.limit > 0 {
 				in["limit"] = tt.limit
 			}
-			if res := do(t, c, "web_scrape", in); res.Failed || res.Text != tt.want {
-				t.Errorf("got %q\nwant %q", res.Text, tt.want)
+			if res := do(t, c, "web_scrape", in); res.Failed || res.ForModel() != tt.want {
+				t.Errorf("got %q\nwant %q", res.ForModel(), tt.want)
 			}
 		})
 	}
@@ -216,8 +216,8 @@ func TestUnfitScrape(t *testing.T) {
 		"unknown":        {"selector": "b"},
 	} {
 		input["url"] = "https://example.com/"
-		if res := do(t, c, "web_scrape", input); !res.Failed || !res.Category.Quality() {
-			t.Errorf("%s: %s", name, res.Text)
+		if res := do(t, c, "web_scrape", input); !res.Failed || !res.Category().Quality() {
+			t.Errorf("%s: %s", name, res.ForModel())
 		}
 	}
 	if len(in.looked) > 0 {
@@ -270,8 +270,8 @@ func TestRefusedAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, _ := online(t, tt.handler)
 			res := get(t, c, "https://example.com/")
-			if res.Category != tt.category || !strings.Contains(res.Text, tt.want) || len(res.Text) > 500 {
-				t.Errorf("got %s, want %s with %q", res.Text, tt.category, tt.want)
+			if res.Category() != tt.category || !strings.Contains(res.ForModel(), tt.want) || len(res.ForModel()) > 500 {
+				t.Errorf("got %s, want %s with %q", res.ForModel(), tt.category, tt.want)
 			}
 		})
 	}
@@ -302,8 +302,8 @@ func TestLookup(t *testing.T) {
 			c, in := online(t, write("Content-Type: text/plain", "hi"))
 			in.names["example.com."], in.errs["example.com."] = tt.addrs, tt.err
 			res := get(t, c, "https://example.com./")
-			if res.Category != tt.category || (len(in.dialed) > 0) != tt.dialed || len(in.looked) != 1 {
-				t.Errorf("got %s; looked up %q, dialed %q", res.Text, in.looked, in.dialed)
+			if res.Category() != tt.category || (len(in.dialed) > 0) != tt.dialed || len(in.looked) != 1 {
+				t.Errorf("got %s; looked up %q, dialed %q", res.ForModel(), in.looked, in.dialed)
 			}
 		})
 	}
@@ -318,11 +318,11 @@ func TestRebinding(t *testing.T) {
 		defer func() { in.names[name] = []string{"127.0.0.1"} }()
 		return lookup(ctx, name)
 	}
-	if res := get(t, c, "https://example.com/"); res.Text != "hi" || len(in.looked) != 1 || in.dialed[0] != "93.184.215.14:443" {
-		t.Errorf("%s; looked up %q, dialed %q", res.Text, in.looked, in.dialed)
+	if res := get(t, c, "https://example.com/"); res.ForModel() != "hi" || len(in.looked) != 1 || in.dialed[0] != "93.184.215.14:443" {
+		t.Errorf("%s; looked up %q, dialed %q", res.ForModel(), in.looked, in.dialed)
 	}
-	if res := get(t, c, "https://example.com/"); res.Category != executors.PolicyBlocked || len(in.dialed) != 1 {
-		t.Errorf("%s; dialed %q", res.Text, in.dialed)
+	if res := get(t, c, "https://example.com/"); res.Category() != executors.PolicyBlocked || len(in.dialed) != 1 {
+		t.Errorf("%s; dialed %q", res.ForModel(), in.dialed)
 	}
 }
 
@@ -354,16 +354,16 @@ func TestNextAddress(t *testing.T) {
 		}
 		return dial(ctx, a)
 	}
-	if res := get(t, c, "https://example.com:8443/"); res.Text != "hi" || in.dialed[0] != "93.184.215.14:8443" {
-		t.Errorf("%s %q", res.Text, in.dialed)
+	if res := get(t, c, "https://example.com:8443/"); res.ForModel() != "hi" || in.dialed[0] != "93.184.215.14:8443" {
+		t.Errorf("%s %q", res.ForModel(), in.dialed)
 	}
 }
 
 func TestCertificate(t *testing.T) {
 	c, in := nobody(t)
 	in.names["other.org."] = []string{"93.184.215.14"}
-	if res := get(t, c, "https://other.org/"); res.Category != executors.PermanentFailure || !strings.Contains(res.Text, "certificate") {
-		t.Error(res.Text)
+	if res := get(t, c, "https://other.org/"); res.Category() != executors.PermanentFailure || !strings.Contains(res.ForModel(), "certificate") {
+		t.Error(res.ForModel())
 	}
 }
 
@@ -381,7 +381,7 @@ func TestRequest(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 	})
 	if res := get(t, c, "https://EXAMPLE.com:443/a?q=é&r=\"#frag"); res.Failed || len(got) != 2 {
-		t.Fatal(res.Text, len(got))
+		t.Fatal(res.ForModel(), len(got))
 	}
 	if uri := got[0].RequestURI; uri != "/a?q=%C3%A9&r=%22" || got[0].Host != "example.com" || got[1].Host != "www.example.com" {
 		t.Errorf("%q %q %q", uri, got[0].Host, got[1].Host)
@@ -448,8 +448,8 @@ func TestRedirects(t *testing.T) {
 				c.Config.DeniedDomains = []string{"www.example.com"}
 			}
 			res := get(t, c, "https://example.com/")
-			if res.Category != tt.category || !strings.Contains(res.Text, tt.want) {
-				t.Errorf("got %s, want %q %s", res.Text, tt.category, tt.want)
+			if res.Category() != tt.category || !strings.Contains(res.ForModel(), tt.want) {
+				t.Errorf("got %s, want %q %s", res.ForModel(), tt.category, tt.want)
 			}
 		})
 	}
@@ -468,8 +468,8 @@ func TestTimeout(t *testing.T) {
 	})
 	defer close(stop)
 	c.Config.Timeout = 1
-	if res := get(t, c, "https://example.com/"); res.Category != executors.Timeout || !strings.Contains(res.Text, "1 seconds") {
-		t.Error(res.Text)
+	if res := get(t, c, "https://example.com/"); res.Category() != executors.Timeout || !strings.Contains(res.ForModel(), "1 seconds") {
+		t.Error(res.ForModel())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the user cancelled")
@@ -487,8 +487,8 @@ func TestCut(t *testing.T) {
 	c.Config.MaxOutputChars = 1000
 	res := get(t, c, "https://example.com/")
 	defer res.Full.Close()
-	if want := strings.Repeat("é line\n", 142) + "[… 6,007 of 7,000 characters cut …]"; res.Text != want {
-		t.Errorf("%q", res.Text)
+	if want := strings.Repeat("é line\n", 142) + "[… 6,007 of 7,000 characters cut …]"; res.ForModel() != want {
+		t.Errorf("%q", res.ForModel())
 	}
 	if res.Full == nil || res.Full.Window(0, res.Full.Size()) != page {
 		t.Error("the page is not kept")
@@ -538,8 +538,8 @@ func TestAdmit(t *testing.T) {
 				return nil
 			}
 			res, err := executors.Chain(tools(c)).Execute(t.Context(), call)
-			if err != nil || !strings.Contains(res.Text, tt.want) || strings.Join(judged, ", ") != tt.judged {
-				t.Errorf("%q, %v, judged %q", res.Text, err, judged)
+			if err != nil || !strings.Contains(res.ForModel(), tt.want) || strings.Join(judged, ", ") != tt.judged {
+				t.Errorf("%q, %v, judged %q", res.ForModel(), err, judged)
 			}
 			if cached := res.Valid != nil; cached != tt.cached {
 				t.Errorf("may be cached: %t", cached)

@@ -170,14 +170,13 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 		if cancelled(ctx, err) {
 			text = "[cancelled]"
 		}
-		text = executors.JoinLines(res.Text, text) // what a command wrote until then
-		res = executors.Result{Text: text, Failed: true, Category: executors.Cancelled, Content: res.Content, Raw: res.Raw, Done: res.Done}
+		res.Below(text) // below the output of the command until then
+		res = executors.Result{Failed: true, Failure: res.Failure, Text: res.Text, Notes: res.Notes, Content: res.Content, Raw: res.Raw, Done: res.Done}
 	}
-	res.Text = strings.ToValidUTF8(res.Text, "\uFFFD")
 	if res.Done != nil {
 		defer res.Done()
 	}
-	result := llm.ToolResult{ID: r.id, Text: res.Text + r.notes, Failed: res.Failed}
+	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + r.notes, Failed: res.Failed}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),
@@ -292,8 +291,11 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 		b := acp.ImageBlock(i.MIME, i.Data)
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
-	if res != nil && res.Text != "" {
-		b := acp.TextBlock(res.ForPeople())
+	if res == nil {
+		return out
+	}
+	if text := strings.ToValidUTF8(res.ForPeople(), "\uFFFD"); text != "" {
+		b := acp.TextBlock(text)
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
 	return out

@@ -148,7 +148,7 @@ func isQuiet(text string, tool executors.Tool, failed bool) bool {
 // itself counts only where there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
 	o := outcome{call: c.Name + "\x00" + canonical(c.Input)}
-	o.text = volatile().ReplaceAllString(res.Text, "#") + "\x00"
+	o.text = volatile().ReplaceAllString(res.ForModel(), "#") + "\x00"
 	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
 	}

@@ -14,7 +14,7 @@ import (
 // other failure.
 func (r *running) reflection(res executors.Result) string {
 	switch {
-	case !res.Failed || !res.Category.Quality() || r.call.Origin != executors.Model:
+	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:
 		return ""
 	case r.bare[r.id]:
 		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Make it again with them."
@@ -23,7 +23,7 @@ func (r *running) reflection(res executors.Result) string {
 	}
 	tool := r.call.Spec
 	ok := tool.Name != ""
-	if ok && res.Category == executors.ToolNotFound { // it waits for another, and nothing is wrong with the call
+	if ok && res.Category() == executors.ToolNotFound { // it waits for another, and nothing is wrong with the call
 		return ""
 	}
 	if !r.reflected.CompareAndSwap(false, true) {

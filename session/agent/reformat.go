@@ -92,7 +92,7 @@ func (r *running) reformattable(res executors.Result) bool {
 		return false
 	case r.bare[r.id]: // nothing in it tells what was meant
 		return false
-	case res.Category != executors.InvalidParameters && res.Category != executors.TypeMismatch:
+	case res.Category() != executors.InvalidParameters && res.Category() != executors.TypeMismatch:
 		return false
 	}
 	tool := r.call.Spec
@@ -111,7 +111,7 @@ func (r *running) begun() bool {
 // an attempt that every link judges. It returns the failure that was, if there is
 // no such input.
 func (r *running) reformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
-	input, err := r.reformat(ctx, failed.Text)
+	input, err := r.reformat(ctx, failed.ForModel())
 	if ctx.Err() != nil {
 		return failed, context.Cause(ctx)
 	}
@@ -136,13 +136,13 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	case err != nil:
 		drop(failed)
 		return res, err
-	case res.Failed && res.Category.Quality() && !r.begun(): // a link found more than Prepare
+	case res.Failed && res.Category().Quality() && !r.begun(): // a link found more than Prepare
 		drop(res)
 		r.call = first
 		return failed, nil
 	}
 	drop(failed)
-	res.Text += "\n[the input was corrected to " + shortened(string(input), maxNoted) + "]"
+	res.Below("[the input was corrected to " + shortened(string(input), maxNoted) + "]")
 	return res, nil
 }
 

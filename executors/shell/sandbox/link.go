@@ -34,14 +34,12 @@ func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors
 	}
 	if raw, ok := res.Raw.(Outcome); ok {
 		if reason, broken := failed(raw.Outcome()); broken {
-			res.Text = executors.Failuref(executors.PermanentFailure, "the sandbox could not be made, so nothing was run: %s", reason).
-				Hint("Ask the user: [tools.sandbox] in config.toml sets it.").Result().Text
-			res.Category, res.Output = executors.PermanentFailure, nil
+			broken := executors.Failuref(executors.PermanentFailure, "the sandbox could not be made, so nothing was run: %s", reason).
+				Hint("Ask the user: [tools.sandbox] in config.toml sets it.").Result()
+			res.Failure, res.Text, res.Notes, res.Output = broken.Failure, "", nil, nil
 			return res, nil
 		}
 	}
-	if hint := e.box.Hint(res.Text); hint != "" {
-		res.Below(hint)
-	}
+	res.Below(e.box.Hint(res.ForModel()))
 	return res, nil
 }

@@ -44,15 +44,15 @@ func TestMiddleware(t *testing.T) {
 		"success":         {box, executors.Result{Text: denied, Raw: outcome{0, ""}}, "\n[exit 1]", ""},
 		"refused":         {box, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "[sandbox: commands write only in", ""},
 		"its own failure": {box, executors.Result{Text: "x", Failed: true, Raw: outcome{ExitCode, marker + "enforce: no\n"}}, "so nothing was run: enforce: no", executors.PermanentFailure},
-		"not a command":   {box, executors.Result{Text: "no such tool", Failed: true, Category: executors.ToolNotFound}, "no such tool", executors.ToolNotFound},
+		"not a command":   {box, executors.Failf(executors.ToolNotFound, "no such tool"), "no such tool", executors.ToolNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.box.Middleware(answer{res: tt.res}).Execute(t.Context(), &executors.Call{})
-			if err != nil || !strings.Contains(got.Text, tt.want) || got.Category != tt.category || got.Failed != tt.res.Failed {
+			if err != nil || !strings.Contains(got.ForModel(), tt.want) || got.Category() != tt.category || got.Failed != tt.res.Failed {
 				t.Errorf("got %+v, %v", got, err)
 			}
-			if hint := strings.Contains(got.Text, "[sandbox: "); hint != (name == "refused") {
-				t.Errorf("hint %t: %s", hint, got.Text)
+			if hint := strings.Contains(got.ForModel(), "[sandbox: "); hint != (name == "refused") {
+				t.Errorf("hint %t: %s", hint, got.ForModel())
 			}
 		})
 	}

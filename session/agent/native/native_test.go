@@ -81,7 +81,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			card, events, res := run(t, chain("code", nil), tt.input)
-			if card.Title != tt.title || card.Kind != executors.KindThink || res.Text != tt.text || res.Failed {
+			if card.Title != tt.title || card.Kind != executors.KindThink || res.ForModel() != tt.text || res.Failed {
 				t.Errorf("%+v\n%+v", card, res)
 			}
 			plan := &executors.Plan{Entries: []executors.PlanEntry{}}
@@ -114,8 +114,8 @@ func TestUnfitPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, events, res := run(t, chain("code", nil), tt.input)
-			if !res.Failed || !res.Category.Quality() || !strings.Contains(res.Text, tt.names) || len(events) > 0 {
-				t.Errorf("events %v, want none; failure must name %s:\n%s", events, tt.names, res.Text)
+			if !res.Failed || !res.Category().Quality() || !strings.Contains(res.ForModel(), tt.names) || len(events) > 0 {
+				t.Errorf("events %v, want none; failure must name %s:\n%s", events, tt.names, res.ForModel())
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func TestPlanPermission(t *testing.T) {
 			var questions asked
 			_, events, res := run(t, chain(tt.mode, &questions, tt.rules...), `{"entries":[{"content":"the secret plan"}]}`)
 			if res.Failed == tt.allowed || (len(events) > 0) != tt.allowed || questions != tt.questions {
-				t.Errorf("%d questions, events %v, result:\n%s", questions, events, res.Text)
+				t.Errorf("%d questions, events %v, result:\n%s", questions, events, res.ForModel())
 			}
 		})
 	}
@@ -213,7 +213,7 @@ func TestCompress(t *testing.T) {
 			e := chain("ask", nil)
 			call.Card, call.Unfit = e.Prepare(t.Context(), call)
 			res, err := e.Execute(t.Context(), call)
-			if err != nil || res.Failed != tt.failed || !strings.Contains(res.Text, tt.want) || tt.failed && !strings.Contains(res.Text, "Nothing was lost") {
+			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) || tt.failed && !strings.Contains(res.ForModel(), "Nothing was lost") {
 				t.Errorf("%v: %+v", err, res)
 			}
 		})

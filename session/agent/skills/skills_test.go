@@ -77,8 +77,8 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := set.Tools().Execute(t.Context(), &executors.Call{Tool: "load_skill", Input: in})
-		if err != nil || res.Failed != tt.failed || !strings.Contains(res.Text, tt.text) || !tt.failed && !strings.HasSuffix(res.Text, tt.text) {
-			t.Errorf("%s: %v, %v, %.300q", name, err, res.Failed, res.Text)
+		if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.text) || !tt.failed && !strings.HasSuffix(res.ForModel(), tt.text) {
+			t.Errorf("%s: %v, %v, %.300q", name, err, res.Failed, res.ForModel())
 		}
 	}
 }

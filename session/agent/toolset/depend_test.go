@@ -121,7 +121,7 @@ func TestGate(t *testing.T) {
 		call := &executors.Call{Tool: tool, Origin: origin}
 		_, unfit := gated.Prepare(t.Context(), call)
 		res, _ := gated.Execute(t.Context(), call)
-		if (unfit != nil) != (res.Category == executors.ToolNotFound) {
+		if (unfit != nil) != (res.Category() == executors.ToolNotFound) {
 			t.Errorf("%s: Prepare says %v, Execute %+v", tool, unfit, res)
 		}
 		return res
@@ -135,8 +135,8 @@ func TestGate(t *testing.T) {
 	}
 	res := run("deploy", executors.Model)
 	const want = "[tool_error]\ncategory: tool_not_found\nerror: deploy is not available yet: these tools must complete first: build, test\nsuggestion: Call build, test, and deploy once that succeeded.\nretryable: false"
-	if res.Text != want || len(inner.ran) != 0 {
-		t.Errorf("%s\nran %s", res.Text, inner.ran)
+	if res.ForModel() != want || len(inner.ran) != 0 {
+		t.Errorf("%s\nran %s", res.ForModel(), inner.ran)
 	}
 	for _, tool := range []string{"broken", "cancelled", "build"} {
 		run(tool, executors.Model)
