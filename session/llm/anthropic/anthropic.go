@@ -14,21 +14,19 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// atAnthropic reports whether an address, which may be empty, is Anthropic's own.
+// AtAnthropic reports whether an address, which may be empty, is Anthropic's own.
 func AtAnthropic(base string) bool {
 	u, err := url.Parse(base)
 	return base == "" || err == nil && u.Hostname() == "api.anthropic.com"
 }
+
+const publicURL = "https://api.anthropic.com"
 
 const (
 	defaultMaxTokens = 32_000
@@ -52,7 +50,7 @@ type Config struct {
 }
 
 // Model is a model behind Anthropic's Messages API. Only its Config decides the address
-// and the key, never the environment variables that the SDK reads.
+// and the key, never the environment variables that Anthropic's SDK reads.
 //
 // System prompt, tools and the history up to the last message are marked for the
 // provider's cache. Models that decide themselves how much to think are asked for a
@@ -63,11 +61,11 @@ type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
 	knows    modelFacts
-	client   func() *anthropic.Client
+	client   wire.Client
 	fills    atomic.Bool // add a thought to calls without one, since the server has refused them
 }
 
-// ClaudeKeyEnv is the environment variable that holds the key of Anthropic's API.
+// KeyEnv is the environment variable that holds the key of Anthropic's API.
 const KeyEnv = "ANTHROPIC_API_KEY"
 
 // statusOfKind is the HTTP status of each kind of error in a stream.
@@ -83,10 +81,8 @@ func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
-	c := &Model{cfg: cfg, knows: factsOf(cfg.Model),
+	return &Model{cfg: cfg, knows: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
-	c.client = sync.OnceValue(c.connect)
-	return c
 }
 
 // Name returns "provider:model".
@@ -115,20 +111,22 @@ func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 // Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
 
-func (c *Model) connect() *anthropic.Client {
-	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.NewClient(c.cfg.BaseURL)),
-	}
-	if c.cfg.BaseURL != "" {
-		base, _ := wire.SplitQuery(c.cfg.BaseURL)
-		base, _ = wire.TrimEndpoint(base)
-		opts = append(opts, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))) // the SDK adds "/v1"
-	}
-	client := anthropic.NewClient(opts...)
-	return &client
+// apiVersion is the version of the protocol that requests name.
+// https://platform.claude.com/docs/en/api/versioning
+const apiVersion = "2023-06-01"
+
+// send sends a request to a path below the address.
+func (c *Model) send(ctx context.Context, method, path string, body wire.Body) (*http.Response, error) {
+	header := http.Header{"Accept": {"application/json"}, "Anthropic-Version": {apiVersion}}
+	header.Set("X-Api-Key", c.endpoint.Key())
+	return c.client.Send(ctx, method, c.base()+path, header, body...)
+}
+
+// base returns the address below which all paths begin with "v1/".
+func (c *Model) base() string {
+	base, _ := wire.SplitQuery(cmp.Or(c.cfg.BaseURL, publicURL))
+	base, _ = wire.TrimEndpoint(base)
+	return strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") + "/"
 }
 
 // Stream asks for the next answer. A tool call whose arguments are not JSON gets the
@@ -152,6 +150,7 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 	if refusesThoughts(err) {
 		if bare, had := llm.WithoutOpaque(messages); had {
+			req.Cache = nil // it keeps the thoughts, since later ones may be accepted
 			return c.post(ctx, req, bare)
 		}
 	}
@@ -165,13 +164,7 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 }
 
 func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Message) (*http.Response, error) {
-	var res *http.Response
-	err := c.client().Post(ctx, "v1/messages", c.params(req, messages), &res,
-		option.WithAPIKey(c.endpoint.Key()), option.WithJSONSet("stream", true))
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
+	return c.send(ctx, http.MethodPost, "v1/messages", c.body(req, messages))
 }
 
 // wantsThoughts reports whether a request failed because thoughts are missing.

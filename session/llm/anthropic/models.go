@@ -6,13 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // DefaultModel is the model of a provider without a configured one.
-const DefaultModel = anthropic.ModelClaudeSonnet5_5
+const DefaultModel = "claude-sonnet-5-5"
 
 // thinking is how a request says whether to think.
 type thinking uint8
@@ -36,13 +34,12 @@ var (
 )
 
 // thinkBudgets are the budgets of the levels, in tokens.
-var thinkBudgets = map[string]int64{"low": 4_000, "medium": 12_000, "high": 24_000}
+var thinkBudgets = map[string]int{"low": 4_000, "medium": 12_000, "high": 24_000}
 
 // minThinkBudget is the smallest budget that the API accepts.
 const minThinkBudget = 1_024
 
 // modelFacts are the properties of a model that shape a request, from
-// https://platform.claude.com/docs/en/about-claude/models/overview
 // https://platform.claude.com/docs/en/about-claude/models/overview
 type modelFacts struct {
 	prefix string
@@ -111,11 +108,11 @@ type Line struct{ Model, Title, About string }
 // Current is the current generation that every key can use; the model for most work
 // comes first.
 var Current = []Line{
-	{anthropic.ModelClaudeSonnet5_5, "Claude Sonnet 5.5", "Fast and capable: for most work"},
-	{anthropic.ModelClaudeOpus5_5, "Claude Opus 5.5", "More capable: for long and difficult tasks"},
-	{anthropic.ModelClaudeFable5_1, "Claude Fable 5.1", "Most capable, slowest: for the hardest problems"},
-	{anthropic.ModelClaudeHaiku5_5, "Claude Haiku 5.5", "Fastest and cheapest: for simple tasks"},
+	{DefaultModel, "Claude Sonnet 5.5", "Fast and capable: for most work"},
+	{"claude-opus-5-5", "Claude Opus 5.5", "More capable: for long and difficult tasks"},
+	{"claude-fable-5-1", "Claude Fable 5.1", "Most capable, slowest: for the hardest problems"},
+	{"claude-haiku-5-5", "Claude Haiku 5.5", "Fastest and cheapest: for simple tasks"},
 }
 
-// ClaudeWindow returns the context window of a Claude, in tokens.
+// WindowOf returns the context window of a Claude, in tokens.
 func WindowOf(model string) int { return factsOf(model).window }

@@ -1,153 +1,145 @@
 package anthropic
 
 import (
-	"encoding/base64"
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// params builds a request from repaired messages.
-func (c *Model) params(req llm.Request, messages []llm.Message) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{
-		Model:     c.cfg.Model,
-		MaxTokens: int64(c.maxTokens(req.Thought)),
-		Messages:  c.messages(messages),
+// request is a request without its tools and messages, which follow it as they are
+// kept.
+// https://platform.claude.com/docs/en/api/messages/create
+type request struct {
+	Model        string          `json:"model"`
+	MaxTokens    int             `json:"max_tokens"`
+	Stream       bool            `json:"stream"`
+	Thinking     *thinkingConfig `json:"thinking,omitempty"`
+	OutputConfig *outputConfig   `json:"output_config,omitempty"`
+	System       []textBlock     `json:"system,omitempty"`
+}
+
+type tool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+// cacheControl is a breakpoint of the provider's cache. A request has three, in the
+// order of the prefix that each closes: tools, system, messages. The last one moves
+// with the conversation.
+// https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+var (
+	breakpoint = &cacheControl{"ephemeral"}
+	marker     = []byte(`,"cache_control":{"type":"ephemeral"}`) // before the end of a block
+)
+
+// dialect is all that the forms of messages depend on.
+type dialect struct {
+	model *Model
+	fills bool // add a thought to calls without one
+}
+
+// encoding is a conversation as it is kept from one request to the next.
+type encoding = wire.Encoding[wire.IDs, form]
+
+// body returns a request for repaired messages, in parts.
+func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
+	d := dialect{c, c.fills.Load()} // a concurrent request may change it
+	kept := llm.Recall[encoding](req.Cache, d)
+	forms := kept.Messages(messages, func() wire.IDs { return wire.IDs{} }, d.encode)
+	body := wire.Body{bytes.TrimSuffix(marshal(c.head(req, forms)), []byte("}"))}
+	if len(req.Tools) > 0 {
+		body = append(body, []byte(`,"tools":`), kept.Tools(req.Tools, catalogue))
 	}
-	c.knows.think(&p, req.Thought)
+	return append(joined(append(body, []byte(`,"messages":[`)), forms), end)
+}
+
+// head returns the request without its tools and messages.
+func (c *Model) head(req llm.Request, forms []form) request {
+	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req.Thought), Stream: true}
+	r.Thinking, r.OutputConfig = c.knows.think(req.Thought, r.MaxTokens, forms)
 	if strings.TrimSpace(req.System) != "" {
-		p.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+		r.System = []textBlock{{Type: typeText, Text: req.System, CacheControl: breakpoint}}
 	}
-	for _, t := range req.Tools {
-		tool := &anthropic.ToolParam{Name: t.Name, InputSchema: param.Override[anthropic.ToolInputSchemaParam](wire.InputSchema(t.Schema))}
-		if t.Description != "" {
-			tool.Description = anthropic.String(t.Description)
-		}
-		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: tool})
-	}
-	// The three breakpoints of the cache, in the order of the prefix that each closes:
-	// tools, system, messages. The last one moves with the conversation.
-	if len(p.Tools) > 0 {
-		p.Tools[len(p.Tools)-1].OfTool.CacheControl = anthropic.NewCacheControlEphemeralParam()
-	}
-	markLast(p.Messages)
-	return p
+	return r
 }
 
-// markLast sets the moving breakpoint at the end of the last user message.
-func markLast(messages []anthropic.MessageParam) {
-	for _, m := range slices.Backward(messages) {
-		if m.Role != anthropic.MessageParamRoleUser {
-			continue
-		}
-		if cc := m.Content[len(m.Content)-1].GetCacheControl(); cc != nil {
-			*cc = anthropic.NewCacheControlEphemeralParam()
-		}
-		return
+// catalogue encodes the tools.
+func catalogue(tools []llm.Tool) []byte {
+	list := make([]tool, len(tools))
+	for i, t := range tools {
+		list[i] = tool{Name: t.Name, Description: t.Description, InputSchema: wire.InputSchema(t.Schema)}
 	}
+	list[len(list)-1].CacheControl = breakpoint
+	return marshal(list)
 }
 
-// messages encodes the history. Adjacent messages of one role become one, results of
-// tools come first in theirs, and nothing is empty.
-func (c *Model) messages(history []llm.Message) []anthropic.MessageParam {
-	var out []anthropic.MessageParam
-	ids := wire.IDs{}
-	for _, m := range history {
-		role := anthropic.MessageParamRole(m.Role)
-		var blocks []anthropic.ContentBlockParamUnion
-		if m.Role == llm.Assistant {
-			blocks = c.assistantBlocks(m.Blocks, &ids)
-		} else {
-			blocks = userBlocks(m.Blocks, &ids)
-		}
-		if len(blocks) == 0 {
-			continue
-		}
-		if n := len(out); n > 0 && out[n-1].Role == role {
-			out[n-1].Content = append(out[n-1].Content, blocks...)
-			continue
-		}
-		out = append(out, anthropic.MessageParam{Role: role, Content: blocks})
+// The parts between the messages of a request, and between their blocks.
+var (
+	begins = map[llm.Role][]byte{
+		llm.User:      []byte(`{"role":"user","content":[`),
+		llm.Assistant: []byte(`{"role":"assistant","content":[`),
 	}
-	return out
-}
+	comma = []byte(",")
+	next  = []byte("]},")
+	end   = []byte("]}")
+)
 
-func userBlocks(blocks []llm.Block, ids *wire.IDs) []anthropic.ContentBlockParamUnion {
-	var results, rest []anthropic.ContentBlockParamUnion
-	for _, b := range blocks {
+// joined appends the messages to a body. Adjacent messages of one role become one, and
+// empty ones are left out. The last block of the last user message is marked.
+func joined(body wire.Body, forms []form) wire.Body {
+	body = slices.Grow(body, 3*len(forms)+4)
+	marked := lastOf(forms, llm.User)
+	var role llm.Role
+	for i, f := range forms {
 		switch {
-		case b.Result != nil:
-			r := &anthropic.ToolResultBlockParam{ToolUseID: ids.Result(b.Result.ID)}
-			if b.Result.Failed {
-				r.IsError = anthropic.Bool(true)
-			}
-			r.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: wire.Filled(b.Result.Text)}}}
-			results = append(results, anthropic.ContentBlockParamUnion{OfToolResult: r})
-		case b.Image != nil:
-			rest = append(rest, anthropic.NewImageBlockBase64(b.Image.MIME, base64.StdEncoding.EncodeToString(b.Image.Data)))
-		case strings.TrimSpace(b.Text) != "":
-			rest = append(rest, anthropic.NewTextBlock(b.Text))
-		}
-	}
-	return append(results, rest...)
-}
-
-// assistantBlocks encodes an answer. It sends thoughts only to the model that had them,
-// and never at the end of a message, where the API refuses them.
-func (c *Model) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []anthropic.ContentBlockParamUnion {
-	var out []anthropic.ContentBlockParamUnion
-	end := 0 // after the last block other than a thought
-	ids.StartAnswer()
-	for _, b := range blocks {
-		switch {
-		case b.Opaque != nil:
-			if thought, ok := c.thought(*b.Opaque); ok {
-				out = append(out, thought)
-			}
+		case len(f.blocks) == 0:
 			continue
-		case b.Call != nil:
-			out = append(out, anthropic.NewToolUseBlock(ids.Call(b.Call.ID), llm.InputObject(b.Call.Input), llm.SafeName(b.Call.Name)))
-		case strings.TrimSpace(b.Text) != "":
-			out = append(out, anthropic.NewTextBlock(b.Text))
+		case role == "":
+			body = append(body, begins[f.role])
+		case f.role == role:
+			body = append(body, comma)
 		default:
-			continue
+			body = append(body, next, begins[f.role])
 		}
-		end = len(out)
+		role = f.role
+		if i == marked {
+			at := len(f.blocks) - len("}")
+			body = append(body, f.blocks[:at], marker, f.blocks[at:])
+		} else {
+			body = append(body, f.blocks)
+		}
 	}
-	out = out[:end]
-	isCall := func(b anthropic.ContentBlockParamUnion) bool { return b.OfToolUse != nil }
-	isThought := func(b anthropic.ContentBlockParamUnion) bool {
-		return b.OfThinking != nil || b.OfRedactedThinking != nil
+	if role != "" {
+		body = append(body, end)
 	}
-	if c.fills.Load() && slices.ContainsFunc(out, isCall) && !slices.ContainsFunc(out, isThought) {
-		out = slices.Insert(out, 0, anthropic.NewThinkingBlock("", " ")) // an empty one does not count
-	}
-	return out
+	return body
 }
 
-// thoughtBlock is the Data of an Opaque: the block as the API sent it. It includes the
-// text of the thought, since the copy in the history may have changed, and the
-// signature covers the original.
-type thoughtBlock struct {
-	Type      string `json:"type"` // thinking or redacted_thinking
-	Thinking  string `json:"thinking,omitempty"`
-	Signature string `json:"signature,omitempty"`
-	Data      string `json:"data,omitempty"`
+// lastOf returns the index of the last message of a role that is not empty, or -1.
+func lastOf(forms []form, role llm.Role) int {
+	for i := len(forms) - 1; i >= 0; i-- {
+		if forms[i].role == role && len(forms[i].blocks) > 0 {
+			return i
+		}
+	}
+	return -1
 }
 
-func (c *Model) thought(o llm.Opaque) (anthropic.ContentBlockParamUnion, bool) {
-	var t thoughtBlock
-	if o.Provider != c.Name() || json.Unmarshal(o.Data, &t) != nil {
-		return anthropic.ContentBlockParamUnion{}, false
+// marshal encodes a value of the types here, all of which encode.
+func marshal(v any) []byte {
+	data, err := wire.Marshal(v)
+	if err != nil {
+		panic(err)
 	}
-	if t.Type == "redacted_thinking" {
-		return anthropic.NewRedactedThinkingBlock(t.Data), true
-	}
-	return anthropic.NewThinkingBlock(t.Signature, t.Thinking), true
+	return bytes.TrimSuffix(data, []byte("\n"))
 }

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"testing"
@@ -10,19 +9,35 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// BenchmarkRequest is the cost of writing one request of a conversation that grows.
+// BenchmarkRequest is the cost of writing one request of a conversation of that many
+// messages: whole, or after a call and its result.
 func BenchmarkRequest(b *testing.B) {
-	for _, n := range []int{11, 301} {
-		b.Run(fmt.Sprint(n-1), func(b *testing.B) {
-			c := New(Config{})
-			req := llm.Request{System: "Be brief.", Messages: llmtest.Conversation(n), Tools: llmtest.Tools()}
+	for _, n := range []int{10, 300} {
+		history := llmtest.Conversation(n + 1)
+		write := func(b *testing.B, c *Model, req llm.Request) {
+			body := c.body(req, llm.Repair(llm.Shown(c, req.Messages)))
+			if _, err := io.Copy(io.Discard, body.Reader()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		c := New(Config{})
+		req := llm.Request{System: "Be brief.", Messages: history, Tools: llmtest.Tools()}
+		b.Run(fmt.Sprintf("whole/%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				data, err := json.Marshal(c.params(req, llm.Repair(llm.Shown(c, req.Messages))))
-				if err != nil {
-					b.Fatal(err)
-				}
-				io.Discard.Write(data)
+				write(b, c, req)
+			}
+		})
+		b.Run(fmt.Sprintf("next/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				req := req
+				req.Cache, req.Messages = new(llm.Cache), history[:n-1]
+				write(b, c, req)
+				req.Messages = history
+				b.StartTimer()
+				write(b, c, req)
 			}
 		})
 	}

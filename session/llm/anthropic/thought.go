@@ -3,35 +3,44 @@ package anthropic
 import (
 	"slices"
 
-	"github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
+// thinkingConfig says whether to think, and how much.
+type thinkingConfig struct {
+	BudgetTokens int    `json:"budget_tokens,omitempty"`
+	Display      string `json:"display,omitempty"`
+	Type         string `json:"type"`
+}
+
+type outputConfig struct {
+	Effort string `json:"effort"`
+}
+
 // think asks for a thought level that the model has, within its limits; any other
-// level means the default. p has its messages and MaxTokens.
+// level means the default. Nil leaves a part out.
 // https://platform.claude.com/docs/en/build-with-claude/thinking
-func (m modelFacts) think(p *anthropic.MessageNewParams, level string) {
+func (m modelFacts) think(level string, maxTokens int, messages []form) (*thinkingConfig, *outputConfig) {
+	var output *outputConfig
 	known := slices.Contains(m.offers(), level)
 	switch {
 	case m.thinks == thinkBudget:
-		if budget := min(thinkBudgets[level], p.MaxTokens/4*3); known && budget >= minThinkBudget && !thoughtless(p.Messages) {
-			p.Thinking = anthropic.ThinkingConfigParamOfEnabled(budget)
+		budget := min(thinkBudgets[level], maxTokens/4*3)
+		if !known || budget < minThinkBudget || thoughtless(messages) {
+			return nil, nil
 		}
-		return
+		return &thinkingConfig{Type: "enabled", BudgetTokens: budget}, nil
 	case !known:
 	case level != llm.ThoughtOff:
-		p.OutputConfig.Effort = anthropic.OutputConfigEffort(level)
+		output = &outputConfig{level}
 	case m.thinks == thinkDefault:
-		p.Thinking.OfDisabled = new(anthropic.NewThinkingConfigDisabledParam())
-		return
+		return &thinkingConfig{Type: "disabled"}, nil
 	case m.thinks == thinkUpFront:
-		p.Thinking.OfBetweenTools = new(anthropic.NewThinkingConfigBetweenToolsParam())
-		return
+		return &thinkingConfig{Type: "between_tools"}, nil
 	default:
-		return
+		return nil, nil
 	}
-	p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{Display: anthropic.ThinkingConfigAdaptiveDisplaySummarized}
+	return &thinkingConfig{Type: "adaptive", Display: "summarized"}, output
 }
 
 // maxTokens returns the bound of an answer at a thought level.
@@ -48,16 +57,30 @@ func (c *Model) maxTokens(level string) int {
 // thoughtless reports whether the answers before the last results began without a
 // thought, as after a change of the level between them. The API then refuses a budget
 // until the next prompt.
-func thoughtless(messages []anthropic.MessageParam) bool {
-	isResult := func(b anthropic.ContentBlockParamUnion) bool { return b.OfToolResult != nil }
-	for i := len(messages) - 1; i > 0 && isResult(messages[i].Content[0]); i -= 2 {
-		first := messages[i-1].Content[0]
-		if first.OfThinking != nil || first.OfRedactedThinking != nil {
+func thoughtless(forms []form) bool {
+	messages := merged(forms)
+	for i := len(messages) - 1; i > 0 && messages[i].first == typeResult; i -= 2 {
+		if messages[i-1].first.isThought() {
 			return false
 		}
-		if i < 2 || !isResult(messages[i-2].Content[len(messages[i-2].Content)-1]) {
+		if i < 2 || messages[i-2].last != typeResult {
 			return true // the prompt is there
 		}
 	}
 	return false
+}
+
+// merged returns the messages as they are sent, without their blocks; see joined.
+func merged(forms []form) []form {
+	var out []form
+	for _, f := range forms {
+		switch n := len(out); {
+		case len(f.blocks) == 0:
+		case n > 0 && out[n-1].role == f.role:
+			out[n-1].last = f.last
+		default:
+			out = append(out, form{role: f.role, first: f.first, last: f.last})
+		}
+	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // What each kind of model is asked at each of its levels, and at one that it
@@ -57,8 +58,8 @@ func TestClaudeThought(t *testing.T) {
 				t.Errorf("Levels: %s, want %s", got, tt.levels)
 			}
 			for level, want := range tt.want {
-				p := c.params(llm.Request{Thought: level}, llmtest.Hello().Messages)
-				if got := thoughtMembers(t, p); got != want {
+				r := requestOf(c, level, llmtest.Hello().Messages)
+				if got := thoughtMembers(t, r); got != want {
 					t.Errorf("%q: %s, want %s", level, got, want)
 				}
 			}
@@ -72,6 +73,13 @@ func TestClaudeThought(t *testing.T) {
 	if llm.Levels(New(Config{Model: "claude-opus-5-5"}))[0] != "low" {
 		t.Error("who changes the list changes it for all")
 	}
+}
+
+// requestOf returns the request for a history at a thought level.
+func requestOf(c *Model, level string, history []llm.Message) request {
+	d := dialect{model: c}
+	forms := new(encoding).Messages(history, func() wire.IDs { return wire.IDs{} }, d.encode)
+	return c.head(llm.Request{Thought: level}, forms)
 }
 
 // thoughtMembers returns what of a request is about thinking.
@@ -104,8 +112,8 @@ func TestClaudeThoughtLimits(t *testing.T) {
 		model     string
 		maxTokens int
 		level     string
-		tokens    int64
-		budget    int64 // 0 means that it doesn't think
+		tokens    int
+		budget    int // 0 means that it doesn't think
 	}{
 		"default":          {"claude-sonnet-4-5", 0, "high", 32_000, 24_000},
 		"small answer":     {"claude-sonnet-4-5", 8_000, "high", 8_000, 6_000},
@@ -118,13 +126,13 @@ func TestClaudeThoughtLimits(t *testing.T) {
 		"not in our table": {"llama", 0, "max", 32_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := New(Config{Model: tt.model, MaxTokens: tt.maxTokens}).params(llm.Request{Thought: tt.level}, llmtest.Hello().Messages)
-			var budget int64
-			if b := p.Thinking.GetBudgetTokens(); b != nil {
-				budget = *b
+			r := requestOf(New(Config{Model: tt.model, MaxTokens: tt.maxTokens}), tt.level, llmtest.Hello().Messages)
+			budget := 0
+			if r.Thinking != nil {
+				budget = r.Thinking.BudgetTokens
 			}
-			if p.MaxTokens != tt.tokens || budget != tt.budget {
-				t.Errorf("max_tokens %d, budget_tokens %d", p.MaxTokens, budget)
+			if r.MaxTokens != tt.tokens || budget != tt.budget {
+				t.Errorf("max_tokens %d, budget_tokens %d", r.MaxTokens, budget)
 			}
 		})
 	}
@@ -157,8 +165,8 @@ func TestClaudeThoughtChanged(t *testing.T) {
 		"empty":                      {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := c.params(llm.Request{Thought: "high"}, llm.Repair(tt.history))
-			if thinks := p.Thinking.OfEnabled != nil; thinks != tt.thinks {
+			r := requestOf(c, "high", llm.Repair(tt.history))
+			if thinks := r.Thinking != nil; thinks != tt.thinks {
 				t.Errorf("thinks: %t", thinks)
 			}
 		})

@@ -1,11 +1,8 @@
 package wire
 
 import (
-	"context"
 	"io"
-	"maps"
 	"net"
-	"net/http"
 	"slices"
 )
 
@@ -39,17 +36,3 @@ func (b Body) Join(forms [][]byte) Body {
 }
 
 var comma = []byte(",")
-
-// Post sends the body as JSON, with more headers.
-func (c Client) Post(ctx context.Context, address string, header http.Header, body Body) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body.Reader())
-	if err != nil {
-		return nil, err
-	}
-	req.ContentLength = int64(body.Len())
-	req.GetBody = func() (io.ReadCloser, error) { return body.Reader(), nil } // for a connection that was lost before an answer
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	maps.Copy(req.Header, header)
-	return c.Do(req)
-}

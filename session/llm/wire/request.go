@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,28 +22,12 @@ func (c Client) Send(ctx context.Context, method, address string, header http.He
 	req.Header.Set("User-Agent", userAgent)
 	if len(parts) > 0 {
 		req.Header.Set("Content-Type", "application/json")
-		req.ContentLength = int64(sizeOf(parts))
+		req.ContentLength = int64(Body(parts).Len())
 		// The transport reads the body again where a kept connection turns out closed.
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(readerOf(parts)), nil }
+		req.GetBody = func() (io.ReadCloser, error) { return Body(parts).Reader(), nil }
 		req.Body, _ = req.GetBody()
 	}
 	return c.Do(req)
-}
-
-func sizeOf(parts [][]byte) int {
-	n := 0
-	for _, part := range parts {
-		n += len(part)
-	}
-	return n
-}
-
-func readerOf(parts [][]byte) io.Reader {
-	readers := make([]io.Reader, len(parts))
-	for i, part := range parts {
-		readers[i] = bytes.NewReader(part)
-	}
-	return io.MultiReader(readers...)
 }
 
 // ReadJSON decodes the body of a response, which is one JSON value, and closes it.
