@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestAcpx runs a turn with a public client, acpx, whose command line
-// ACPX_COMMAND gives, such as "npx -y acpx@0.19.1".
+// TestAcpx runs a turn with the public client acpx. ACPX_COMMAND has its command
+// line, such as "npx -y acpx@0.19.1".
 func TestAcpx(t *testing.T) {
 	acpx := strings.Fields(os.Getenv("ACPX_COMMAND"))
 	if len(acpx) == 0 {
@@ -58,6 +58,6 @@ func TestAcpx(t *testing.T) {
 		t.Errorf("the file holds %q, %v", b, err)
 	}
 	if n := len(p.Requests()); n != 4 || !strings.Contains(p.Requests()[3], "checked ./check.sh") {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model got %d requests", n)
 	}
 }

@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must come.
+	// patience limits the wait for an expected event.
 	patience = 30 * time.Second
-	// promptly is how long the protocol's promises of "at once" may take: the
-	// answer to a cancel, the exit after the end of input. The agent's own limits
-	// add up to 2 seconds; the rest is for a machine that is busy with other tests.
+	// promptly limits events that the protocol promises "at once": the answer to a
+	// cancel, the exit after the end of input. The agent's own limits add up to 2
+	// seconds; the rest is for a machine that is busy with other tests.
 	promptly = 10 * time.Second
 )
 
-// agent is the built binary behind real pipes, with all that passed through
+// agent is the built binary on real pipes, with every frame that passed through
 // them.
 type agent struct {
 	t       testing.TB
 	cmd     *exec.Cmd
 	in      io.WriteCloser // raw; write with send
-	root    string         // all of the directories below
+	root    string         // contains the directories below
 	dir     string         // workspace: absolute, no symlink in it
 	home    string         // ZEPH_HOME
 	stderr  lockedBuffer
 	check   *schema.Validator
 	exited  chan struct{} // closed when the process is gone and its stdout is read
 	status  int           // exit status; after exited
-	feed    io.Writer     // gets each line too; nil means nobody
-	allowed bool          // the test ends the process itself, or makes it fail: its status and stderr are the test's business
-	killed  atomic.Bool   // by SIGKILL: its last line may be half of one
+	feed    io.Writer     // also gets each line; may be nil
+	allowed bool          // the test ends the process or makes it fail, and checks status and stderr itself
+	killed  atomic.Bool   // by SIGKILL: the last line may be partial
 
 	writing sync.Mutex // held for one Write
 
@@ -54,23 +54,22 @@ type agent struct {
 	more   chan struct{} // closed, and replaced, when there is a new frame
 }
 
-// start is how the binary is started.
+// start is the way to start the binary.
 type start struct {
 	args   []string
-	env    []string // besides PATH, HOME and ZEPH_HOME
+	env    []string // in addition to PATH, HOME and ZEPH_HOME
 	bare   bool     // no environment at all
 	config string   // config.toml
 	feed   io.Writer
 	stdout *os.File // instead of the recorded pipe
-	root   string   // what home gave, for processes that share it; empty means one of its own
-	// line, if not nil, is called when the nth line was read, before the next one
-	// is.
+	root   string   // result of home, for processes that share it; empty means a new one
+	// line, if not nil, is called after the nth line was read and before the next.
 	line      func(a *agent, n int)
-	unchecked bool // frames are not held against the schema: there are very many
+	unchecked bool // there are too many frames to check each against the schema
 }
 
-// launch starts the binary. It is stopped when the test ends, which must go
-// well.
+// launch starts the binary. The end of the test stops it, and fails if it exits
+// with an error.
 func launch(t testing.TB, s start) *agent {
 	t.Helper()
 	root := s.root
@@ -99,7 +98,7 @@ func launch(t testing.TB, s start) *agent {
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	// Our own pipe: Cmd's would be closed under the reader by Wait.
+	// Not Cmd.StdoutPipe: Wait would close it under the reader.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -116,14 +115,14 @@ func launch(t testing.TB, s start) *agent {
 		defer close(a.exited)
 		a.read(r, s)
 		r.Close()
-		_ = a.cmd.Wait() // the status tells
+		_ = a.cmd.Wait() // the status is checked instead
 		a.status = a.cmd.ProcessState.ExitCode()
 	}()
 	t.Cleanup(a.stop)
 	return a
 }
 
-// home makes the directories of a process, or of several that share them.
+// home creates the directories of a process, or of several that share them.
 func home(t testing.TB) string {
 	t.Helper()
 	return homeIn(t, t.TempDir())
@@ -149,7 +148,7 @@ func (a *agent) read(r io.Reader, how start) {
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && a.killed.Load() {
-			line = nil // half of one
+			line = nil // partial
 		}
 		if len(line) > 0 {
 			if how.unchecked {
@@ -158,7 +157,7 @@ func (a *agent) read(r io.Reader, how start) {
 			}
 			a.record(agentSide, line)
 			if a.feed != nil {
-				_, _ = a.feed.Write(line) // the reader may have gone
+				_, _ = a.feed.Write(line) // the reader may be closed
 			}
 			if how.line != nil {
 				how.line(a, n)
@@ -194,7 +193,7 @@ func (a *agent) stop() {
 	}
 }
 
-// waitExit waits until the process has ended by itself.
+// waitExit waits until the process ends by itself.
 func (a *agent) waitExit(within time.Duration) {
 	a.t.Helper()
 	a.allowed = true
@@ -221,7 +220,7 @@ func (a *agent) file(path, text string) string {
 	return path
 }
 
-// content returns what the disk holds.
+// content returns the text of a file on the disk.
 func (a *agent) content(path string) string {
 	a.t.Helper()
 	b, err := os.ReadFile(filepath.Join(a.dir, path))
@@ -239,7 +238,7 @@ func (a *agent) send(text string) {
 	}
 }
 
-// Write notes what a client writes, line by line, and passes it on.
+// Write passes client lines on, and shows them to the checker.
 func (a *agent) Write(p []byte) (int, error) {
 	a.writing.Lock()
 	defer a.writing.Unlock()
@@ -247,11 +246,11 @@ func (a *agent) Write(p []byte) (int, error) {
 	return a.in.Write(p)
 }
 
-// note tells the checker of lines of the client, so that it knows what the agent
-// answers.
+// note passes the client's lines to the checker, which matches the agent's answers
+// with them.
 func (a *agent) note(text string) {
 	for line := range strings.Lines(text) {
-		_ = a.check.Frame(string(clientSide), []byte(strings.TrimSuffix(line, "\n"))) // what the client does is not judged
+		_ = a.check.Frame(string(clientSide), []byte(strings.TrimSuffix(line, "\n"))) // client frames are not judged
 	}
 }
 
@@ -264,8 +263,7 @@ func (a *agent) request(id, method, params string) {
 // knownClient names a client whose terminals need no probe.
 const knownClient = `"clientInfo":{"name":"zeph-acp-run","version":"0"}`
 
-// initialize shakes hands with raw frames, as a client with these capabilities,
-// or one that can do nothing.
+// initialize sends raw frames, with these capabilities or with none.
 func (a *agent) initialize(capabilities ...string) {
 	a.t.Helper()
 	a.request(`"init"`, "initialize", `{"protocolVersion":1,`+knownClient+`,"clientCapabilities":`+strings.Join(append(capabilities, "{}")[:1], "")+`}`)
@@ -287,7 +285,7 @@ func (a *agent) open() string {
 	return r.SessionID
 }
 
-// alive proves that the agent still answers.
+// alive checks that the agent still answers.
 func (a *agent) alive() {
 	a.t.Helper()
 	id := fmt.Sprintf(`"alive-%d"`, len(a.sent()))
@@ -297,7 +295,7 @@ func (a *agent) alive() {
 	}
 }
 
-// promptParams makes the params of a session/prompt.
+// promptParams returns the params of a session/prompt.
 func promptParams(session, text string) string {
 	b, err := json.Marshal(map[string]any{
 		"sessionId": session, "prompt": []map[string]string{{"type": "text", "text": text}},
@@ -335,7 +333,7 @@ func (a *agent) script(path, text string) {
 	}
 }
 
-// optionOf returns the id of the option of that kind.
+// optionOf returns the id of the option with that kind.
 func optionOf(t testing.TB, question frame, kind string) string {
 	t.Helper()
 	var p struct {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// alive reports whether the process runs. One that only waits for a parent to
-// take note of its end, which in a container may never come, does not.
+// alive reports whether the process runs. A zombie does not: in a container its
+// parent may never wait for it.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The one command that measures everything works, and fills each row of its table.
+// TestBenchCommand runs the command that measures everything, and checks that it
+// fills each row of its table.
 func TestBenchCommand(t *testing.T) {
 	out, err := exec.Command("go", "run", "./cmd/bench", "-binary", binary, "-rounds", "1").CombinedOutput()
 	if err != nil {

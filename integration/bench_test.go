@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// lean is the binary behind bare pipes: nothing is recorded or checked, so that
-// only its own time counts.
+// lean is the binary on bare pipes. Frames are neither recorded nor checked, so
+// that only the binary's own time counts.
 type lean struct {
 	b   *testing.B
 	cmd *exec.Cmd
@@ -64,7 +64,7 @@ func (l *lean) stop() {
 	_ = l.cmd.Wait() // the status is not measured
 }
 
-// call makes a request and reads up to its answer.
+// call sends a request and reads up to its answer.
 func (l *lean) call(method, params string) json.RawMessage {
 	l.id++
 	fmt.Fprintf(l.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.id, method, params)
@@ -102,7 +102,7 @@ func (l *lean) prompt(session, text string) {
 	}
 }
 
-// scripted makes a config whose model gives these answers n times in each
+// scripted returns a configuration whose model answers with these n times in each
 // session.
 func scripted(b *testing.B, n int, answers string) string {
 	b.Helper()
@@ -142,14 +142,14 @@ func bare(b *testing.B) string {
 	return path
 }
 
-// answered is the time from the start of a program until it has answered a line.
+// answered returns the time from the start of a program to its first answer.
 func answered(b *testing.B, path string, env []string) time.Duration {
 	b.Helper()
 	l := &lean{b: b, cmd: exec.Command(path)}
 	l.cmd.Env = env
 	began := time.Now()
 	l.start()
-	_, _ = io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n") // the read tells
+	_, _ = io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n") // the read fails instead
 	if _, err := l.out.ReadBytes('\n'); err != nil {
 		b.Fatalf("%s: %v", path, err)
 	}
@@ -158,12 +158,12 @@ func answered(b *testing.B, path string, env []string) time.Duration {
 	return took
 }
 
-// BenchmarkStart measures from the start of the process until initialize is
-// answered, each time next to a bare Go program that answers one line.
+// BenchmarkStart measures the time from the start of the process to the answer to
+// initialize, alternating with a bare Go program that answers one line.
 func BenchmarkStart(b *testing.B) {
 	other := bare(b)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "ZEPH_HOME=" + b.TempDir()}
-	answered(b, binary, env) // into the page cache
+	answered(b, binary, env) // fills the page cache
 	answered(b, other, env)
 	var ours, theirs time.Duration
 	for b.Loop() {
@@ -173,7 +173,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(ours.Microseconds())/float64(b.N)/1000, "ms/start")
 	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N)/1000, "ms/bare-start")
 	b.ReportMetric(float64(ours)/float64(theirs), "x-bare")
-	b.ReportMetric(0, "ns/op") // of both together, and of no use
+	b.ReportMetric(0, "ns/op") // of both together, so meaningless
 }
 
 // BenchmarkNewSession measures session/new, over the pipes.
@@ -204,8 +204,9 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkToolCall measures what a local tool call adds to a turn: the turn
-// with eight reads of an empty file less the turn without, by eight.
+// BenchmarkToolCall measures the time that a local tool call adds to a turn: an
+// eighth of the difference between a turn with eight reads of an empty file and a
+// turn without.
 func BenchmarkToolCall(b *testing.B) {
 	const calls = 8
 	tools := strings.Repeat(`{"tool":"read","input":{"path":"a.txt"}}`+"\n", calls) + "\n"
@@ -231,8 +232,8 @@ func BenchmarkToolCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkLoad measures session/load of a session with 2,000 events, which the
-// process has not open.
+// BenchmarkLoad measures session/load of a session with 2,000 events that the
+// process does not have open.
 func BenchmarkLoad(b *testing.B) {
 	const turns, perTurn = 200, 10
 	words := strings.Repeat("some words of an answer ", 20)
@@ -265,8 +266,8 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(float64(len(doc.Session.Events)), "events")
 }
 
-// BenchmarkBigPrompt sends a prompt with 20 MiB in it and measures the most
-// memory that the process ever takes.
+// BenchmarkBigPrompt sends a prompt of 20 MiB and measures the process's peak
+// memory.
 func BenchmarkBigPrompt(b *testing.B) {
 	text := strings.Repeat("a line of a log, with \"quotes\" in it\n", 20<<20/37)
 	var peak float64
@@ -324,7 +325,7 @@ func BenchmarkMemory(b *testing.B) {
 		l.in.Close()
 	}
 	b.ReportMetric(first/float64(n), "MiB-initialized")
-	b.ReportMetric(own/float64(n), "MiB-own") // of that: the rest is the binary, as much of it as the kernel has mapped
+	b.ReportMetric(own/float64(n), "MiB-own") // the rest is the mapped part of the binary
 	b.ReportMetric(sessions/float64(n), "MiB-20-sessions")
 }
 

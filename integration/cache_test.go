@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestCachedSearches runs the same searches twice. The audit log shows which of
-// them came from the result cache: all that repeat one, until a file changes.
+// TestCachedSearches runs the same searches twice. By the audit log, each repeated
+// search comes from the result cache until a file changes.
 func TestCachedSearches(t *testing.T) {
 	find, grep := map[string]any{"pattern": "*.go"}, map[string]any{"pattern": "needle", "path": "d"}
 	p := fakemodel.NewAnthropic(t,
@@ -26,7 +26,7 @@ func TestCachedSearches(t *testing.T) {
 	e.file("d/b.go", "x\n")
 	written := time.Now()
 	s := e.session()
-	eventually(t, 10*time.Second, "changes of files to be told apart by their times", func() bool { return time.Since(written) > 2500*time.Millisecond })
+	eventually(t, 10*time.Second, "file times old enough to show a change", func() bool { return time.Since(written) > 2500*time.Millisecond })
 	e.prompt(s, "look")
 	var got []string
 	for line := range strings.Lines(auditLog(t, e.home)) {
@@ -43,7 +43,7 @@ func TestCachedSearches(t *testing.T) {
 		got = append(got, entry.Tool)
 	}
 	if want := []string{"find_path", "find_path cached", "grep", "grep cached", "write", "grep"}; !slices.Equal(got, want) {
-		t.Errorf("on record %q, want %q", got, want)
+		t.Errorf("recorded %q, want %q", got, want)
 	}
 }
 

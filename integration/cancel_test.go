@@ -21,7 +21,7 @@ import (
 // processes in the file pids, and runs until it is killed.
 const stubborn = `trap "" TERM; sleep 300 & echo $$ $! > pids.new; mv pids.new pids; wait; wait; sleep 300`
 
-// stubbornPIDs waits for the command to run and gives its processes.
+// stubbornPIDs waits for the command to run and returns its processes.
 func (a *agent) stubbornPIDs() []int {
 	a.t.Helper()
 	var text string
@@ -41,7 +41,7 @@ func (a *agent) stubbornPIDs() []int {
 	return pids
 }
 
-// gone waits until none of the processes is left.
+// gone waits until all of the processes have ended.
 func (a *agent) gone(pids []int) {
 	a.t.Helper()
 	for _, pid := range pids {
@@ -49,9 +49,9 @@ func (a *agent) gone(pids []int) {
 	}
 }
 
-// TestStatement113_116_118Cancel cancels a turn wherever it can wait. The answer must come at once
-// and be a result, no child may be left, no update may follow, and the next
-// prompt must work and know of the one before.
+// TestStatement113_116_118Cancel cancels a turn wherever it can wait. The answer
+// comes at once and is a result, no child is left, and no update follows. The next
+// prompt works, and the model remembers the one before.
 func TestStatement113_116_118Cancel(t *testing.T) {
 	readIt := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
 	writeIt := fakemodel.Answer(fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
@@ -116,7 +116,7 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 			p.Then(fakemodel.Answer(fakemodel.Say("I remember.")))
 			e.prompt(s, "the second prompt")
 			if body := p.Requests()[before]; !strings.Contains(body, "the first prompt") || !strings.Contains(body, "the second prompt") {
-				t.Errorf("the model does not know what came before the cancel:\n%s", body)
+				t.Errorf("the model lost the messages before the cancel:\n%s", body)
 			}
 			if !strings.HasSuffix(e.Text(s), "I remember.") {
 				t.Errorf("the agent said %q", e.Text(s))
@@ -125,8 +125,8 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 	}
 }
 
-// TestStatement113CancelBackOff cancels while the agent waits to ask a provider
-// again that is overloaded.
+// TestStatement113CancelBackOff cancels while the agent waits to retry an
+// overloaded provider.
 func TestStatement113CancelBackOff(t *testing.T) {
 	refused := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -147,7 +147,7 @@ func TestStatement113CancelBackOff(t *testing.T) {
 	e.prompt(s, "the second prompt")
 }
 
-// checkFinal proves that every tool call of a session has its last status.
+// checkFinal checks that every tool call of a session has its final status.
 func (e *ide) checkFinal(s sdk.SessionId) {
 	e.t.Helper()
 	open := map[sdk.ToolCallId]bool{}
@@ -164,8 +164,8 @@ func (e *ide) checkFinal(s sdk.SessionId) {
 	}
 }
 
-// TestStatement113CancelQueued cancels while prompts wait: one cancel answers all of them,
-// and the next prompt runs.
+// TestStatement113CancelQueued cancels while prompts are queued. One cancel answers
+// all of them, and the next prompt runs.
 func TestStatement113CancelQueued(t *testing.T) {
 	silent := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
@@ -181,7 +181,7 @@ func TestStatement113CancelQueued(t *testing.T) {
 		a.cancelledWithin(t, id)
 	}
 	if n := len(p.Requests()); n != 1 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model got %d requests", n)
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
 	a.request(`4`, "session/prompt", promptParams(s, "next"))
@@ -199,13 +199,13 @@ func TestStatement120CancelRequest(t *testing.T) {
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "hi"))
 	within(t, patience, "the model", silent)
-	a.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"1"}}` + "\n") // not the number
+	a.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"1"}}` + "\n") // a string, not the number
 	a.alive()
 	a.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}` + "\n")
 	a.cancelled(`1`)
 }
 
-// cancelled waits for a prompt's answer, which must be that it was cancelled.
+// cancelled waits for the answer to a prompt and checks that it was cancelled.
 func (a *agent) cancelled(id string) {
 	a.t.Helper()
 	f := a.answer(id)
@@ -215,8 +215,8 @@ func (a *agent) cancelled(id string) {
 	}
 }
 
-// TestStatement114CancelInTheNextFrame sends each prompt with its session/cancel right
-// behind. The prompt never wins, not even with a model that answers at once.
+// TestStatement114CancelInTheNextFrame sends each prompt with its session/cancel in
+// the next frame. The prompt never wins, not even with a model that answers at once.
 func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	const prompts = 200
 	pair := func(s string, id int) (prompt, cancel string) {

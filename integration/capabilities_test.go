@@ -23,9 +23,9 @@ func localTurn() []fakemodel.Reply {
 	}
 }
 
-// TestStatement105_108NoCapabilities runs a turn for a client that can do nothing: the same
-// work happens here, on the disk, and the client is asked for nothing that it
-// cannot do. Line ends and byte order mark stay.
+// TestStatement105_108NoCapabilities runs a turn for a client without capabilities.
+// The same work happens on the disk of this machine, and no unsupported method is
+// called. Line endings and the byte order mark stay.
 func TestStatement105_108NoCapabilities(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, localTurn()...)
 	e := (&ide{}).begin(t, start{env: p.Env()})
@@ -55,12 +55,13 @@ func TestStatement105_108NoCapabilities(t *testing.T) {
 	}
 	for _, f := range e.sent() {
 		if strings.Contains(f.line, "terminal_output") || strings.Contains(f.line, `"type":"terminal"`) {
-			t.Errorf("a terminal is shown to a client without: %s", f.line)
+			t.Errorf("a client without terminals is shown one: %s", f.line)
 		}
 	}
 }
 
-// TestStatement106_110HalfCapable has clients that can do a part of what there is.
+// TestStatement106_110HalfCapable runs calls for clients with some of the
+// capabilities.
 func TestStatement106_110HalfCapable(t *testing.T) {
 	read := sdk.FileSystemCapabilities{ReadTextFile: true}
 	write := sdk.FileSystemCapabilities{WriteTextFile: true}
@@ -113,7 +114,7 @@ func TestStatement106_110HalfCapable(t *testing.T) {
 			t.Errorf("the command ended %s: %s", *r.Status, fakeide.ShownText(r.Content))
 		}
 		if _, err := os.Stat(e.dir + "/made"); err == nil {
-			t.Error("the command ran outside of the editor, which had refused it")
+			t.Error("the command ran on this machine after the editor refused it")
 		}
 	})
 	t.Run("terminals only in words", func(t *testing.T) {

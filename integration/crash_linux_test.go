@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestKilledLeavesNothing kills the agent while a command runs that has children,
-// in groups of their own too: all of them go.
+// TestKilledLeavesNothing kills the agent while a command with children runs, some
+// of them in groups of their own. All of them end.
 func TestKilledLeavesNothing(t *testing.T) {
 	const script = `set -m; sleep 60 & a=$!; timeout 60 sleep 61 & b=$!; bash -c 'sleep 62 & sleep 63' & echo $$ $a $b $! > pids.new; mv pids.new pids; sleep 64`
 	for name, input := range map[string]map[string]any{
@@ -36,7 +36,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 	}
 }
 
-// children adds to pids the processes that they have started.
+// children appends the child processes of pids.
 func children(pids []int) []int {
 	for i := 0; i < len(pids); i++ {
 		out, _ := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(pids[i])).Output()
@@ -49,9 +49,9 @@ func children(pids []int) []int {
 	return pids
 }
 
-// TestAgentIsClosed looks from an allowed command at the agent: its memory has
-// keys, and its stdout is the stream to the client. Memory alone is open to root,
-// whose other commands need the capability for that.
+// TestAgentIsClosed inspects the agent from an allowed command. The agent's memory
+// has keys, and its stdout is the stream to the client. Only root can read the
+// memory, since its other commands need that capability.
 func TestAgentIsClosed(t *testing.T) {
 	const peek = `for f in fd/1 exe cwd task/$PPID/fd/1; do readlink /proc/$AGENT/$f && echo OPEN $f; done
 echo frame > /proc/$AGENT/fd/1 && echo OPEN for writing
@@ -64,7 +64,7 @@ echo looked as $(id -u)
 	}
 	for _, uid := range users {
 		t.Run(strconv.Itoa(uid), func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "zeph-closed-") // unlike that of the test, open to others
+			dir, err := os.MkdirTemp("", "zeph-closed-") // unlike the test's directory, open to others
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,10 +18,10 @@ import (
 
 var (
 	kills = flag.Int("kills", 20, "how often the agent is killed")
-	seed  = flag.Uint64("seed", 0, "seed of what is left to chance; 0 means another one each time")
+	seed  = flag.Uint64("seed", 0, "seed of the random choices; 0 means a new one each time")
 )
 
-// killers are the capabilities of clients that see their agents die.
+// killers are the capabilities of clients whose agents are killed.
 var killers = []string{
 	`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`, `{}`, `{"_meta":{"terminal_output":true}}`,
 }
@@ -29,7 +29,7 @@ var killers = []string{
 // killPrompts are sent in one session.
 var killPrompts = []string{"the first prompt", "the second prompt", "the third prompt"}
 
-// killScript is what the model does with each of them.
+// killScript is the model's answer to each of them.
 const killScript = `{"thought":"thought 1 of N: "}
 {"thought":"look first"}
 {"text":"text 1 of N: "}
@@ -60,11 +60,11 @@ const killScript = `{"thought":"thought 1 of N: "}
 
 `
 
-// TestStatement132_063_066KillAndLoad kills the agent at random moments of
-// scripted turns. All that a client had seen complete is in the session that
-// another process loads, and that session goes on at once.
+// TestStatement132_063_066KillAndLoad kills the agent at random moments of scripted
+// turns. Another process loads the session with every event that the client had
+// seen completed, and the session goes on at once.
 func TestStatement132_063_066KillAndLoad(t *testing.T) {
-	frames := map[string]int{} // in a session that nobody kills
+	frames := map[string]int{} // in a session without a kill
 	for _, caps := range killers {
 		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))
 		frames[caps] = len(e.sent())
@@ -83,8 +83,8 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 	}
 }
 
-// killAndLoad kills one agent, whose session would have that many frames, and
-// loads what is left.
+// killAndLoad kills an agent, which would write that many frames in the session,
+// and loads the session.
 func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	at, yields := 3+rng.IntN(frames), max(0, rng.IntN(800)-400)
 	e := killed(t, caps, func(a *agent, n int) {
@@ -100,7 +100,7 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	t.Logf("killed %d yields after frame %d of %d, capabilities %s", yields, at, frames, caps)
 	live := e.shownTo()
 	if live == nil {
-		return // nothing was promised yet
+		return // no event was completed yet
 	}
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I go on.")))
 	b := launch(t, start{root: e.root, env: p.Env()})
@@ -114,9 +114,9 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	}
 	checkReplay(t, killPrompts, live, replay)
 	if again, _ := b.load(live.session); encode(again.items) != encode(replay.items) {
-		t.Error("a second load shows something else than the first one")
+		t.Error("a second load differs from the first one")
 	}
-	for _, text := range []string{"/model claude", "go on"} { // a model that shows what it is told
+	for _, text := range []string{"/model claude", "go on"} { // this model's requests are recorded
 		b.request(quote(text), "session/prompt", promptParams(live.session, text))
 		if f := b.answer(quote(text)); !strings.Contains(string(f.Result), "end_turn") {
 			t.Fatalf("the next prompt: %s", f.line)
@@ -125,14 +125,14 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	checkHistory(t, p, live)
 }
 
-// kill ends the process as the kernel does it.
+// kill ends the process by SIGKILL.
 func (a *agent) kill() {
 	a.killed.Store(true)
-	_ = a.cmd.Process.Kill() // it may be gone
+	_ = a.cmd.Process.Kill() // it may have exited
 }
 
-// checkHistory proves that the model knows all that the client had seen, in a
-// request that a provider takes.
+// checkHistory checks that the model gets every event that the client had seen, in
+// a valid request.
 func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shown) {
 	t.Helper()
 	r, body := p.Request(0), p.Requests()[0]
@@ -147,7 +147,7 @@ func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shown) {
 				open[b.ID] = true
 			case "tool_result":
 				if !open[b.Tool_Use_ID] {
-					t.Errorf("a result of no call: %q", b.Tool_Use_ID)
+					t.Errorf("a result without a call: %q", b.Tool_Use_ID)
 				}
 				delete(open, b.Tool_Use_ID)
 			}
@@ -171,20 +171,20 @@ func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shown) {
 			for _, c := range u.Content {
 				text, _, _ = strings.Cut(c.Content.Text, "\n")
 			}
-			text = strings.TrimSuffix(strings.Replace(text, "No such file", "no such file", 1), ".") // people read a sentence
+			text = strings.TrimSuffix(strings.Replace(text, "No such file", "no such file", 1), ".") // the client's form is a sentence
 		}
-		// The user reads a failure as a sentence of its own: "No such file: x." of
-		// the model's "error: no such file: x".
+		// The user sees "No such file: x." where the model gets "error: no such
+		// file: x".
 		text = strings.TrimSuffix(text, ".")
 		if quoted := quote(text); !strings.Contains(strings.ToLower(body), strings.ToLower(quoted[1:len(quoted)-1])) {
-			t.Errorf("the model is not told of %s %s: %q", it.Kind, it.ID, text)
+			t.Errorf("the model did not get %s %s: %q", it.Kind, it.ID, text)
 		}
 	}
 }
 
 // killed begins a session and sends the prompts: by chance all at once, or each
-// after the other's answer. It ends with them, or with the agent. line is called
-// with each line that the client reads.
+// after the previous answer. It returns after the last one, or after the agent's
+// death. It calls line with each line that the client reads.
 func killed(t *testing.T, caps string, line func(*agent, int), rng *rand.Rand) *editor {
 	t.Helper()
 	script := ""
@@ -214,8 +214,8 @@ func killed(t *testing.T, caps string, line func(*agent, int), rng *rand.Rand) *
 	return e
 }
 
-// answered waits for the answer to a request; false if the agent is killed
-// before.
+// answered waits for the answer to a request. It returns false if the agent was
+// killed before.
 func (a *agent) answered(id int) bool {
 	a.t.Helper()
 	for {
@@ -235,7 +235,8 @@ func (a *agent) answered(id int) bool {
 	}
 }
 
-// shownTo is what was shown of the only session; nil if none was named.
+// shownTo returns the client's view of the only session; nil if no session was
+// named.
 func (a *agent) shownTo() *shown {
 	frames := a.sent()
 	at := slices.IndexFunc(frames, func(f frame) bool { return strings.Contains(string(f.Result), `"sessionId"`) })
@@ -249,8 +250,8 @@ func (a *agent) shownTo() *shown {
 	return shownIn(frames[at+1:], r.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
 }
 
-// load loads a session and gives what the client was shown; false if there is
-// no such session.
+// load loads a session and returns the client's view of it; false if the session
+// does not exist.
 func (a *agent) load(session string) (*shown, bool) {
 	a.t.Helper()
 	before := len(a.sent())
@@ -267,7 +268,7 @@ func (a *agent) load(session string) (*shown, bool) {
 	end := slices.IndexFunc(frames, func(f frame) bool { return string(f.ID) == id })
 	for _, f := range frames[:end] {
 		if f.Method != "session/update" && f.Method != "" {
-			a.t.Errorf("a replay has an effect: %s", f.line)
+			a.t.Errorf("a replay calls the client: %s", f.line)
 		}
 	}
 	return shownIn(frames[:end], session, func(frame) bool { return false }), true

@@ -12,28 +12,28 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// member is one session of a crowd. Its prompts are words of its own, which its
-// texts and its tools repeat.
+// member is one session of a crowd. Its prompts are distinct words, which its texts
+// and tools repeat.
 type member struct {
 	name    string
 	session string
 	prompts []crowdPrompt
-	next    int // index of the prompt that runs
+	next    int // index of the running prompt
 	updates int // of the running turn
 }
 
-// crowdPrompt is a prompt, and how it is to end.
+// crowdPrompt is a prompt and its expected end.
 type crowdPrompt struct {
 	text   string
-	cancel int // after that many updates of its turn; 0 lets it end by itself
+	cancel int // after this many updates of its turn; 0: it ends by itself
 	reason string
 }
 
-// cancelWord in a prompt makes the model go silent in the end.
+// cancelWord in a prompt makes the model stop sending in its last answer.
 const cancelWord = "silent"
 
-// crowdModel makes the model answer each prompt by itself: a text and tool calls,
-// and then, when it has the results, a text. All of it repeats the prompt.
+// crowdModel answers each prompt from its text alone: a text and tool calls, and
+// after the results another text. All of them repeat the prompt.
 func crowdModel(r fakemodel.Request) fakemodel.Reply {
 	text := r.Last()
 	word := strings.Fields(text)[0]
@@ -49,8 +49,8 @@ func crowdModel(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Answer(fakemodel.Say(strings.Repeat("<"+text+"> ", 5) + "done"))
 }
 
-// crowd opens sessions on one connection and runs their turns at once; by chance
-// some are cancelled. It ends when all are answered.
+// crowd opens sessions on one connection and runs their turns at once. Some are
+// cancelled at random. It returns when all prompts are answered.
 func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *rand.Rand) []*member {
 	t.Helper()
 	all := map[string]*member{}
@@ -62,7 +62,7 @@ func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *ra
 		for p := range prompts {
 			c := crowdPrompt{text: fmt.Sprintf("%s p%d", m.name, p), reason: "end_turn"}
 			if rng.IntN(2) == 0 {
-				// The least that comes before the model goes silent.
+				// The fewest updates before the model stops sending.
 				c = crowdPrompt{c.text + " " + cancelWord, 1 + rng.IntN(8), "cancelled"}
 			}
 			m.prompts = append(m.prompts, c)
@@ -78,7 +78,7 @@ func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *ra
 	left := sessions
 	a.await("all turns' ends", func(f frame) bool {
 		var p struct{ SessionID string }
-		_ = json.Unmarshal(f.Params, &p) // nothing but updates has a session
+		_ = json.Unmarshal(f.Params, &p) // only updates have a session
 		switch m := all[p.SessionID]; {
 		case f.Method == "session/request_permission":
 			a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", f.ID, optionOf(t, f, "allow_once")))
@@ -111,23 +111,23 @@ func turnUpdate(f frame) bool {
 	return ok && (strings.HasPrefix(u.Kind, "agent_") || strings.HasPrefix(u.Kind, "tool_"))
 }
 
-// mine knows the answers to the member's prompts.
+// mine reports whether the frame answers one of the member's prompts.
 func (m *member) mine(f frame) bool {
 	return strings.HasPrefix(string(f.ID), `"`+m.session+"/")
 }
 
-// tags are the words by which texts are told apart.
+// tags match the words that identify the texts of a session.
 var tags = regexp.MustCompile(`\b[a-z]\d\d\b`)
 
-// check holds the frames of a session against its prompts: one answer for each,
-// with the reason that was due, and nothing of another session.
+// check compares the frames of a session with its prompts: each has one answer with
+// the expected reason, and no frame has another session's text.
 func (m *member) check(t *testing.T, frames []frame) {
 	t.Helper()
 	var reasons []string
 	for _, f := range frames {
 		if f.Method == "" && m.mine(f) {
 			var r struct{ StopReason string }
-			_ = json.Unmarshal(f.Result, &r) // an error has none, and fails below
+			_ = json.Unmarshal(f.Result, &r) // an error has no result, and fails below
 			reasons = append(reasons, r.StopReason)
 		}
 		if u, ok := f.update(); ok && u.Kind == "available_commands_update" || !strings.Contains(f.line, m.session) {
@@ -135,7 +135,7 @@ func (m *member) check(t *testing.T, frames []frame) {
 		}
 		for _, tag := range tags.FindAllString(string(f.Params), -1) {
 			if tag != m.name {
-				t.Errorf("session %s is sent what is %s's: %s", m.name, tag, f.line)
+				t.Errorf("session %s gets text of %s: %s", m.name, tag, f.line)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func (m *member) check(t *testing.T, frames []frame) {
 			text[it.Turn] += it.Text
 		}
 		if it.Kind == "tool_call" && it.Final == "" {
-			t.Errorf("session %s: a call never ends: %s", m.name, it.Text)
+			t.Errorf("session %s: a call has no end: %s", m.name, it.Text)
 		}
 	}
 	for n, p := range m.prompts {
@@ -167,8 +167,8 @@ func (m *member) check(t *testing.T, frames []frame) {
 	}
 }
 
-// TestStatement091_117Crowd has 20 sessions on one connection, each of which
-// streams, runs tools, asks, and is cancelled or ends by itself.
+// TestStatement091_117Crowd runs 20 sessions on one connection. Each streams, runs
+// tools, asks, and is cancelled or ends by itself.
 func TestStatement091_117Crowd(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
@@ -178,7 +178,7 @@ func TestStatement091_117Crowd(t *testing.T) {
 	a.alive()
 }
 
-// seeded returns chance, and says how to have the same again.
+// seeded returns a random source, and logs the seed that repeats it.
 func seeded(t *testing.T) *rand.Rand {
 	n := *seed
 	if n == 0 {

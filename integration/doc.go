@@ -1,15 +1,27 @@
-// Package integration proves the built binary over real pipes, as an editor
-// uses it.
+// Package integration tests the built binary over real pipes, as an editor uses
+// it. Start with TestTurn in turns_test.go, which shows the whole product in one
+// turn.
 //
-// Its tests drive zeph-acp with coder/acp-go-sdk, a client that nobody here
-// wrote, and with raw frames where a real client would not go. Its models are
-// fake servers. Start with TestTurn, which shows the whole product in one turn.
+// The tests drive zeph-acp with coder/acp-go-sdk, a client library from outside
+// this project, and with raw frames that a real client would not send. [agent] is
+// the process. Package fakeide has the fake editor: ide connects it through the
+// library, editor through raw frames. Package fakemodel has the fake models.
 //
-// [agent] is the process. Package fakeide holds the fake editor, which ide
-// connects to the process through the client library and editor through raw
-// frames. Package fakemodel holds the fake models. Every line that the binary
-// writes in any test is checked against the ACP schema, and a session that ends
-// well must leave stderr empty.
+// A file is named after the behaviour that its tests prove:
+//
+//	start, exit, crash, resources              the life of the process
+//	framing, slow_client, silent_client        the wire and difficult clients
+//	keys, sessions, store, replay, recording   stored data
+//	turns, prompts, cancel, crowd              prompt turns
+//	permissions, options, toolset, shell       tools and settings
+//	capabilities, editors, acpx                differences between clients
+//	models, wire, failures, requests           models and providers
+//	outputs, cache, scripts, hostile_*         results and effects of calls
+//	documents, statements, imports             rules of the repository
+//	bench                                      measurements
+//
+// Each line that the binary writes in a test is checked against the ACP schema,
+// and a session that ends well must leave stderr empty.
 //
 // Tests wait for events up to a deadline and never for time to pass, except for
 // the idle second of TestStatement134Idle. Random choices come from -seed;

@@ -22,8 +22,8 @@ var (
 	pageName = regexp.MustCompile(`\bsee ([\w-]+\.md)`) // in the samples of docs/
 )
 
-// TestDocuments fails for a link between documents of the repository that leads
-// nowhere, and for a Go comment that cites a page or section that does not exist.
+// TestDocuments checks that each link between documents of the repository has a
+// target, and that Go comments cite only pages and sections that exist.
 func TestDocuments(t *testing.T) {
 	headings := map[string][]string{} // by path relative to the repository
 	pages, sources := repositoryFiles(t)
@@ -50,7 +50,7 @@ func TestDocuments(t *testing.T) {
 				target = filepath.Join(filepath.Dir(page), file)
 			}
 			if _, err := os.Stat(filepath.Join("..", target)); err != nil || !exists(target, section) {
-				t.Errorf("%s: the link %s leads nowhere", page, link[1])
+				t.Errorf("%s: the link %s has no target", page, link[1])
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func comments(t *testing.T, source string) string {
 	return b.String()
 }
 
-// anchors returns the names that GitHub gives to the headings of a page.
+// anchors returns the anchors that GitHub generates for the headings of a page.
 func anchors(page string) []string {
 	var names []string
 	for _, heading := range mdHead.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {

@@ -6,24 +6,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// profile is how an editor speaks, as far as its code or its users tell.
+// profile is the behaviour of an editor, by its code or by reports of its users.
 type profile struct {
 	initialize string // capabilities and clientInfo, as members
 	id         func(n int) string
-	session    string // more members of session/new, load and resume
-	// authenticates says that it does so on its own, with the first method there
-	// is and these members more.
+	session    string // additional members of session/new, load and resume
+	// authenticates makes it call authenticate unasked, with the first method
+	// and these additional members.
 	authenticates bool
 	authenticate  string
-	eager         bool   // it sets mode and options together with the first prompt
-	oldModel      bool   // it picks models by session/set_model
-	missing       string // answer for a file that is not there; else error -32002
-	joins         bool   // its terminals join the arguments, so that none is used
-	written       string // result of fs/write_text_file; else {}
+	eager         bool   // sets mode and options together with the first prompt
+	oldModel      bool   // selects models by session/set_model
+	missing       string // answer for a missing file; default: error -32002
+	joins         bool   // its terminals join the arguments, so they are not used
+	written       string // result of fs/write_text_file; default: {}
 	cancel        func(e *editor, session, id string, question frame)
-	list          string // params of session/list, with CWD; empty if it does not list
+	list          string // params of session/list, with CWD; empty: no such call
 	reopen        string // session/load or session/resume
-	signal        bool   // it ends the agent by SIGTERM
+	signal        bool   // ends the agent by SIGTERM
 }
 
 func from(first int) func(int) string { return func(n int) string { return fmt.Sprint(first + n) } }

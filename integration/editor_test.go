@@ -11,23 +11,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-// editor is a fake editor at the level of frames, for what no client library
-// does: it has the files, terminals and dialogs of an ide, but its own ids,
-// silences and odd answers.
+// editor is a fake editor at the level of frames. It has the files, terminals and
+// dialogs of an ide, and also ids, silences and odd answers that no client library
+// produces.
 type editor struct {
 	ide
 	silence sync.Mutex // guards silent
 	// silent are the agent's methods that are never answered; mute adds to them.
 	silent []string
-	// odd, if not nil, returns the answer as an editor with that quirk words it:
-	// the members "result" or "error" of a response. Empty means the usual one.
+	// odd, if not nil, returns a quirky answer: the member "result" or "error" of
+	// a response. Empty means the usual answer.
 	odd func(method string, params json.RawMessage, result any, err error) string
 
 	serving sync.WaitGroup
 	ended   context.CancelFunc
 }
 
-// start starts the binary and answers its requests from now on.
+// start starts the binary and answers its requests.
 func (e *editor) start(t testing.TB, s start) *editor {
 	t.Helper()
 	e.Start(t)
@@ -39,8 +39,8 @@ func (e *editor) start(t testing.TB, s start) *editor {
 	return e
 }
 
-// leave stops the agent. One that nobody killed has released its terminals,
-// unless its requests were not answered.
+// leave stops the agent. Unless it was killed, or some of its requests were not
+// answered, it must have released its terminals.
 func (e *editor) leave() {
 	e.agent.stop()
 	e.ended()
@@ -78,14 +78,14 @@ func (e *editor) mute(method string) {
 	e.silent = append(e.silent, method)
 }
 
-// mutes reports whether the method is not answered.
+// mutes reports whether the method stays unanswered.
 func (e *editor) mutes(method string) bool {
 	e.silence.Lock()
 	defer e.silence.Unlock()
 	return slices.Contains(e.silent, method)
 }
 
-// mutesAny reports whether some method is not answered.
+// mutesAny reports whether any method stays unanswered.
 func (e *editor) mutesAny() bool {
 	e.silence.Lock()
 	defer e.silence.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestProfiles runs a whole turn, a cancelled one and a session opened again
-// with each editor that we know.
+// TestProfiles runs a whole turn, a cancelled turn and a reopened session with each
+// known editor.
 func TestProfiles(t *testing.T) {
 	for name, p := range profiles {
 		t.Run(name, func(t *testing.T) {
@@ -31,11 +31,11 @@ type played struct {
 	*editor
 	profile
 	t    *testing.T
-	next int // of the requests
-	seen int // frames that were looked at
+	next int // id of the next request
+	seen int // number of frames already checked
 }
 
-// play starts the binary as that editor does.
+// play starts the binary in the editor's way.
 func (p profile) play(t *testing.T, s start) *played {
 	t.Helper()
 	c := &played{t: t, profile: p, editor: &editor{}}
@@ -55,7 +55,7 @@ func (p profile) play(t *testing.T, s start) *played {
 		AuthMethods []struct{ ID, Type string }
 	}
 	if err := json.Unmarshal(f.Result, &r); err != nil || len(r.AuthMethods) == 0 || r.AuthMethods[0].Type != "" {
-		t.Fatalf("the first method to authenticate is none of the agent's: %s", f.line)
+		t.Fatalf("the first auth method is not the agent's: %s", f.line)
 	}
 	if p.authenticates {
 		c.call("authenticate", `{"methodId":`+quote(r.AuthMethods[0].ID)+p.authenticate+`}`)
@@ -63,7 +63,7 @@ func (p profile) play(t *testing.T, s start) *played {
 	return c
 }
 
-// ask sends a request and gives its id.
+// ask sends a request and returns its id.
 func (c *played) ask(method, params string) string {
 	c.t.Helper()
 	id := c.id(c.next)
@@ -72,7 +72,7 @@ func (c *played) ask(method, params string) string {
 	return id
 }
 
-// call makes a request that must succeed.
+// call sends a request that must succeed.
 func (c *played) call(method, params string) frame {
 	c.t.Helper()
 	f := c.answer(c.ask(method, params))
@@ -82,8 +82,8 @@ func (c *played) call(method, params string) frame {
 	return f
 }
 
-// quiet proves that since it was called last nothing came that belongs in a
-// turn: some clients drop it, one calls it a bug.
+// quiet checks that no frame of a turn arrived since its last call. Some clients
+// drop such a frame, and one reports it as a bug.
 func (c *played) quiet(when string) {
 	c.t.Helper()
 	frames := c.sent()
@@ -103,7 +103,7 @@ func (p profile) run(t *testing.T) {
 		fakemodel.Answer(fakemodel.Call("c4", "write", map[string]any{"path": "made.go", "content": "package made\n"})),
 		fakemodel.Answer(fakemodel.Call("c5", "bash", map[string]any{"command": "./check.sh"})),
 		fakemodel.Answer(fakemodel.Say("All done.")),
-		fakemodel.Answer(fakemodel.Call("c6", "bash", map[string]any{"command": "./check.sh more"})), // and is cancelled
+		fakemodel.Answer(fakemodel.Call("c6", "bash", map[string]any{"command": "./check.sh more"})), // cancelled
 	)
 	c := p.play(t, start{env: model.Env()})
 	c.Permit = func(q sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
@@ -132,7 +132,7 @@ func (p profile) run(t *testing.T) {
 			break
 		}
 		if f.Method == "session/update" {
-			t.Errorf("an update before the session is named: %s", f.line)
+			t.Errorf("an update before the session's id: %s", f.line)
 		}
 	}
 	var set []string
@@ -176,12 +176,12 @@ func (p profile) run(t *testing.T) {
 	again.reopened(s.SessionID, live)
 	again.call("session/prompt", promptParams(s.SessionID, "and now?"))
 	if body := model.Requests()[len(model.Requests())-1]; !strings.Contains(body, "fix it") || !strings.Contains(body, "checked") {
-		t.Errorf("the model does not remember:\n%s", body)
+		t.Errorf("the model lost the conversation:\n%s", body)
 	}
 	again.leaves()
 }
 
-// servers is what the editor says of MCP servers.
+// servers returns the editor's mcpServers member.
 func (p profile) servers() string {
 	if strings.Contains(p.session, `"additionalDirectories":null`) {
 		return "null"
@@ -189,7 +189,7 @@ func (p profile) servers() string {
 	return "[]"
 }
 
-// settings are what a session's answer tells of them.
+// settings are the modes and options in a session's answer.
 type settings struct {
 	Modes         struct{ CurrentModeID string }
 	ConfigOptions []struct {
@@ -207,7 +207,7 @@ func (s settings) value(category string) string {
 	return ""
 }
 
-// check proves that the mode is told in both forms, and a model.
+// check checks that both forms name the same mode, and that there is a model.
 func (s settings) check(t *testing.T) {
 	t.Helper()
 	if mode := s.value("mode"); mode != quote(s.Modes.CurrentModeID) || mode == `""` || s.value("model") == "" {
@@ -215,10 +215,10 @@ func (s settings) check(t *testing.T) {
 	}
 }
 
-// can reports whether the editor said that it can.
+// can reports whether the editor has the capability.
 func (c *played) can(what string) bool { return strings.Contains(c.initialize, what+`":true`) }
 
-// where returns the text of a file where this editor has it.
+// where returns the text of a file in this editor, from its buffer or the disk.
 func (c *played) where(path string) string {
 	if c.can("writeTextFile") {
 		return c.Buffer(path)
@@ -226,7 +226,7 @@ func (c *played) where(path string) string {
 	return c.content(filepath.Base(path))
 }
 
-// checkTurn holds the turn against what this editor can do.
+// checkTurn compares the turn with the editor's capabilities.
 func (c *played) checkTurn(live *shown, file, before, after string) {
 	c.t.Helper()
 	for _, f := range live.faults {
@@ -236,7 +236,7 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 		c.t.Errorf("the file holds %q", got)
 	}
 	if c.can("writeTextFile") && c.content("main.go") != before {
-		c.t.Error("the disk was written behind the editor's back")
+		c.t.Error("the disk was written without the editor")
 	}
 	terminal := c.can("terminal") && !c.joins
 	may := map[string]bool{
@@ -253,14 +253,14 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 	for _, it := range live.items {
 		if it.Kind == "tool_call" {
 			var u struct{ Status string }
-			_ = json.Unmarshal([]byte(it.Final), &u) // empty if it never ended
+			_ = json.Unmarshal([]byte(it.Final), &u) // empty if it has not ended
 			ends = append(ends, u.Status)
 			if strings.Contains(it.Text, "check.sh") && !strings.Contains(it.Final, "checked") {
 				c.t.Errorf("the command's output is not shown: %s", it.Final)
 			}
 		}
 		if it.Kind == "notice" && !c.can(`notices`) {
-			c.t.Errorf("a notice: %s", it.Text)
+			c.t.Errorf("unexpected notice: %s", it.Text)
 		}
 	}
 	if !slices.Equal(ends, []string{"completed", "failed", "completed", "completed", "completed"}) {
@@ -278,7 +278,7 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 	}
 }
 
-// cancelled has a turn cancelled while it waits for permission.
+// cancelled cancels a turn that waits for permission.
 func (c *played) cancelled(session string) {
 	c.t.Helper()
 	c.mute("session/request_permission") // the dialog stays open
@@ -295,14 +295,14 @@ func (c *played) cancelled(session string) {
 	c.agent.cancelled(id)
 }
 
-// leaves ends the agent as this editor does.
+// leaves ends the agent in the editor's way.
 func (c *played) leaves() {
 	c.t.Helper()
 	if !c.signal {
 		c.in.Close()
 		c.waitExit(promptly)
 	} else {
-		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may be gone, which the status tells
+		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited
 		c.waitExit(promptly)
 	}
 	if want := map[bool]int{true: 143}[c.signal]; c.status != want || c.stderr.String() != "" {
@@ -310,7 +310,7 @@ func (c *played) leaves() {
 	}
 }
 
-// reopened opens the session in a new process as this editor does.
+// reopened opens the session in a new process in the editor's way.
 func (c *played) reopened(session string, live *shown) {
 	c.t.Helper()
 	if c.list != "" {

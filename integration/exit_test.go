@@ -24,8 +24,8 @@ func TestStatement129EndOfInput(t *testing.T) {
 	}
 }
 
-// TestStatement118_129_130EndMidTurn ends the agent in every way while a command runs that ignores
-// SIGTERM and has forked. Nothing of it may be left.
+// TestStatement118_129_130EndMidTurn ends the agent in every way during a command
+// that ignores SIGTERM and has forked. No process is left.
 func TestStatement118_129_130EndMidTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    func(*agent)
@@ -52,8 +52,8 @@ func TestStatement118_129_130EndMidTurn(t *testing.T) {
 	}
 }
 
-// TestEndInBackground ends the agent while a command that ignores all polite
-// signals runs in the background, on after its turn. Nothing of it may be left.
+// TestEndInBackground ends the agent while a background command that ignores
+// SIGTERM and SIGINT outlives its turn. No process is left.
 func TestEndInBackground(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    func(*agent)
@@ -93,7 +93,7 @@ func TestStatement130SignalIdle(t *testing.T) {
 	}
 }
 
-// TestStatement131OutputClosed takes the reader of stdout away. The agent must go.
+// TestStatement131OutputClosed closes the reading end of stdout. The agent exits.
 func TestStatement131OutputClosed(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

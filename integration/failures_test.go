@@ -11,15 +11,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement087ProviderFailure makes the provider fail in every way. The user must learn
-// what happened and what to do, from an error in the form that clients show,
-// and the conversation must go on.
+// TestStatement087ProviderFailure makes the provider fail in every way. An error in
+// the form that clients show has the cause and advice, and the conversation goes on.
 func TestStatement087ProviderFailure(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close() // nobody listens there now
+	closed.Close() // no server listens there now
 	repeat := func(n int, r fakemodel.Reply) (out []fakemodel.Reply) {
 		for range n {
 			out = append(out, r)
@@ -29,7 +28,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script []fakemodel.Reply
 		env    []string
-		want   []string // in the message
+		want   []string // parts of the message
 	}{
 		"bad key":             {repeat(1, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), nil, []string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"}},
 		"rate limit":          {repeat(2, fakemodel.Refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
@@ -46,7 +45,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}), nil, []string{"claude", "redirects", "base_url"}},
-		"nobody there": {nil, []string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=http://" + closed.Addr().String()}, []string{"claude", "refused", "network"}},
+		"no server": {nil, []string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=http://" + closed.Addr().String()}, []string{"claude", "refused", "network"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +72,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 				t.Errorf("%q is not one sentence", f.Message)
 			}
 			if tt.script == nil {
-				return // there is no next prompt that could work
+				return // no next prompt could work
 			}
 			n := len(p.Requests())
 			p.Then(fakemodel.Answer(fakemodel.Say("Back again.")))
@@ -85,11 +84,11 @@ func TestStatement087ProviderFailure(t *testing.T) {
 	}
 }
 
-// hasty asks a provider that fails once more, and at once.
+// hasty retries a failing provider once, without a wait.
 var hasty = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS=0", "ZEPH_LLM_RETRY_MAX_MS=0"}
 
-// TestRetry proves that a failure which passes is waited out, and that the user is
-// told of each wait.
+// TestRetry checks that a temporary failure is retried after a wait, and that the
+// user sees each wait.
 func TestRetry(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Refuse(529, "overloaded_error", "Overloaded"), fakemodel.Refuse(429, "rate_limit_error", "slow down"), fakemodel.Answer(fakemodel.Say("Here.")))
 	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.Env()...)})
@@ -97,15 +96,15 @@ func TestRetry(t *testing.T) {
 	e.prompt(s, "hi")
 	want := "claude answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
 	if got := e.Text(s); got != want {
-		t.Errorf("the user reads %q, want %q", got, want)
+		t.Errorf("the user sees %q, want %q", got, want)
 	}
 	if all := p.Requests(); len(all) != 3 || all[0] != all[1] || all[1] != all[2] {
 		t.Errorf("%d requests, want the same three times", len(all))
 	}
 }
 
-// TestCutStream lets an answer break off: what was said is said once, and the
-// model goes on with it.
+// TestCutStream breaks an answer off. Its text appears once, and the model goes on
+// from there.
 func TestCutStream(t *testing.T) {
 	for name, rest := range map[string]string{"goes on": "to look at it.", "begins anew": "I was about to look at it."} {
 		t.Run(name, func(t *testing.T) {
@@ -115,17 +114,17 @@ func TestCutStream(t *testing.T) {
 			s := e.session()
 			e.prompt(s, "hi")
 			if got := e.Text(s); got != "I was about to look at it." {
-				t.Errorf("the user reads %q", got)
+				t.Errorf("the user sees %q", got)
 			}
 			e.prompt(s, "did you?")
 			if all := p.Requests(); strings.Count(all[2], "I was about") != 1 || !strings.Contains(all[2], "to look at it.") {
-				t.Errorf("the model is told %s", all[2])
+				t.Errorf("the model got %s", all[2])
 			}
 		})
 	}
 }
 
-// TestFallback lets another provider answer when the first has failed for good.
+// TestFallback lets another provider answer after the first failed for good.
 func TestFallback(t *testing.T) {
 	bad, good := fakemodel.NewAnthropic(t, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Still here.")))
 	e := (&ide{}).begin(t, start{env: good.Env(), config: `
@@ -148,10 +147,10 @@ base_url = "` + good.URL + `"
 	e.prompt(s, "hi")
 	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or that of zeph-acp login). backup:n answers instead.\n\nHere."
 	if got := e.Text(s); got != want {
-		t.Errorf("the user reads %q, want %q", got, want)
+		t.Errorf("the user sees %q, want %q", got, want)
 	}
-	e.prompt(s, "and now?") // which asks nobody who has just failed, and says nothing of it
+	e.prompt(s, "and now?") // neither asks the failed provider again nor reports it
 	if got := e.Text(s); got != want+"Still here." {
-		t.Errorf("the user reads %q", got)
+		t.Errorf("the user sees %q", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// side is who wrote a line.
+// side is the author of a line.
 type side string
 
 const (
@@ -31,7 +31,7 @@ type fault struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// update is a session/update, as far as the tests look into it.
+// update has the members of a session/update that tests read.
 type update struct {
 	Kind       string `json:"sessionUpdate"`
 	ToolCallID string `json:"toolCallId"`
@@ -60,7 +60,7 @@ func (f frame) update() (u update, ok bool) {
 
 func (a *agent) record(s side, line []byte) {
 	f := frame{side: s, line: string(line)}
-	_ = json.Unmarshal(line, &f) // the checker and the client tell of what is no JSON
+	_ = json.Unmarshal(line, &f) // the checker and the client report invalid JSON
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.frames = append(a.frames, f)
@@ -68,15 +68,14 @@ func (a *agent) record(s side, line []byte) {
 	a.more = make(chan struct{})
 }
 
-// sent returns all that the agent wrote so far.
+// sent returns all frames of both sides so far.
 func (a *agent) sent() []frame {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(a.frames), func(f frame) bool { return f.side != agentSide })
 }
 
-// methods returns the agent's requests and notifications but the updates, in
-// order.
+// methods returns the agent's requests and notifications except updates, in order.
 func (a *agent) methods() []string {
 	var names []string
 	for _, f := range a.sent() {

@@ -10,9 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement014_022RawFrames sends what no real client sends, first of all.
-// want are the answers, in order, as id and error code (0 means a result); the
-// agent must live on. Most of it is in protocol-fixtures too.
+// TestStatement014_022RawFrames sends lines that no real client sends, before
+// anything else. want lists the answers in order, as id and error code (0 is a
+// result). The agent must live on. The fixtures cover most of the cases too.
 func TestStatement014_022RawFrames(t *testing.T) {
 	const init = `"method":"initialize","params":{"protocolVersion":1}}`
 	ok := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,` + init }
@@ -82,7 +82,7 @@ func TestStatement014_022RawFrames(t *testing.T) {
 					t.Errorf("invalid UTF-8: %q", f.line)
 				}
 			}
-			// Answers may overtake each other.
+			// Answers may come in any order.
 			if !sameSet(got, want) {
 				t.Errorf("answered %q, want %q", got, want)
 			}
@@ -106,8 +106,8 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// TestStatement016_017BigFrames sends a prompt with 20 MiB in it, which is handled, and a line
-// over the limit, which is refused without being held.
+// TestStatement016_017BigFrames sends a prompt of 20 MiB, which is handled, and a
+// line over the limit, which is refused without being kept in memory.
 func TestStatement016_017BigFrames(t *testing.T) {
 	const mib = 1 << 20
 	a := launch(t, start{})
@@ -145,7 +145,7 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	}
 }
 
-// TestStatement018_019_020Framing cuts and joins frames in every way.
+// TestStatement018_019_020Framing splits and joins frames in every way.
 func TestStatement018_019_020Framing(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		a := launch(t, start{})
@@ -189,15 +189,15 @@ func TestStatement018_019_020Framing(t *testing.T) {
 		a.request("1", "session/prompt", promptParams(s, "hi"))
 		f := a.await("the refusal", func(f frame) bool { return f.Error != nil })
 		if f.Error.Code != -32600 {
-			t.Errorf("a second request with its id: %s", f.line)
+			t.Errorf("a second request with the same id: %s", f.line)
 		}
 		a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(s) + "}}\n")
 		a.await("the first request's answer", func(f frame) bool { return strings.Contains(string(f.Result), "cancelled") })
 	})
 }
 
-// TestStatement001_080Content has text with every character that a line or a page
-// could trip over, on the way in and out. Each line is one whole frame.
+// TestStatement001_080Content sends text with every troublesome character in both
+// directions. Each line is one whole frame.
 func TestStatement001_080Content(t *testing.T) {
 	text := "a\nb\r\n\u2028\u2029 \x00\x1b[31m 🎉 <script>&amp; \\n \" \ufffd e\u0301"
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say(text)))
@@ -213,7 +213,7 @@ func TestStatement001_080Content(t *testing.T) {
 		}
 		line, ended := strings.CutSuffix(f.line, "\n")
 		if !ended || !utf8.ValidString(line) || strings.ContainsAny(line, "\n\r\x00\x1b") || !strings.HasPrefix(line, `{"jsonrpc":"2.0",`) || !json.Valid([]byte(line)) {
-			t.Errorf("no frame: %q", f.line)
+			t.Errorf("not a frame: %q", f.line)
 		}
 		if f.Method == "session/update" && json.Unmarshal(f.Params, &u) == nil {
 			got.WriteString(u.Update.Content.Text)
@@ -223,6 +223,6 @@ func TestStatement001_080Content(t *testing.T) {
 		t.Errorf("the agent said %q", got.String())
 	}
 	if asked := p.Request(0).Last(); asked != text {
-		t.Errorf("the model was asked %q", asked)
+		t.Errorf("the model got %q", asked)
 	}
 }

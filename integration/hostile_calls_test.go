@@ -12,16 +12,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestHostileCalls lets the model ask for what it must not have. Nothing of it
-// happens, the call is shown as failed and told to the model, and the turn goes
-// on.
+// TestHostileCalls makes the model call tools beyond its permissions. The calls
+// have no effect, the client and the model see them fail, and the turn goes on.
 func TestHostileCalls(t *testing.T) {
 	huge := `{"path":"` + strings.Repeat("x", 1<<20) + `"}`
 	for name, tt := range map[string]struct {
 		tool  string
 		input any
-		asked bool   // the user may decide; here he refuses
-		want  string // in what the model is told
+		asked bool   // the user is asked, and rejects
+		want  string // part of the model's result
 	}{
 		"out of the roots":         {"read", map[string]any{"path": "../../../../../../etc/passwd"}, false, ""},
 		"an absolute path":         {"read", map[string]any{"path": "/etc/passwd"}, false, ""},
@@ -77,20 +76,20 @@ func TestHostileCalls(t *testing.T) {
 			if len(results) != 1 || *results[0].Status != sdk.ToolCallStatusFailed {
 				t.Fatalf("tool calls ended %+v", results)
 			}
-			told := p.Request(1)
-			result := told.Messages[len(told.Messages)-1].Content[0]
+			next := p.Request(1)
+			result := next.Messages[len(next.Messages)-1].Content[0]
 			if result.Tool_Use_ID != "c1" || !result.Is_Error || !strings.Contains(string(result.Content), tt.want) || len(result.Content) < 20 {
-				t.Errorf("the model was told %s (%+v)", result.Content, result)
+				t.Errorf("the model got %s (%+v)", result.Content, result)
 			}
 			if text := string(result.Content); strings.Contains(text, "TOP-SECRET") || strings.Contains(text, "root:") {
-				t.Errorf("the model was told %s", text)
+				t.Errorf("the model got %s", text)
 			}
 			if b, _ := os.ReadFile(secret); string(b) != "TOP-SECRET\n" {
 				t.Errorf("the secret is now %q", b)
 			}
 			for _, path := range []string{".git/hooks", ".zeph"} {
 				if _, err := os.Stat(filepath.Join(e.dir, path)); err == nil {
-					t.Errorf("%s was made", path)
+					t.Errorf("%s was created", path)
 				}
 			}
 			for _, f := range e.sent() {

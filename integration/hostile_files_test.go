@@ -11,14 +11,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-// denied is what the configuration of the hostile tests keeps from the model
-// inside of the workspace too.
+// denied is the part of the configuration that hides files inside the workspace.
 const denied = `[tools.file]
 deny_read = ["**/.env", "secrets"]
 `
 
-// fileCalls are calls of the file tools that must come to nothing, although the
-// user allows every one of them.
+// fileCalls returns calls of the file tools that must fail, although the user
+// allows each of them.
 func fileCalls() []modelCall {
 	var calls []modelCall
 	add := func(tool string, inputs ...map[string]any) {
@@ -28,22 +27,22 @@ func fileCalls() []modelCall {
 	}
 	path := func(p string) map[string]any { return map[string]any{"path": p} }
 	for _, p := range []string{
-		// up and out
+		// upwards out of the workspace
 		"../outside/secret.txt", "$OUT/secret.txt", "./../outside/secret.txt", "sub/../../outside/secret.txt", "sub/deeper/../../../outside/secret.txt",
 		"$WORK/../outside/secret.txt", "$WORK//..//outside//secret.txt", "nowhere/../../outside/secret.txt", "a.txt/../../outside/secret.txt",
 		// through links
 		"link/secret.txt", "file-link", "relative", "up/outside/secret.txt", "root$OUT/secret.txt", "chain/secret.txt", "sub/link/secret.txt", "link/../outside/secret.txt",
 		"home/.ssh/id_ed25519", "loop", "loop/x", "dangling", "tree/secret", "tree/inner/deep.txt",
-		// by way of the system
+		// through system files
 		"proc/environ", "proc/cwd/../outside/secret.txt", "/proc/self/environ", "/proc/self/root$OUT/secret.txt", "/proc/self/cwd/../outside/secret.txt", "/dev/stdin", "/dev/zero", "/dev/fd/0",
 		// home, and other spellings
 		"~/.ssh/id_ed25519", "~/.netrc", "~root/.bashrc", "$HOMEDIR/.aws/credentials", "file://$OUT/secret.txt", "..\\outside\\secret.txt", "%2e%2e/outside/secret.txt", "..%2foutside%2fsecret.txt",
 		"．．/outside/secret.txt", "../outside/secret.txt\x00.txt", "", " ", "a\nb", strings.Repeat("../", 400) + "etc/passwd", strings.Repeat("x", 5000),
-		// what is no file
+		// no regular files
 		"fifo", "socket", ".", "sub",
 		// zeph-acp's own files
 		"$ZEPH/audit.jsonl", "$ZEPH/zeph.db", "../zeph/zeph.db", "$ZEPH",
-		// what the configuration keeps back
+		// files that the configuration hides
 		".env", "./.env", "config/.env", "sub/../.env", "env-link", "tree/env", "secrets/key.pem", "secrets/deep/token", "$WORK/secrets/../.env",
 	} {
 		add("read", path(p))
@@ -82,8 +81,8 @@ func fileCalls() []modelCall {
 	return calls
 }
 
-// TestHostileFiles lets the model ask for every file it must not have, with a
-// user who allows everything, on the disk and through the client's buffers.
+// TestHostileFiles makes the model request forbidden files, with a user who allows
+// everything, on the disk and through the client's buffers.
 func TestHostileFiles(t *testing.T) {
 	for name, caps := range map[string]sdk.ClientCapabilities{"disk": {}, "buffers": fakeide.CanAll()} {
 		t.Run(name, func(t *testing.T) {
@@ -95,10 +94,10 @@ func TestHostileFiles(t *testing.T) {
 			}
 			for _, e := range w.run(calls) {
 				if !e.failed {
-					t.Errorf("%s: it went well: %.300s", e, e.told)
+					t.Errorf("%s: it succeeded: %.300s", e, e.result)
 				}
-				if !strings.HasPrefix(e.told, "[tool_error]\n") {
-					t.Errorf("%s: the model was told %.300q", e, e.told)
+				if !strings.HasPrefix(e.result, "[tool_error]\n") {
+					t.Errorf("%s: the model got %.300q", e, e.result)
 				}
 			}
 			for path, want := range map[string]string{"a.txt": "alpha\nbeta\n", "b.txt": "beta\n", ".git/HEAD": "ref: refs/heads/main\n", ".env": treasure, "secrets/key.pem": treasure, "sub/deeper/file.txt": "deep\n"} {
@@ -108,15 +107,15 @@ func TestHostileFiles(t *testing.T) {
 			}
 			for _, path := range []string{"stolen", "stolen.txt", "plain.txt", "key.txt", "environ.txt", "ssh", "open", "zeph.db", "git", "HEAD"} {
 				if _, err := os.Lstat(filepath.Join(w.dir, path)); err == nil {
-					t.Errorf("%s was made", path)
+					t.Errorf("%s was created", path)
 				}
 			}
 		})
 	}
 }
 
-// TestHostileTrees asks for trees with things in them that must not be had. The
-// calls go well, without those.
+// TestHostileTrees requests trees with forbidden files. The calls succeed without
+// those files.
 func TestHostileTrees(t *testing.T) {
 	w := newWorld(t, denied, sdk.PermissionOptionKindAllowOnce, sdk.ClientCapabilities{})
 	for _, e := range w.run([]modelCall{
@@ -135,11 +134,11 @@ func TestHostileTrees(t *testing.T) {
 		{"move_path", map[string]any{"source": "chain2", "destination": "chain3"}},
 	}) {
 		if e.failed {
-			t.Errorf("%s: %.300s", e, e.told)
+			t.Errorf("%s: %.300s", e, e.result)
 		}
 		for _, hidden := range []string{"id_ed25519", "deep.txt:", "key.pem", "keep.go"} {
-			if strings.Contains(e.told, hidden) {
-				t.Errorf("%s tells of %q: %s", e, hidden, e.told)
+			if strings.Contains(e.result, hidden) {
+				t.Errorf("%s shows %q: %s", e, hidden, e.result)
 			}
 		}
 	}

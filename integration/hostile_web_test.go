@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// hostileURLs lead to this machine or to a private network, or are no URLs that
-// may be asked. $PORT is a server that counts who comes.
+// hostileURLs returns addresses of this machine or of private networks, and invalid
+// URLs. $PORT is the port of a server that counts its connections.
 func hostileURLs() []string {
 	urls := []string{
 		"http://example.com/", "ftp://example.com/", "file:///etc/passwd", "gopher://127.0.0.1:$PORT/x", "dict://127.0.0.1:$PORT/", "ws://127.0.0.1:$PORT/", "data:text/html,hi", "javascript:alert(1)", "unix:///var/run/docker.sock",
@@ -30,7 +30,7 @@ func hostileURLs() []string {
 	return urls
 }
 
-// TestHostileURLs lets the model fetch what is not on the public web, with a
+// TestHostileURLs makes the model fetch addresses outside the public web, with a
 // user who allows everything.
 func TestHostileURLs(t *testing.T) {
 	w := newWorld(t, "", sdk.PermissionOptionKindAllowOnce, sdk.ClientCapabilities{})
@@ -47,14 +47,14 @@ func TestHostileURLs(t *testing.T) {
 		}
 	}
 	for _, e := range w.run(calls) {
-		refused := e.blocked() || strings.Contains(e.told, "category: invalid_parameters")
+		refused := e.blocked() || strings.Contains(e.result, "category: invalid_parameters")
 		if !e.failed || e.asked || !refused {
-			t.Errorf("%s: failed %t, asked %t: %.300s", e, e.failed, e.asked, e.told)
+			t.Errorf("%s: failed %t, asked %t: %.300s", e, e.failed, e.asked, e.result)
 		}
 	}
 }
 
-// TestHostileLinks puts such URLs into a prompt as resource links: they are not
+// TestHostileLinks puts such URLs into a prompt as resource links, which are not
 // followed either.
 func TestHostileLinks(t *testing.T) {
 	w := newWorld(t, "", sdk.PermissionOptionKindAllowOnce, sdk.ClientCapabilities{})

@@ -19,41 +19,41 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// treasure is the content of every secret: nobody may ever be shown it.
+// treasure is the content of every secret, which must never be shown.
 const treasure = "hunter2-7f3a9c"
 
-// world is a workspace with what lies around it: secrets that no call may show,
-// files that none may change, and a server that none may reach. The model is a
-// hostile one: it asks for everything in one answer.
+// world is a workspace and its surroundings: secrets that no call may show, files
+// that no call may change, and a server that no call may reach. Its model is
+// hostile and makes all its calls in one answer.
 type world struct {
 	*ide
 	p       *fakemodel.Anthropic
 	port    int
-	reached atomic.Int32 // connections that the server took
+	reached atomic.Int32 // connections to the server
 	around  map[string]string
 }
 
-// modelCall is what the model asks for.
+// modelCall is a tool call of the model.
 type modelCall struct {
 	tool  string
-	input any // $WORK, $OUT, $HOME, $ZEPH and $PORT stand for what the world has
+	input any // $WORK, $OUT, $HOMEDIR, $ZEPH and $PORT are replaced by the world's values
 }
 
-// ended is how a call of the model ended.
+// ended is the outcome of a model's call.
 type ended struct {
 	modelCall
-	asked  bool   // the user was
-	failed bool   // the client was told that it failed
-	told   string // what the model got
+	asked  bool   // the user was asked
+	failed bool   // the client saw it fail
+	result string // the model's result
 }
 
 // String names a call in a failure.
 func (e ended) String() string { return fmt.Sprintf("%s %.300v", e.tool, e.input) }
 
 // blocked reports whether the call was refused and not run.
-func (e ended) blocked() bool { return strings.Contains(e.told, "category: policy_blocked") }
+func (e ended) blocked() bool { return strings.Contains(e.result, "category: policy_blocked") }
 
-// newWorld makes a world whose user answers questions with that kind of option.
+// newWorld creates a world whose user answers questions with that kind of option.
 func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps sdk.ClientCapabilities) *world {
 	t.Helper()
 	w := &world{p: fakemodel.NewAnthropic(t)}
@@ -89,7 +89,7 @@ func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps
 	return w
 }
 
-// farHome is home, but not where temporary files are: those are open to commands.
+// farHome is home outside the directory for temporary files, which commands may use.
 func farHome(t testing.TB) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -121,7 +121,7 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// listen makes the server that nobody may reach.
+// listen starts the server that no call may reach.
 func (w *world) listen(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -143,8 +143,8 @@ func (w *world) listen(t *testing.T) {
 	t.Cleanup(func() { l.Close(); <-done })
 }
 
-// snapshot tells of all that lies around the workspace, except in zeph-acp's own
-// directory and the one for temporary files.
+// snapshot returns the state of all files around the workspace, except zeph-acp's
+// own directory and the one for temporary files.
 func (w *world) snapshot() map[string]string {
 	all := map[string]string{}
 	own := []string{w.dir, w.home, filepath.Join(w.root, "tmp")}
@@ -184,7 +184,7 @@ func (w *world) snapshot() map[string]string {
 	return all
 }
 
-// fill puts the world's names into an input.
+// fill replaces the world's names in an input.
 func (w *world) fill(v any) any {
 	names := strings.NewReplacer("$WORK", w.dir, "$OUT", filepath.Join(w.root, "outside"), "$HOMEDIR", filepath.Join(w.root, "home"),
 		"$ZEPH", w.home, "$PORT", fmt.Sprint(w.port))
@@ -201,15 +201,15 @@ func (w *world) fill(v any) any {
 	return v
 }
 
-// run lets the model ask for all of the calls in one answer, and tells how each
-// ended. What a world promises is checked: nothing shown, changed or reached
-// around the workspace.
+// run lets the model make all calls in one answer and returns their outcomes. It
+// checks that no file around the workspace was shown or changed, and that the
+// server was not reached.
 func (w *world) run(calls []modelCall) []ended {
 	w.t.Helper()
 	return w.runIn(w.session(), calls)
 }
 
-// runIn is run in a session that there is.
+// runIn is run in an existing session.
 func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	w.t.Helper()
 	before := len(w.p.Requests())
@@ -220,7 +220,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	w.p.Then(fakemodel.Answer(blocks...), fakemodel.Answer(fakemodel.Say("Done.")))
 	known := len(w.Seen(s))
 	w.prompt(s, "do it")
-	results := w.told(before + 1)
+	results := w.results(before + 1)
 	asked := map[sdk.ToolCallId]bool{}
 	for _, q := range w.Questions() {
 		asked[q.ToolCall.ToolCallId] = true
@@ -236,7 +236,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 		}
 		i := len(out)
 		if i == len(calls) {
-			w.t.Fatalf("a call that nobody made: %+v", u.ToolCall)
+			w.t.Fatalf("an unexpected call: %+v", u.ToolCall)
 		}
 		id := u.ToolCall.ToolCallId
 		out = append(out, ended{modelCall{calls[i].tool, w.fill(calls[i].input)}, asked[id], failed[id], results[fmt.Sprintf("c%d-%d", before, i)]})
@@ -248,8 +248,8 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	return out
 }
 
-// told returns what the model was told of each of its calls, by its id.
-func (w *world) told(request int) map[string]string {
+// results returns the results that the model got, by the id of the call.
+func (w *world) results(request int) map[string]string {
 	results := map[string]string{}
 	for _, m := range w.p.Request(request).Messages {
 		for _, b := range m.Content {
@@ -263,7 +263,7 @@ func (w *world) told(request int) map[string]string {
 					text += p.Text
 				}
 			} else if err := json.Unmarshal(b.Content, &text); err != nil {
-				w.t.Fatalf("the model was told %s", b.Content)
+				w.t.Fatalf("the model got %s", b.Content)
 			}
 			results[b.Tool_Use_ID] = text
 		}
@@ -271,15 +271,15 @@ func (w *world) told(request int) map[string]string {
 	return results
 }
 
-// intact checks what the world promises.
+// intact checks the promises of the world.
 func (w *world) intact() {
 	w.t.Helper()
 	after := w.snapshot()
 	for _, path := range slices.Sorted(maps.Keys(after)) {
 		if was, ok := w.around[path]; !ok {
-			w.t.Errorf("%s was made outside: %.200q", path, after[path])
+			w.t.Errorf("%s was created outside: %.200q", path, after[path])
 		} else if was != after[path] {
-			w.t.Errorf("%s outside was %.200q and is %.200q", path, was, after[path])
+			w.t.Errorf("%s outside changed from %.200q to %.200q", path, was, after[path])
 		}
 	}
 	for path := range w.around {
@@ -302,7 +302,7 @@ func (w *world) intact() {
 	}
 }
 
-// around shows where in a text something is.
+// around returns the text on both sides of an occurrence.
 func around(text, what string) string {
 	at := strings.Index(text, what)
 	return text[max(0, at-300):min(len(text), at+300)]

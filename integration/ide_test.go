@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-// ide is a fake editor on a client library that nobody here wrote, connected to
-// the binary.
+// ide is a fake editor, connected to the binary by a client library from outside
+// this project.
 type ide struct {
 	*agent
 	fakeide.IDE
@@ -22,8 +22,8 @@ type ide struct {
 	caps sdk.ClientCapabilities
 }
 
-// begin starts the binary and shakes hands. When the test ends, no terminal may
-// be left.
+// begin starts the binary and sends initialize. At the end of the test all
+// terminals must be released.
 func (e *ide) begin(t testing.TB, s start) *ide {
 	t.Helper()
 	e.Start(t)
@@ -41,7 +41,7 @@ func (e *ide) begin(t testing.TB, s start) *ide {
 	var err error
 	e.init, err = e.conn.Initialize(t.Context(), sdk.InitializeRequest{
 		ProtocolVersion: 1, ClientCapabilities: e.caps,
-		ClientInfo: &sdk.Implementation{Name: "zeph-acp-run", Version: "0"}, // whose terminals need no probe
+		ClientInfo: &sdk.Implementation{Name: "zeph-acp-run", Version: "0"}, // its terminals need no probe
 	})
 	if err != nil {
 		t.Fatalf("initialize: %v", err)
@@ -59,7 +59,7 @@ func (e *ide) session() sdk.SessionId {
 	return r.SessionId
 }
 
-// outcome is how a prompt was answered.
+// outcome is the answer to a prompt.
 type outcome struct {
 	reason sdk.StopReason
 	err    error

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
-// importTable lists the packages of the module that a package may import: those
-// in the first row whose pattern matches it. Patterns are those of path.Match,
-// relative to the module; "x/..." is x and every package below it.
+// importTable lists the packages of the module that a package may import: those in
+// the first row whose pattern matches the package. Patterns are those of path.Match,
+// relative to the module; "x/..." matches x and every package below it.
 var importTable = []struct {
 	packages string
 	may      []string
@@ -46,7 +46,7 @@ var importTable = []struct {
 	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
-	{"filter/text", []string{"executors"}}, // for the spool of its lines
+	{"filter/text", []string{"executors"}}, // spools its lines
 	{"filter/redact", []string{"filter/text"}},
 	{"filter/strategy", []string{"filter/text"}},
 	{"filter/strategy/strategytest", []string{"filter/strategy", "filter/text"}},
@@ -82,12 +82,11 @@ func fits(pattern, pkg string) bool {
 	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
 		return pkg == base || strings.HasPrefix(pkg, base+"/")
 	}
-	ok, _ := path.Match(pattern, pkg) // the patterns are ours
+	ok, _ := path.Match(pattern, pkg) // the patterns are valid
 	return ok
 }
 
-// listed is a package as go list describes it. Imports leaves out the imports of
-// its tests.
+// listed is a package of go list. Imports omits the imports of its tests.
 type listed struct {
 	ImportPath string
 	Imports    []string
@@ -126,7 +125,7 @@ func TestImports(t *testing.T) {
 			return fits(r.packages, pkg)
 		})
 		if row < 0 {
-			t.Errorf("%s is in no row of the import table: a new concept becomes a sub-package of what is there", pkg)
+			t.Errorf("%s is in no row of the import table: a new concept becomes a sub-package of an existing one", pkg)
 			continue
 		}
 		for _, imported := range p.Imports {
@@ -148,7 +147,7 @@ func TestBinaryHasNoTestCode(t *testing.T) {
 		for _, dep := range p.Deps {
 			for _, f := range forbidden {
 				if fits(f+"/...", dep) {
-					t.Errorf("the binary contains %s, which is for tests alone", dep)
+					t.Errorf("the binary contains %s, which is only for tests", dep)
 				}
 			}
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// keyless configures a provider whose key nobody gave yet.
+// keyless configures a provider whose key is missing.
 const keyless = "[[llm.providers]]\ntype = \"claude\"\n"
 
-// unlocked starts an agent that lacks its provider's key.
+// unlocked starts an agent without its provider's key.
 func unlocked(t *testing.T, p *fakemodel.Anthropic) *agent {
 	t.Helper()
 	a := launch(t, start{config: keyless, env: []string{"ANTHROPIC_BASE_URL=" + p.URL}})
@@ -25,7 +25,7 @@ func unlocked(t *testing.T, p *fakemodel.Anthropic) *agent {
 	return a
 }
 
-// refused proves that a request is answered by auth_required, with what to do.
+// refused checks that a request gets auth_required with advice.
 func (a *agent) refused(id, method, params string) {
 	a.t.Helper()
 	a.request(id, method, params)
@@ -46,8 +46,8 @@ func (a *agent) accepted(id, method, params string) string {
 	return string(f.Result)
 }
 
-// subcommand runs the binary as this agent was started, with args appended, and
-// gives its exit status and what it wrote.
+// subcommand runs the binary in this agent's environment with args appended, and
+// returns its exit status and output.
 func (a *agent) subcommand(stdin string, args ...string) (status int, out string) {
 	a.t.Helper()
 	cmd := exec.Command(binary, append(append([]string(nil), a.cmd.Args[1:]...), args...)...)
@@ -59,7 +59,7 @@ func (a *agent) subcommand(stdin string, args ...string) (status int, out string
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// login stores the key that the fake provider takes.
+// login stores the key that the fake provider accepts.
 func (a *agent) login() {
 	a.t.Helper()
 	if status, out := a.subcommand("test\n", "login", "--provider", "claude"); status != 0 {
@@ -67,8 +67,8 @@ func (a *agent) login() {
 	}
 }
 
-// TestStatement044NoKey configures a provider and gives no key: the client is
-// asked to authenticate, and told how. Without any configuration, sessions work.
+// TestStatement044NoKey configures a provider without its key. The client gets a
+// request to authenticate, with advice. Without any configuration, sessions work.
 func TestStatement044NoKey(t *testing.T) {
 	a := unlocked(t, fakemodel.NewAnthropic(t))
 	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
@@ -82,8 +82,8 @@ func TestStatement044NoKey(t *testing.T) {
 	b.open()
 }
 
-// TestStatement048KeyAppears stores a key while the agent runs. Whatever the
-// client sends next works, without a restart.
+// TestStatement048KeyAppears stores a key while the agent runs. The client's next
+// request works, without a restart.
 func TestStatement048KeyAppears(t *testing.T) {
 	for _, next := range []string{"authenticate", "session/new"} {
 		t.Run(next, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 				a.accepted("3", "authenticate", `{"methodId":"api-key"}`)
 			}
 			if got := a.accepted("4", "session/prompt", promptParams(a.open(), "hi")); !strings.Contains(got, "end_turn") {
-				t.Errorf("the prompt is answered %s", got)
+				t.Errorf("the answer to the prompt is %s", got)
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func TestStatement048KeyAppears(t *testing.T) {
 	})
 }
 
-// TestStatement049Logout logs out what login stored. What needs the key is then
-// refused, until there is one again; logging out twice is no error.
+// TestStatement049Logout removes the stored key. Requests that need it are refused
+// until another one is stored; a second logout is no error.
 func TestStatement049Logout(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Here again.")))
 	a := unlocked(t, p)
@@ -146,8 +146,8 @@ func TestStatement049Logout(t *testing.T) {
 	a.open()
 }
 
-// TestStatement050Login runs the terminal method as a client does: the agent's
-// own command with the method's args appended.
+// TestStatement050Login runs the terminal method as a client does: the agent's own
+// command with the method's args appended.
 func TestStatement050Login(t *testing.T) {
 	a := unlocked(t, fakemodel.NewAnthropic(t))
 	var said struct {
@@ -159,7 +159,7 @@ func TestStatement050Login(t *testing.T) {
 	if err := json.Unmarshal(a.answer(`"init"`).Result, &said); err != nil || len(said.AuthMethods) != 2 || said.AuthMethods[1].Type != "terminal" {
 		t.Fatalf("the methods are %+v, %v", said.AuthMethods, err)
 	}
-	login := append(said.AuthMethods[1].Args, "--provider", "claude") // which a terminal would ask for
+	login := append(said.AuthMethods[1].Args, "--provider", "claude") // in a terminal, login would ask for it
 	for name, tt := range map[string]struct {
 		key    string
 		stored bool
@@ -175,7 +175,7 @@ func TestStatement050Login(t *testing.T) {
 			t.Errorf("%s: exit status %d: %s", name, status, out)
 		}
 	}
-	// By an interrupt, with the key not yet typed.
+	// An interrupt before the key is typed.
 	if runtime.GOOS == "windows" {
 		return
 	}
@@ -195,7 +195,7 @@ func TestStatement050Login(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(done) }() // the status tells
+	go func() { _ = cmd.Wait(); close(done) }() // the status is checked instead
 	within(t, patience, "end of login", done)
 	if cmd.ProcessState.ExitCode() == 0 || strings.Contains(out.String(), "jsonrpc") {
 		t.Errorf("interrupted: exit status %d: %s", cmd.ProcessState.ExitCode(), &out)

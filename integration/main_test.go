@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", binary, "-trimpath", "-ldflags", "-s -w", command) // as it is shipped
+	build := exec.Command("go", "build", "-o", binary, "-trimpath", "-ldflags", "-s -w", command) // the shipped form
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if raceEnabled() {
 		build = exec.Command("go", "build", "-o", binary, "-race", command)

@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestSwitchProviders goes from one provider to another and back in the middle of
-// a conversation. Each gets the whole history, tool calls and results included, in
-// its own form.
+// TestSwitchProviders switches from one provider to another and back during a
+// conversation. Each gets the whole history in its own form, with tool calls and
+// results.
 func TestSwitchProviders(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	o := fakemodel.NewOllama(t,
@@ -51,14 +51,14 @@ base_url = %q
 		`"tool_name":"read","tool_call_id":"toolu_1"`, "alpha", `"content":"Alpha."`, `"content":"and in b?"`, `"num_ctx":32768`,
 	} {
 		if !strings.Contains(o.Chat(0), want) {
-			t.Errorf("Ollama is not told %s:\n%s", want, o.Chat(0))
+			t.Errorf("Ollama did not get %s:\n%s", want, o.Chat(0))
 		}
 	}
 	if strings.Contains(o.Chat(0), "signed-by-claude") || strings.Contains(o.Chat(0), "Look at a.") {
-		t.Errorf("Ollama is told what Claude thought:\n%s", o.Chat(0))
+		t.Errorf("Ollama got Claude's thoughts:\n%s", o.Chat(0))
 	}
 	if !strings.Contains(o.Chat(1), `"thinking":"Look at b."`) || !strings.HasPrefix(o.Chat(1), strings.TrimSuffix(o.Chat(0), "]}")) {
-		t.Errorf("the second request does not go on from the first:\n%s\n%s", o.Chat(0), o.Chat(1))
+		t.Errorf("the second request does not begin with the first:\n%s\n%s", o.Chat(0), o.Chat(1))
 	}
 
 	a.set(t, s, "model", "claude:claude-opus-5-5")
@@ -67,17 +67,17 @@ base_url = %q
 	body := p.Requests()[2]
 	for _, want := range []string{`"toolu_1"`, `"call_1"`, "alpha", "bravo", "Bravo.", "claude-opus-5-5"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("Claude is not told %s:\n%s", want, body)
+			t.Errorf("Claude did not get %s:\n%s", want, body)
 		}
 	}
 	if strings.Contains(body, "Look at b.") {
-		t.Errorf("Claude is told what Ollama's model thought:\n%s", body)
+		t.Errorf("Claude got the thoughts of Ollama's model:\n%s", body)
 	}
 }
 
-// TestModelList starts with an Ollama and no configuration. The session is open
-// before anything is asked, and gets the list of models and the levels of the one
-// in use when they come. The next process has the list at once.
+// TestModelList starts with an Ollama and no configuration. The session opens
+// before the server is asked, and gets the list of models and the levels of its own
+// model when they arrive. The next process has the list at once.
 func TestModelList(t *testing.T) {
 	o := fakemodel.NewOllama(t, `{"role":"assistant","content":"Here."}`)
 	root := home(t)
@@ -99,7 +99,7 @@ func TestModelList(t *testing.T) {
 		return len(model.Options) == 2 && level.ID != ""
 	})
 	if want := []string{"ollama", "ollama:qwen3:8b"}; !slices.Equal(model.values(), want) || model.CurrentValue != "ollama" {
-		t.Errorf("the models are %q, of which it is %q", model.values(), model.CurrentValue)
+		t.Errorf("the models are %q, and the current one is %q", model.values(), model.CurrentValue)
 	}
 	if want := []string{"default", "off", "on"}; !slices.Equal(level.values(), want) {
 		t.Errorf("the levels are %q", level.values())
@@ -108,7 +108,7 @@ func TestModelList(t *testing.T) {
 	a.request("1", "session/prompt", promptParams(s, "hi"))
 	a.ends("1")
 	if body := o.Chat(0); !strings.Contains(body, `"model":"qwen3:8b"`) || !strings.Contains(body, `"think":false`) {
-		t.Errorf("Ollama is asked %s", body)
+		t.Errorf("Ollama got %s", body)
 	}
 	file := filepath.Join(a.home, "models.json")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -122,17 +122,17 @@ func TestModelList(t *testing.T) {
 	b.request("1", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, b.dir))
 	f := b.answer("1")
 	if got := optionsOf(t, f.Result)["model"].values(); !slices.Equal(got, []string{"ollama", "ollama:qwen3:8b"}) {
-		t.Errorf("the next process knows %q", got)
+		t.Errorf("the next process lists %q", got)
 	}
 	var opened struct{ SessionID string }
 	if err := json.Unmarshal(f.Result, &opened); err != nil {
 		t.Fatal(err)
 	}
-	b.set(t, opened.SessionID, "model", "ollama:another:1b") // a name that nobody listed
+	b.set(t, opened.SessionID, "model", "ollama:another:1b") // an unlisted name
 }
 
-// TestWireModels has the models of all providers in one option: first what is
-// configured, then what they list, without what is for no conversation.
+// TestWireModels offers the models of all providers in one option: the configured
+// ones first, then the listed ones, without those that cannot converse.
 func TestWireModels(t *testing.T) {
 	of := map[string]*fakemodel.Recorded{}
 	order := []string{"claude", "openai", "chat", "lab", "gemini"}
@@ -166,6 +166,6 @@ func TestWireModels(t *testing.T) {
 	a.request("1", "session/prompt", promptParams(s, "hi"))
 	a.ends("1")
 	if all := of["openai"].Requests(); len(all) != 1 || !strings.Contains(all[0], `"model":"gpt-6-luna"`) {
-		t.Errorf("OpenAI is asked %s", all)
+		t.Errorf("OpenAI got %s", all)
 	}
 }

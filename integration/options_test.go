@@ -29,8 +29,8 @@ func (o option) values() []string {
 	return out
 }
 
-// optionsOf returns the options in a response or an update, by id. Each must have
-// a value that it offers.
+// optionsOf returns the options in a response or an update, by id. It checks that
+// each value is offered.
 func optionsOf(t *testing.T, raw json.RawMessage) map[string]option {
 	t.Helper()
 	var r struct{ ConfigOptions []option }
@@ -40,14 +40,14 @@ func optionsOf(t *testing.T, raw json.RawMessage) map[string]option {
 	all := map[string]option{}
 	for _, o := range r.ConfigOptions {
 		if o.Type != "select" || !slices.Contains(o.values(), o.CurrentValue) {
-			t.Errorf("option %s of type %s is %q, and offers %q", o.ID, o.Type, o.CurrentValue, o.values())
+			t.Errorf("option %s of type %s is %q, but offers %q", o.ID, o.Type, o.CurrentValue, o.values())
 		}
 		all[o.ID] = o
 	}
 	return all
 }
 
-// set sets an option and gives all of them as they are then.
+// set sets an option and returns the resulting options.
 func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
 	t.Helper()
 	n := fmt.Sprintf(`"set-%d"`, len(a.sent()))
@@ -58,12 +58,12 @@ func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
 	}
 	all := optionsOf(t, f.Result)
 	if got := all[id].CurrentValue; got != value {
-		t.Errorf("%s is set to %q, and is %q", id, value, got)
+		t.Errorf("%s was set to %q, but is %q", id, value, got)
 	}
 	return all
 }
 
-// ends waits for a prompt's answer, which must be that the turn has ended well.
+// ends waits for the answer to a prompt and checks that the turn ended well.
 func (a *agent) ends(id string) {
 	a.t.Helper()
 	if f := a.answer(id); !strings.Contains(string(f.Result), `"end_turn"`) {
@@ -71,10 +71,9 @@ func (a *agent) ends(id string) {
 	}
 }
 
-// TestStatement122_123_124ThoughtLevel asks Claude for each level of thought.
-// Which levels there are depends on the model; one that has none has no such
-// option. A level that is set in the middle of a turn counts from the next
-// request on.
+// TestStatement122_123_124ThoughtLevel requests each thought level of Claude. The
+// levels depend on the model; a model without levels has no such option. A level
+// that is set during a turn applies from the next request.
 func TestStatement122_123_124ThoughtLevel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	a := launch(t, start{env: p.Env(), config: `
@@ -112,7 +111,7 @@ type = "direct"
 		a.request(id, "session/prompt", promptParams(s, "hi"))
 		a.ends(id)
 		if got := p.Thinking(asked); got != want {
-			t.Errorf("the model is told %s, want %s", got, want)
+			t.Errorf("the model got %s, want %s", got, want)
 		}
 		asked++
 	}
@@ -129,11 +128,11 @@ type = "direct"
 
 	a.request("2", "session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":"thought_level","value":"ultra"}`, s))
 	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "ultra") {
-		t.Errorf("a level that is none: %s", f.line)
+		t.Errorf("an invalid level: %s", f.line)
 	}
 	ask(adaptive)
 
-	// In the middle of a turn.
+	// During a turn.
 	p.Then(fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "touch made"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	a.request("3", "session/prompt", promptParams(s, "make it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
@@ -141,25 +140,25 @@ type = "direct"
 	a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"` + optionOf(t, q, "allow_once") + `"}}}` + "\n")
 	a.ends("3")
 	if before, after := p.Thinking(asked), p.Thinking(asked+1); before != adaptive || after != adaptive+`{"effort":"high"}` {
-		t.Errorf("the model is told %s, and then %s", before, after)
+		t.Errorf("the model got %s, and then %s", before, after)
 	}
 	asked += 2
 
-	// Another model has other levels; one that it shares is kept.
+	// Another model has other levels; a shared one is kept.
 	all := a.set(t, s, "model", "old:claude-haiku-4-5")
 	if got := all["thought_level"]; got.CurrentValue != "high" || !slices.Equal(got.values(), []string{"default", "off", "low", "medium", "high"}) {
 		t.Errorf("with the old model the level is %+v", got)
 	}
 	ask(`{"budget_tokens":24000,"type":"enabled"}`)
 	if level, ok := a.set(t, s, "model", "direct")["thought_level"]; ok {
-		t.Errorf("without a model there are levels: %+v", level)
+		t.Errorf("levels without a model: %+v", level)
 	}
 }
 
-// TestStatement127OptionsAtOnce sends ten changes and a prompt in one write as
-// soon as the session is named, as editors do that keep the user's choices. Each
-// is answered with its own value, the turn runs, and the last change of each kind
-// holds, also in what the updates say at the end.
+// TestStatement127OptionsAtOnce sends ten changes and a prompt in one write as soon
+// as the session is named, as editors do that keep the user's choices. Each is
+// answered with its own value, the turn runs, and the last change of each kind
+// holds, also in the last updates.
 func TestStatement127OptionsAtOnce(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
 	a := launch(t, start{env: p.Env()})
@@ -188,11 +187,11 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 	}
 	a.ends(`"p"`)
 	if got := p.Thinking(0); !strings.Contains(got, `"effort":"medium"`) {
-		t.Errorf("the model is told %s", got)
+		t.Errorf("the model got %s", got)
 	}
 	a.alive()
 
-	// What the client believes after all updates is what is so.
+	// The client's state after all updates is the agent's.
 	seen := 0
 	a.await("an update for each change", func(f frame) bool {
 		if u, _ := f.update(); u.Kind == "config_option_update" {
@@ -226,7 +225,7 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 		t.Errorf("the last mode update says %s", mode)
 	}
 	if diff := cmp.Diff(a.set(t, s, "mode", "code"), believed); diff != "" {
-		t.Errorf("the last update differs from what is (-is +believed)\n%s", diff)
+		t.Errorf("the client's state differs from the agent's (-agent +client)\n%s", diff)
 	}
 }
 

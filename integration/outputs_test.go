@@ -14,12 +14,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// pagedOrKept is in each result that a tool has shortened: how to go on, or a
-// reference to all of it.
+// pagedOrKept matches the hint in a shortened result: the next page, or a reference
+// to the whole text.
 var pagedOrKept = regexp.MustCompile(`go on with offset \d+|narrow the pattern|find_path with a pattern shows others|read_overflow overflow:`)
 
-// TestShortenedResults has each tool make a result that is too long. Whatever it
-// shortens is paged, or has a reference.
+// TestShortenedResults lets each tool return a long result. Each shortened result
+// has a next page or a reference.
 func TestShortenedResults(t *testing.T) {
 	long := map[string][]modelCall{
 		"read":           {{tool: "read", input: map[string]any{"path": "lines"}}, {tool: "read", input: map[string]any{"path": "line"}}},
@@ -28,11 +28,11 @@ func TestShortenedResults(t *testing.T) {
 		"list_directory": {{tool: "list_directory", input: map[string]any{"path": "many"}}},
 		"bash":           {{tool: "bash", input: map[string]any{"command": "cat lines"}}},
 	}
-	// Proved in their packages, which can replace the network and the compilers.
+	// Tested in their packages, where network and compilers can be replaced.
 	elsewhere := []string{"fetch", "web_scrape", "diagnostics", "read_overflow"}
-	// What they return does not grow with what they work on.
+	// Their results have a constant size.
 	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context"}
-	// As bash, or as a text of any length.
+	// Like bash, or like a text of any length.
 	same := []string{"bash_output", "load_skill"}
 
 	known := map[string]bool{}
@@ -51,7 +51,7 @@ func TestShortenedResults(t *testing.T) {
 	}
 	for _, tool := range tools {
 		if !known[tool.Name] && long[tool.Name] == nil {
-			t.Errorf("%s: nothing shows what becomes of a long result", tool.Name)
+			t.Errorf("%s: no case has a long result", tool.Name)
 		}
 	}
 
@@ -76,13 +76,14 @@ func TestShortenedResults(t *testing.T) {
 	}
 	for _, r := range results {
 		if text := fakeide.ShownText(r.Content); !pagedOrKept.MatchString(text) {
-			t.Errorf("neither paged nor kept: …%s", text[max(0, len(text)-300):])
+			t.Errorf("neither a next page nor a reference: …%s", text[max(0, len(text)-300):])
 		}
 	}
 }
 
-// TestStatement112HugeOutput runs a command that writes 10 MiB, here and in the client's
-// terminal. The frames stay small, the end is kept, and so is the turn.
+// TestStatement112HugeOutput runs a command that writes 10 MiB, on this machine and
+// in the client's terminal. The frames stay small, the end is kept, and the turn
+// goes on.
 func TestStatement112HugeOutput(t *testing.T) {
 	for name, caps := range map[string]sdk.ClientCapabilities{
 		"local": {}, "terminal": fakeide.CanAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},

@@ -12,11 +12,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement021_102OddAnswers answers our question with nonsense first. Only a real answer
-// settles it, and only a real option allows.
+// TestStatement021_102OddAnswers first answers the agent's question with invalid
+// frames. Only a valid answer counts, and only an offered option allows.
 func TestStatement021_102OddAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ before, answer string }{
-		"an error for nobody":   {`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
+		"an error with id null": {`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
 		"another id":            {`{"jsonrpc":"2.0","id":"$ID","result":{"outcome":{"outcome":"cancelled"}}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
 		"an option that is not": {"", `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`},
 		"no outcome":            {"", `"result":{}`},
@@ -40,7 +40,7 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 			}
 			a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + "," + fill(tt.answer) + "}\n")
 			if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-				t.Errorf("the prompt is answered %s", f.line)
+				t.Errorf("the answer to the prompt is %s", f.line)
 			}
 			last := a.await("the call's end", func(f frame) bool {
 				u, _ := f.update()
@@ -54,7 +54,7 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 	}
 }
 
-// TestStatement101_102Permission returns every answer that a client can give.
+// TestStatement101_102Permission returns every answer that a client can choose.
 func TestStatement101_102Permission(t *testing.T) {
 	edit := func(n int) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
@@ -67,7 +67,7 @@ func TestStatement101_102Permission(t *testing.T) {
 		sdk.PermissionOptionKindAllowAlways:  {1, "2\n"},
 		sdk.PermissionOptionKindRejectOnce:   {2, "0\n"},
 		sdk.PermissionOptionKindRejectAlways: {1, "0\n"},
-		"":                                   {2, "0\n"}, // outcome cancelled, with the turn going on
+		"":                                   {2, "0\n"}, // outcome cancelled, and the turn goes on
 		"fail":                               {2, "0\n"}, // an error
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestStatement101_102Permission(t *testing.T) {
 			}
 			q := e.Questions()[0].ToolCall
 			if q.Title == nil || q.RawInput == nil || len(q.Content) == 0 || q.Status == nil || *q.Status != sdk.ToolCallStatusPending {
-				t.Errorf("the question does not tell what is asked: %+v", q)
+				t.Errorf("the question does not name the file: %+v", q)
 			}
 		})
 	}

@@ -18,17 +18,17 @@ const (
 	gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 )
 
-// TestStatement082_083_084WhatTheModelGets sends a prompt of everything to a
-// model that sees and to one that doesn't. Nothing is dropped in silence.
-func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
+// TestStatement082_083_084ModelInput sends a prompt with every kind of content
+// to a model with vision and to one without. No content is dropped in silence.
+func TestStatement082_083_084ModelInput(t *testing.T) {
 	seen := []string{"image image/png " + png, "image image/gif " + gif, "image image/png " + png}
 	var unseen []string
 	for _, kind := range []string{"png, 70 bytes", "gif, 42 bytes", "png, 70 bytes"} {
 		unseen = append(unseen, "text [image/"+kind+", not shown: claude:claude-sonnet-5-5 takes no images]")
 	}
 	for images, tt := range map[string]struct {
-		want []string // of the images
-		told string
+		want   []string // for the images
+		notice string
 	}{
 		"yes": {seen, "The audio was left out: it cannot be heard here."},
 		"no": {unseen, "The audio was left out: it cannot be heard here.\n" +
@@ -77,14 +77,14 @@ func TestStatement082_083_084WhatTheModelGets(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if said := e.messages(s)[0]; said != tt.told {
-				t.Errorf("the user is told %q, want %q", said, tt.told)
+			if said := e.messages(s)[0]; said != tt.notice {
+				t.Errorf("the user sees %q, want %q", said, tt.notice)
 			}
 		})
 	}
 }
 
-// messages returns the messages of the agent in a session, chunks of one joined.
+// messages returns the agent's messages in a session, each joined from its chunks.
 func (a *agent) messages(session string) []string {
 	var all []string
 	last := ""
@@ -109,8 +109,8 @@ func (a *agent) messages(session string) []string {
 	return all
 }
 
-// TestStatement065_094CommandsAndTheModel returns commands between prompts and
-// looks at what the model is told of them, also after a resume.
+// TestStatement065_094CommandsAndTheModel sends commands between prompts and checks
+// the model's view of them, also after a resume.
 func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	a := launch(t, start{env: p.Env()})
@@ -127,7 +127,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 		}
 	}
 	asked := 0
-	// ask sends a prompt that one request answers, and gives that.
+	// ask sends a prompt that needs one request, and returns the request.
 	ask := func(text, reply string) []string {
 		t.Helper()
 		p.Then(fakemodel.Answer(fakemodel.Say(reply)))
@@ -151,10 +151,10 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 
 	review := ask("/review the tests", "I reviewed.")
 	if last := review[len(review)-1]; !strings.HasPrefix(last, "user: Review the changes") || !strings.HasSuffix(last, "The user adds: the tests") {
-		t.Errorf("/review is told as %q", last)
+		t.Errorf("/review became %q", last)
 	}
 	if init := ask("/init", "I wrote it."); !strings.HasPrefix(init[len(init)-1], "user: Write AGENTS.md") {
-		t.Errorf("/init is told as %q", init[len(init)-1])
+		t.Errorf("/init became %q", init[len(init)-1])
 	}
 	unknown := ask("/nope x", "What is that?")
 	check("an unknown command", unknown[len(unknown)-1:], "user: /nope x")
@@ -162,7 +162,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	ask("/compact", "They talked.")
 	compact := ask("and now?", "Now this.")
 	if said := compact[2]; !strings.HasPrefix(said, "user: [What the user said in it, word for word]\nhi\n") {
-		t.Errorf("after /compact the user's words are told as %q", said)
+		t.Errorf("after /compact the user's words are %q", said)
 	}
 	check("after /compact", slices.Delete(compact, 2, 3), mode, "user: [Summary of the conversation so far, in place of its messages]\nThey talked.",
 		"user: /nope x", "assistant: What is that?", "user: and now?")
@@ -179,13 +179,14 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	a.alive()
 	for _, f := range a.sent()[before:] {
 		if u, ok := f.update(); ok && u.Kind != "available_commands_update" {
-			t.Errorf("resume sends %s", f.line)
+			t.Errorf("resume sent %s", f.line)
 		}
 	}
 	check("after resume", ask("more", "More."), mode, "user: fresh", "assistant: Fresh.", "user: more")
 }
 
-// TestPromptTextLimit sends as much text as a prompt may have, and a byte more.
+// TestPromptTextLimit sends the longest text that a prompt may have, and one byte
+// more.
 func TestPromptTextLimit(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()
@@ -196,6 +197,6 @@ func TestPromptTextLimit(t *testing.T) {
 	}
 	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
 	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
-		t.Errorf("a byte more: %.300s", f.line)
+		t.Errorf("one byte more: %.300s", f.line)
 	}
 }

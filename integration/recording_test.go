@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-// TestRecordingReplays: what --record writes plays again, by the same binary in
-// another directory, at another time and with another environment.
+// TestRecordingReplays replays a recording with the same binary in another
+// directory, at another time and with another environment.
 func TestRecordingReplays(t *testing.T) {
 	const answers = `{"tool":"read","input":{"path":"main.go"}}
 
@@ -58,7 +58,7 @@ func TestRecordingReplays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if bytes.Contains(data, []byte(root)) {
-				t.Errorf("the recording tells of this machine's directories:\n%s", data)
+				t.Errorf("the recording has this machine's directories:\n%s", data)
 			}
 			if c.model != "" {
 				data = append(data, "-- model.jsonl --\n"+c.model...)

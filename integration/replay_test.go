@@ -10,32 +10,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// item is a piece of a session as a client shows it.
+// item is a piece of a session in the client's view.
 type item struct {
 	Kind string // sessionUpdate of its first frame
-	ID   string // of a message or a tool call; else its place, as a text
+	ID   string // of a message or a tool call; else its position as text
 	Turn int    // 1 for the first prompt's
-	Text string // of a message so far; else the JSON of the update
+	Text string // of a message so far; else the update's JSON
 	// Final is the JSON of a tool call's last update; empty while it runs.
 	Final string
-	// Done says that a frame told that nothing of it is to come.
+	// Done is set when a frame shows that the item is complete.
 	Done bool
 }
 
-// shown is what a client was shown of one session, in the order of first
-// frames, and what the user said.
+// shown is the client's view of one session, in the order of first frames, with the
+// user's messages.
 type shown struct {
 	session string
-	title   string // the last one; it has no place among the items
+	title   string // the last one; it is not an item
 	prompts []string
 	items   []*item
 	faults  []string
 	turn    int
-	begun   bool // something of the turn after the last one answered was shown
+	begun   bool // a frame of the turn after the last answered one was shown
 }
 
-// shownIn collects what a client was shown. Responses count that mine knows.
-// The user's messages are only in a replay.
+// shownIn returns the client's view. It counts the responses for which mine returns
+// true. The user's messages are only in a replay.
 func shownIn(frames []frame, session string, mine func(frame) bool) *shown {
 	s := &shown{session: session, turn: 1}
 	for _, f := range frames {
@@ -54,7 +54,7 @@ func shownIn(frames []frame, session string, mine func(frame) bool) *shown {
 	return s
 }
 
-// close notes that nothing more comes of the first n items that are messages.
+// close marks the messages among the first n items as done.
 func (s *shown) close(n int) {
 	for _, it := range s.items[:n] {
 		if it.Kind != "tool_call" {
@@ -92,13 +92,13 @@ func (s *shown) add(raw json.RawMessage) {
 	}
 	switch u.Kind {
 	case "available_commands_update", "config_option_update", "current_mode_update":
-		return // no part of a turn
+		return // not part of a turn
 	case "session_info_update":
 		s.title = u.Title
 		return
 	}
 	var chunk struct{ Text string }
-	_ = json.Unmarshal(u.Content, &chunk) // a list in a tool call
+	_ = json.Unmarshal(u.Content, &chunk) // fails for a tool call, whose content is a list
 	s.begun = true
 	switch u.Kind {
 	case "user_message_chunk":
@@ -144,8 +144,8 @@ func (s *shown) new(kind, id, text string) *item {
 	return it
 }
 
-// lasting returns an update as a replay shows it: with its members in one order, and
-// without what counts only while a command runs, its terminal included.
+// lasting returns an update in the form of a replay: with its members in one order,
+// and without those that only apply to a running command, its terminal included.
 func lasting(raw json.RawMessage) string {
 	m := members(raw)
 	content, _ := m["content"].([]any)
@@ -160,14 +160,14 @@ func lasting(raw json.RawMessage) string {
 func members(raw json.RawMessage) map[string]any {
 	var m map[string]any
 	if err := json.Unmarshal(raw, &m); err != nil {
-		panic(err) // the checker had let it pass
+		panic(err) // the checker accepted it
 	}
 	return m
 }
 
-// checkReplay holds the replay of a session against what a client had seen of it
-// live. What was complete is there, once, in order and the same. Only its end
-// may have more, or less of what was not complete. Each call has ended.
+// checkReplay compares the replay of a session with the client's live view of it.
+// Completed items occur once, in order and unchanged. Only the end may differ, in
+// items that were not completed. Each call has ended.
 func checkReplay(t *testing.T, prompts []string, live, replay *shown) {
 	t.Helper()
 	for _, f := range append(live.faults, replay.faults...) {
@@ -178,7 +178,7 @@ func checkReplay(t *testing.T, prompts []string, live, replay *shown) {
 		begun++
 	}
 	if n := len(replay.prompts); n < begun || n > len(prompts) {
-		t.Errorf("the replay has %d prompts of %d, of which %d had begun", n, len(prompts), begun)
+		t.Errorf("the replay has %d prompts of %d; %d had begun", n, len(prompts), begun)
 	} else if diff := cmp.Diff(prompts[:n], replay.prompts); diff != "" {
 		t.Errorf("prompts (-sent +replayed)\n%s", diff)
 	}
@@ -202,16 +202,16 @@ func checkReplay(t *testing.T, prompts []string, live, replay *shown) {
 			continue
 		}
 		if !want.Done && want.Kind != "tool_call" {
-			continue // its end was not seen
+			continue // its end was not shown
 		}
 		there := "nothing"
 		if next < len(got) {
 			there = fmt.Sprintf("%+v", *got[next])
 		}
-		t.Errorf("lost or out of its place: %+v\nthe replay has there: %s", *want, there)
+		t.Errorf("lost or out of order: %+v\nthe replay has instead: %s", *want, there)
 		return
 	}
-	// What the client had not seen yet may follow.
+	// Events that the client had not seen may follow.
 	for _, it := range got[next:] {
 		if it.Turn < begun {
 			t.Errorf("the replay invents %+v", *it)
@@ -219,8 +219,8 @@ func checkReplay(t *testing.T, prompts []string, live, replay *shown) {
 	}
 }
 
-// sameItem reports whether two items are of one thing. Those without an id of
-// their own are the same if they are equal.
+// sameItem reports whether two items have the same id. Items without an id are
+// the same if they are equal.
 func sameItem(a, b *item) bool {
 	if strings.HasPrefix(a.ID, "#") {
 		return a.Kind == b.Kind && a.Text == b.Text
@@ -228,12 +228,12 @@ func sameItem(a, b *item) bool {
 	return a.ID == b.ID
 }
 
-// compare holds an item of a replay against the one that was seen.
+// compare compares an item of a replay with the live one.
 func compare(t *testing.T, live, replayed *item) {
 	t.Helper()
 	want, got := *live, *replayed
 	want.ID, got.ID = "", ""
-	if !live.Done { // more of it may have been kept than was seen
+	if !live.Done { // more may have been stored than shown
 		want.Final = got.Final
 		if strings.HasPrefix(got.Text, want.Text) {
 			want.Text = got.Text

@@ -14,10 +14,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// maxTrivial is what system prompt and tools may take of a request, in bytes.
+// maxTrivial limits the system prompt and the tools of a request, in bytes.
 const maxTrivial = 10 << 10
 
-// errand is a usual prompt, and what a model does about it.
+// errand is a usual prompt with a model's answers.
 type errand struct {
 	name, prompt string
 	rounds       [][]fakemodel.Block // the calls of each answer; the last answer is text
@@ -48,8 +48,8 @@ func errands() []errand {
 	}
 }
 
-// newProject makes a small project, and a go command that says what that of a
-// larger one does.
+// newProject creates a small project, and a go command with the output of a larger
+// one.
 func newProject(t *testing.T, root string) {
 	t.Helper()
 	for name, text := range map[string]string{
@@ -73,12 +73,12 @@ func newProject(t *testing.T, root string) {
 	}
 }
 
-// sent is one request as the provider's cache sees it.
+// sent is a request in the provider's cache order.
 type sent struct {
 	tools, system, messages []byte
 }
 
-// sentOf takes the marks of the cache out, which move and are not text.
+// sentOf removes the cache marks, which move and are no text.
 func sentOf(t *testing.T, body string) sent {
 	t.Helper()
 	var r struct{ Tools, System, Messages any }
@@ -110,12 +110,12 @@ func unmarked(v any) any {
 	return v
 }
 
-// all is the text in the order in which the provider reads it.
+// all returns the text in the order in which the provider reads it.
 func (s sent) all() []byte { return bytes.Join([][]byte{s.tools, s.system, s.messages}, nil) }
 
-// TestBytesSent logs the table of docs/benchmarks.md: what the model is sent for
-// ten usual prompts, and how much of that it has read before. The beginning of a
-// request is the request before it, byte for byte.
+// TestBytesSent logs the table of docs/benchmarks.md: the bytes sent for ten usual
+// prompts, and the part that the provider had read before. Each request begins with
+// the previous request, byte for byte.
 func TestBytesSent(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell script in the place of go")
@@ -140,7 +140,7 @@ func TestBytesSent(t *testing.T) {
 			if i > 0 {
 				before := requests[i-1].all()
 				if !bytes.HasPrefix(s.all(), before) {
-					t.Errorf("%s: request %d does not begin as the one before it:\n%s\n%s", e.name, i, before, s.all())
+					t.Errorf("%s: request %d does not begin with the previous one:\n%s\n%s", e.name, i, before, s.all())
 				}
 				cached += len(before)
 			}
@@ -152,7 +152,7 @@ func TestBytesSent(t *testing.T) {
 		}
 		first, last := requests[0], requests[len(requests)-1]
 		if n := len(first.tools) + len(first.system); n > maxTrivial {
-			t.Errorf("%s: system prompt and tools take %d bytes, %d are the most", e.name, n, maxTrivial)
+			t.Errorf("%s: system prompt and tools take %d bytes, more than %d", e.name, n, maxTrivial)
 		}
 		messages := fmt.Sprint(len(first.messages))
 		if len(requests) > 1 {

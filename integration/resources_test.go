@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// statusKiB returns a line of what Linux tells of a process's memory, such as
-// VmRSS, what is resident, VmHWM, the most that ever was, and RssAnon, what of it
-// is no file's; 0 where nobody tells.
+// statusKiB returns a figure of a process's memory on Linux: VmRSS is resident,
+// VmHWM the peak of it, RssAnon the part without files. It returns 0 on other
+// systems.
 func statusKiB(t testing.TB, pid int, key string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -29,12 +29,12 @@ func statusKiB(t testing.TB, pid int, key string) int {
 	return n
 }
 
-// TestStatement134Idle watches an agent that has nothing to do until it does
-// nothing for a second: the one place where time is passed, since that nothing
-// happens has no event. On a busy machine it may still be at what it did before.
+// TestStatement134Idle watches an agent without work until it has been idle for a
+// second. It is the only test that lets time pass, since idleness has no event. On a
+// busy machine the agent may still be at its earlier work.
 func TestStatement134Idle(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells what a process did: /proc/PID")
+		t.Skip("only Linux shows the work of a process: /proc/PID")
 	}
 	t.Parallel()
 	a := launch(t, start{})
@@ -56,15 +56,15 @@ func TestStatement134Idle(t *testing.T) {
 	t.Error("it is never idle")
 }
 
-// spent returns the CPU time of a process, in ticks of 10 ms, and how often it has
-// written.
+// spent returns the CPU time of a process, in ticks of 10 ms, and the number of its
+// writes.
 func spent(t *testing.T, pid int) (ticks, writes int) {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on, the third of all
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on, which is the third field
 	for _, field := range fields[11:13] {
 		n, err := strconv.Atoi(field)
 		if err != nil {
@@ -83,11 +83,11 @@ func spent(t *testing.T, pid int) (ticks, writes int) {
 	return ticks, writes
 }
 
-// TestStatement016BigPromptMemory sends prompts of 20 MiB, which take less than 150
+// TestStatement016BigPromptMemory sends prompts of 20 MiB, which need less than 150
 // MiB of memory.
 func TestStatement016BigPromptMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells how much memory a process ever had: /proc/PID/status")
+		t.Skip("only Linux shows the peak memory of a process: /proc/PID/status")
 	}
 	if raceEnabled() {
 		t.Skip("the race detector takes several times the memory")
@@ -100,7 +100,7 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 		"image": `{"type":"image","mimeType":"image/png","data":"` + bigPNG(19*mib) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			// A script sees what it is sent; what a provider's SDK makes of it is its own.
+			// The provider is a script, so only the agent's own memory is measured.
 			script := filepath.Join(home(t), "model.jsonl")
 			if err := os.WriteFile(script, []byte(`{"text":"I see."}`+"\n\n"+`{"text":"I still see."}`+"\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -131,7 +131,7 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 	}
 }
 
-// bigPNG returns the base64 of something that begins as a PNG does.
+// bigPNG returns the base64 of data that begins like a PNG.
 func bigPNG(size int) string {
 	return "iVBORw0KGgoAAAANSUhEUgAA" + strings.Repeat("QUJD", size/4-6)
 }

@@ -22,7 +22,7 @@ var allEffects = flag.Bool("effects", false, "type every hostile script, not onl
 
 const policyData = "../executors/policy/testdata"
 
-// field is a place where the binary runs scripts, one session for each tree.
+// field is a running binary for scripts, with one session for each tree.
 type field struct {
 	*ide
 	forest   *commands.Forest
@@ -31,7 +31,7 @@ type field struct {
 	sessions map[string]sdk.SessionId
 }
 
-// newField starts the binary with a client that refuses whatever it is asked.
+// newField starts the binary with a client that rejects every question.
 func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId) *field {
 	t.Helper()
 	root := farHome(t)
@@ -60,7 +60,7 @@ func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId)
 	return f
 }
 
-// enter returns a ground with that tree and a session in it.
+// enter returns a ground with that tree, and a session in it.
 func (f *field) enter(tree string) (*commands.Ground, sdk.SessionId) {
 	f.t.Helper()
 	if g := f.grounds[tree]; g != nil {
@@ -81,7 +81,7 @@ func (f *field) enter(tree string) (*commands.Ground, sdk.SessionId) {
 	return g, r.SessionId
 }
 
-// leave ends the use of a ground and returns what changed in it.
+// leave ends the use of a ground and returns its changes.
 func (f *field) leave(tree string) []string {
 	f.t.Helper()
 	g := f.grounds[tree]
@@ -93,10 +93,10 @@ func (f *field) leave(tree string) []string {
 	return changed
 }
 
-// ran is what came of a script that was typed as "/bash SCRIPT".
+// ran is the outcome of a script that was typed as "/bash SCRIPT".
 type ran struct {
 	asked, failed bool
-	text          string // what the client is shown of the output
+	text          string // the output in the client's view
 }
 
 func (f *field) bash(s sdk.SessionId, script string) ran {
@@ -115,8 +115,8 @@ func (f *field) bash(s sdk.SessionId, script string) ran {
 	return out
 }
 
-// fields are the ways in which commands run: here or in the client's terminals,
-// in the mode that only looks and in the default one.
+// fields runs a test for each way to run commands: on this machine or in the
+// client's terminals, in a read-only mode or in the default one.
 func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 	n := 0
 	for _, where := range []string{"here", "terminal"} {
@@ -131,8 +131,8 @@ func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 	}
 }
 
-// TestHostileEffects types the hostile scripts for a user who refuses whatever
-// he is asked. Nothing may have come of any.
+// TestHostileEffects types the hostile scripts for a user who rejects every
+// question. None may have an effect.
 func TestHostileEffects(t *testing.T) {
 	list, err := commands.Hostile(policyData)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestHostileEffects(t *testing.T) {
 			_, session := f.enter(s.Tree)
 			got := f.bash(session, s.Text)
 			if got.asked || got.failed && strings.Contains(got.text, "policy_blocked") {
-				continue // the policy has seen to it
+				continue // blocked by the policy
 			}
 			quiet++
 			if effect := commands.Effect(f.leave(s.Tree), []byte(got.text)); effect != "" {
@@ -157,14 +157,14 @@ func TestHostileEffects(t *testing.T) {
 		t.Logf("%d scripts ran without a question", quiet)
 		for tree := range f.grounds {
 			if changed := f.leave(tree); len(changed) > 0 {
-				t.Errorf("tree %s: %q changed, by a script that was refused", tree, changed)
+				t.Errorf("tree %s: a refused script changed %q", tree, changed)
 			}
 		}
 	})
 }
 
-// TestDaily types the commands that people use every day: none may ask, and the
-// client is shown what a plain bash prints.
+// TestDaily types everyday commands. None may ask, and the client sees the output of
+// a plain bash.
 func TestDaily(t *testing.T) {
 	list, err := commands.Daily(policyData)
 	if err != nil {
@@ -176,7 +176,7 @@ func TestDaily(t *testing.T) {
 				continue
 			}
 			g, session := f.enter(s.Tree)
-			// First, so that go has a cache, which a read-only command cannot make.
+			// First, so that go has a cache, which a read-only command cannot create.
 			want := g.Run(s.Text, "PAGER=cat", "GIT_PAGER=cat", "HOME="+filepath.Join(f.root, "home"))
 			got := f.bash(session, s.Text)
 			if got.asked || strings.Contains(got.text, "policy_blocked") {
@@ -195,8 +195,8 @@ func TestDaily(t *testing.T) {
 	})
 }
 
-// shows reports whether an output is shown, line by line: it may be cut, and the
-// order of lines can differ.
+// shows reports whether an output is shown, line by line: it may be truncated, and
+// the order of lines can differ.
 func shows(shown, output string) bool {
 	for line := range strings.SplitSeq(output, "\n") {
 		quoted, err := json.Marshal(line)

@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// codeOf returns the JSON-RPC error that answered a request of the SDK.
+// codeOf returns the JSON-RPC error of a request by the SDK.
 func codeOf(err error) *sdk.RequestError {
 	if e, ok := errors.AsType[*sdk.RequestError](err); ok {
 		return e
@@ -23,8 +23,8 @@ func codeOf(err error) *sdk.RequestError {
 	return &sdk.RequestError{Message: fmt.Sprint(err)}
 }
 
-// TestStatement075Close closes a session in the middle of a turn: the prompt is answered
-// first, and then there is no such session.
+// TestStatement075Close closes a session during a turn. The prompt is answered
+// first, and then the session is unknown.
 func TestStatement075Close(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
 	a := (&ide{}).begin(t, start{env: p.Env()})
@@ -53,9 +53,9 @@ func TestStatement075Close(t *testing.T) {
 	}
 }
 
-// TestStatement051_055_056FirstFrames opens 1000 sessions, all asked for at once.
-// They have 1000 ids, nothing of a session is sent before the answer that names
-// it, and each one's commands follow.
+// TestStatement051_055_056FirstFrames opens 1000 sessions at once. They have 1000
+// ids, no frame of a session precedes the answer that names it, and the commands
+// follow.
 func TestStatement051_055_056FirstFrames(t *testing.T) {
 	const n = 1000
 	a := launch(t, start{})
@@ -77,7 +77,7 @@ func TestStatement051_055_056FirstFrames(t *testing.T) {
 			named[r.SessionID] = true
 		}
 		if f.Method == "session/update" && json.Unmarshal(f.Params, &p) == nil && !named[p.SessionID] {
-			t.Errorf("an update before the session is named: %s", f.line)
+			t.Errorf("an update before the session's id: %s", f.line)
 		}
 	}
 	if len(named) != n {
@@ -93,7 +93,7 @@ type page struct {
 	NextCursor *string
 }
 
-// list asks for a page; params are JSON.
+// list requests a page; params are JSON.
 func (a *agent) list(params string) page {
 	a.t.Helper()
 	id := fmt.Sprintf(`"list-%d"`, len(a.sent()))
@@ -104,22 +104,22 @@ func (a *agent) list(params string) page {
 		a.t.Fatalf("session/list: %s", f.line)
 	}
 	if p.NextCursor == nil && strings.Contains(string(f.Result), "nextCursor") || p.NextCursor != nil && *p.NextCursor == "" {
-		a.t.Errorf("nextCursor is there at the end: %s", f.line)
+		a.t.Errorf("the last page has a nextCursor: %s", f.line)
 	}
 	return p
 }
 
-// TestStatement069_070_071Pages imports sessions and turns the pages of the list,
-// while others are deleted and come up.
+// TestStatement069_070_071Pages imports sessions and pages through the list, while
+// others are deleted and created.
 func TestStatement069_070_071Pages(t *testing.T) {
 	const n = 250
 	a := launch(t, start{})
 	a.initialize()
 	dirs := []string{a.dir, filepath.Join(a.dir, "sub")}
-	var all, below []string // the newest first
+	var all, below []string // newest first
 	for i := range n {
 		id := fmt.Sprintf("s%03d", i)
-		at := time.Date(2026, 1, 1, 0, 0, n-i/3, 0, time.UTC).Format(time.RFC3339) // three of each moment
+		at := time.Date(2026, 1, 1, 0, 0, n-i/3, 0, time.UTC).Format(time.RFC3339) // three sessions have the same time
 		a.request(quote(id), "_zeph/session/import", fmt.Sprintf(`{"session":{"version":1,"sessionId":%q,"cwd":%q,"title":%q,"events":[`+
 			`{"time":%q,"kind":"prompt","data":{"messageId":"m","content":[{"type":"text","text":"hi"}]}}]}}`, id, dirs[i%2], "title of "+id, at))
 		all = append(all, id)
@@ -160,7 +160,7 @@ func TestStatement069_070_071Pages(t *testing.T) {
 		t.Errorf("%d sessions of a directory: %q", len(got), got)
 	}
 	left := slices.Clone(all)
-	got := turn("", func(last string) { // where the cursor stands, and what comes next
+	got := turn("", func(last string) { // the session at the cursor and the next one
 		at := slices.Index(all, last)
 		for _, id := range all[at : at+2] {
 			a.request(quote("delete "+id), "session/delete", fmt.Sprintf(`{"sessionId":%q}`, id))

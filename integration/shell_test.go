@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its stdin and
-// writes to its stdout: neither is the protocol's.
+// TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its
+// stdin and writes to its stdout. Neither is the protocol's.
 func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()
@@ -22,7 +22,7 @@ func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
 	}
 }
 
-// TestSecretsStayInside proves that a local command does not get the key.
+// TestSecretsStayInside checks that a local command does not get the key.
 func TestSecretsStayInside(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "env"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{}).begin(t, start{env: append(p.Env(), "MY_SECRET_TOKEN=hunter2", "PLAIN=visible")})
@@ -33,8 +33,8 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
-// TestStreamedTerminal runs a command for a client that has no terminals but
-// shows those that an agent streams.
+// TestStreamedTerminal runs a command for a client that has no terminals of its own
+// but shows streamed ones.
 func TestStreamedTerminal(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo first; until test -e go; do sleep 0.01; done; echo second; exit 3"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{caps: sdk.ClientCapabilities{Meta: map[string]any{"terminal_output": true}}}).begin(t, start{env: p.Env()})
@@ -62,7 +62,7 @@ func TestStreamedTerminal(t *testing.T) {
 		if o := u.Meta.Output; o != nil {
 			output += o.Data
 			if o.Terminal_ID != opened || exits > 0 {
-				t.Errorf("output out of place: %s", f.line)
+				t.Errorf("output out of order: %s", f.line)
 			}
 		}
 		if x := u.Meta.Exit; x != nil {
@@ -72,7 +72,7 @@ func TestStreamedTerminal(t *testing.T) {
 			}
 		}
 		if u.Status == "failed" && !strings.Contains(string(u.Content), `"terminalId":`+quote(opened)) {
-			t.Errorf("the last update takes the terminal away: %s", f.line)
+			t.Errorf("the last update removes the terminal: %s", f.line)
 		}
 	}
 	if strings.ReplaceAll(output, "\r", "") != "first\nsecond\n" || exits != 1 {

@@ -7,9 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement103_075_129SilentClient has a client that never answers a
-// request of ours. It can cancel the turn, close the session or hang up all the
-// same; and a request that needs no answer holds up nobody.
+// TestStatement103_075_129SilentClient has a client that never answers a request of
+// the agent. It can still cancel the turn, close the session or hang up, and a
+// request that needs no answer delays nothing.
 func TestStatement103_075_129SilentClient(t *testing.T) {
 	const caps = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`
 	read := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
@@ -19,7 +19,7 @@ func TestStatement103_075_129SilentClient(t *testing.T) {
 	}
 	for method, tt := range map[string]struct {
 		model  fakemodel.Reply
-		silent []string // besides the method
+		silent []string // in addition to the method
 		passes bool     // the turn ends by itself
 	}{
 		"session/request_permission": {model: write},
@@ -72,7 +72,7 @@ func TestStatement103_075_129SilentClient(t *testing.T) {
 				e.await(method, func(f frame) bool { return f.Method == method })
 				if tt.passes {
 					if f := e.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
-						t.Errorf("the turn is answered %s", f.line)
+						t.Errorf("the answer to the turn is %s", f.line)
 					}
 					return
 				}
@@ -85,22 +85,21 @@ func TestStatement103_075_129SilentClient(t *testing.T) {
 	}
 }
 
-// cancelledWithin waits for the answer to a cancelled prompt, which must come at
-// once.
+// cancelledWithin waits for the prompt answer of a cancelled turn, which must come
+// at once.
 func (a *agent) cancelledWithin(t *testing.T, id string) {
 	t.Helper()
 	f := a.awaitWithin(promptly, "answer to the cancelled prompt", func(f frame) bool { return f.Method == "" && string(f.ID) == id })
 	if !strings.Contains(string(f.Result), `"cancelled"`) {
-		t.Errorf("the prompt is answered %s", f.line)
+		t.Errorf("the answer to the prompt is %s", f.line)
 	}
 }
 
-// checkCancelled proves that a late answer to the request that was given up has no
-// effect.
+// checkCancelled checks that a late answer to an abandoned request has no effect.
 func (e *editor) checkCancelled(t *testing.T, method string) {
 	t.Helper()
 	open := e.await(method, func(f frame) bool { return f.Method == method })
-	e.mute("terminal/release") // of the terminal that comes too late
+	e.mute("terminal/release") // for the late terminal
 	before := len(e.sent())
 	e.send(`{"jsonrpc":"2.0","id":` + string(open.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"x"},"content":"late","terminalId":"late","output":"","truncated":false}}` + "\n")
 	e.alive()
@@ -115,7 +114,7 @@ func (e *editor) checkCancelled(t *testing.T, method string) {
 			continue
 		}
 		if _, ok := f.update(); ok {
-			t.Errorf("a late answer has an effect: %s", f.line)
+			t.Errorf("a late answer had an effect: %s", f.line)
 		}
 	}
 }

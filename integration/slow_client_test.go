@@ -13,14 +13,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// torrent streams an answer of very many small pieces: small, since their frames
-// are then many times their size.
+// torrent streams an answer in very many small pieces, whose frames are many times
+// their size.
 type torrent struct {
 	pieces int
 	format string        // of a piece
-	sent   atomic.Int64  // bytes that the agent has taken, or the network for it
-	all    chan struct{} // closed when it has taken all
-	gone   chan struct{} // closed when it has given up the answer
+	sent   atomic.Int64  // bytes that the agent or the network has accepted
+	all    chan struct{} // closed when all were accepted
+	gone   chan struct{} // closed when the agent abandoned the answer
 }
 
 func newTorrent() *torrent {
@@ -68,15 +68,15 @@ func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
 	close(s.all)
 }
 
-// stalled waits until nothing is taken any more. That all is taken while the
-// client does not read would mean that all of it is held in memory.
+// stalled waits until the agent stops reading the answer. An agent that reads all of
+// it while the client does not read would keep it in memory.
 func (s *torrent) stalled(t *testing.T) {
 	t.Helper()
 	last, quiet := int64(-1), 0
 	eventually(t, patience, "the agent to wait for its client", func() bool {
 		select {
 		case <-s.all:
-			t.Fatal("the agent takes the whole answer while nobody reads")
+			t.Fatal("the agent reads the whole answer while its client reads nothing")
 		default:
 		}
 		now := s.sent.Load()
@@ -87,8 +87,8 @@ func (s *torrent) stalled(t *testing.T) {
 	})
 }
 
-// slowClient starts an agent whose client stops reading at the first piece of
-// the answer, until it is told to go on.
+// slowClient starts an agent whose client stops reading at the first piece of the
+// answer, until goOn is called.
 func slowClient(t *testing.T, s *torrent) (a *agent, session string, goOn func()) {
 	t.Helper()
 	p := fakemodel.NewAnthropic(t, s.answer)
@@ -116,7 +116,7 @@ func slowClient(t *testing.T, s *torrent) (a *agent, session string, goOn func()
 	return a, session, func() { close(hold) }
 }
 
-// said joins the agent's messages.
+// said returns the agent's messages, joined.
 func (a *agent) said() string {
 	var b strings.Builder
 	for _, f := range a.sent() {
@@ -134,8 +134,8 @@ func (a *agent) said() string {
 }
 
 // TestStatement133SlowReader has a client that stops reading in the middle of an
-// answer whose frames would take 30 MiB. Nothing is lost, the memory is bounded,
-// and the client can still cancel, close and hang up.
+// answer with 30 MiB of frames. No text is lost, the memory is bounded, and the
+// client can still cancel, close and hang up.
 func TestStatement133SlowReader(t *testing.T) {
 	t.Run("reads again", func(t *testing.T) {
 		t.Parallel()
@@ -144,7 +144,7 @@ func TestStatement133SlowReader(t *testing.T) {
 		peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 		goOn()
 		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
-			t.Errorf("the prompt is answered %s", f.line)
+			t.Errorf("the answer to the prompt is %s", f.line)
 		}
 		if said := a.said(); said != s.text() {
 			t.Errorf("the client has %d bytes of %d", len(said), len(s.text()))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// special puts files into dir that are no regular ones.
+// special creates FIFOs and sockets in dir.
 func special(t testing.TB, dir string) {
 	t.Helper()
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {

@@ -2,5 +2,5 @@ package integration
 
 import "testing"
 
-// special has nothing to do where files have no other kinds.
+// special does nothing, since Windows has no such files.
 func special(testing.TB, string) {}

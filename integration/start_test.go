@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestStatement036NothingThere starts the agent with nothing at all, as a
+// TestStatement036EmptyEnvironment starts the agent with an empty environment, as a
 // registry does, and with an empty home: no keys and no files.
-func TestStatement036NothingThere(t *testing.T) {
+func TestStatement036EmptyEnvironment(t *testing.T) {
 	for name, how := range map[string]start{"no environment": {bare: true}, "an empty home": {}} {
 		t.Run(name, func(t *testing.T) {
 			a := launch(t, how)
@@ -21,7 +21,7 @@ func TestStatement036NothingThere(t *testing.T) {
 	}
 }
 
-// TestStatement002NoHome starts the agent where it can keep nothing.
+// TestStatement002NoHome starts the agent without a directory that it could write.
 func TestStatement002NoHome(t *testing.T) {
 	a := launch(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	a.initialize()
@@ -32,8 +32,8 @@ func TestStatement002NoHome(t *testing.T) {
 	}
 }
 
-// TestStatement002BrokenConfig starts with a config.toml that cannot be: one line tells
-// where, and no frame is written.
+// TestStatement002BrokenConfig starts with an invalid config.toml. One line on
+// stderr names the place, and no frame is written.
 func TestStatement002BrokenConfig(t *testing.T) {
 	for name, tt := range map[string]struct{ config, want string }{
 		"not TOML":    {"[agent\nx", "config.toml:1"},
@@ -43,21 +43,20 @@ func TestStatement002BrokenConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := launch(t, start{config: tt.config})
-			_, _ = a.in.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")) // it may be gone already
+			_, _ = a.in.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")) // it may have exited
 			a.waitExit(promptly)
 			text := a.stderr.String()
 			if a.status != 1 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "zeph-acp: ") || !strings.Contains(text, tt.want) {
 				t.Errorf("exit status %d, stderr %q", a.status, text)
 			}
 			if frames := a.sent(); len(frames) > 0 {
-				t.Errorf("it wrote %q", frames[0].line)
+				t.Errorf("the agent wrote %q", frames[0].line)
 			}
 		})
 	}
 }
 
-// TestHomeStaysEmpty proves that nothing is written before there is something
-// to keep.
+// TestHomeStaysEmpty checks that no file is written before it is needed.
 func TestHomeStaysEmpty(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()
@@ -68,14 +67,14 @@ func TestHomeStaysEmpty(t *testing.T) {
 	}
 }
 
-// TestStatement002NoNoise proves that stdout has nothing but answers, whatever
-// the environment and the log level say.
+// TestStatement002NoNoise checks that stdout has only answers, whatever the
+// environment and the log level.
 func TestStatement002NoNoise(t *testing.T) {
 	a := launch(t, start{
 		args: []string{"--log-level", "debug"},
 		env:  []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1", "FORCE_COLOR=1", "ZEPH_LOG_LEVEL=debug"},
 	})
-	a.allowed = true // stderr is for the log
+	a.allowed = true // stderr has the log
 	a.alive()
 	a.initialize()
 	s := a.open()
@@ -86,13 +85,13 @@ func TestStatement002NoNoise(t *testing.T) {
 	}
 	for _, f := range a.sent() {
 		if !strings.HasPrefix(f.line, `{"jsonrpc":"2.0",`) {
-			t.Errorf("it wrote %q", f.line)
+			t.Errorf("the agent wrote %q", f.line)
 		}
 	}
 }
 
-// TestStatement003Quiet runs an ordinary session, in which a command and a
-// request fail. At the default log level nobody is told on stderr.
+// TestStatement003Quiet runs an ordinary session in which a command and a request
+// fail. At the default log level stderr stays empty.
 func TestStatement003Quiet(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()

@@ -12,7 +12,7 @@ import (
 )
 
 // TestStatement135TwoProcesses has two processes on one store, each with its own
-// sessions. A third one finds all that the two have shown.
+// sessions. A third one loads all that the two have shown.
 func TestStatement135TwoProcesses(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
@@ -75,7 +75,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 		t.Errorf("a prompt while the other process runs a turn: %s", f.line)
 	}
 	if got, ok := b.load(s); !ok || !slices.Equal(got.prompts, []string{"who are you?", "think"}) {
-		t.Errorf("loaded meanwhile: %+v", got)
+		t.Errorf("loaded during the turn: %+v", got)
 	}
 	a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(s) + "}}\n")
 	a.cancelled("2")
@@ -96,7 +96,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	}
 	want := []string{prompt.Mode("code"), "who are you?", "I am one.", "think", "I think", "and you?", "I am two.", "still there?"}
 	if got := strings.Join(said, "|"); got != strings.Join(want, "|") {
-		t.Errorf("the model is told %q, want %q", said, want)
+		t.Errorf("the model got %q, want %q", said, want)
 	}
 	for _, of := range []*agent{a, b, process()} {
 		got, ok := of.load(s)

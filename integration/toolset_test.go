@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestToolsOfATurn lets the model think inside of its calls, with few tools
-// offered. Over ten calls of the model the tools are the same bytes, and what it
-// thought is nowhere: in no frame, no request, no file of ours.
+// TestToolsOfATurn lets the model think inside its calls, with few tools offered.
+// Over ten model calls the tools are the same bytes, and the thoughts are in no
+// frame, no request and no file of the agent.
 func TestToolsOfATurn(t *testing.T) {
 	const thought = "ONLY-A-THOUGHT"
 	var script []fakemodel.Reply
@@ -58,8 +58,8 @@ complexity_threshold = 0
 		t.Errorf("the calls did not run:\n%s", last)
 	}
 
-	// What lacks but its thoughts is told so; a tool that was not offered runs, and
-	// is offered from then on behind the others.
+	// A call with only thoughts fails with the missing parameters. A tool that was
+	// not offered runs, and is then offered after the others.
 	p.Then(
 		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}), fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought}),
 			fakemodel.Call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
@@ -69,7 +69,7 @@ complexity_threshold = 0
 	second := p.Requests()[11]
 	for _, want := range []string{"Only thoughts came with this call", "[file] f1.txt", "line 1"} {
 		if !strings.Contains(second, want) {
-			t.Errorf("the model is not told %q:\n%s", want, second)
+			t.Errorf("the model did not get %q:\n%s", want, second)
 		}
 	}
 	if got := p.ToolBytes(10); !slices.Equal(got, first) {
@@ -114,8 +114,8 @@ complexity_threshold = 0
 	}
 }
 
-// TestDependencies makes a tool wait for another: hidden, refused without an
-// effect, offered once the other has completed, and hidden again after /clear.
+// TestDependencies makes a tool wait for another. It is hidden and refused without
+// an effect, offered after the other has completed, and hidden again after /clear.
 func TestDependencies(t *testing.T) {
 	p := fakemodel.NewAnthropic(t,
 		fakemodel.Answer(fakemodel.Call("toolu_1", "write", map[string]any{"path": "new.txt", "content": "new\n"})),
@@ -144,10 +144,10 @@ requires = ["copy_path"]
 		t.Errorf("write is offered in request 0: %v, 1: %v, 2: %v; copy_path: %v", has(0, "write"), has(1, "write"), has(2, "write"), has(0, "copy_path"))
 	}
 	if before, after := p.ToolBytes(1), p.ToolBytes(2); !slices.Equal(after[:len(before)], before) || len(after) != len(before)+1 {
-		t.Errorf("write does not come behind the others:\n%s", after)
+		t.Errorf("write does not come after the others:\n%s", after)
 	}
 	if body := p.Requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
-		t.Errorf("the model is told %s", body)
+		t.Errorf("the model got %s", body)
 	}
 	if text := e.Text(s); !strings.Contains(text, "copy_path, move_path require each other in a circle") {
 		t.Errorf("no warning of the circle: %s", text)

@@ -14,10 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
-// TestTurn is the product in one turn: the model reads a file, edits it and runs
-// a command. The editor has unsaved changes in the file, so what the disk holds
-// must be seen by nobody and stay as it is; the command runs in the editor's
-// terminal.
+// TestTurn is the product in one turn: the model reads a file, edits it and runs a
+// command in the editor's terminal. The editor has unsaved changes in the file, so
+// the text on the disk must neither be shown nor change.
 func TestTurn(t *testing.T) {
 	const onDisk = "package old // DISK-ONLY\n"
 	p := fakemodel.NewAnthropic(t,
@@ -41,18 +40,18 @@ func TestTurn(t *testing.T) {
 	}
 	for i, body := range p.Requests() {
 		if strings.Contains(body, "DISK-ONLY") {
-			t.Errorf("request %d to the model shows what the disk holds", i)
+			t.Errorf("request %d to the model shows the text on the disk", i)
 		}
 		if i > 0 && !strings.Contains(body, "BUFFER-ONLY") {
 			t.Errorf("request %d to the model does not show the buffer", i)
 		}
 		if i > 0 && !strings.Contains(body, "c2lnbmVk") {
-			t.Errorf("request %d does not give the signed thought back", i)
+			t.Errorf("request %d lacks the signed thought", i)
 		}
 	}
 	for _, f := range e.sent() {
 		if strings.Contains(f.line, "DISK-ONLY") {
-			t.Errorf("a frame shows what the disk holds: %s", f.line)
+			t.Errorf("a frame shows the text on the disk: %s", f.line)
 		}
 	}
 	if got := e.Text(s); got != "Let me look – zuerst lesen…Now the tests.All done: 🎉 größer." {
@@ -64,8 +63,8 @@ func TestTurn(t *testing.T) {
 	e.checkCalls(s)
 	want := []string{
 		"fs/read_text_file",                                                                          // read
-		"fs/read_text_file",                                                                          // what would the edit do?
-		"session/request_permission", "fs/read_text_file", "fs/write_text_file", "fs/read_text_file", // edit, and what the editor made of it
+		"fs/read_text_file",                                                                          // Prepare of the edit
+		"session/request_permission", "fs/read_text_file", "fs/write_text_file", "fs/read_text_file", // the edit, and a check of the buffer
 		"session/request_permission", "terminal/create", "terminal/wait_for_exit", "terminal/output", "terminal/release",
 	}
 	if got := e.methods(); !slices.Equal(got, want) {
@@ -74,7 +73,7 @@ func TestTurn(t *testing.T) {
 	e.checkTerminalOrder()
 }
 
-// checkCalls holds the updates of a session against the life of a tool call.
+// checkCalls compares the updates of a session with the life cycle of a tool call.
 func (e *ide) checkCalls(s sdk.SessionId) {
 	e.t.Helper()
 	states := map[sdk.ToolCallId][]string{}
@@ -123,13 +122,13 @@ func (e *ide) checkCalls(s sdk.SessionId) {
 	}
 	for _, id := range order {
 		if got := strings.Join(states[id], " "); got != "pending in_progress completed" {
-			e.t.Errorf("tool call %s went through %q", id, got)
+			e.t.Errorf("tool call %s had the states %q", id, got)
 		}
 	}
 }
 
-// checkTerminalOrder proves that each terminal is shown before it is released,
-// and released after the last update of its call.
+// checkTerminalOrder checks that each terminal is shown before it is released, and
+// released after the last update of its call.
 func (e *ide) checkTerminalOrder() {
 	e.t.Helper()
 	embedded := map[string]string{} // tool call by the terminal it shows
@@ -153,14 +152,14 @@ func (e *ide) checkTerminalOrder() {
 				}
 			}
 			if len(embedded) == 0 {
-				e.t.Error("a terminal is released that was never shown")
+				e.t.Error("a terminal was released but never shown")
 			}
 		}
 	}
 }
 
-// TestStatement091ParallelSessions runs two turns at once: the model answers neither before
-// it was asked by both.
+// TestStatement091ParallelSessions runs two turns at once. The model answers neither
+// before both have asked it.
 func TestStatement091ParallelSessions(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	both := make(chan struct{}, 2)
@@ -186,8 +185,8 @@ func TestStatement091ParallelSessions(t *testing.T) {
 	}
 }
 
-// TestStatement090Queue sends prompts while one runs: first in, first out, and each one sees
-// the ones before.
+// TestStatement090Queue sends prompts during a turn: first in, first out, and each
+// one sees the earlier ones.
 func TestStatement090Queue(t *testing.T) {
 	goOn := make(chan struct{})
 	p := fakemodel.NewAnthropic(t)
@@ -214,7 +213,7 @@ func TestStatement090Queue(t *testing.T) {
 		t.Errorf("answered in the order %q", order)
 	}
 	if n := len(p.Requests()); n != 3 {
-		t.Fatalf("the model was asked %d times", n)
+		t.Fatalf("the model got %d requests", n)
 	}
 	for n := range 3 {
 		var said []string
@@ -225,14 +224,14 @@ func TestStatement090Queue(t *testing.T) {
 		}
 		want := []string{prompt.Mode("code"), "prompt 1", "<prompt 1>", "prompt 2", "<prompt 2>", "prompt 3"}[:2*n+2]
 		if !slices.Equal(said, want) {
-			t.Errorf("request %d tells of %q, want %q", n, said, want)
+			t.Errorf("request %d has the prompts %q, want %q", n, said, want)
 		}
 	}
 }
 
 // TestStatement079NothingFollows ends the connection after a turn that began as
-// soon as there was a session: no frame of the turn, nor what a session begins
-// with, comes after the response.
+// soon as the session was open. Neither a frame of the turn nor the session's first
+// frames come after the response.
 func TestStatement079NothingFollows(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
 	a := launch(t, start{env: p.Env()})
@@ -250,7 +249,7 @@ func TestStatement079NothingFollows(t *testing.T) {
 	}
 }
 
-// TestStatement088StopReasons passes on why the model stopped.
+// TestStatement088StopReasons checks the stop reason for each end of an answer.
 func TestStatement088StopReasons(t *testing.T) {
 	stopped := func(reason string) fakemodel.Reply {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -269,8 +268,8 @@ func TestStatement088StopReasons(t *testing.T) {
 	}
 }
 
-// TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the id again
-// in the next. The client sees three calls, the model a result for each.
+// TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the
+// id again in the next. The client sees three calls, the model a result for each.
 func TestStatement095DuplicateCallIDs(t *testing.T) {
 	read := func(path string) fakemodel.Block { return fakemodel.Call("same", "read", map[string]any{"path": path}) }
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(read("a.txt"), read("b.txt")), fakemodel.Answer(read("a.txt")), fakemodel.Answer(fakemodel.Say("Done.")))
@@ -286,7 +285,7 @@ func TestStatement095DuplicateCallIDs(t *testing.T) {
 	if len(ids) != 3 {
 		t.Errorf("%d tool calls: %v", len(ids), ids)
 	}
-	// The API refuses two calls, or two results, with one id.
+	// The API rejects duplicate ids of calls or results.
 	for n := range 3 {
 		for _, m := range p.Request(n).Messages {
 			seen := map[string]bool{}

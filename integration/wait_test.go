@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// await waits for a frame of the agent that fits.
+// await waits for a matching frame of the agent.
 func (a *agent) await(what string, fits func(frame) bool) frame {
 	a.t.Helper()
 	return a.awaitWithin(patience, what, fits)
@@ -40,7 +40,7 @@ func (a *agent) awaitWithin(d time.Duration, what string, fits func(frame) bool)
 	}
 }
 
-// tail shows the last frames for a failure.
+// tail returns the last frames, for a failure.
 func (a *agent) tail() string {
 	frames := a.sent()
 	var b strings.Builder
@@ -50,7 +50,7 @@ func (a *agent) tail() string {
 	return b.String()
 }
 
-// answer waits for the response with that id, given as JSON.
+// answer waits for the response with that id, which is JSON.
 func (a *agent) answer(id string) frame {
 	a.t.Helper()
 	return a.await("answer to "+id, func(f frame) bool { return f.Method == "" && string(f.ID) == id })
@@ -68,8 +68,8 @@ func within[T any](t testing.TB, d time.Duration, what string, c <-chan T) T {
 	}
 }
 
-// eventually waits for what has no event of its own, such as the end of
-// somebody else's child.
+// eventually polls for a condition without an event, such as the end of another
+// process's child.
 func eventually(t testing.TB, d time.Duration, what string, ok func() bool) {
 	t.Helper()
 	timeout := time.After(d)

@@ -24,11 +24,11 @@ func configured(of map[string]*fakemodel.Recorded, order ...string) start {
 	return s
 }
 
-// called is a call with its result, as a model is told of them.
+// called is a call and its result, as a model sees them.
 type called struct{ id, name, input, result string }
 
-// callsIn reads the calls of a request, of any of the protocols. Between a call and
-// its result there may be nothing but other calls and results.
+// callsIn returns the calls of a request, of any of the protocols. Only other calls
+// and results may come between a call and its result.
 func callsIn(t testing.TB, body string) []called {
 	t.Helper()
 	type part struct {
@@ -58,7 +58,7 @@ func callsIn(t testing.TB, body string) []called {
 	open := map[string]int{} // calls without a result
 	call := func(id, name, input string) {
 		if id == "" || slices.ContainsFunc(all, func(c called) bool { return c.id == id }) {
-			t.Errorf("the ID %q of a call is empty, or that of another one:\n%s", id, ending(body))
+			t.Errorf("the call ID %q is empty or not unique:\n%s", id, ending(body))
 		}
 		open[id] = len(all)
 		all = append(all, called{id, name, strings.ReplaceAll(input, " ", ""), ""})
@@ -66,14 +66,14 @@ func callsIn(t testing.TB, body string) []called {
 	result := func(id string, text json.RawMessage) {
 		at, ok := open[id]
 		if !ok {
-			t.Fatalf("a result of %q, which is no call that waits for one:\n%s", id, ending(body))
+			t.Fatalf("a result for %q, which is not an open call:\n%s", id, ending(body))
 		}
 		all[at].result = string(text)
 		delete(open, id)
 	}
 	other := func() {
 		if len(open) > 0 {
-			t.Errorf("something comes between the calls %v and their results:\n%s", open, ending(body))
+			t.Errorf("other content between the calls %v and their results:\n%s", open, ending(body))
 		}
 	}
 	take := func(p part) {
@@ -113,25 +113,27 @@ func callsIn(t testing.TB, body string) []called {
 	return all
 }
 
-// ending is the part of a request that differs from others: it begins with the tools.
+// ending returns the end of a request, which differs from the others: they all begin
+// with the tools.
 func ending(body string) string { return body[max(0, len(body)-3000):] }
 
-// isRead reports each call of a request that is not a successful read of a.go.
+// isRead reports an error for each call of a request that is not a successful read
+// of a.go.
 func isRead(t testing.TB, s *fakemodel.Recorded, body string, calls int) {
 	t.Helper()
 	got := callsIn(t, body)
 	if len(got) != calls {
-		t.Errorf("%s is told of %d calls, want %d:\n%s", s.Model, len(got), calls, ending(body))
+		t.Errorf("%s got %d calls, want %d:\n%s", s.Model, len(got), calls, ending(body))
 	}
 	for i, c := range got {
 		if c.name != "read" || c.input != `{"path":"a.go"}` || !strings.Contains(c.result, "package alpha") {
-			t.Errorf("%s is told of call %d as %+v", s.Model, i, c)
+			t.Errorf("%s got call %d as %+v", s.Model, i, c)
 		}
 	}
 }
 
-// TestWireTurn has a turn with each kind of provider: a call of a tool, its
-// result, a thought and a last word.
+// TestWireTurn runs a turn with each kind of provider: a tool call, its result, a
+// thought and a last text.
 func TestWireTurn(t *testing.T) {
 	for name, w := range fakemodel.Wires {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +144,7 @@ func TestWireTurn(t *testing.T) {
 			s := e.session()
 			e.prompt(s, "what is in a.go?")
 			if got := strings.Join(strings.Fields(e.Text(s)), " "); got != "I look.Hello!" && got != "I look. Hello!" {
-				t.Errorf("the user reads %q", got)
+				t.Errorf("the user sees %q", got)
 			}
 			thought := ""
 			for _, u := range e.Seen(s) {
@@ -151,7 +153,7 @@ func TestWireTurn(t *testing.T) {
 				}
 			}
 			if thought != "The user greets; so greet back." {
-				t.Errorf("the user reads the thought %q", thought)
+				t.Errorf("the user sees the thought %q", thought)
 			}
 			if got := e.Results(s); len(got) != 1 || !strings.Contains(fakeide.ShownText(got[0].Content), "package alpha") {
 				t.Errorf("the results are %+v", got)
@@ -165,14 +167,14 @@ func TestWireTurn(t *testing.T) {
 				isRead(t, p, all[i], calls)
 			}
 			if !strings.Contains(all[2], w.Thoughts) || !strings.Contains(all[2], "what is in a.go?") || !strings.Contains(all[2], "Hello!") {
-				t.Errorf("the model is not told what was said:\n%s", ending(all[2]))
+				t.Errorf("the model lost an earlier message:\n%s", ending(all[2]))
 			}
 		})
 	}
 }
 
-// TestWireSwitch goes from provider to provider in the middle of a conversation.
-// Each is told of all calls, and of nothing that is another one's alone.
+// TestWireSwitch switches from provider to provider during a conversation. Each gets
+// all calls, and no data that belongs to another provider alone.
 func TestWireSwitch(t *testing.T) {
 	of := map[string]*fakemodel.Recorded{}
 	order := []string{"claude", "openai", "gemini", "chat", "lab"}
@@ -199,23 +201,23 @@ func TestWireSwitch(t *testing.T) {
 		for j, body := range bodies {
 			isRead(t, p, body, i+j)
 			if !strings.Contains(body, `question 0"`) || !strings.Contains(body, `question `+id+`"`) || strings.Count(body, "Hello!") != i {
-				t.Errorf("%s is not told what was said:\n%s", name, ending(body))
+				t.Errorf("%s lost an earlier message:\n%s", name, ending(body))
 			}
 			for other, o := range of {
 				if o.Thoughts != "" && strings.Contains(body, o.Thoughts) != (other == name && before > 0) {
-					t.Errorf("%s is told, or not told, of the thoughts of %s:\n%s", name, other, ending(body))
+					t.Errorf("%s wrongly has, or lacks, the thoughts of %s:\n%s", name, other, ending(body))
 				}
 			}
-			// Gemini wants each answer's calls to be signed, and nobody else does.
+			// Only Gemini requires signatures on the calls of each answer.
 			own, foreign := strings.Count(body, "EjQKMgEMOdbHJChLX75QUCJjyYlm"), strings.Count(body, "skip_thought_signature_validator")
 			if mine := before/2 + j; name == "gemini" && (own != mine || foreign != i-before/2) || name != "gemini" && own+foreign > 0 {
-				t.Errorf("%s gets %d signatures of its own and %d in place of others:\n%s", name, own, foreign, ending(body))
+				t.Errorf("%s got %d signatures of its own and %d placeholders:\n%s", name, own, foreign, ending(body))
 			}
 		}
 	}
 }
 
-// TestWireBadKey refuses each key. The message names the variable that it was in.
+// TestWireBadKey refuses each key. The message names the key's variable.
 func TestWireBadKey(t *testing.T) {
 	for name, w := range fakemodel.Wires {
 		t.Run(name, func(t *testing.T) {
@@ -232,9 +234,9 @@ func TestWireBadKey(t *testing.T) {
 				t.Errorf("%d %q, want %s", f.Code, f.Message, hint)
 			}
 			if n := len(p.Requests()); n != 1 {
-				t.Errorf("%d requests: a key that is refused once is refused again", n)
+				t.Errorf("%d requests: a refused key must not be tried again", n)
 			}
-			e.prompt(s, "hi again") // once the key is good
+			e.prompt(s, "hi again") // now with a valid key
 		})
 	}
 }
