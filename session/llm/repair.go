@@ -120,9 +120,9 @@ func only(blocks []Block, keep func(Block) bool) []Block {
 }
 
 // Merge joins adjacent messages of the same role, which the templates of some models
-// refuse.
+// refuse. The argument is not changed.
 func Merge(history []Message) []Message {
-	var out []Message
+	out := make([]Message, 0, len(history))
 	for _, m := range history {
 		if n := len(out); n > 0 && out[n-1].Role == m.Role {
 			out[n-1].Blocks = append(slices.Clip(out[n-1].Blocks), m.Blocks...)

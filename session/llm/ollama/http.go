@@ -23,11 +23,7 @@ func (o *Model) send(ctx context.Context, method, path, accept string, body ...[
 func (o *Model) call(ctx context.Context, method, path string, in, out any) error {
 	var body [][]byte
 	if in != nil {
-		data, err := wire.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = append(body, data)
+		body = append(body, wire.MustMarshal(in))
 	}
 	res, err := o.send(ctx, method, path, "application/json", body...)
 	if err != nil {

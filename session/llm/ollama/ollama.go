@@ -117,11 +117,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return nil, err
 		}
 		o.learn(ctx, model)
-		body, err := wire.Marshal(o.request(model, req))
-		if err != nil {
-			return nil, err
-		}
-		res, err := o.send(ctx, http.MethodPost, "api/chat", "application/x-ndjson", body)
+		res, err := o.send(ctx, http.MethodPost, "api/chat", "application/x-ndjson", o.body(model, req)...)
 		if err != nil {
 			return nil, err
 		}

@@ -9,18 +9,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatRequest is the part of a request that we use. The messages come last, so that a
-// longer conversation begins with the same bytes.
+// chatRequest is the part of a request that we use, without its tools and messages, which
+// follow it as they are kept.
 // https://docs.ollama.com/api-reference/generate-a-chat-message
 type chatRequest struct {
-	Model    string        `json:"model"`
-	Stream   bool          `json:"stream"`
-	Options  chatOptions   `json:"options"`
-	Think    any           `json:"think,omitempty"` // bool or string; nil leaves the choice to the server
-	Truncate bool          `json:"truncate"`
-	Shift    bool          `json:"shift"`
-	Tools    []chatTool    `json:"tools,omitempty"`
-	Messages []chatMessage `json:"messages"`
+	Model   string      `json:"model"`
+	Stream  bool        `json:"stream"`
+	Options chatOptions `json:"options"`
+	Think   any         `json:"think,omitempty"` // bool or string; nil leaves the choice to the server
+	// Unless these are false, the server silently drops the beginning of a prompt that is
+	// too long, or the middle of an answer.
+	Truncate bool `json:"truncate"`
+	Shift    bool `json:"shift"`
 }
 
 type chatOptions struct {
@@ -56,17 +56,31 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-// request builds a request for the model of that name.
-func (o *Model) request(name string, req llm.Request) chatRequest {
-	f, _ := o.known()
-	r := chatRequest{
-		Model: name, Stream: true, Think: f.think(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens},
-		// Otherwise the server would silently drop the beginning of a prompt that is too
-		// long, or the middle of an answer.
-		Truncate: false, Shift: false,
-		Tools:    chatTools(req.Tools),
-		Messages: o.messages(req.System, llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))),
+// forms are the kept forms of a conversation's messages.
+type forms = wire.Encoding[callNames, []byte]
+
+// callNames are the calls of a conversation so far.
+type callNames struct {
+	wire.IDs
+	tools map[string]string // ID of a call -> its tool
+}
+
+// body encodes a request for the model of that name.
+func (o *Model) body(name string, req llm.Request) wire.Body {
+	kept := llm.Recall[forms](req.Cache, o)
+	begin := func() callNames { return callNames{tools: map[string]string{}} }
+	messages := kept.Messages(llm.Merge(llm.Repair(llm.Shown(o, req.Messages))), begin, o.message)
+	if strings.TrimSpace(req.System) != "" {
+		system := wire.MustMarshal(chatMessage{Role: "system", Content: req.System})
+		messages = slices.Concat([][]byte{system}, messages)
 	}
+	return wire.NewBody(o.head(name, req), kept.Tools(req.Tools, chatTools), "messages", messages)
+}
+
+// head returns the request without its tools and messages.
+func (o *Model) head(name string, req llm.Request) chatRequest {
+	f, _ := o.known()
+	r := chatRequest{Model: name, Stream: true, Think: f.think(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens}}
 	if !f.remote || o.cfg.Window > 0 {
 		r.Options.NumCtx = f.use(o.cfg.Window)
 	}
@@ -84,54 +98,51 @@ func (f modelFacts) think(level string) any {
 	return level
 }
 
-func chatTools(tools []llm.Tool) []chatTool {
-	var out []chatTool
-	for _, t := range tools {
-		tool := chatTool{Type: "function"}
-		tool.Function.Name, tool.Function.Description = llm.SafeName(t.Name), t.Description
-		tool.Function.Parameters = readableSchema(t.Schema)
-		out = append(out, tool)
+func chatTools(tools []llm.Tool) []byte {
+	if len(tools) == 0 {
+		return nil
+	}
+	list := make([]chatTool, len(tools))
+	for i, t := range tools {
+		f := &list[i].Function
+		list[i].Type, f.Name, f.Description, f.Parameters = "function", llm.SafeName(t.Name), t.Description, readableSchema(t.Schema)
+	}
+	return wire.MustMarshal(list)
+}
+
+// message encodes a message as those of the API that it becomes.
+func (o *Model) message(calls *callNames, m llm.Message) []byte {
+	if m.Role == llm.Assistant {
+		return wire.Elements(o.assistant(m.Blocks, calls))
+	}
+	return wire.Elements(user(m.Blocks, calls))
+}
+
+// user encodes a user's message. Each result of a tool is a message of its own.
+func user(blocks []llm.Block, calls *callNames) (out []chatMessage) {
+	said := chatMessage{Role: "user"}
+	for _, b := range blocks {
+		switch {
+		case b.Result != nil:
+			id := calls.Result(b.Result.ID)
+			out = append(out, chatMessage{Role: "tool", Content: b.Result.Text, ToolName: calls.tools[id], ToolCallID: id})
+		case b.Image != nil:
+			said.Images = append(said.Images, b.Image.Data)
+		case strings.TrimSpace(b.Text) != "":
+			said.Content = paragraph(said.Content, b.Text)
+		}
+	}
+	if said.Content != "" || len(said.Images) > 0 {
+		out = append(out, said)
 	}
 	return out
 }
 
-// messages encodes a repaired history. Each result of a tool is a message of its own.
-func (o *Model) messages(system string, history []llm.Message) []chatMessage {
-	out := []chatMessage{}
-	if strings.TrimSpace(system) != "" {
-		out = append(out, chatMessage{Role: "system", Content: system})
-	}
-	ids := wire.IDs{}
-	names := map[string]string{} // ID of a call -> its tool
-	for _, m := range history {
-		if m.Role == llm.Assistant {
-			out = o.assistant(out, m.Blocks, &ids, names)
-			continue
-		}
-		said := chatMessage{Role: "user"}
-		for _, b := range m.Blocks {
-			switch {
-			case b.Result != nil:
-				id := ids.Result(b.Result.ID)
-				out = append(out, chatMessage{Role: "tool", Content: b.Result.Text, ToolName: names[id], ToolCallID: id})
-			case b.Image != nil:
-				said.Images = append(said.Images, b.Image.Data)
-			case strings.TrimSpace(b.Text) != "":
-				said.Content = paragraph(said.Content, b.Text)
-			}
-		}
-		if said.Content != "" || len(said.Images) > 0 {
-			out = append(out, said)
-		}
-	}
-	return out
-}
-
-// assistant appends an answer. Its thoughts go back with its calls, as models that
-// think between calls require, and only to the model that had them.
-func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, names map[string]string) []chatMessage {
+// assistant encodes an answer, which may be empty. Its thoughts go back with its calls, as
+// models that think between calls require, and only to the model that had them.
+func (o *Model) assistant(blocks []llm.Block, calls *callNames) []chatMessage {
 	said := chatMessage{Role: "assistant"}
-	ids.StartAnswer()
+	calls.StartAnswer()
 	for _, b := range blocks {
 		switch {
 		case b.Opaque != nil:
@@ -140,10 +151,10 @@ func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, 
 				said.Thinking = paragraph(said.Thinking, t.Thinking)
 			}
 		case b.Call != nil:
-			call := chatCall{ID: ids.Call(b.Call.ID)}
+			call := chatCall{ID: calls.Call(b.Call.ID)}
 			call.Function.Index = len(said.ToolCalls)
 			call.Function.Name, call.Function.Arguments = llm.SafeName(b.Call.Name), llm.InputObject(b.Call.Input)
-			names[call.ID] = call.Function.Name
+			calls.tools[call.ID] = call.Function.Name
 			said.ToolCalls = append(said.ToolCalls, call)
 		case strings.TrimSpace(b.Text) != "":
 			said.Content = paragraph(said.Content, b.Text)
@@ -153,9 +164,9 @@ func (o *Model) assistant(out []chatMessage, blocks []llm.Block, ids *wire.IDs, 
 		said.Thinking = ""
 	}
 	if said.Content == "" && len(said.ToolCalls) == 0 {
-		return out
+		return nil
 	}
-	return append(out, said)
+	return []chatMessage{said}
 }
 
 // paragraph appends a text after a blank line.

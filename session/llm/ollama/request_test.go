@@ -2,6 +2,8 @@ package ollama
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -120,5 +122,38 @@ func TestOllamaImagesAndLevels(t *testing.T) {
 	want := `{"model":"m","stream":true,"options":{},"think":"high","truncate":false,"shift":false,"messages":[{"role":"user","content":"See","images":["iVBORw=="]}]}`
 	if diff := cmp.Diff(want, s.Chats[0]); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// BenchmarkRequest is the cost of writing one request of a conversation of that many
+// messages: whole, or after a call and its result.
+func BenchmarkRequest(b *testing.B) {
+	o := New(Config{Model: "m"})
+	write := func(b *testing.B, req llm.Request) {
+		if _, err := io.Copy(io.Discard, o.body("m", req).Reader()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, n := range []int{10, 300} {
+		history := llmtest.Conversation(n + 1)
+		req := llm.Request{System: "Be brief.", Messages: history, Tools: llmtest.Tools()}
+		b.Run(fmt.Sprintf("whole/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				write(b, req)
+			}
+		})
+		b.Run(fmt.Sprintf("next/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				req := req
+				req.Cache, req.Messages = new(llm.Cache), history[:n-1]
+				write(b, req)
+				req.Messages = history
+				b.StartTimer()
+				write(b, req)
+			}
+		})
 	}
 }

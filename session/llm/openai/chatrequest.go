@@ -13,12 +13,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// chatRequest is the part of a Chat Completions request that we use.
+// chatRequest is the part of a Chat Completions request that we use, without its tools
+// and messages, which follow it as they are kept.
 // https://developers.openai.com/api/reference/resources/chat
 type chatRequest struct {
 	Model               string         `json:"model"`
-	Tools               []chatTool     `json:"tools,omitempty"`
-	Messages            []chatMessage  `json:"messages"`
 	Stream              bool           `json:"stream"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
 	MaxTokens           int            `json:"max_tokens,omitempty"`
@@ -86,29 +85,56 @@ type chatCall struct {
 // "Expected a string with maximum length 40".
 const maxChatID = 40
 
-// chat builds a request from repaired messages.
-func (o *Model) chat(req llm.Request, messages []llm.Message, names wire.ToolNames) *chatRequest {
-	r := &chatRequest{Model: o.endpoint.Model, Stream: true, Messages: o.chatMessages(req.System, messages, names)}
-	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, chatTool{"function", function{names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}})
+// chat encodes a request of repaired messages.
+func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
+	var system [][]byte
+	switch {
+	case strings.TrimSpace(req.System) == "":
+	case d.has(withSystem):
+		system = [][]byte{wire.MustMarshal(chatMessage{Role: "system", Content: req.System})}
+	default:
+		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
 	}
-	if o.has(withUsage) {
+	kept := d.kept(req.Cache)
+	tools := kept.Tools(req.Tools, d.chatTools)
+	encoded := kept.Messages(messages, d.chatIDs, d.chatMessage)
+	return wire.NewBody(d.chatHead(req), tools, "messages", slices.Concat(system, encoded))
+}
+
+// chatHead returns the request without its tools and messages.
+func (d dialect) chatHead(req llm.Request) *chatRequest {
+	r := &chatRequest{Model: d.endpoint.Model, Stream: true, PromptCacheKey: d.cacheKey(req)}
+	if d.has(withUsage) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	// OpenAI's thinking models refuse max_tokens; most other servers do not know
 	// max_completion_tokens.
-	if (o.cfg.Type == ServerOpenAI) == o.has(withMaxTokens) {
-		r.MaxCompletionTokens = o.cfg.MaxTokens
+	if (d.cfg.Type == ServerOpenAI) == d.has(withMaxTokens) {
+		r.MaxCompletionTokens = d.cfg.MaxTokens
 	} else {
-		r.MaxTokens = o.cfg.MaxTokens
+		r.MaxTokens = d.cfg.MaxTokens
 	}
-	if o.cfg.Type == ServerGemini {
-		r.ExtraBody = o.thinkingConfig(req.Thought)
+	if d.cfg.Type == ServerGemini {
+		r.ExtraBody = d.thinkingConfig(req.Thought)
 	} else {
-		r.ReasoningEffort = o.effort(req.Thought)
+		r.ReasoningEffort = d.effort(req.Thought)
 	}
-	r.PromptCacheKey = o.cacheKey(req)
 	return r
+}
+
+func (d dialect) chatTools(tools []llm.Tool) []byte {
+	if len(tools) == 0 {
+		return nil
+	}
+	list := make([]chatTool, len(tools))
+	for i, t := range tools {
+		list[i] = chatTool{"function", d.function(t)}
+	}
+	return wire.MustMarshal(list)
+}
+
+func (d dialect) function(t llm.Tool) function {
+	return function{d.names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}
 }
 
 // effort returns the level if the model has it, else "".
@@ -124,8 +150,8 @@ func (o *Model) effort(level string) string {
 // cacheKey returns the key by which OpenAI routes requests of one session to the same
 // cache. It is derived from the beginning of the conversation.
 // https://developers.openai.com/api/docs/guides/prompt-caching
-func (o *Model) cacheKey(req llm.Request) string {
-	if o.cfg.Type != ServerOpenAI || !o.has(withCacheKey) {
+func (d dialect) cacheKey(req llm.Request) string {
+	if d.cfg.Type != ServerOpenAI || !d.has(withCacheKey) {
 		return ""
 	}
 	sum := sha256.New()
@@ -149,26 +175,16 @@ func objectSchema(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(string(raw[:end]) + `,"properties":{}}`)
 }
 
-func (o *Model) chatMessages(system string, history []llm.Message, names wire.ToolNames) []chatMessage {
-	var out []chatMessage
-	switch {
-	case strings.TrimSpace(system) == "":
-	case o.has(withSystem):
-		out = append(out, chatMessage{Role: "system", Content: system})
-	default:
-		history = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: system}}}}, history))
+func (d dialect) chatIDs() wire.IDs {
+	return wire.IDs{MaxLen: maxChatID, AsIs: d.cfg.Type != ServerOpenAI, Short: !d.has(withForeignIDs)}
+}
+
+// chatMessage encodes a message as those of the API that it becomes.
+func (d dialect) chatMessage(ids *wire.IDs, m llm.Message) []byte {
+	if m.Role == llm.Assistant {
+		return wire.Elements(d.assistantMessage(m.Blocks, ids))
 	}
-	ids := wire.IDs{MaxLen: maxChatID, AsIs: o.cfg.Type != ServerOpenAI, Short: !o.has(withForeignIDs)}
-	for _, m := range history {
-		if m.Role == llm.Assistant {
-			if msg, ok := o.assistantMessage(m.Blocks, &ids, names); ok {
-				out = append(out, msg)
-			}
-			continue
-		}
-		out = append(out, o.userMessages(m.Blocks, &ids)...)
-	}
-	return out
+	return wire.Elements(d.userMessages(m.Blocks, ids))
 }
 
 // noAnswer fills the gap for servers that require an answer between results and the
@@ -177,7 +193,7 @@ const noAnswer = "[interrupted]"
 
 // userMessages encodes a user's message: each result is a message of its own, before
 // the user's text.
-func (o *Model) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
+func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	var out []chatMessage
 	var parts []chatPart
 	images := false
@@ -192,7 +208,7 @@ func (o *Model) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		}
 	}
-	if len(out) > 0 && len(parts) > 0 && !o.has(withUserNext) {
+	if len(out) > 0 && len(parts) > 0 && !d.has(withUserNext) {
 		out = append(out, chatMessage{Role: string(llm.Assistant), Content: noAnswer})
 	}
 	switch {
@@ -233,9 +249,9 @@ type chatOpaque struct {
 	chatThoughts
 }
 
-// assistantMessage encodes an answer; ok is false if it is empty.
-func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) (msg chatMessage, ok bool) {
-	msg.Role = string(llm.Assistant)
+// assistantMessage returns an answer as one message, or none if it is empty.
+func (d dialect) assistantMessage(blocks []llm.Block, ids *wire.IDs) []chatMessage {
+	msg := chatMessage{Role: string(llm.Assistant)}
 	extras := map[string]json.RawMessage{}
 	var text []chatPart
 	var thoughts chatThoughts
@@ -244,7 +260,7 @@ func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.T
 		switch {
 		case b.Opaque != nil:
 			var data chatOpaque
-			if b.Opaque.Provider != o.Name() || json.Unmarshal(b.Opaque.Data, &data) != nil {
+			if b.Opaque.Provider != d.Name() || json.Unmarshal(b.Opaque.Data, &data) != nil {
 				continue
 			}
 			if data.Call != "" {
@@ -254,21 +270,24 @@ func (o *Model) assistantMessage(blocks []llm.Block, ids *wire.IDs, names wire.T
 			}
 		case b.Call != nil:
 			c := chatCall{ID: ids.Call(b.Call.ID), Type: "function", ExtraContent: extras[b.Call.ID]}
-			c.Function.Name, c.Function.Arguments = names.ToWire(b.Call.Name), string(llm.InputObject(b.Call.Input))
+			c.Function.Name, c.Function.Arguments = d.names.ToWire(b.Call.Name), string(llm.InputObject(b.Call.Input))
 			msg.ToolCalls = append(msg.ToolCalls, c)
 		case strings.TrimSpace(b.Text) != "":
 			text = append(text, chatPart{Text: b.Text})
 		}
 	}
-	if len(text) > 0 || !o.has(withNull) {
+	if len(text) == 0 && len(msg.ToolCalls) == 0 {
+		return nil
+	}
+	if len(text) > 0 || !d.has(withNull) {
 		msg.Content = joined(text)
 	}
 	if len(msg.ToolCalls) > 0 {
 		msg.chatThoughts = thoughts
-		o.sign(msg.ToolCalls)
+		d.sign(msg.ToolCalls)
 	}
-	if !o.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
+	if !d.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
 		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // an empty one would be refused
 	}
-	return msg, len(text) > 0 || len(msg.ToolCalls) > 0
+	return []chatMessage{msg}
 }

@@ -44,11 +44,7 @@ func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	for _, text := range texts {
 		body.Input = append(body.Input, embeddable(text))
 	}
-	raw, err := wire.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	res, err := o.send(ctx, http.MethodPost, "embeddings", raw)
+	res, err := o.send(ctx, http.MethodPost, "embeddings", wire.MustMarshal(body))
 	if err != nil {
 		return nil, err
 	}

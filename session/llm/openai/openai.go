@@ -172,17 +172,17 @@ func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames)
 	thoughtless := false
 	var last, tried feature // features left out: first in this attempt, and in any
 	for {
-		lacks := feature(o.lacks.Load()) // a concurrent request may change it
+		d := o.dialect(names)
 		messages := llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))
-		if thoughtless || !o.has(withThoughts) {
+		if thoughtless || !d.has(withThoughts) {
 			messages, _ = llm.WithoutOpaque(messages)
 		}
-		res, err := o.post(ctx, req, messages, names)
+		res, err := o.post(ctx, d.body(req, messages))
 		if last != 0 && last.refusedBy(err) { // refused without it too: the feature was not the reason
 			o.lacks.And(^uint32(last))
 		}
 		last = 0
-		switch refused := refusedOf(err, messages, lacks|tried); {
+		switch refused := refusedOf(err, messages, d.lacks|tried); {
 		case refused == withThoughts && o.cfg.Type != ServerCompatible && !thoughtless:
 			thoughtless = true // thoughts of another key or after a changed prefix; later ones may be accepted
 		case refused != 0:
@@ -194,16 +194,11 @@ func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames)
 	}
 }
 
-func (o *Model) post(ctx context.Context, req llm.Request, messages []llm.Message, names wire.ToolNames) (*http.Response, error) {
-	path, body := "chat/completions", any(o.chat(req, messages, names))
+func (o *Model) post(ctx context.Context, body wire.Body) (*http.Response, error) {
 	if o.cfg.API == APIResponses {
-		path, body = "responses", o.responses(req, messages, names)
+		return o.send(ctx, http.MethodPost, "responses", body...)
 	}
-	raw, err := wire.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	return o.send(ctx, http.MethodPost, path, raw)
+	return o.send(ctx, http.MethodPost, "chat/completions", body...)
 }
 
 // send sends a request to a path below the address.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,11 +97,8 @@ func TestLevels(t *testing.T) {
 		if got := strings.Join(o.Levels(), " "); got != tt.levels || o.Window() != tt.window {
 			t.Errorf("%s: levels %s, window %d", o.Name(), got, o.Window())
 		}
-		body := any(o.chat(llm.Request{Thought: tt.thought}, nil, wire.NewToolNames(nil)))
-		if o.cfg.API == APIResponses {
-			body = o.responses(llm.Request{Thought: tt.thought}, nil, wire.NewToolNames(nil))
-		}
-		if raw, err := wire.Marshal(body); err != nil || !strings.Contains(string(raw), tt.body) {
+		body := o.dialect(wire.NewToolNames(nil)).body(llm.Request{Thought: tt.thought}, nil)
+		if raw, err := io.ReadAll(body.Reader()); err != nil || !strings.Contains(string(raw), tt.body) {
 			t.Errorf("%s at %q: %v, no %s in\n%s", o.Name(), tt.thought, err, tt.body, raw)
 		}
 	}

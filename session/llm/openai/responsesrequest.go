@@ -8,19 +8,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// responsesRequest is the part of a Responses request that we use.
+// responsesRequest is the part of a Responses request that we use, without its tools and
+// input, which follow it as they are kept.
 // https://developers.openai.com/api/reference/resources/responses
 type responsesRequest struct {
-	Model           string          `json:"model"`
-	Instructions    string          `json:"instructions,omitempty"`
-	Tools           []responsesTool `json:"tools,omitempty"`
-	Input           []inputItem     `json:"input"`
-	Stream          bool            `json:"stream"`
-	Store           bool            `json:"store"`
-	Include         []string        `json:"include,omitempty"`
-	Reasoning       *reasoning      `json:"reasoning,omitempty"`
-	MaxOutputTokens int             `json:"max_output_tokens,omitempty"`
-	PromptCacheKey  string          `json:"prompt_cache_key,omitempty"`
+	Model           string     `json:"model"`
+	Instructions    string     `json:"instructions,omitempty"`
+	Stream          bool       `json:"stream"`
+	Store           bool       `json:"store"`
+	Include         []string   `json:"include,omitempty"`
+	Reasoning       *reasoning `json:"reasoning,omitempty"`
+	MaxOutputTokens int        `json:"max_output_tokens,omitempty"`
+	PromptCacheKey  string     `json:"prompt_cache_key,omitempty"`
 }
 
 type reasoning struct {
@@ -68,21 +67,26 @@ type thoughtItem struct {
 // maxCallID is the longest ID of a call, in characters.
 const maxCallID = 64
 
-// responses builds a request from repaired messages.
-func (o *Model) responses(req llm.Request, messages []llm.Message, names wire.ToolNames) *responsesRequest {
-	r := &responsesRequest{Model: o.endpoint.Model, Instructions: req.System, Stream: true, Input: o.inputItems(messages, names),
-		MaxOutputTokens: o.cfg.MaxTokens, PromptCacheKey: o.cacheKey(req)}
-	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, responsesTool{Type: "function", function: function{names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}})
-	}
-	if o.knows.plain {
+// responses encodes a request of repaired messages.
+func (d dialect) responses(req llm.Request, messages []llm.Message) wire.Body {
+	kept := d.kept(req.Cache)
+	tools := kept.Tools(req.Tools, d.responsesTools)
+	encoded := kept.Messages(messages, func() wire.IDs { return wire.IDs{MaxLen: maxCallID} }, d.inputItems)
+	return wire.NewBody(d.responsesHead(req), tools, "input", encoded)
+}
+
+// responsesHead returns the request without its tools and input.
+func (d dialect) responsesHead(req llm.Request) *responsesRequest {
+	r := &responsesRequest{Model: d.endpoint.Model, Instructions: req.System, Stream: true,
+		MaxOutputTokens: d.cfg.MaxTokens, PromptCacheKey: d.cacheKey(req)}
+	if d.knows.plain {
 		return r
 	}
-	if o.has(withEncrypted) {
+	if d.has(withEncrypted) {
 		r.Include = []string{"reasoning.encrypted_content"}
 	}
-	think := reasoning{Effort: o.effort(req.Thought)}
-	if o.has(withSummaries) {
+	think := reasoning{Effort: d.effort(req.Thought)}
+	if d.has(withSummaries) {
 		think.Summary = "auto"
 	}
 	if think != (reasoning{}) {
@@ -91,17 +95,23 @@ func (o *Model) responses(req llm.Request, messages []llm.Message, names wire.To
 	return r
 }
 
-func (o *Model) inputItems(history []llm.Message, names wire.ToolNames) []inputItem {
-	items := []inputItem{}
-	ids := wire.IDs{MaxLen: maxCallID}
-	for _, m := range history {
-		if m.Role == llm.Assistant {
-			items = append(items, o.answerItems(m.Blocks, &ids, names)...)
-		} else {
-			items = append(items, replyItems(m.Blocks, &ids)...)
-		}
+func (d dialect) responsesTools(tools []llm.Tool) []byte {
+	if len(tools) == 0 {
+		return nil
 	}
-	return items
+	list := make([]responsesTool, len(tools))
+	for i, t := range tools {
+		list[i] = responsesTool{Type: "function", function: d.function(t)}
+	}
+	return wire.MustMarshal(list)
+}
+
+// inputItems encodes a message as the items that it becomes.
+func (d dialect) inputItems(ids *wire.IDs, m llm.Message) []byte {
+	if m.Role == llm.Assistant {
+		return wire.Elements(d.answerItems(m.Blocks, ids))
+	}
+	return wire.Elements(replyItems(m.Blocks, ids))
 }
 
 func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
@@ -126,7 +136,7 @@ func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 
 // answerItems encodes an answer. Thoughts go only to the model that had them, and never
 // last: the API refuses a thought without its sequel.
-func (o *Model) answerItems(blocks []llm.Block, ids *wire.IDs, names wire.ToolNames) []inputItem {
+func (d dialect) answerItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	var items []inputItem
 	end := 0 // after the last item other than a thought
 	ids.StartAnswer()
@@ -134,7 +144,7 @@ func (o *Model) answerItems(blocks []llm.Block, ids *wire.IDs, names wire.ToolNa
 		switch {
 		case b.Opaque != nil:
 			var t thoughtItem
-			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil && (t.EncryptedContent != "" || t.Content != nil) {
+			if b.Opaque.Provider == d.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil && (t.EncryptedContent != "" || t.Content != nil) {
 				item := inputItem{Type: "reasoning", thoughtItem: t}
 				if t.Content != nil {
 					item.Content = t.Content
@@ -143,7 +153,7 @@ func (o *Model) answerItems(blocks []llm.Block, ids *wire.IDs, names wire.ToolNa
 			}
 			continue
 		case b.Call != nil:
-			items = append(items, inputItem{Type: "function_call", CallID: ids.Call(b.Call.ID), Name: names.ToWire(b.Call.Name),
+			items = append(items, inputItem{Type: "function_call", CallID: ids.Call(b.Call.ID), Name: d.names.ToWire(b.Call.Name),
 				Arguments: string(llm.InputObject(b.Call.Input))})
 		case strings.TrimSpace(b.Text) != "":
 			items = append(items, inputItem{Type: "message", Role: string(llm.Assistant), Content: b.Text})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"slices"
@@ -24,13 +25,29 @@ func (b Body) Len() (n int) {
 	return n
 }
 
-// Join appends the forms with commas between them.
+// NewBody returns a request: the members of head, the encoded tools, which may be empty,
+// and the forms of messages as the last member, so that the request of a longer
+// conversation begins with the same bytes.
+func NewBody(head any, tools []byte, messages string, forms [][]byte) Body {
+	body := slices.Grow(Body{bytes.TrimSuffix(MustMarshal(head), []byte("}"))}, 2*len(forms)+4)
+	if len(tools) > 0 {
+		body = append(body, []byte(`,"tools":`), tools)
+	}
+	body = append(body, []byte(`,"`+messages+`":[`)).Join(forms)
+	return append(body, []byte("]}"))
+}
+
+// Join appends the forms with commas between them, and leaves out empty ones.
 func (b Body) Join(forms [][]byte) Body {
-	for i, form := range forms {
-		if i > 0 {
+	first := true
+	for _, form := range forms {
+		if len(form) == 0 {
+			continue
+		}
+		if !first {
 			b = append(b, comma)
 		}
-		b = append(b, form)
+		b, first = append(b, form), false
 	}
 	return b
 }

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -28,6 +30,19 @@ func NewToolNames(tools []llm.Tool) ToolNames {
 		n.wire[t.Name], n.Ours[wire] = wire, t.Name
 	}
 	return n
+}
+
+// Renamed lists the tools whose names differ from those that ToWire returns for a tool
+// that is not offered.
+func (n ToolNames) Renamed() string {
+	var list []string
+	for ours, wire := range n.wire {
+		if wire != (ToolNames{}).ToWire(ours) {
+			list = append(list, ours+" "+wire)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
 }
 
 // ToWire returns the API's name of a tool, which need not be offered.

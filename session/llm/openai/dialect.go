@@ -1,0 +1,40 @@
+package openai
+
+import (
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// dialect is how the model is asked in one request.
+type dialect struct {
+	*Model
+	names wire.ToolNames
+	lacks feature // a concurrent request may change the model's
+}
+
+func (o *Model) dialect(names wire.ToolNames) dialect {
+	return dialect{o, names, feature(o.lacks.Load())}
+}
+
+// has is Model.has as of the beginning of the request.
+func (d dialect) has(f feature) bool { return d.lacks&f == 0 }
+
+// forms are the kept forms of a conversation's messages.
+type forms = wire.Encoding[wire.IDs, []byte]
+
+// kept returns the forms in a cache, which depend on all of the dialect.
+func (d dialect) kept(cache *llm.Cache) *forms {
+	return llm.Recall[forms](cache, struct {
+		model   *Model
+		renamed string
+		lacks   feature
+	}{d.Model, d.names.Renamed(), d.lacks})
+}
+
+// body encodes a request of repaired messages.
+func (d dialect) body(req llm.Request, messages []llm.Message) wire.Body {
+	if d.cfg.API == APIResponses {
+		return d.responses(req, messages)
+	}
+	return d.chat(req, messages)
+}
