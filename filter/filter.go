@@ -33,7 +33,7 @@ import (
 // Filter filters outputs by rules. The zero Filter has no rules and only
 // sanitises. It is immutable and safe for concurrent use.
 type Filter struct {
-	rules []rule
+	rules func() []rule   // nil means no rules
 	scan  *redact.Scanner // nil finds no credentials
 }
 
@@ -136,7 +136,7 @@ func (f *Filter) matching(command string) (rules []rule) {
 	if command == "" {
 		return nil
 	}
-	for _, r := range f.rules {
+	for _, r := range f.all() {
 		if r.match.matches(command) {
 			rules = append(rules, r)
 		}

@@ -36,6 +36,9 @@ type link struct {
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if call.Card.Command != "" {
+		go l.Filter.all() // the rules are compiled while the command runs
+	}
 	res, err := l.run(ctx, call)
 	switch {
 	case err != nil: // what a cancelled command wrote is shown, and not filtered

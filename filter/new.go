@@ -1,7 +1,11 @@
 package filter
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"strconv"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
@@ -10,9 +14,33 @@ import (
 // override them. An empty path means no file. The filter masks the kinds of
 // [redact.Credentials]. The warnings name each part of the file that cannot be
 // used, and why.
+//
+// The built-in rules are compiled when they are first needed. With a file all
+// rules are compiled at once, because of the warnings.
 func New(path string) (*Filter, []string) {
+	if _, err := os.Stat(path); path == "" || errors.Is(err, fs.ErrNotExist) {
+		return &Filter{rules: sync.OnceValue(builtins), scan: &redact.Scanner{}}, nil
+	}
 	rules, warnings := loadRules(path)
-	return &Filter{rules: rules, scan: &redact.Scanner{}}, warnings
+	return &Filter{rules: made(rules...), scan: &redact.Scanner{}}, warnings
+}
+
+// builtins compiles the built-in rules, which takes some milliseconds. A test makes
+// sure that there is nothing to warn of.
+func builtins() []rule {
+	rules, _ := loadRules("")
+	return rules
+}
+
+// made returns rules that are compiled already.
+func made(rules ...rule) func() []rule { return func() []rule { return rules } }
+
+// all returns the rules, which the first call compiles.
+func (f *Filter) all() []rule {
+	if f.rules == nil {
+		return nil
+	}
+	return f.rules()
 }
 
 // Scanning returns a filter with the same rules that finds credentials with s.
@@ -32,7 +60,7 @@ type Rule struct {
 // Rules lists the rules in the order in which they are applied.
 func (f *Filter) Rules() []Rule {
 	var list []Rule
-	for _, r := range f.rules {
+	for _, r := range f.all() {
 		list = append(list, Rule{r.name, r.match.String(), r.kind})
 	}
 	return list

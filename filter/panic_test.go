@@ -50,7 +50,7 @@ func (p *panickingPass) End() strategy.Confidence {
 func TestPanicOfARule(t *testing.T) {
 	long := manyLines(5000) + "key " + fakeKey + "\n"
 	masked := strings.ReplaceAll(long, fakeKey, "[REDACTED:aws key]")
-	drops := testLink(t).Filter.rules
+	drops := testLink(t).Filter.all()
 	for name, bug := range map[string]panicking{
 		"begin": {begin: true}, "first line": {line: 1}, "early": {line: 2000}, "last line": {line: 5001}, "end": {end: true},
 	} {
@@ -60,7 +60,7 @@ func TestPanicOfARule(t *testing.T) {
 				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
 			} {
 				var log bytes.Buffer
-				l := &Link{Filter: &Filter{rules: rules, scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
+				l := &Link{Filter: &Filter{rules: made(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
 				full := spoolOf(t, noise(9)+long)
 				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
 				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})

@@ -12,8 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// filters are the output filters of a process. The rules take some milliseconds
-// to compile, so the first session does it, for all of them.
+// filters are the output filters of a process, which share their rules.
 type filters struct {
 	rules func() (*filter.Filter, []string)
 
