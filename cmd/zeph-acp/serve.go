@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -47,7 +46,6 @@ func serve(cmd *cobra.Command, f *flags) error {
 	a.Reaper = newReaper()
 	defer closeApp(a)
 	server := a.Server()
-	server.Initialized = sync.OnceFunc(releaseStart)
 	if f.record != "" {
 		stop, err := record(server, f.record)
 		if err != nil {

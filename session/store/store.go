@@ -92,6 +92,11 @@ func New(path string, o Options) *DB {
 	}
 }
 
+// Open opens the database before its first use, which then need not wait for that.
+func (db *DB) Open(ctx context.Context) error {
+	return db.read(ctx, func(*handle) error { return nil })
+}
+
 // Close waits for the method that runs now and closes the database. The last
 // process to close moves what the log holds into the database, some MiB at most.
 // What is called later gives ErrClosed.

@@ -354,3 +354,22 @@ func TestFileReplaced(t *testing.T) {
 		t.Errorf("in the new file: %v", got)
 	}
 }
+
+// What Open opens is there for the next method, and an error is that of any
+// other method.
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zeph.db")
+	db := New(path, Options{})
+	if err := db.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Open(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}

@@ -71,6 +71,8 @@ type App struct {
 	servers   provider.Memory     // what was learned of the models' servers, for all sessions
 	catalogue *provider.Catalogue // of what the providers list; nil asks nobody
 
+	opening sync.WaitGroup // of the database, before it is needed
+
 	mu     sync.Mutex
 	served []*session.Sessions // by the servers
 }
@@ -121,8 +123,22 @@ func (a *App) serving() []*session.Sessions {
 	return slices.Clone(a.served)
 }
 
+// openStore opens the database while the client prepares its next request. The
+// first turn opens it again if that fails, and the user is warned then.
+func (a *App) openStore() {
+	if a.Store == nil {
+		return
+	}
+	a.opening.Go(func() {
+		if err := a.Store.Open(context.Background()); err != nil {
+			a.Log.Debug("open the database", "err", err)
+		}
+	})
+}
+
 // Close stores what could not be stored before, and closes the files.
 func (a *App) Close() error {
+	a.opening.Wait()
 	a.catalogue.Close()
 	a.Reaper.Close()
 	for _, s := range a.serving() {
@@ -153,10 +169,11 @@ func (a *App) Server() *acp.Server {
 			_, err := a.model(a.Model)
 			return err
 		},
-		Logout:     a.Logout,
-		Command:    program,
-		Extensions: extensions(sessions),
-		Log:        a.Log,
+		Initialized: a.openStore,
+		Logout:      a.Logout,
+		Command:     program,
+		Extensions:  extensions(sessions),
+		Log:         a.Log,
 	}
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
 		s.Trace = trace(a.Log)
