@@ -106,11 +106,11 @@ func userBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 		switch {
 		case b.Result != nil:
 			r := resultBlock{typeResult, ids.Result(b.Result.ID), b.Result.Failed, []textBlock{{Type: typeText, Text: wire.Filled(b.Result.Text)}}}
-			results = append(results, block{typeResult, marshal(r)})
+			results = append(results, block{typeResult, wire.Encode(r)})
 		case b.Image != nil:
-			rest = append(rest, block{typeImage, marshal(imageBlock{typeImage, imageSource{"base64", b.Image.MIME, b.Image.Data}})})
+			rest = append(rest, block{typeImage, wire.Encode(imageBlock{typeImage, imageSource{"base64", b.Image.MIME, b.Image.Data}})})
 		case strings.TrimSpace(b.Text) != "":
-			rest = append(rest, block{typeText, marshal(textBlock{Type: typeText, Text: b.Text})})
+			rest = append(rest, block{typeText, wire.Encode(textBlock{Type: typeText, Text: b.Text})})
 		}
 	}
 	return append(results, rest...)
@@ -132,10 +132,10 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 			continue
 		case b.Call != nil:
 			call := callBlock{typeCall, ids.Call(b.Call.ID), llm.SafeName(b.Call.Name), llm.InputObject(b.Call.Input)}
-			out = append(out, block{typeCall, marshal(call)})
+			out = append(out, block{typeCall, wire.Encode(call)})
 			calls = true
 		case strings.TrimSpace(b.Text) != "":
-			out = append(out, block{typeText, marshal(textBlock{Type: typeText, Text: b.Text})})
+			out = append(out, block{typeText, wire.Encode(textBlock{Type: typeText, Text: b.Text})})
 		default:
 			continue
 		}
@@ -145,7 +145,7 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	thinks := slices.ContainsFunc(out, func(b block) bool { return b.kind.isThought() })
 	if d.fills && calls && !thinks {
 		filler := sentThought{Type: typeThought, Thinking: " "} // an empty one does not count
-		out = slices.Insert(out, 0, block{typeThought, marshal(filler)})
+		out = slices.Insert(out, 0, block{typeThought, wire.Encode(filler)})
 	}
 	return out
 }
@@ -167,7 +167,7 @@ func (d dialect) thought(o llm.Opaque) (b block, ok bool) {
 		return block{}, false
 	}
 	if t.Type == string(typeRedacted) {
-		return block{typeRedacted, marshal(redactedThought{typeRedacted, t.Data})}, true
+		return block{typeRedacted, wire.Encode(redactedThought{typeRedacted, t.Data})}, true
 	}
-	return block{typeThought, marshal(sentThought{t.Signature, t.Thinking, typeThought})}, true
+	return block{typeThought, wire.Encode(sentThought{t.Signature, t.Thinking, typeThought})}, true
 }

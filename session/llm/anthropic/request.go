@@ -56,7 +56,7 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 	d := dialect{c, c.fills.Load()} // a concurrent request may change it
 	kept := llm.Recall[encoding](req.Cache, d)
 	forms := kept.Messages(messages, func() wire.IDs { return wire.IDs{} }, d.encode)
-	body := wire.Body{bytes.TrimSuffix(marshal(c.head(req, forms)), []byte("}"))}
+	body := wire.Body{bytes.TrimSuffix(wire.Encode(c.head(req, forms)), []byte("}"))}
 	if len(req.Tools) > 0 {
 		body = append(body, []byte(`,"tools":`), kept.Tools(req.Tools, catalogue))
 	}
@@ -80,7 +80,7 @@ func catalogue(tools []llm.Tool) []byte {
 		list[i] = tool{Name: t.Name, Description: t.Description, InputSchema: wire.InputSchema(t.Schema)}
 	}
 	list[len(list)-1].CacheControl = breakpoint
-	return marshal(list)
+	return wire.Encode(list)
 }
 
 // The parts between the messages of a request, and between their blocks.
@@ -133,13 +133,4 @@ func lastOf(forms []form, role llm.Role) int {
 		}
 	}
 	return -1
-}
-
-// marshal encodes a value of the types here, all of which encode.
-func marshal(v any) []byte {
-	data, err := wire.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return bytes.TrimSuffix(data, []byte("\n"))
 }

@@ -108,10 +108,7 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	if a.thought.Len() == 0 {
 		return true
 	}
-	data, err := json.Marshal(sentThought{a.thought.String()})
-	if err != nil {
-		panic(err) // strings always encode
-	}
+	data := wire.Encode(sentThought{a.thought.String()})
 	a.thought.Reset()
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }

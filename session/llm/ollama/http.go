@@ -23,7 +23,7 @@ func (o *Model) send(ctx context.Context, method, path, accept string, body ...[
 func (o *Model) call(ctx context.Context, method, path string, in, out any) error {
 	var body [][]byte
 	if in != nil {
-		body = append(body, wire.MustMarshal(in))
+		body = append(body, wire.Encode(in))
 	}
 	res, err := o.send(ctx, method, path, "application/json", body...)
 	if err != nil {

@@ -71,7 +71,7 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 	begin := func() callNames { return callNames{tools: map[string]string{}} }
 	messages := kept.Messages(llm.Merge(llm.Repair(llm.Shown(o, req.Messages))), begin, o.message)
 	if strings.TrimSpace(req.System) != "" {
-		system := wire.MustMarshal(chatMessage{Role: "system", Content: req.System})
+		system := wire.Encode(chatMessage{Role: "system", Content: req.System})
 		messages = slices.Concat([][]byte{system}, messages)
 	}
 	return wire.NewBody(o.head(name, req), kept.Tools(req.Tools, chatTools), "messages", messages)
@@ -107,7 +107,7 @@ func chatTools(tools []llm.Tool) []byte {
 		f := &list[i].Function
 		list[i].Type, f.Name, f.Description, f.Parameters = "function", llm.SafeName(t.Name), t.Description, readableSchema(t.Schema)
 	}
-	return wire.MustMarshal(list)
+	return wire.Encode(list)
 }
 
 // message encodes a message as those of the API that it becomes.

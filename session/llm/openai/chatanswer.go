@@ -282,11 +282,7 @@ func (a *chatReader) sendBack(emit func(llm.Event) bool) bool {
 }
 
 func (a *chatReader) opaque(data chatOpaque) llm.Event {
-	raw, err := wire.Marshal(data)
-	if err != nil {
-		panic(err) // strings always encode, and what was JSON
-	}
-	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: raw}}
+	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: wire.Encode(data)}}
 }
 
 // NewChatAnswer returns a reader of one answer in Chat Completions, for the model of

@@ -91,7 +91,7 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 	switch {
 	case strings.TrimSpace(req.System) == "":
 	case d.has(withSystem):
-		system = [][]byte{wire.MustMarshal(chatMessage{Role: "system", Content: req.System})}
+		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
 	default:
 		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
 	}
@@ -130,7 +130,7 @@ func (d dialect) chatTools(tools []llm.Tool) []byte {
 	for i, t := range tools {
 		list[i] = chatTool{"function", d.function(t)}
 	}
-	return wire.MustMarshal(list)
+	return wire.Encode(list)
 }
 
 func (d dialect) function(t llm.Tool) function {

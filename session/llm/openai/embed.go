@@ -44,7 +44,7 @@ func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	for _, text := range texts {
 		body.Input = append(body.Input, embeddable(text))
 	}
-	res, err := o.send(ctx, http.MethodPost, "embeddings", wire.MustMarshal(body))
+	res, err := o.send(ctx, http.MethodPost, "embeddings", wire.Encode(body))
 	if err != nil {
 		return nil, err
 	}

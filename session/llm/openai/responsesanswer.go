@@ -248,11 +248,7 @@ func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool
 	if item.Summary == nil {
 		item.Summary = json.RawMessage("[]") // the API requires it
 	}
-	raw, err := wire.Marshal(item.thoughtItem)
-	if err != nil {
-		panic(err) // strings always encode, and what was JSON
-	}
-	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: raw}})
+	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: wire.Encode(item.thoughtItem)}})
 }
 
 func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(llm.Event) bool) bool {

@@ -103,7 +103,7 @@ func (d dialect) responsesTools(tools []llm.Tool) []byte {
 	for i, t := range tools {
 		list[i] = responsesTool{Type: "function", function: d.function(t)}
 	}
-	return wire.MustMarshal(list)
+	return wire.Encode(list)
 }
 
 // inputItems encodes a message as the items that it becomes.

@@ -29,7 +29,7 @@ func (b Body) Len() (n int) {
 // and the forms of messages as the last member, so that the request of a longer
 // conversation begins with the same bytes.
 func NewBody(head any, tools []byte, messages string, forms [][]byte) Body {
-	body := slices.Grow(Body{bytes.TrimSuffix(MustMarshal(head), []byte("}"))}, 2*len(forms)+4)
+	body := slices.Grow(Body{bytes.TrimSuffix(Encode(head), []byte("}"))}, 2*len(forms)+4)
 	if len(tools) > 0 {
 		body = append(body, []byte(`,"tools":`), tools)
 	}

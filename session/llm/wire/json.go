@@ -6,23 +6,16 @@ import (
 	"errors"
 )
 
-// Marshal encodes a request: always the same bytes for the same request, without HTML
-// escapes.
-func Marshal(v any) ([]byte, error) {
+// Encode returns the JSON of a value: always the same bytes for the same value, without
+// HTML escapes. It panics if the value does not encode; those of the adapters always do.
+func Encode(v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
-}
-
-// MustMarshal is Marshal of a value that always encodes.
-func MustMarshal(v any) []byte {
-	data, err := Marshal(v)
-	if err != nil {
+	if err := enc.Encode(v); err != nil {
 		panic(err)
 	}
-	return data
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // Elements encodes the elements of a list, with commas between them.
@@ -30,7 +23,7 @@ func Elements[T any](list []T) []byte {
 	if len(list) == 0 {
 		return nil
 	}
-	data := MustMarshal(list)
+	data := Encode(list)
 	return data[1 : len(data)-1]
 }
 
