@@ -1,16 +1,14 @@
 // Package fixtures reads, plays and records transcripts of the protocol.
 //
-// A fixture is a txtar file: a preamble in prose, what the server needs
-// (config.toml, files below w/, model.jsonl), and frames.jsonl, the frames of
-// client and agent as they were on the wire. [Parse] reads one, [Play] plays the
-// client's part against a server and compares what the agent writes, [Rewrite]
-// brings the agent's part up to date, and [Recorder] makes one from a live
-// connection. docs/fixtures.md describes the format.
+// A fixture is a txtar file: a preamble in prose, the server's files (config.toml,
+// files below w/, model.jsonl), and frames.jsonl, the frames of client and agent in
+// the order of the wire. [Parse] reads a fixture, [Play] plays the client's part
+// against a server and compares the agent's frames, [Rewrite] updates the agent's
+// part, and [Recorder] creates a fixture from a live connection. docs/fixtures.md describes the format.
 //
-// The package promises that a fixture which plays holds everything the agent wrote.
-// An extra frame, a missing one, one in the wrong place, and a member that the
-// fixture does not have are differences. It starts no server, and does not depend on
-// the one that it plays against.
+// A fixture that plays contains every frame of the agent. A missing or extra frame,
+// one in the wrong place, and an extra member are differences. The package starts no
+// server and does not depend on the server that it plays against.
 package fixtures
 
 import (
@@ -30,7 +28,7 @@ import (
 // Model and its frames.
 type Fixture struct {
 	Name     string            // of the file, without directory and .txtar
-	Preamble string            // what is checked, and why
+	Preamble string            // the purpose of the fixture
 	Config   []byte            // config.toml; nil if there is none
 	Model    []byte            // model.jsonl; nil if there is none
 	Files    map[string][]byte // of the workspace, by slash-separated path in it
@@ -51,10 +49,10 @@ type step struct {
 	line   int    // in frames.jsonl, 1-based
 	text   string // as written
 	side   string
-	frames []json.RawMessage // agent: one, or several in any order; none stands for what is not recorded yet
+	frames []json.RawMessage // agent: one, or several in any order; none if not recorded yet
 	send   []byte            // client: the frame
-	exact  bool              // client: send is not looked into
-	spaced bool              // a blank line stands before it
+	exact  bool              // client: send is sent unchanged
+	spaced bool              // a blank line precedes it
 }
 
 // Parse reads a fixture. Its errors name file and line.

@@ -119,7 +119,7 @@ func matchMembers(path string, want, got map[string]any, b Bindings) *Difference
 	keys := slices.Sorted(maps.Keys(want))
 	for _, k := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[k]; !ok {
-			keys = append(keys, k) // after those that are to be there: they tell more
+			keys = append(keys, k) // after the missing members, which explain more
 		}
 	}
 	for _, k := range keys {
@@ -139,7 +139,7 @@ func matchMembers(path string, want, got map[string]any, b Bindings) *Difference
 	return nil
 }
 
-// same compares values without names; name is what the fixture calls want.
+// same compares values without names; name is the fixture's name for want.
 func same(path string, want, got any, name string) *Difference {
 	w, g := show(want), show(got)
 	if w == g {

@@ -101,7 +101,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// FuzzNode: what is read is written as it was.
+// FuzzNode checks that a value is written exactly as it was read.
 func FuzzNode(f *testing.F) {
 	for _, s := range []string{`{"b":1,"a":[{},[],"x\n",-1.50e3,null,true],"b":2}`, `"\u2028<"`, `[`, `{"a":1} 2`, `""`} {
 		f.Add(s)

@@ -11,7 +11,7 @@ import (
 type names struct {
 	of      map[string]string // by value
 	used    map[string]bool
-	passing func(model string) bool // whether it is another one in another run
+	passing func(model string) bool // reports whether it differs in another run
 	models  []string                // that have names
 	places  []string                // paths of this run or machine
 }
@@ -20,7 +20,7 @@ func newNames(passing func(model string) bool) *names {
 	return &names{of: map[string]string{}, used: map[string]bool{"ANY": true}, passing: passing}
 }
 
-// uuid matches the ids that the agent makes.
+// uuid matches the agent's ids.
 var uuid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`) })
 
 // letters are the names by the member that a value is first seen in.
@@ -33,7 +33,7 @@ func (n *names) set(name, value string) {
 	}
 }
 
-// name returns the name of a value, and makes one if there is none.
+// name returns the name of a value, and creates one if necessary.
 func (n *names) name(key, value string) string {
 	if name := n.of[value]; name != "" {
 		return name

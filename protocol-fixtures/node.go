@@ -10,13 +10,13 @@ import (
 )
 
 // node is a JSON value that keeps the order of its members, so that a frame is
-// sent and recorded as it was.
+// sent and recorded unchanged.
 type node struct {
 	open    byte   // '{', '[', or 0 for any other value
 	raw     string // JSON of any other value
 	members []member
 	items   []*node
-	kept    bool // strings leaves it alone
+	kept    bool // strings does not change it
 }
 
 type member struct {

@@ -11,18 +11,17 @@ import (
 	"time"
 )
 
-// Conn is a server that was just started.
+// Conn is the connection to a new server.
 type Conn struct {
 	In        io.WriteCloser // its stdin; closed by Play and Rewrite
 	Out       io.Reader      // its stdout; read to its end
 	Workspace Workspace
-	// Trace, if not nil, sees every line of both sides as it was on the wire.
+	// Trace, if not nil, gets every line of both sides, unchanged.
 	// An error from it fails the play.
 	Trace func(side string, line []byte) error
 }
 
-// patience is how long a frame may take. It is a net, not a measure: no fixture
-// waits for it unless it fails.
+// patience limits the wait for a frame. Only a failing fixture waits so long.
 const patience = 10 * time.Second
 
 // initialize is the first frame of a client with all capabilities.
@@ -35,10 +34,10 @@ const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","pa
 // before them have arrived; consecutive lines go out in one write. The error is the
 // first difference.
 //
-// The agent's frames come in the order in which they are written, but for two
-// cases: between two lines of the client, frames of different sessions pass each
-// other; and frames written as one array come in any order. After the last line
-// the input is closed, and nothing may follow.
+// The agent writes its frames in the fixture's order, with two exceptions: between
+// two lines of the client, frames of different sessions may change places, and the
+// frames of an array may have any order. After the last line the input is closed,
+// and no frame may follow.
 func Play(f *Fixture, c Conn) error {
 	p := newPlayer(c)
 	err := p.play(f)
@@ -107,8 +106,8 @@ func newPlayer(c Conn) *player {
 	return p
 }
 
-// end closes the input and reads until the agent ends. After a play that went well it
-// writes nothing.
+// end closes the input and reads until the agent ends. After a successful play the
+// agent writes nothing more.
 func (p *player) end(well bool) error {
 	err := p.In.Close()
 	var more [][]byte
@@ -246,9 +245,9 @@ func (p *player) turn(pending []step, got []byte) int {
 }
 
 // session returns the session of an agent's frame; "" if it has none, or its name is
-// not bound yet. Such a frame passes no other.
+// not bound yet. Such a frame keeps its place.
 func (p *player) session(frame []byte) string {
-	filled, _ := p.bindings.fill(frame) // what it binds itself stays a name
+	filled, _ := p.bindings.fill(frame) // names that this frame binds stay
 	e := envelopeOf(filled)
 	switch {
 	case e.Method == "":
@@ -261,7 +260,7 @@ func (p *player) session(frame []byte) string {
 	return e.Params.SessionID
 }
 
-// take removes a matching frame from a line.
+// take removes the matching frame from a line.
 func (p *player) take(s *step, got []byte) error {
 	var first *Difference
 	for i, want := range s.frames {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// serve is a server that answers each line of its input with lines, until the
-// input ends; then it writes last.
+// serve runs a server that answers each line of its input with lines. At the end of
+// the input it writes last.
 func serve(t *testing.T, answer func(line string) []string, last ...string) Conn {
 	in, clientOut := io.Pipe()
 	clientIn, out := io.Pipe()
@@ -73,7 +73,7 @@ func TestPlay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		frames string
 		last   []string
-		err    string // part of it; empty means that it plays
+		err    string // part of the error; empty means none
 	}{
 		"in order":                    {say(a1, a2) + want(a1, a2), nil, ""},
 		"out of order":                {say(a2, a1) + want(a1, a2), nil, `frames.jsonl:2: at params.update.text`},
@@ -105,7 +105,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// What ends early is told, with the line that did not come.
+// TestPlayToADeadServer checks that a server's early end is an error.
 func TestPlayToADeadServer(t *testing.T) {
 	f := fixture(t, `{"client": {"method":"initialize"}}`+"\n"+`{"agent":  {"id":1}}`)
 	in, clientOut := io.Pipe()
@@ -152,8 +152,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewriteKeepsTheOrderOfAnArray: frames that come in any order stay as the
-// file has them.
+// TestRewriteKeepsTheOrderOfAnArray checks that the frames of an array keep the
+// file's order.
 func TestRewriteKeepsTheOrderOfAnArray(t *testing.T) {
 	file := func(said string) string {
 		return `{"client": {"say":[` + said + "]}}\n" + `{"agent":  [{"id":1,"result":1}, {"id":2,"result":2}, {"id":3,"result":3}]}` + "\n"
@@ -168,8 +168,8 @@ func TestRewriteKeepsTheOrderOfAnArray(t *testing.T) {
 	}
 }
 
-// TestRewriteLoosens: what is of this run alone is not pinned, and what the file
-// says of the rest stays.
+// TestRewriteLoosens checks that values of this run become "$ANY" or a name, and
+// that the file's other values stay.
 func TestRewriteLoosens(t *testing.T) {
 	for name, c := range map[string]struct{ said, was, want string }{
 		"a model of the run":       {`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`, "null", `{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`},

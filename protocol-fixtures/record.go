@@ -100,11 +100,11 @@ func (r *Recorder) line(side string, line []byte) string {
 	}
 	n.strings("", func(key, s string) string {
 		if side == client && r.names.of[s] == "" {
-			return quoted(s) // the client's own ids are not ours to name
+			return quoted(s) // the client's own ids get no name
 		}
 		return r.names.put(key, s)
 	})
-	if ambiguous && side == client { // it would be taken for a name
+	if ambiguous && side == client { // it would look like a name
 		return sideLine(side, line, true)
 	}
 	return sideLine(side, bytes.TrimSpace([]byte(n.String())), false)

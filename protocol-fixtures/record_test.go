@@ -80,7 +80,8 @@ func TestRecorderError(t *testing.T) {
 	}
 }
 
-// TestRecorderLoosens: what another run or machine has otherwise is not pinned.
+// TestRecorderLoosens checks that values of this run or machine become "$ANY" or a
+// name.
 func TestRecorderLoosens(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []string }{
 		"times": {

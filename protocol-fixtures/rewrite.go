@@ -24,7 +24,7 @@ const silence = 400 * time.Millisecond
 // for others. $MODEL is a model in the directory of the run. "$ANY" stays, and replaces
 // values that differ between runs or machines.
 //
-// A golden file records the behaviour that is, not the one that should be: read the
+// A golden file records the actual behaviour, not the right one: read the
 // difference.
 func Rewrite(f *Fixture, c Conn) ([]byte, error) {
 	p := newPlayer(c)
@@ -51,7 +51,7 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 	var out bytes.Buffer
 	n := newNames(func(string) bool { return false })
 	if dir := filepath.Dir(string(p.Workspace)); filepath.IsAbs(dir) && dir != filepath.Dir(dir) {
-		n.places = []string{dir} // it is made for this run
+		n.places = []string{dir} // exists in this run only
 		n.passing = n.foreign
 	}
 	for _, run := range runs(f.steps) {
@@ -81,7 +81,7 @@ func writeTexts(out *bytes.Buffer, run []step) {
 	}
 }
 
-// renew writes consecutive lines of the agent as they are now. Frames that match an
+// renew writes consecutive lines of the agent with its current frames. Frames that match an
 // array's stay in the array, in its order.
 func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 	var groups [][]line
@@ -181,8 +181,8 @@ func (p *player) similar(old []want, got []byte) int {
 	return -1
 }
 
-// line writes a frame in the fixture's form. It keeps the names of the old line, uses
-// those of known values, and makes names for other values that differ between runs.
+// line writes a frame in the fixture's form. It keeps the names of the old line and
+// of known values, and creates names for other values that differ between runs.
 func (p *player) line(n *names, before, got []byte) (string, error) {
 	tree, err := parseNode(got)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Workspace is the directory that "/w" stands for: an absolute path without symlinks.
+// Workspace is the real directory of "/w": an absolute path without symlinks.
 type Workspace string
 
-// written is "/w" where it can only be a path: not the end of a longer one, nor
-// the beginning of another name.
+// written matches "/w" as a whole path, not as the end of a longer path or the
+// beginning of another name.
 var written = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`) })
 
 // Real replaces /w by the real directory.

@@ -1,10 +1,10 @@
-// Package commands reads the lists of shell commands that tests of the policy
-// run, and grows the directories in which they run.
+// Package commands reads the lists of shell commands for tests of the policy, and
+// creates the directories in which they run.
 //
-// [Hostile] are scripts that do harm in a plain bash: they run a program, write
-// a file, or print what lies outside of the workspace. [Daily] are commands that
-// only read. Both run on a [Ground], which a [Forest] grows and which notices
-// what a script did to it.
+// [Hostile] returns scripts that do harm in a plain bash: they run a program, write
+// a file, or print files from outside the workspace. [Daily] returns commands that
+// only read. Both run on a [Ground], which a [Forest] creates and which reports the
+// changes by a script.
 package commands
 
 import (
@@ -20,7 +20,7 @@ import (
 // Script is one line of the lists.
 type Script struct {
 	Text   string
-	Class  string   // hostile: the way in which it works
+	Class  string   // hostile: the kind of attack
 	Tree   string   // the section of trees.txtar that it needs
 	Effect string   // hostile: "runs", "writes" or "leaks"
 	Needs  []string // daily: programs that may be missing
@@ -28,7 +28,7 @@ type Script struct {
 }
 
 // Hostile reads effects.txtar in dir. A section is called "CLASS | TREE |
-// EFFECT" and holds one script a line, quoted as in Go where it has to be.
+// EFFECT" and has one script per line, quoted as in Go where necessary.
 func Hostile(dir string) ([]Script, error) {
 	var list []Script
 	var section Script

@@ -21,7 +21,7 @@ import (
 // directory, in the home directory, and in the variable SECRET_TOKEN.
 const Secret = "zq7secret9c4"
 
-// Forest grows grounds. It is not for concurrent use.
+// Forest creates grounds. It is not for concurrent use.
 type Forest struct {
 	dir       string
 	bash      string
@@ -31,9 +31,8 @@ type Forest struct {
 	count     int
 }
 
-// NewForest reads trees.txtar in testdata. Grounds grow below dir, which is
-// absolute and, since temporary directories are open to commands, not one of
-// these. An error means that bash or git is missing.
+// NewForest reads trees.txtar in testdata. It creates grounds below dir, an absolute
+// path outside the temporary directories, which are open to commands. An error means that bash or git is missing.
 func NewForest(testdata, dir string) (*Forest, error) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -53,7 +52,7 @@ func NewForest(testdata, dir string) (*Forest, error) {
 	return f, nil
 }
 
-// Ground is a working directory with what lies around it.
+// Ground is a working directory with its surroundings.
 type Ground struct {
 	Root   string // holds all of the ground
 	Dir    string // the working directory
@@ -86,7 +85,7 @@ func (f *Forest) ground(root, tree string) *Ground {
 	return &Ground{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), forest: f, tree: tree}
 }
 
-// template grows a tree once.
+// template creates a tree once.
 func (f *Forest) template(tree string) (string, error) {
 	if dir, ok := f.templates[tree]; ok {
 		return dir, nil
@@ -115,13 +114,13 @@ func (g *Ground) Env(more ...string) []string {
 	}, more...)
 }
 
-// patience is how long a script may take.
+// patience limits the time of a script.
 const patience = 10 * time.Second
 
-// Run runs a script in a plain bash, with more of an environment, and returns
-// what it wrote to stdout and stderr.
+// Run runs a script in a plain bash with additional variables, and returns its
+// stdout and stderr.
 func (g *Ground) Run(script string, env ...string) []byte {
-	out, _ := g.run(script, patience, env...) // how it ends does not matter
+	out, _ := g.run(script, patience, env...) // the exit status does not matter
 	return out
 }
 
@@ -160,8 +159,8 @@ func (g *Ground) Return() (changed []string, err error) {
 		g.forest.free[g.tree] = append(g.forest.free[g.tree], g)
 		return nil, nil
 	}
-	// git may note in its index what it saw of files, which harms nobody; but it
-	// will not look at them again.
+	// git may store file times in its index, which does no harm. It then does not
+	// read those files again.
 	changed = slices.DeleteFunc(changed, func(path string) bool {
 		return strings.HasSuffix(path, ".git/index") && strings.HasPrefix(g.before[path], "index") && strings.HasPrefix(after[path], "index")
 	})
@@ -181,7 +180,7 @@ func (g *Ground) remove() error {
 	return os.RemoveAll(g.Root)
 }
 
-// caches are directories that programs may fill while they look.
+// caches are directories that read-only programs may fill.
 var caches = []string{"home/.cache", "home/.config/go/telemetry", "home/go", "home/.npm", "home/.rustup", "home/.cargo"}
 
 // snapshot describes all files of a ground.
@@ -227,7 +226,7 @@ func (g *Ground) snapshot() (map[string]string, error) {
 	return all, err
 }
 
-// Effect names what came of a script, by the files that changed and its output:
+// Effect names the effect of a script, by the changed files and its output:
 // "runs", "writes", "leaks" or "".
 func Effect(changed []string, output []byte) string {
 	switch {
@@ -241,7 +240,7 @@ func Effect(changed []string, output []byte) string {
 	return ""
 }
 
-// Leaks reports whether text shows the secret, or /etc/passwd: as it is, spaced
+// Leaks reports whether text shows the secret, or /etc/passwd: unchanged, spaced
 // out or backwards.
 func Leaks(text string) bool {
 	plain := strings.Map(func(r rune) rune {

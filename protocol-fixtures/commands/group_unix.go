@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// wholeGroup returns a command a process group of its own, and ends all of it.
+// wholeGroup starts the command in a process group of its own. A cancel kills the group.
 func wholeGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,15 +1,14 @@
-// Package schema holds frames against the JSON Schemas of the protocol. It is
-// for tests only: nothing that is shipped may import it.
+// Package schema validates frames by the JSON Schemas of the protocol. It is for
+// tests only: the binary must not import it.
 //
 // [Load] finds the schemas, [Validator.Frame] checks the frames of one
-// connection. A frame of the agent must be valid by every edition of the
-// protocol that is at hand: the one inside the module coder/acp-go-sdk, and each
-// *.json in the directory that ACP_SCHEMA_DIR names. An edition that does not
-// know the kind of a frame says nothing about it if the client asked for that
-// kind by a capability; else it is a fault.
+// connection. A frame of the agent must be valid by every available edition of the
+// protocol: the one in the module coder/acp-go-sdk, and each *.json in the directory
+// that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
+// unless the client asked for that kind by a capability.
 //
-// The module's edition is two files: what schema.json does not know is judged by
-// schema.unstable.json, which has what became stable since.
+// The module's edition has two files. schema.unstable.json judges the kinds that
+// schema.json lacks, since some became stable later.
 package schema
 
 import (
@@ -28,7 +27,7 @@ import (
 const module = "github.com/coder/acp-go-sdk"
 
 // Load returns a validator for one connection. The schemas are read once a
-// process; t fails where they are not to be found.
+// process; t fails if they are missing.
 func Load(t testing.TB) *Validator {
 	t.Helper()
 	all, err := editions()
@@ -68,8 +67,8 @@ var editions = sync.OnceValues(func() ([]edition, error) {
 	return all, nil
 })
 
-// edition is the protocol at one time: the first file that knows a kind of
-// frame judges it.
+// edition is one edition of the protocol. The first file with a kind of frame
+// judges it.
 type edition []*file
 
 // file is one schema.

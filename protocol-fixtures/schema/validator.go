@@ -22,21 +22,21 @@ type Validator struct {
 	capabilities map[string]any    // of the client
 }
 
-// kind is what decides how a frame is checked.
+// kind selects the check of a frame.
 type kind struct {
 	key    string // as in file.types
 	update string // of a session/update
 }
 
-// gates are the client capabilities that ask for kinds of updates which only
-// newer editions know.
+// gates are the client capabilities that ask for kinds of updates from newer
+// editions.
 var gates = map[string][]string{
 	"notice":                   {"session", "notices"},
 	"compaction_update":        {"session", "compaction"},
 	"compaction_summary_chunk": {"session", "compaction"},
 }
 
-// removed are methods of the client that no edition has any more.
+// removed are client methods that no edition has any longer.
 var removed = []string{"session/set_model"}
 
 // frame is a line of the wire.
@@ -49,8 +49,8 @@ type frame struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// Frame checks a line of the agent. A line of the client, which may be anything,
-// is only noted. side is "client" or "agent".
+// Frame checks a line of the agent. It only remembers a line of the client, which
+// may be malformed. side is "client" or "agent".
 func (v *Validator) Frame(side string, line []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -91,10 +91,10 @@ func (v *Validator) Frame(side string, line []byte) error {
 	return v.check(k, f.Params)
 }
 
-// note keeps what later frames of the agent are judged by.
+// note stores the facts by which later frames of the agent are judged.
 func (v *Validator) note(line []byte) {
 	var f frame
-	_ = json.Unmarshal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), &f) // of a malformed frame what can be read
+	_ = json.Unmarshal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), &f) // a malformed frame is read in part
 	if f.Method == nil || f.ID == nil {
 		return
 	}
@@ -113,7 +113,7 @@ func (v *Validator) response(f frame) error {
 		return errors.New("schema: a response needs an id, and either a result or an error")
 	}
 	id := canonical(f.ID)
-	if id == "null" && f.Error != nil { // the answer to a line that is no request
+	if id == "null" && f.Error != nil { // the answer to a malformed line
 		return v.check(kind{key: "Error"}, f.Error)
 	}
 	method, ok := v.asked[id]
@@ -162,7 +162,7 @@ func (v *Validator) wanted(k kind) bool {
 	return gated && asked
 }
 
-// canonical writes an id in the one way that all its spellings have in common.
+// canonical returns the canonical spelling of an id.
 func canonical(id json.RawMessage) string {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(id))
