@@ -1,6 +1,7 @@
 package executors
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,26 +26,18 @@ func JoinLines(parts ...string) string {
 	return b.String()
 }
 
-// markRoom is the room in runes for the line that marks a cut.
-const markRoom = 64
+// markRoom is the room in runes for the marks of a cut.
+const markRoom = 80
 
 // Bound truncates s to at most limit runes: its head and its tail, in whole lines
 // if lines are short, around a line that says how much is missing. more means that
 // a part of s is missing already. cut reports whether text differs from s.
 func Bound(s string, limit int, more bool) (text string, cut bool) {
-	if len(s) <= limit {
+	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s, false
 	}
-	n := utf8.RuneCountInString(s)
-	if n <= limit {
-		return s, false
-	}
-	keep := max(limit-markRoom, 0)
-	head := RuneOffset(s, keep/2)
-	tail := RuneOffset(s[head:], n-keep) + head // n-keep runes lie between
-	first, last := wholeLines(s[:head], s[tail:])
-	missing := utf8.RuneCountInString(s[len(first) : len(s)-len(last)])
-	return around(first, int64(missing), more, last, limit)
+	e, missing := endsOf(s, max(limit-markRoom, 0))
+	return e.bounded(utf8.RuneCountInString(missing), strings.Count(missing, "\n"), more, limit), true
 }
 
 // Bound truncates the text of the Spool as the function Bound does, without
@@ -56,29 +49,82 @@ func (s *Spool) Bound(limit int, more bool) (text string, cut bool) {
 	if size <= int64(limit*utf8.UTFMax) || size <= head+tail {
 		return Bound(s.Window(0, size), limit, more)
 	}
-	first, last := s.Window(0, head), s.Window(size-tail, tail)
-	first, last = wholeLines(first[:RuneOffset(first, keep/2)], lastRunes(last, keep-keep/2))
-	missing := countRunes(io.NewSectionReader(s, int64(len(first)), size-int64(len(first)+len(last))))
-	return around(first, missing, more, last, limit)
+	first, last := s.Window(0, head), lastRunes(s.Window(size-tail, tail), keep-keep/2)
+	first, last = wholeLines(first[:RuneOffset(first, keep/2)], last, s.Window(size-int64(len(last))-1, 1))
+	from, n := int64(len(first)), size-int64(len(first)+len(last))
+	runes, lines := countRunes(io.NewSectionReader(s, from, n))
+	e := newEnds(first, last, s.Window(from, 1), s.Window(from+n-1, 1))
+	return e.bounded(runes, lines, more, limit), true
 }
 
-// around returns a head and a tail around the line that says how much is missing,
-// or "" if there is no room for that line.
-func around(head string, missing int64, more bool, tail string, limit int) (string, bool) {
-	out := JoinLines(head, CutMark(missing, "characters", more)+"\n") + tail
-	if head == "" && tail == "" && limit < utf8.RuneCountInString(out) {
-		return "", true
+// ReplaceMiddle returns the head and the tail of s, together at most keep runes, in
+// whole lines if lines are short. Between them is the text middle, on its own lines.
+func ReplaceMiddle(s string, keep int, middle string) string {
+	if utf8.RuneCountInString(s) <= keep {
+		return s
 	}
-	return out, true
+	e, _ := endsOf(s, keep)
+	return e.around(middle)
+}
+
+// ends is a text without its middle.
+type ends struct {
+	head, tail       string
+	headCut, tailCut bool // it ends, or begins, inside a line
+}
+
+// endsOf returns the ends of a text of more than keep runes, and its middle.
+func endsOf(s string, keep int) (e ends, middle string) {
+	head := RuneOffset(s, keep/2)
+	tail := RuneOffset(s[head:], utf8.RuneCountInString(s)-keep) + head
+	first, last := wholeLines(s[:head], s[tail:], s[tail-1:tail])
+	middle = s[len(first) : len(s)-len(last)]
+	return newEnds(first, last, middle[:1], middle[len(middle)-1:]), middle
+}
+
+// newEnds returns a head and a tail; after and before are the bytes of the middle
+// next to them.
+func newEnds(head, tail, after, before string) ends {
+	return ends{
+		head, tail,
+		head != "" && !strings.HasSuffix(head, "\n") && after != "\n",
+		tail != "" && before != "\n",
+	}
+}
+
+// bounded returns the ends around the line that says how much is missing, or ""
+// if there is no room for that line.
+func (e ends) bounded(runes, lines int, more bool, limit int) string {
+	missing := CountGrouped(runes, "character")
+	if lines > 0 {
+		missing = CountGrouped(lines, "line") + ", " + missing
+	}
+	out := e.around(CutMark(missing, more))
+	if utf8.RuneCountInString(out) > limit {
+		return ""
+	}
+	return out
+}
+
+// around returns the ends around a middle. It marks lines that are cut.
+func (e ends) around(middle string) string {
+	const inside = "[…]"
+	if e.headCut {
+		e.head += " " + inside
+	}
+	if e.tailCut {
+		e.tail = inside + " " + e.tail
+	}
+	return JoinLines(e.head, strings.TrimSuffix(middle, "\n")+"\n") + e.tail
 }
 
 // wholeLines removes a partial line from the end of a head and the beginning of a
-// tail, unless that is half of it.
-func wholeLines(head, tail string) (string, string) {
+// tail, unless that is half of it. before is the byte before the tail.
+func wholeLines(head, tail, before string) (string, string) {
 	if i := strings.LastIndexByte(head, '\n') + 1; i > len(head)/2 {
 		head = head[:i]
 	}
-	if i := strings.IndexByte(tail, '\n') + 1; i > 0 && i < len(tail)/2 {
+	if i := strings.IndexByte(tail, '\n') + 1; i > 0 && i < len(tail)/2 && before != "\n" {
 		tail = tail[i:]
 	}
 	return head, tail
@@ -108,29 +154,30 @@ func lastRunes(s string, n int) string {
 	return s[at:]
 }
 
-// countRunes returns the number of runes in r.
-func countRunes(r io.Reader) (n int64) {
+// countRunes returns the numbers of runes and of line feeds in r.
+func countRunes(r io.Reader) (runes, lines int) {
 	buf := make([]byte, 32<<10)
 	for {
 		got, err := r.Read(buf)
 		for _, b := range buf[:got] {
 			if utf8.RuneStart(b) {
-				n++
+				runes++
 			}
 		}
+		lines += bytes.Count(buf[:got], []byte("\n"))
 		if err != nil {
-			return n
+			return runes, lines
 		}
 	}
 }
 
-// CutMark returns the line that marks missing text.
-func CutMark(n int64, unit string, more bool) string {
-	least := ""
+// CutMark returns the line that marks missing text, such as "3 bytes". more means
+// that this is not all of it.
+func CutMark(missing string, more bool) string {
 	if more {
-		least = "more than "
+		missing = "more than " + missing
 	}
-	return fmt.Sprintf("[… %s%s %s cut …]", least, Grouped(n), unit)
+	return "[… " + missing + " cut …]"
 }
 
 // Count returns a number with a noun, such as "1 line", "3 lines" or "2 entries".
@@ -145,6 +192,14 @@ func Count(n int, noun string) string {
 		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// CountGrouped returns "1 line" or "1,234 lines".
+func CountGrouped[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Grouped(int64(n)) + " " + noun + "s"
 }
 
 // ByteOrderMark begins some files of UTF-8 text; it is not part of the text.

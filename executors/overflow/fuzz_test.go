@@ -13,57 +13,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// A cut is as short as it has to be, of valid text if the text is, and each of
-// its ends is one of a line or marked.
-func FuzzCut(f *testing.F) {
-	f.Add(numbered(300), 500)
-	f.Add(strings.Repeat("日本\r\n", 300), 200)
-	f.Add("a\n"+strings.Repeat("é", 3000)+"\nb", 300)
-	f.Add(strings.Repeat("\n", 500), 200)
-	f.Add(strings.Repeat("\xff\xfe", 500), 200)
-	f.Add(strings.Repeat("x", 201), 200)
-	mark := regexp.MustCompile(`(?s)\A(.*?)( \[…\])?\n?\[… (?:([\d,]+) lines?, )?([\d,]+) characters? cut …\]\n(\[…\] )?(.*)\z`)
-	f.Fuzz(func(t *testing.T, text string, limit int) {
-		if strings.Contains(text, "…") { // looks like a mark
-			return
-		}
-		limit = minThreshold + int(uint(limit)%5000)
-		got := cut(text, limit)
-		n := utf8.RuneCountInString(text)
-		if n <= limit {
-			if got != text {
-				t.Errorf("%q became %q", text, got)
-			}
-			return
-		}
-		if utf8.RuneCountInString(got) > limit || utf8.ValidString(text) && !utf8.ValidString(got) {
-			t.Errorf("%d characters over %d, or not valid: %q", utf8.RuneCountInString(got), limit, got)
-		}
-		m := mark.FindStringSubmatch(got)
-		if m == nil {
-			t.Fatalf("no mark in %q", got)
-		}
-		head, tail := m[1], m[6]
-		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || len(head)+len(tail) >= len(text) {
-			t.Fatalf("%q and %q are not the ends of %q", head, tail, text)
-		}
-		missing, _ := strconv.Atoi(strings.ReplaceAll(m[4], ",", ""))
-		shown := utf8.RuneCountInString(head) + utf8.RuneCountInString(tail)
-		if missing+shown != n && missing+shown+1 != n && utf8.ValidString(text) { // a newline before the mark may be the text's
-			t.Errorf("%d shown and %d missing of %d", shown, missing, n)
-		}
-		if m[2] == "" && head != "" && text[len(head)-1] != '\n' && text[len(head)] != '\n' {
-			t.Errorf("the head %q ends inside of a line", head)
-		}
-		if m[5] == "" && text[len(text)-len(tail)-1] != '\n' {
-			t.Errorf("the tail %q begins inside of a line", tail)
-		}
-		if shown < (limit-markRoom)/2 {
-			t.Errorf("only %d characters of %d are shown", shown, limit)
-		}
-	})
-}
-
 // rowsOf are the rows that lines makes of a text that comes in chunks.
 func rowsOf(text []byte, width, chunk int) (all []string, longest int) {
 	l := lines{width: width, take: func(line []byte) bool {

@@ -54,7 +54,7 @@ func (o *Overflow) keep(ctx context.Context, session string, text io.ReaderAt, s
 
 // reference returns the line by which the model finds the text.
 func (k kept) reference(most int64) string {
-	lines, until := counted(k.lines, "line"), ""
+	lines, until := executors.CountGrouped(k.lines, "line"), ""
 	if k.place == inMemory {
 		until = ", until the agent ends"
 	}
@@ -137,17 +137,9 @@ func boundary(text io.ReaderAt, most int64) (int64, error) {
 func mebibytes(n int64) string {
 	switch {
 	case n < 1<<10:
-		return counted(n, "byte")
+		return executors.CountGrouped(n, "byte")
 	case n < 1<<20:
 		return strconv.FormatFloat(float64(n)/(1<<10), 'f', 1, 64) + " KiB"
 	}
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
-}
-
-// counted returns "1 line" or "1,234 lines".
-func counted[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return executors.Grouped(int64(n)) + " " + noun + "s"
 }

@@ -90,12 +90,12 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 		return
 	}
 	if raw, ok := res.Raw.(string); ok {
-		res.Raw = cut(raw, o.Config.Threshold)
+		res.Raw, _ = executors.Bound(raw, o.Config.Threshold, false)
 	}
 	if short, ok := o.summarize(ctx, call, text, source, size); ok {
 		res.Text = short
 	} else if long {
-		res.Text = cut(text, o.Config.Threshold)
+		res.Text, _ = executors.Bound(text, o.Config.Threshold, false)
 	}
 	refer(res, o.keep(ctx, call.Session, source, size))
 	if r := call.Record; r != nil {
@@ -109,7 +109,8 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	if !o.long(text) {
 		return text
 	}
-	return executors.JoinLines(cut(text, o.Config.Threshold), o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
+	short, _ := executors.Bound(text, o.Config.Threshold, false)
+	return executors.JoinLines(short, o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 
 // Keep stores a text of any length, and returns the line that refers to it; false

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // around is how many rows before and after a match are shown.
@@ -127,9 +129,9 @@ func (s *search) String() string {
 	}
 	switch {
 	case s.next > 0:
-		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), counted(s.hits, "matching line"), from, s.next-1)
+		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.next-1)
 	case s.hits > 0:
-		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), counted(s.hits, "matching line"), from, s.row)
+		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.row)
 	}
 	return fmt.Sprintf("[no line matches%s; the text ends at line %d]", from, s.row)
 }

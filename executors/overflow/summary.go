@@ -49,10 +49,8 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 		}
 		return "", false
 	}
-	summary = cut(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold))
-	return bothEnds(text, room, func(string) string {
-		return summaryBegin + strings.TrimRight(summary, "\n") + summaryEnd
-	}), true
+	summary, _ = executors.Bound(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold), false)
+	return executors.ReplaceMiddle(text, room, summaryBegin+strings.TrimRight(summary, "\n")+summaryEnd), true
 }
 
 // both returns the beginning and the end of a text, at most that many bytes

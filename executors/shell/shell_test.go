@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -166,24 +165,6 @@ func TestLimits(t *testing.T) {
 				t.Errorf("ends with %q", got.ForModel()[len(got.ForModel())-20:])
 			}
 		})
-	}
-}
-
-func TestBoundKeepsWholeLinesAndCounts(t *testing.T) {
-	var all []string
-	for i := range 1000 {
-		all = append(all, fmt.Sprintf("line %d é", i))
-	}
-	s := strings.Join(all, "\n") + "\n"
-	got, cut := executors.Bound(s, 1000, false)
-	head, rest, _ := strings.Cut(got, "[… ")
-	count, tail, _ := strings.Cut(rest, " characters cut …]\n")
-	if !cut || !strings.HasPrefix(s, head) || !strings.HasSuffix(s, tail) || !strings.HasSuffix(head, "\n") || !strings.HasPrefix(tail, "line ") {
-		t.Fatalf("got %q", got)
-	}
-	missing := utf8.RuneCountInString(s) - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
-	if count != executors.Grouped(int64(missing)) {
-		t.Errorf("says %s, missing are %d", count, missing)
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *Capture) spool(text []byte) {
 func (c *Capture) Finish() Captured {
 	_, end, lost := c.end.parts()
 	if lost > 0 {
-		mark := executors.CutMark(lost, "bytes", false) + "\n"
+		mark := executors.CutMark(executors.CountGrouped(lost, "byte"), false) + "\n"
 		if c.last != '\n' && c.full.Size() > 0 {
 			mark = "\n" + mark
 		}
