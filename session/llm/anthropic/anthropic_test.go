@@ -249,15 +249,20 @@ func TestClaudeRefusedThought(t *testing.T) {
 		llmtest.Status(400, `{"error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `+"`signature` in `thinking`"+` block."}}`),
 		llmtest.SSE(t, "testdata/text.sse"))
 	m := modelAt(s.URL)
-	_, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{
+	req := llm.Request{Cache: new(llm.Cache), Messages: []llm.Message{
 		llmtest.Said("a"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}}, {Text: "b"}}},
 		llmtest.Said("c"),
-	}})
-	if err != nil || len(s.Bodies) != 2 {
-		t.Fatalf("Stream: %v, %d requests", err, len(s.Bodies))
+	}}
+	for range 2 {
+		if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i, want := range []int{2, 1} {
+	if len(s.Bodies) != 3 {
+		t.Fatalf("%d requests", len(s.Bodies))
+	}
+	for i, want := range []int{2, 1, 2} { // the thought is tried again with the next request
 		content := s.Bodies[i]["messages"].([]any)[1].(map[string]any)["content"].([]any)
 		if len(content) != want {
 			t.Errorf("request %d: %v", i, content)
