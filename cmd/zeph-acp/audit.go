@@ -19,8 +19,8 @@ func newAudit() *cobra.Command {
 		Short: "Show, count or verify the record of all tool calls",
 		Long: `Show, count or verify the record of all tool calls, also while an agent runs.
 
-It is in audit.jsonl and, what is older, in audit.jsonl.1, under ZEPH_HOME or in
-the state directory.`,
+The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or
+in the state directory.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
@@ -32,8 +32,8 @@ the state directory.`,
 		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
 the first such line is named, and the exit status is 1.
 
-Lines that are missing at the end, and a record that was written anew as a whole,
-cannot be seen. For that, keep the last hash elsewhere, and look for it later.`,
+Lines missing at the end and a wholly rewritten record cannot be detected this
+way. To detect them, keep the last hash elsewhere and compare it later.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return withAudit(cmd, verifyAudit) },
 	})
@@ -89,7 +89,7 @@ func (c calls) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line)
 		return each(line)
 	})
 	if bad > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: lines without a call: %d; \"zeph-acp audit verify\" says more\n", bad)
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: lines without a call: %d; see \"zeph-acp audit verify\"\n", bad)
 	}
 	return err
 }
@@ -97,20 +97,20 @@ func (c calls) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line)
 func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 	r, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
-		return fmt.Errorf("the audit log is not as it was written: %w (%d good lines before it)", broken, r.Lines)
+		return fmt.Errorf("the audit log was altered: %w (%d good lines before it)", broken, r.Lines)
 	}
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	if r.Lines > 0 {
-		fmt.Fprintf(&b, "All lines are as they were written: %d, from %s to %s.\nLast hash: %s\n", r.Lines, r.First, r.Last, r.Hash)
+		fmt.Fprintf(&b, "All lines are intact: %d, from %s to %s.\nLast hash: %s\n", r.Lines, r.First, r.Last, r.Hash)
 	}
 	if r.Continues {
-		b.WriteString("Older lines are no longer there.\n")
+		b.WriteString("Older lines were deleted.\n")
 	}
 	if len(r.Torn) > 0 {
-		fmt.Fprintf(&b, "Pieces of lines, left where a process or the machine died: %s.\n", strings.Join(r.Torn, ", "))
+		fmt.Fprintf(&b, "Incomplete lines, from crashes of a process or the machine: %s.\n", strings.Join(r.Torn, ", "))
 	}
 	if b.Len() == 0 {
 		return noCalls(cmd, calls{})

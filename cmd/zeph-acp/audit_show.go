@@ -44,15 +44,15 @@ milliseconds, what was called, and why it was no success.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&wanted.session, "session", "", "show only the session `ID`, or all that begin so")
+	cmd.Flags().StringVar(&wanted.session, "session", "", "show only sessions whose id begins with `ID`")
 	cmd.Flags().StringVar(&wanted.tool, "tool", "", "show only calls of `TOOL`")
-	cmd.Flags().BoolVar(&wanted.failed, "failed", false, "show only calls that were no success")
+	cmd.Flags().BoolVar(&wanted.failed, "failed", false, "show only calls that did not succeed")
 	cmd.Flags().IntVarP(&last, "last", "n", 0, "show only the last `N` calls")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines as they are")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines of the log unchanged")
 	return cmd
 }
 
-// showAudit prints the last calls of those that are wanted; all for 0.
+// showAudit prints the last of the wanted calls; a last of 0 prints all.
 func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format func(audit.Line) string) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	n := 0

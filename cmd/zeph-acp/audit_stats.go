@@ -41,7 +41,7 @@ func newAuditStats() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&wanted.session, "session", "", "count only the session `ID`, or all that begin so")
+	cmd.Flags().StringVar(&wanted.session, "session", "", "count only sessions whose id begins with `ID`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// auditHome makes a home with a log of some calls.
+// auditHome returns a home directory with a log of some calls.
 func auditHome(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	t.Setenv("ZEPH_HOME", dir)
@@ -51,7 +51,7 @@ func auditHome(t *testing.T) (dir string) {
 	return dir
 }
 
-// auditSays runs a command in process.
+// auditSays runs a command in this process and returns its output.
 func auditSays(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	root := &cobra.Command{Use: "zeph-acp", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(newAudit())
@@ -153,7 +153,7 @@ func TestAuditStats(t *testing.T) {
 func TestAuditVerify(t *testing.T) {
 	file := filepath.Join(auditHome(t), audit.FileName)
 	stdout, _, err := auditSays(t, "verify")
-	if err != nil || !strings.HasPrefix(stdout, "All lines are as they were written: 4, from 2") {
+	if err != nil || !strings.HasPrefix(stdout, "All lines are intact: 4, from 2") {
 		t.Errorf("%v: %s", err, stdout)
 	}
 	log, err := os.ReadFile(file)
@@ -167,7 +167,7 @@ func TestAuditVerify(t *testing.T) {
 	if err != nil || strings.Count(stdout, "\n") != 4 || !strings.Contains(stderr, "lines without a call: 1") {
 		t.Errorf("%v: %s, %s", err, stdout, stderr)
 	}
-	if stdout, _, err = auditSays(t, "verify"); err != nil || !strings.Contains(stdout, "died: audit.jsonl:5.") {
+	if stdout, _, err = auditSays(t, "verify"); err != nil || !strings.Contains(stdout, "machine: audit.jsonl:5.") {
 		t.Errorf("%v: %s", err, stdout)
 	}
 	if err := os.WriteFile(file, []byte(strings.Replace(string(log), "false", "true!", 1)), 0o600); err != nil {

@@ -30,10 +30,10 @@ func newConfig(f *flags) *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "check",
-			Short: "Name file, line and key of every mistake",
-			Long: `Names file, line and key of every mistake, in the configuration, in the file
-.zeph/config.toml of the current directory and in what both lead to. The exit
-status is 1 if there is one. What only has no effect is a warning on stderr.`,
+			Short: "Print every mistake with its file, line and key",
+			Long: `Prints every mistake with its file, line and key: in the configuration, in
+.zeph/config.toml of the current directory, and in the files that both name. The
+exit status is 1 if there is a mistake. A key without effect is a warning on stderr.`,
 			Args: noArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return checkConfig(cmd, f) },
 		},
@@ -76,9 +76,9 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	case l.Found:
 		fmt.Fprintf(out, "%s: ok\n", l.File)
 	case l.File != "":
-		fmt.Fprintf(out, "%s: ok, no such file: the defaults hold\n", l.File)
+		fmt.Fprintf(out, "%s: ok, no such file: the defaults apply\n", l.File)
 	default:
-		fmt.Fprintln(out, "ok, no file: the defaults hold")
+		fmt.Fprintln(out, "ok, no file: the defaults apply")
 	}
 	if found.Workspace != "" {
 		fmt.Fprintf(out, "%s: ok\n", found.Workspace)

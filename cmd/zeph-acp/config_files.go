@@ -29,9 +29,9 @@ func newConfigMigrate(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Rename old keys in the configuration file",
-		Long: `Renames the keys that older configurations know by another name, and keeps
-comments and layout. The old file stays beside the new one, as FILE.bak. Nothing
-is written if the configuration would have mistakes after it.`,
+		Long: `Renames keys that had another name in older versions. Comments and layout stay,
+and the old file is kept as FILE.bak. Nothing is written if the configuration
+would have mistakes afterwards.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return migrateConfig(cmd, f, dryRun) },
 	}
@@ -66,7 +66,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "wrote %s; what it was is in %s\n", m.File, backup)
+		fmt.Fprintf(out, "wrote %s; the previous version is in %s\n", m.File, backup)
 	}
 	warnLeft(cmd, m)
 	return nil

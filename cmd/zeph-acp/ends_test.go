@@ -11,14 +11,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// The end of the process does not wait for a program that keeps the database
+// The process ends without waiting for a program that keeps the database
 // locked.
 func TestCloseLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "zeph.db")
-	inside := make(chan struct{}, 9) // the store asks for the time when nothing else may use it
+	inside := make(chan struct{}, 9) // the store asks for the time only while it has the database to itself
 	waiting := store.New(path, store.Options{Now: func() time.Time { inside <- struct{}{}; return time.Now() }})
 	defer waiting.Close()
-	if _, err := waiting.Acquire(t.Context(), "s", "holder"); err != nil { // which makes the file
+	if _, err := waiting.Acquire(t.Context(), "s", "holder"); err != nil { // this creates the file
 		t.Fatal(err)
 	}
 	for len(inside) > 0 {

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// agentProcess is a zeph-acp process of its own, with pipes.
+// agentProcess is zeph-acp in a process of its own, connected by pipes.
 type agentProcess struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -43,7 +43,7 @@ func start(t *testing.T, args ...string) *agentProcess {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // for one that hangs
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // ends a process that hangs
 	t.Cleanup(cancel)
 	p := &agentProcess{t: t, cmd: exec.CommandContext(ctx, "zeph-acp", args...), out: r, lines: bufio.NewReader(r)}
 	p.cmd.Dir = t.TempDir()
@@ -71,7 +71,7 @@ func (p *agentProcess) send(method string, id int, params any) {
 	}
 }
 
-// until reads lines up to one that matches, and gives its first group.
+// until reads lines until one matches, and returns its first group.
 func (p *agentProcess) until(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -86,7 +86,7 @@ func (p *agentProcess) until(pattern string) string {
 	}
 }
 
-// status waits for the end.
+// status waits for the process to end and returns its exit status.
 func (p *agentProcess) status() int {
 	p.t.Helper()
 	err := p.cmd.Wait()
@@ -98,10 +98,11 @@ func (p *agentProcess) status() int {
 	return 0
 }
 
-// stays is a command that tells of a child and does not end when asked.
+// stays is a command that prints the pid of a child and ignores requests to
+// end.
 const stays = `trap "" TERM INT HUP; sleep 600 & echo "child $!"; while :; do wait; done`
 
-// command starts a turn in which stays runs, and gives the pid of its child.
+// command starts a turn that runs stays, and returns the pid of its child.
 func (p *agentProcess) command() (child int) {
 	p.t.Helper()
 	p.send("initialize", 1, map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{"_meta": map[string]any{"terminal_output": true}}})
@@ -112,7 +113,7 @@ func (p *agentProcess) command() (child int) {
 	return child
 }
 
-// alive reports whether a process runs; a zombie does not.
+// alive reports whether a process runs and is no zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -122,8 +123,8 @@ func alive(pid int) bool {
 	return err != nil || !strings.HasPrefix(state, "Z")
 }
 
-// However the client ends the agent, it ends with a status that says why,
-// without a word, and with no command left.
+// However the client ends the agent, the agent exits with the matching status,
+// prints nothing and leaves no command running.
 func TestServeEnds(t *testing.T) {
 	ends := map[string]struct {
 		do     func(p *agentProcess)
@@ -136,11 +137,12 @@ func TestServeEnds(t *testing.T) {
 		"twice": {func(p *agentProcess) {
 			p.cmd.Process.Signal(syscall.SIGTERM)
 			p.cmd.Process.Signal(syscall.SIGINT)
-		}, -1}, // 143, or 130 if the second was needed
+		}, -1}, // 143, or 130 if the second signal was needed
 		"EPIPE": {func(p *agentProcess) {
 			p.out.Close()
-			// Not once: a program that another test starts just now may still hold our
-			// end of the pipe, and one answer would then be written to nobody.
+			// More than once: a program that another test is starting may still
+			// hold our end of the pipe, so the first answer may be written
+			// without an error.
 			for err := error(nil); err == nil; {
 				_, err = io.WriteString(p.in, `{"jsonrpc":"2.0","id":9,"method":"unknown"}`+"\n")
 			}
@@ -195,7 +197,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := stays
-			if name == "nobody reads" { // it goes on to write when it is told to
+			if name == "nobody reads" { // the agent keeps writing once asked to
 				command = `sleep 600 & echo "child $!"; while sleep 0.01; do echo more; done`
 			}
 			p := start(t, "run", "/bash "+command)

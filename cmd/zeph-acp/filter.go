@@ -24,9 +24,9 @@ func newFilter(f *flags) *cobra.Command {
 	var explain, list bool
 	cmd := &cobra.Command{
 		Use:   "filter --command CMD",
-		Short: "Show what the output filters make of a command's output",
-		Long: `Reads what the command wrote from stdin, and prints what a model would get of it.
-How much went away, and a warning of credentials, go to stderr.
+		Short: "Print a command's output as the output filters leave it",
+		Long: `Reads a command's output from stdin and prints it as a model would get it.
+The amount removed and a warning about credentials go to stderr.
 
   go test ./... 2>&1 | zeph-acp filter --command "go test ./..." --exit 1 --explain
 
@@ -52,10 +52,10 @@ The rules are the built-in ones and those of your filters.toml.`,
 			return filterStdin(cmd, filters, command, code, explain)
 		},
 	}
-	cmd.Flags().StringVar(&command, "command", "", "the command that wrote the output, as `CMD` was given to the shell")
-	cmd.Flags().IntVar(&code, "exit", 0, "its exit code is `N`; -1: a signal ended it")
-	cmd.Flags().BoolVar(&explain, "explain", false, "name on stderr each rule that was used, and the lines that it took out")
-	cmd.Flags().BoolVar(&list, "list", false, "list the rules instead, in the order in which they are tried")
+	cmd.Flags().StringVar(&command, "command", "", "the command line `CMD` that wrote the output")
+	cmd.Flags().IntVar(&code, "exit", 0, "the command's exit code `N`; -1 if a signal ended it")
+	cmd.Flags().BoolVar(&explain, "explain", false, "print to stderr each rule that was used and the lines that it removed")
+	cmd.Flags().BoolVar(&list, "list", false, "list the rules in their order instead")
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 	}
 	defer o.Close()
 	if explain && len(o.Rules) == 0 {
-		fmt.Fprintln(said, "no rule matches: the output is only sanitised and masked")
+		fmt.Fprintln(said, "no rule matches: the output is only sanitised and redacted")
 	}
 	if _, err := io.Copy(cmd.OutOrStdout(), o.Text.Spool().Reader()); err != nil {
 		return fmt.Errorf("write the filtered output: %w", err)
@@ -141,7 +141,7 @@ func explainer(w io.Writer) func(by filter.Applied, before, after *text.Lines) {
 // differences lists the lines that occur in only one of the texts, at any position.
 func differences(w io.Writer, before, after *text.Lines) error {
 	if after.Count() > maxMemos {
-		_, err := fmt.Fprintln(w, "  (too many lines are left to show what went)")
+		_, err := fmt.Fprintln(w, "  (too many lines remain to show the removed ones)")
 		return err
 	}
 	seed, left := maphash.MakeSeed(), map[uint64]int{}

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// A rule that panicked is named as what has a bug, not as one that does not know
-// the output.
+// A rule that panicked is reported as having a bug, and not as one that did not
+// recognize the output.
 func TestExplainPanic(t *testing.T) {
 	lines := text.NewLines()
 	defer lines.Close()

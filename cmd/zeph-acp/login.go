@@ -33,8 +33,9 @@ terminal the key is read from stdin.`,
 	return cmd
 }
 
-// withLogin lets an editor append "login" to a command line that contains "serve",
-// since that is how ACP's terminal authentication starts an agent.
+// withLogin adds "login" to serve. An editor may append it to a command line
+// that contains "serve": ACP's terminal authentication starts an agent that
+// way.
 func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
 	cmd := newLogin(f)
 	cmd.Hidden = true
@@ -112,7 +113,7 @@ func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, err
 func stored(out io.Writer, keys *keys.Keys, c *choice) error {
 	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
 	if os.Getenv(c.env) != "" {
-		text += fmt.Sprintf("%s is set in the environment here: where it is, that key goes before the stored one.\n", c.env)
+		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", c.env)
 	}
 	_, err := io.WriteString(out, text)
 	return err
@@ -196,7 +197,7 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 	read = func(choices []*choice, chosen *choice) (*choice, string, error) {
 		chosen, key, err := questions(t, choices, chosen)
 		if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
-			// Not through t, which would write again what was typed, and shown.
+			// Not through t, which would print the typed text again.
 			io.WriteString(out, "\r\n")
 			err = errNotStored
 		}
@@ -224,7 +225,7 @@ func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, st
 			return nil, "", err
 		}
 	}
-	typed, err := t.ReadPassword(fmt.Sprintf("Key of %s (is not shown): ", chosen))
+	typed, err := t.ReadPassword(fmt.Sprintf("Key of %s (not shown): ", chosen))
 	if err != nil {
 		return nil, "", fmt.Errorf("read the key: %w", err)
 	}

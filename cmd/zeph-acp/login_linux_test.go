@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// person is somebody at a terminal in which a zeph-acp runs.
+// person is a user at a terminal that runs zeph-acp.
 type person struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -45,7 +45,7 @@ func sitDown(t *testing.T, home string, args ...string) *person {
 		t.Skip("no pseudo-terminals here:", err)
 	}
 	defer tty.Close()                                                     // so that reading ends with the program
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // for one that hangs
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // ends a program that hangs
 	t.Cleanup(cancel)
 	p := &person{t: t, cmd: exec.CommandContext(ctx, "zeph-acp", args...), terminal: terminal}
 	p.cmd.Env = append(os.Environ(), "ZEPH_HOME="+home, "ANTHROPIC_API_KEY=")
@@ -57,7 +57,7 @@ func sitDown(t *testing.T, home string, args ...string) *person {
 	return p
 }
 
-// control calls with the descriptor, which stays non-blocking.
+// control calls a function with the descriptor, which stays non-blocking.
 func control(f *os.File, call func(fd int) (int, error)) (n int, err error) {
 	c, err := f.SyscallConn()
 	if err != nil {
@@ -86,7 +86,8 @@ func (p *person) types(text string) {
 	}
 }
 
-// ends waits for the program and checks what it leaves: status, echo.
+// ends waits for the program to end, and checks its exit status and that the
+// terminal echoes again.
 func (p *person) ends(status int) {
 	p.t.Helper()
 	err := p.cmd.Wait()
@@ -98,7 +99,7 @@ func (p *person) ends(status int) {
 	}
 }
 
-// echoes reports whether the terminal is as it is for a shell.
+// echoes reports whether the terminal has the mode that a shell expects.
 func (p *person) echoes() bool {
 	p.t.Helper()
 	var flags uint32
@@ -127,13 +128,13 @@ api_key_env = "KEY_OF_WORK"
 `
 
 func TestLoginInTerminal(t *testing.T) {
-	const question = "(is not shown): "
+	const question = "(not shown): "
 	for name, tt := range map[string]struct {
 		config string
 		args   []string
 		talk   func(p *person)
 		status int
-		saved  string // a line of the file; empty means that there is none
+		saved  string // a line of the file; empty means that there is no such line
 		shows  string
 	}{
 		"nothing configured": {"", nil, func(p *person) {

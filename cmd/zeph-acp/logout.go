@@ -52,7 +52,7 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 	}
 	for _, c := range choices {
 		if os.Getenv(c.env) != "" {
-			text += fmt.Sprintf("%s is still set in the environment here.\n", c.env)
+			text += fmt.Sprintf("%s is still set in this environment.\n", c.env)
 		}
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)

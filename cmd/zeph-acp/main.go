@@ -122,8 +122,8 @@ func newRoot() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
-	p.StringVar(&f.logLevel, "log-level", "", "log to stderr from `LEVEL` on: debug, info, warn or error")
-	p.StringVar(&f.logFile, "log-file", "", "log to `FILE` as well")
+	p.StringVar(&f.logLevel, "log-level", "", "log messages from `LEVEL` up to stderr: debug, info, warn or error")
+	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
 		newSessions(f), newAudit(), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())

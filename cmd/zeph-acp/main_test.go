@@ -13,14 +13,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"zeph-acp": main})
 }
 
-// TestScript runs the commands as a person does; each file of testdata/script
-// tells what it shows.
+// TestScript runs the commands as a user would. Each file of testdata/script
+// says in its comments which behaviour it shows.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("ZEPH_LLM_FIND_OLLAMA", "false") // whatever runs on this machine
+			env.Setenv("ZEPH_LLM_FIND_OLLAMA", "false") // independent of the programs on this machine
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
@@ -66,7 +66,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// BenchmarkRoot is the command tree's part of every start.
+// BenchmarkRoot measures the time that each start spends on the command tree.
 func BenchmarkRoot(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -31,7 +31,7 @@ func TestReplay(t *testing.T) {
 		"not a fixture": {[]string{"replay.go"}, 1, []string{"replay.go: no frames.jsonl"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// What the user has set must not be seen.
+			// The user's own settings must have no effect.
 			t.Setenv("ZEPH_AGENT_MODE", "nonsense")
 			t.Setenv("ZEPH_MODEL", "nobody:nothing")
 			root := newRoot()

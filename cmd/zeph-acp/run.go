@@ -28,7 +28,7 @@ const (
 	exitCancelled = 130
 )
 
-// runFlags are the flags of run.
+// runFlags are the command-line flags of run.
 type runFlags struct {
 	dir, mode, model, resume string
 	yes, json                bool
@@ -38,9 +38,10 @@ func newRun(f *flags) *cobra.Command {
 	r := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
-		Short: "Run one turn here, without an editor",
-		Long: `Run one turn here, without an editor. The prompt is the arguments, or stdin if
-there is only "-". Without a model it can be a tool call, such as "/bash go version".
+		Short: "Run one turn in the terminal, without an editor",
+		Long: `Run one turn in the terminal, without an editor. The prompt is the arguments,
+or stdin if the only one is "-". Without a model it can be a tool call, such as
+"/bash go version".
 
 A call that needs permission is asked about, if stdin and stdout or stderr are a
 terminal; else it fails, unless --yes allows it. In a terminal long results are
@@ -56,8 +57,8 @@ reached a limit, and 130 after Ctrl-C.`,
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
 	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
-	fs.StringVar(&r.resume, "resume", "", "go on with the stored session `ID`, in its directory")
-	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, the result as the last one")
+	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
 
@@ -91,7 +92,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	// The prompt must fit on a line, where a byte may be encoded as six.
 	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
-		return usage("the prompt has %d bytes, and %d is the most (acp.max_line_bytes)", len(prompt), max(most, 0))
+		return usage("the prompt has %d bytes; the limit is %d (acp.max_line_bytes)", len(prompt), max(most, 0))
 	}
 	if cmd.Flags().Changed("resume") && r.resume == "" {
 		return usage("--resume: want the id of a session")
@@ -247,11 +248,11 @@ func outcome(reason acp.StopReason, err, cause error) error {
 	case acp.StopCancelled:
 		return &exit{code: exitCancelled}
 	case acp.StopRefusal:
-		return &exit{exitStopped, errors.New("the model refused to go on")}
+		return &exit{exitStopped, errors.New("the model refused to continue")}
 	case acp.StopMaxTokens:
 		return &exit{exitStopped, errors.New("the answer was cut off: the model reached its limit of tokens (max_tokens)")}
 	case acp.StopMaxTurnRequests:
-		return &exit{exitStopped, errors.New("the turn was stopped: it reached its limit of rounds (agent.max_tool_iterations), or went in circles")}
+		return &exit{exitStopped, errors.New("the turn was stopped: it reached its limit of rounds (agent.max_tool_iterations), or repeated itself")}
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }

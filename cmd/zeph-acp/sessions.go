@@ -24,8 +24,8 @@ func newSessions(f *flags) *cobra.Command {
 		Short: "List, show, export, import or delete stored sessions",
 		Long: `List, show, export, import or delete stored sessions, also while an agent runs.
 
-An ID is a whole one, or as much of its beginning as no other session has: 4
-characters at least.`,
+An ID may be shortened to a prefix of at least 4 characters that no other
+session has.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage(`want "sessions list", "show", "export", "import" or "delete": try %q`, cmd.CommandPath()+" --help")
@@ -63,8 +63,8 @@ func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) err
 	return do(l, a)
 }
 
-// storedSessions returns all sessions, the newest first. If there is no database it
-// returns none and does not create one.
+// storedSessions returns all sessions, the newest first. If there is no
+// database, it returns no session and does not create one.
 func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []store.Session, err error) {
 	if !l.HasDatabase() {
 		return nil, nil
@@ -84,7 +84,7 @@ func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []st
 // minPrefix is the minimum length of an id's prefix, in characters.
 const minPrefix = 4
 
-// find returns the session with an id, or with an id that begins so.
+// find returns the session whose id is, or begins with, the given id.
 func find(all []store.Session, id string) (store.Session, error) {
 	if i := slices.IndexFunc(all, func(s store.Session) bool { return s.ID == id }); i >= 0 {
 		return all[i], nil
@@ -100,9 +100,9 @@ func find(all []store.Session, id string) (store.Session, error) {
 	switch len(found) {
 	case 0:
 		if len(id) < minPrefix {
-			return store.Session{}, fmt.Errorf("no session %q is stored: the beginning of an id needs %d characters at least", id, minPrefix)
+			return store.Session{}, fmt.Errorf("no session %q is stored: the prefix of an id needs at least %d characters", id, minPrefix)
 		}
-		return store.Session{}, fmt.Errorf("no session %q is stored: %q shows those that are", id, "zeph-acp sessions list")
+		return store.Session{}, fmt.Errorf("no session %q is stored: %q lists the stored ones", id, "zeph-acp sessions list")
 	case 1:
 		return found[0], nil
 	}
@@ -110,7 +110,7 @@ func find(all []store.Session, id string) (store.Session, error) {
 	for _, s := range found {
 		ids = append(ids, s.ID)
 	}
-	return store.Session{}, fmt.Errorf("%q is the beginning of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
+	return store.Session{}, fmt.Errorf("%q is the prefix of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
 }
 
 // oneLine returns a text on one line without terminal control characters.
@@ -148,7 +148,7 @@ func (o jsonOutput) Write(p []byte) (int, error) {
 func newSessionsDelete(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID...",
-		Short: "Delete sessions for good, without asking",
+		Short: "Delete sessions permanently, without asking",
 		Args:  needsID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error { return deleteSessions(cmd, a, all, args) })

@@ -43,7 +43,7 @@ func newSessionsExport(f *flags) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE`, a new one, instead of stdout")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to the new file `FILE` instead of stdout")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func exportTo(file string, doc session.Export) error {
 func newSessionsImport(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Store a session that was exported; - reads it from stdin",
+		Short: "Import an exported session; - reads it from stdin",
 		Args:  needsOne("a file, or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, f, func(_ *config.Loaded, a *app.App) error { return importSession(cmd, a, args[0]) })
@@ -106,7 +106,7 @@ func importSession(cmd *cobra.Command, a *app.App, file string) error {
 	}
 	text := fmt.Sprintf("Imported %s.\n", sessionName(store.Session{ID: id, Title: doc.Title}))
 	if doc.ID != "" && id != doc.ID {
-		text = fmt.Sprintf("Imported %s; there is a session %s already.\n", sessionName(store.Session{ID: id, Title: doc.Title}), oneLine(doc.ID))
+		text = fmt.Sprintf("Imported %s under a new id: a session %s exists already.\n", sessionName(store.Session{ID: id, Title: doc.Title}), oneLine(doc.ID))
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err

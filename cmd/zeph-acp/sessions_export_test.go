@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// An exported session is for the user alone, also in a file that was for all, and
-// takes the place of nothing.
+// Only the user can read an exported session, even in a file that was readable
+// for all. An export replaces no content.
 func TestExportIsPrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session.json")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

@@ -58,7 +58,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 
 func noneStored(dir string) string {
 	if dir == "" {
-		return "No session is stored yet: each that has had a prompt is."
+		return "No session is stored yet. A session is stored at its first prompt."
 	}
 	return fmt.Sprintf("No session of %s is stored.", oneLine(dir))
 }

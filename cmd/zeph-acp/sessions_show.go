@@ -21,7 +21,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a stored session as run shows a turn",
+		Short: "Show the turns of a stored session",
 		Args:  needsOne("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {

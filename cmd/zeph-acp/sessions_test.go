@@ -27,14 +27,14 @@ func sessionRows(ids ...string) (rows []store.Session) {
 func TestFind(t *testing.T) {
 	all := sessionRows("abcd-1", "abcd-2", "abcd", "x", "wxyz-1")
 	for id, want := range map[string]string{
-		"abcd":   "abcd", // a whole id is no beginning
-		"abcd-":  `"abcd-" is the beginning of 2 sessions: abcd-1, abcd-2`,
+		"abcd":   "abcd", // a whole id is not treated as a prefix
+		"abcd-":  `"abcd-" is the prefix of 2 sessions: abcd-1, abcd-2`,
 		"abcd-2": "abcd-2",
 		"x":      "x",
 		"wxyz":   "wxyz-1",
-		"wxy":    `no session "wxy" is stored: the beginning of an id needs 4 characters at least`,
-		"":       `no session "" is stored: the beginning of an id needs 4 characters at least`,
-		"none-":  `no session "none-" is stored: "zeph-acp sessions list" shows those that are`,
+		"wxy":    `no session "wxy" is stored: the prefix of an id needs at least 4 characters`,
+		"":       `no session "" is stored: the prefix of an id needs at least 4 characters`,
+		"none-":  `no session "none-" is stored: "zeph-acp sessions list" lists the stored ones`,
 	} {
 		s, err := find(all, id)
 		if got := s.ID; err == nil && got != want || err != nil && err.Error() != want {
@@ -53,7 +53,7 @@ func TestShortID(t *testing.T) {
 		{"0123456789abcdef 01234567a9abcdef", 12},
 		{"0123456789ab 0123456789abcdef", 16},
 		{"a b", 8},
-		{"0123456789 0123456789", 12}, // cannot be, and must end
+		{"0123456789 0123456789", 12}, // impossible, but it must end
 	} {
 		if got := shortID(sessionRows(strings.Fields(tt.ids)...)); got != tt.want {
 			t.Errorf("shortID(%s) = %d, want %d", tt.ids, got, tt.want)

@@ -14,13 +14,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// newTools prints the tools of the catalogue, which is built only when the command
-// runs.
+// newTools returns the command that prints the tools of the catalogue. The
+// catalogue is built only when the command runs.
 func newTools(catalogue func() []executors.Tool) *cobra.Command {
 	var asJSON, asMarkdown bool
 	cmd := &cobra.Command{
 		Use:   "tools",
-		Short: "Print the tools and what they take",
+		Short: "Print the tools with their parameters",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch out := cmd.OutOrStdout(); {
@@ -117,7 +117,7 @@ func parameters(t executors.Tool) ([]string, error) {
 	}
 	var lines []string
 	for i, name := range names {
-		p, _ := schema.Properties[name].(map[string]any) // "true" is a legal schema that says nothing
+		p, _ := schema.Properties[name].(map[string]any) // "true" is a valid schema without any detail
 		kind, ok := p["type"].(string)
 		if !ok {
 			kind = "any"

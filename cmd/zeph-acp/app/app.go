@@ -1,9 +1,9 @@
-// Package app composes zeph-acp: the server and the chain of every session. Serve,
-// run, replay and the tests all start from [New], so that no entry point misses a
-// link.
+// Package app composes zeph-acp: the server and the chain of every session.
+// Serve, run, replay and the tests all start from [New], so no entry point
+// misses a link.
 //
-// Start with [config.Load], then [New], then [App.Server]. No file but the
-// configuration is opened, and no provider is asked, before a session begins.
+// Call [config.Load], then [New], then [App.Server]. Until a session begins,
+// only the configuration file is opened and no provider is asked.
 package app
 
 import (
@@ -38,43 +38,44 @@ import (
 // report it.
 const Version = "0.1.0"
 
-// App makes servers. Close it when none of them serves any more.
+// App makes servers and holds what their sessions share. Close it when no
+// server is in use.
 type App struct {
 	Config config.Config
-	Model  string              // as the user picks it, "provider:model"; empty means the configured one
-	Getenv func(string) string // the environment with the saved keys
-	Store  *store.DB           // of sessions; nil keeps nothing
-	Audit  *audit.Log          // of tool calls; nil records nothing
-	// Overflow keeps what is too long for the model where Store cannot; nil
-	// lets it go.
+	Model  string              // the model that the user chose, "provider:model"; empty means the configured one
+	Getenv func(string) string // looks up the environment, then the saved keys
+	Store  *store.DB           // stores sessions; nil stores nothing
+	Audit  *audit.Log          // records tool calls; nil records nothing
+	// Overflow keeps texts that are too long for the model where Store cannot;
+	// nil discards them.
 	Overflow *overflow.Memory
 	Logout   func() error   // removes the saved keys
-	Locked   func() error   // why the saved keys cannot be used; nil means that they can
-	Own      *workspace.Own // the files that no tool touches; nil means none
-	Skills   string         // the directory of the user's skills; empty means none
-	Yes      bool           // the user allows whatever the agent would ask about
-	Alone    bool           // nobody can be asked
-	NewID    func() string  // UUIDs
+	Locked   func() error   // returns why the saved keys cannot be used, or nil
+	Own      *workspace.Own // the files that no tool may touch; nil means no such files
+	Skills   string         // the directory of the user's skills; empty means no skills
+	Yes      bool           // the user allows every call that the agent would ask about
+	Alone    bool           // there is no user to ask
+	NewID    func() string  // returns a new UUID
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
-	Warnings []string        // about the configuration; every session shows them
-	Reaper   *process.Reaper // ends commands should this process be killed; nil means that nothing does
+	Warnings []string        // about the configuration; shown in every session
+	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
-	byEnv   string              // the model that the environment names
-	environ func(string) string // of the process; without the saved keys
-	whence  func(string) string // where a key was set; nil means unknown
-	rules   *rulesFile          // what may run, as the file says it now; nil: as Config says
-	filters *filters            // of what tools give
-	vectors toolset.Vectors     // of tools, for all sessions
+	byEnv   string              // the model that the environment selects
+	environ func(string) string // looks up the environment of the process, without the saved keys
+	whence  func(string) string // returns where a key was set; nil means unknown
+	rules   *rulesFile          // the permission rules that follow their file; nil means those of Config
+	filters *filters            // of tool results
+	vectors toolset.Vectors     // of tools, shared by all sessions
 
-	servers   provider.Memory     // what was learned of the models' servers, for all sessions
-	catalogue *provider.Catalogue // of what the providers list; nil asks nobody
+	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
+	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
 
-	opening sync.WaitGroup // of the database, before it is needed
+	opening sync.WaitGroup // for openStore
 
 	mu     sync.Mutex
-	served []*session.Sessions // by the servers
+	served []*session.Sessions // one per server
 }
 
 // settle is long enough for an editor's loop to process a response.
@@ -104,27 +105,27 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	return a
 }
 
-// overflowMemory is how many bytes of long texts are kept of all sessions where
-// the database cannot be used.
+// overflowMemory is the number of bytes of long texts that are kept, of all
+// sessions together, where the database cannot be used.
 const overflowMemory = 32 << 20
 
-// CloseTools ends what still runs in the background of the sessions. It takes
-// less than two seconds.
+// CloseTools ends the background commands of all sessions, in less than two
+// seconds.
 func (a *App) CloseTools() {
 	for _, s := range a.serving() {
 		s.CloseTools()
 	}
 }
 
-// serving returns the sessions of all servers so far.
+// serving returns the sessions of every server made so far.
 func (a *App) serving() []*session.Sessions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.served)
 }
 
-// openStore opens the database while the client prepares its next request. The
-// first turn opens it again if that fails, and the user is warned then.
+// openStore opens the database while the client prepares its next request. If
+// that fails, the first turn retries it and warns the user.
 func (a *App) openStore() {
 	if a.Store == nil {
 		return
@@ -136,7 +137,7 @@ func (a *App) openStore() {
 	})
 }
 
-// Close stores what could not be stored before, and closes the files.
+// Close retries the writes that failed before, and closes the files.
 func (a *App) Close() error {
 	a.opening.Wait()
 	a.catalogue.Close()
@@ -151,7 +152,7 @@ func (a *App) Close() error {
 	return err
 }
 
-// Server makes a server with no sessions; it serves one connection.
+// Server returns a server with no sessions. It serves one connection.
 func (a *App) Server() *acp.Server {
 	sessions := a.Sessions()
 	a.mu.Lock()
@@ -159,7 +160,7 @@ func (a *App) Server() *acp.Server {
 	a.mu.Unlock()
 	program, err := os.Executable()
 	if err != nil {
-		program = "" // no login is then offered to clients that want a whole command line
+		program = "" // clients that want a whole command line are then offered no login
 	}
 	s := &acp.Server{
 		Config:   a.Config.ACP,
@@ -181,8 +182,8 @@ func (a *App) Server() *acp.Server {
 	return s
 }
 
-// Sessions returns the sessions of one connection. Without a connection it opens
-// the stored ones.
+// Sessions returns the sessions of one connection. Without a connection it
+// opens the stored ones.
 func (a *App) Sessions() *session.Sessions {
 	terminals := &ideproxy.Terminals{}
 	return &session.Sessions{
@@ -195,7 +196,7 @@ func (a *App) Sessions() *session.Sessions {
 	}
 }
 
-// modes lists the modes as clients show them.
+// modes returns the modes in the form that clients show.
 func modes() []acp.SessionMode {
 	var out []acp.SessionMode
 	for _, m := range policy.Modes() {

@@ -7,7 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
-// box returns the OS sandbox of one session's local commands; nil if it is off.
+// box returns the OS sandbox of one session's local commands, or nil if it is
+// off.
 func (a *App) box(cfg config.Config, in places) *sandbox.Sandbox {
 	setup := sandbox.Setup{
 		Roots: in.roots, Deny: cfg.Tools.File.DenyRead,

@@ -11,28 +11,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
-// maxCatalogue is what the tools that work on the project may take of every
-// request, in bytes.
+// maxCatalogue is the largest size of the tools that work on the project in
+// each request, in bytes.
 const maxCatalogue = 6 << 10
 
-// TestCatalogueSize holds the tools as a model gets them, texts and schemas,
-// against what they may take of every request.
+// TestCatalogueSize compares the size of the tools in a request, texts and
+// schemas, with their limit.
 func TestCatalogueSize(t *testing.T) {
 	total := 0
 	for _, b := range offered(t) {
 		t.Logf("%-17s %4d bytes", b.name, len(b.text))
-		// update_plan works on the session alone; load_skill is offered with skills.
+		// update_plan works on the session alone; load_skill is offered only
+		// with skills.
 		if b.name != "update_plan" && b.name != "load_skill" {
 			total += len(b.text)
 		}
 	}
 	if t.Logf("%d bytes in all", total); total > maxCatalogue {
-		t.Errorf("the catalogue has %d bytes, %d are the most", total, maxCatalogue)
+		t.Errorf("the catalogue has %d bytes, %d is the limit", total, maxCatalogue)
 	}
 }
 
-// maxPrompt is what tools and system prompt may take of every request in an empty
-// workspace, in bytes.
+// maxPrompt is the largest size of tools and system prompt in each request of
+// an empty workspace, in bytes.
 const maxPrompt = 10 << 10
 
 func TestPromptSize(t *testing.T) {
@@ -47,11 +48,11 @@ func TestPromptSize(t *testing.T) {
 	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
 	system := a.systemPrompt(config.Defaults(), session.Setup{}, places{roots: roots, files: roots, skills: &skills.Set{}}).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
-		t.Errorf("system prompt and tools have %d bytes, %d are the most", total+len(system), maxPrompt)
+		t.Errorf("system prompt and tools have %d bytes, %d is the limit", total+len(system), maxPrompt)
 	}
 }
 
-// offer is a tool as a provider gets it.
+// offer is a tool in the form that a provider gets.
 type offer struct{ name, text string }
 
 func offered(t *testing.T) []offer {

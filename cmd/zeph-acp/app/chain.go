@@ -28,9 +28,10 @@ import (
 )
 
 // chain puts the links of one session around the composite that fits its
-// client. This is the only place that orders them: a call that cannot run is
-// refused before any link judges it, links that deny come before the question to
-// the user, and no "always" gets around a gate. docs/design.md explains the order.
+// client. This is the only place that orders them. A call that cannot run is
+// refused before any link judges it, links that deny come before the question
+// to the user, and no "always" bypasses a gate. docs/design.md explains the
+// order.
 func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
@@ -87,7 +88,7 @@ func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 		Memory: a.Overflow, Config: cfg.Tools.Overflow, Log: a.Log,
 		Paged: []string{"read", "grep", "find_path", "list_directory"},
 	}
-	if a.Store != nil { // a nil *store.DB would be a Store all the same
+	if a.Store != nil { // a nil *store.DB would be a Store that is not nil
 		o.Store = a.Store
 	}
 	return o
@@ -112,20 +113,20 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 	return local
 }
 
-// shellTools runs commands in the client's terminals if it has any and no
-// sandbox is required, else here.
+// shellTools returns the tools that run commands: in the client's terminals if
+// it has any and no sandbox is required, else on this machine.
 func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
-	if client.Capabilities().Terminal && !box.Required() { // which the client's terminals are out of reach of
+	if client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra}
 		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
 	}
 	return tools
 }
 
-// fileTools work on the client's buffers as far as it gives access, else on the
-// disk.
+// fileTools returns the file tools. They read and write through the client as
+// far as its capabilities allow, else on the disk.
 func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
 	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
@@ -137,7 +138,8 @@ func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps 
 	return files.New(fs, roots, cfg.Tools.File)
 }
 
-// Catalogue lists the tools of a session whose configuration allows all.
+// Catalogue returns the tools of a session whose configuration enables all of
+// them.
 func Catalogue() []executors.Tool {
 	return executors.NewDynExecutor(
 		shell.New(shell.Local{}, "", shell.Defaults()),

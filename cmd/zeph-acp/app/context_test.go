@@ -26,12 +26,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// small is a server that speaks Anthropic's stream, with a small window: it
-// counts tokens by a rule of its own and refuses what has more. It reads long
-// pieces of a file in each turn, and sums up when it is asked to.
+// small is a server that speaks Anthropic's stream, with a small window. It
+// counts tokens by a rule of its own and refuses longer requests. In each turn
+// it reads long pieces of a file, and it writes a summary when asked to.
 type small struct {
 	window int
-	hang   chan struct{} // not nil: a summary is begun, told here, and never ends
+	hang   chan struct{} // if set, a summary begins, is reported here and never ends
 
 	mu       sync.Mutex
 	largest  int
@@ -39,15 +39,16 @@ type small struct {
 	summed   int
 	calls    int
 	turn     int // of the last prompt
-	rounds   int // of it so far
+	rounds   int // of this turn so far
 	missing  []string
-	messages []json.RawMessage // of the last request that was no summary
+	messages []json.RawMessage // of the last request that asked for no summary
 }
 
-// instructions are what the user said once, by turn.
+// instructions are requests that the user makes once, by turn.
 var instructions = map[int]string{1: "Always answer in rhymes.", 150: "Never touch the file zebra.txt."}
 
-// countedTokens counts the strings of a request: words in fives, anything else alone.
+// countedTokens counts the strings of a request: five letters of a word per
+// token, any other character alone.
 func countedTokens(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -178,7 +179,7 @@ type talk struct {
 	said  strings.Builder // the last messages of the agent
 }
 
-// newTalk starts an App whose files are in home.
+// newTalk starts an App with its files in home.
 func newTalk(t *testing.T, home, url string) *talk {
 	t.Helper()
 	text := fmt.Sprintf("[[llm.providers]]\nname = \"small\"\ntype = \"claude\"\nmodel = \"claude-small\"\nbase_url = %q\ncontext_window = 32000\n", url)
@@ -281,7 +282,7 @@ func (k *talk) prompt(session, text string) {
 	}
 }
 
-// longHome is a directory with a workspace that has a long file.
+// longHome returns a directory with a workspace that has a long file.
 func longHome(t *testing.T) string {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -305,10 +306,10 @@ func turnText(i int) string {
 	return strings.TrimSpace(fmt.Sprintf("turn %d: look at the next piece. %s", i, instructions[i]))
 }
 
-// TestThreeHundredTurns holds a conversation of 300 turns in a window of 32,000
-// tokens: it keeps going, no request is too long, what the user asked for once
-// is in each later request, and the store has all of it. Another process that
-// loads it goes on with the same history.
+// TestThreeHundredTurns has a conversation of 300 turns in a window of 32,000
+// tokens. It keeps going, no request is too long, each later request has the
+// user's instructions, and the store has all turns. Another process that loads
+// it continues with the same history.
 func TestThreeHundredTurns(t *testing.T) {
 	t.Cleanup(Isolate())
 	const turns = 300
@@ -358,16 +359,16 @@ func TestThreeHundredTurns(t *testing.T) {
 	if s.refused > 0 {
 		t.Error("a request was too long")
 	}
-	bare := regexp.MustCompile(`,"cache_control":\{[^}]*\}`) // the marks of the cache move
+	bare := regexp.MustCompile(`,"cache_control":\{[^}]*\}`) // the cache marks move
 	was, is := bare.ReplaceAllString(string(before[0]), ""), bare.ReplaceAllString(string(s.messages[0]), "")
 	if d := cmp.Diff(was, is); d != "" {
 		t.Errorf("another history begins after a load (-want +got)\n%.2000s", d)
 	}
 }
 
-// TestKilledWhileItIsSummed looks at what is stored while a summary is made, as
-// a process finds it that begins after this one was killed: all of the
-// conversation, and no trace of the compaction. The cancel takes no time.
+// TestKilledWhileItIsSummed looks at the store while a summary is being made,
+// as a new process would after this one was killed. It finds the whole
+// conversation and no trace of the compaction. A cancel returns at once.
 func TestKilledWhileItIsSummed(t *testing.T) {
 	t.Cleanup(Isolate())
 	s := &small{window: 32_000, hang: make(chan struct{}, 1)}
@@ -397,7 +398,7 @@ func TestKilledWhileItIsSummed(t *testing.T) {
 				case transcript.Prompt:
 					prompts++
 				case transcript.Compaction:
-					if e.Head != nil { // else results are references, and that has ended
+					if e.Head != nil { // without a head, results are references: that compaction has ended
 						t.Error("a summary is stored that was not made")
 					}
 				}
@@ -427,8 +428,9 @@ func TestKilledWhileItIsSummed(t *testing.T) {
 	}
 }
 
-// TestCompressProvider opens a session whose provider of summaries is not there:
-// the user is told, and the session's own model does it.
+// TestCompressProvider opens a session whose provider of summaries does not
+// exist. The user gets a warning, and the session's own model writes the
+// summary.
 func TestCompressProvider(t *testing.T) {
 	t.Cleanup(Isolate())
 	s := &small{window: 32_000}

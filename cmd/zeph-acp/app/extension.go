@@ -19,7 +19,7 @@ func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	}
 }
 
-// extension decodes the params of a method.
+// extension adapts a method to [acp.Extension] by decoding its params.
 func extension[P any](method func(context.Context, P) (any, error)) acp.Extension {
 	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (any, error) {
 		var p P
@@ -30,7 +30,7 @@ func extension[P any](method func(context.Context, P) (any, error)) acp.Extensio
 	}
 }
 
-// tool is a tool as _zeph/tools lists it.
+// tool is the entry of one tool in the answer to _zeph/tools.
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

@@ -12,12 +12,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// filters are the output filters of a process, which share their rules.
+// filters holds the output filters of a process, which share their rules.
 type filters struct {
 	rules func() (*filter.Filter, []string)
 
 	mu       sync.Mutex
-	keys     []string                   // that are masked wherever they are
+	keys     []string                   // redacted wherever they appear
 	scanners map[string]*redact.Scanner // by their patterns
 }
 
@@ -28,7 +28,7 @@ func newFilters(l *config.Loaded) *filters {
 	}
 }
 
-// of returns the filter that a configuration asks for.
+// of returns the filter for a configuration.
 func (f *filters) of(cfg filter.Config) *filter.Filter {
 	rules := &filter.Filter{}
 	if cfg.Enabled {
@@ -40,14 +40,14 @@ func (f *filters) of(cfg filter.Config) *filter.Filter {
 // filter returns the link that filters the results of a session's tools.
 func (a *App) filter(cfg config.Config) *filter.Link {
 	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log}
-	if a.Store != nil { // a nil *store.DB would be Totals all the same
+	if a.Store != nil { // a nil *store.DB would be Totals that are not nil
 		link.Metrics.Totals = a.Store
 	}
 	return link
 }
 
-// ready has the keys of all providers masked wherever they are, and tells what of
-// the user's rules cannot be used.
+// ready adds the keys of all providers to the redacted texts. It returns a
+// warning for each of the user's rules that cannot be used.
 func (f *filters) ready(cfg config.Config, getenv func(string) string) (warnings []string) {
 	for _, k := range provider.Keys(cfg.LLM) {
 		f.learn(getenv(k.Env))
@@ -63,7 +63,7 @@ func (f *filters) ready(cfg config.Config, getenv func(string) string) (warnings
 	return warnings
 }
 
-// OutputFilter returns the filter of a session, with a warning for each of the
+// OutputFilter returns the filter of a session, and a warning for each of the
 // user's rules that cannot be used.
 func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	f := newFilters(l)
@@ -71,7 +71,7 @@ func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	return f.of(l.Config.Tools.Filters), warnings
 }
 
-// scanner returns the credential scanner; nil if scanning is off.
+// scanner returns the credential scanner, or nil if scanning is off.
 func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 	if !cfg.Enabled {
 		return nil
@@ -83,7 +83,7 @@ func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 		return s
 	}
 	s, err := redact.NewScanner(cfg.ExtraPatterns)
-	if err != nil { // Validate has refused those
+	if err != nil { // Validate has refused these patterns
 		s = &redact.Scanner{}
 	}
 	s.Learn(f.keys...)
@@ -91,7 +91,7 @@ func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 	return s
 }
 
-// learn has a key masked from now on.
+// learn redacts a key from now on.
 func (f *filters) learn(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,8 +104,8 @@ func (f *filters) learn(key string) {
 	}
 }
 
-// learning returns a getenv that learns the keys which are asked for: they may have
-// been stored after a session began.
+// learning returns a getenv that learns each key it looks up: a key may be
+// saved after a session began.
 func (f *filters) learning(keys *keys.Keys) func(name string) string {
 	return func(name string) string {
 		value := keys.Getenv(name)
@@ -116,7 +116,7 @@ func (f *filters) learning(keys *keys.Keys) func(name string) string {
 	}
 }
 
-// mask returns a function that masks the credentials in a text.
+// mask returns a function that redacts the credentials in a text.
 func (f *filters) mask(cfg filter.Security) func(string) string {
 	return func(text string) string {
 		text, _ = f.scanner(cfg).Mask(text)

@@ -32,8 +32,8 @@ func TestFiltersFile(t *testing.T) {
 	}
 }
 
-// A provider's key is masked wherever it is, whatever it looks like, by filters that were made before it
-// was stored too.
+// A provider's key is redacted wherever it appears and whatever its form, also
+// by filters that are older than the key.
 func TestKeysAreMasked(t *testing.T) {
 	l, err := config.Load(config.Options{Environ: []string{"HOME=" + t.TempDir()}})
 	if err != nil {

@@ -15,25 +15,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
-// keeper holds the state of one session's chain from turn to turn.
+// keeper holds the state of one session's chain across turns.
 type keeper struct {
 	shell    *shell.Executor
-	box      *sandbox.Sandbox // nil where it is off
-	commands func() string    // why commands do not run where the client would; "" if they do
+	box      *sandbox.Sandbox // nil if it is off
+	commands func() string    // returns why commands do not run in the client's terminals; "" if they do
 	cache    *cache.Cache
 	quota    *quota.Quota
 	filter   *filter.Link
 	long     *overflow.Overflow
 	system   *systemPrompt
-	off      []string // the tools that are switched off
+	off      []string // the names of disabled tools
 
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
-	suspects atomic.Int64 // calls in which the model may have made something up
+	suspects atomic.Int64 // calls with values that the model may have made up
 	set      *toolset.Set
 }
 
-// Reset forgets results and the system prompt, and begins to count anew; what runs
-// in the background goes on.
+// Reset drops the results and the system prompt, and restarts the counters.
+// Background commands keep running.
 func (k *keeper) Reset() {
 	k.cache.Clear()
 	k.system.forget()
@@ -41,14 +41,14 @@ func (k *keeper) Reset() {
 	k.set.Reset()
 }
 
-// Status returns the lines of /status about the tools.
+// Status returns the lines about tools for /status.
 func (k *keeper) Status() []string {
 	var lines []string
 	if most := k.quota.Limits.MaxToolCallsPerSession; most > 0 {
 		lines = append(lines, fmt.Sprintf("Tool calls: %d of %d", min(k.quota.Used(), most), most))
 	}
 	if s := k.cache.Stats(); s.Hits > 0 {
-		lines = append(lines, fmt.Sprintf("Result cache: %d of %d looks were answered from it", s.Hits, s.Hits+s.Misses))
+		lines = append(lines, fmt.Sprintf("Result cache: %d of %d lookups were hits", s.Hits, s.Hits+s.Misses))
 	}
 	lines = append(lines, k.filter.Metrics.Status(context.Background())...)
 	if k.box != nil {
@@ -62,7 +62,7 @@ func (k *keeper) Status() []string {
 	}
 	lines = append(lines, k.set.Status()...)
 	if n := k.suspects.Load(); n > 0 {
-		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d of the tool calls; audit.jsonl says what they name", n))
+		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d; audit.jsonl names the values", n))
 	}
 	if jobs := k.shell.Background(); len(jobs) > 0 {
 		lines = append(lines, "Background: "+strings.Join(jobs, "; "))
@@ -70,8 +70,8 @@ func (k *keeper) Status() []string {
 	return lines
 }
 
-// Close ends what runs in the background, and stores what was counted.
+// Close ends background commands and stores the counters.
 func (k *keeper) Close() {
-	_ = k.shell.Close() // it cannot fail in a way that anybody could mend
+	_ = k.shell.Close() // no caller could act on its failure
 	k.filter.Metrics.Flush()
 }

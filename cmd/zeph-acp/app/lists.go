@@ -16,12 +16,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// listsFile is the name of the file in the data directory that keeps what models
-// the providers list.
+// listsFile is the name of the file in the data directory that caches the
+// providers' lists of models.
 const listsFile = "models.json"
 
-// newCatalogue returns the catalogue of the providers' models; nil if no provider
-// may be asked.
+// newCatalogue returns the catalogue of the providers' models, or nil if no
+// provider may be asked.
 func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	if !l.Config.LLM.ListModels {
 		return nil
@@ -51,21 +51,22 @@ func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	return c
 }
 
-// modelsChanged sends the clients the new list of models.
+// modelsChanged sends the new list of models to the clients.
 func (a *App) modelsChanged() {
 	for _, s := range a.serving() {
 		s.OptionsChanged()
 	}
 }
 
-// taken is called with the model that a session takes: what is known of it, and of
-// what else there is, is brought up to date behind it.
+// taken is called with the model that a session selects. It refreshes the facts
+// about that model and the lists of the others in the background.
 func (a *App) taken(m llm.Model) {
 	a.catalogue.Learn(m)
 	a.catalogue.Refresh(a.Config.LLM, a.Getenv)
 }
 
-// models lists the models to pick from, the one that was picked by name included.
+// models returns the models to choose from, including one that was selected by
+// name.
 func (a *App) models() []llm.Choice {
 	list := a.catalogue.Models(a.Config.LLM, a.Getenv)
 	if strings.Contains(a.Model, ":") && !slices.ContainsFunc(list, func(c llm.Choice) bool { return c.Name == a.Model }) {
@@ -76,26 +77,27 @@ func (a *App) models() []llm.Choice {
 
 const (
 	ollamaHost = "OLLAMA_HOST"
-	// probeTimeout bounds what an Ollama may take to answer: a session waits for
-	// it. Where nothing listens that is known at once.
+	// probeTimeout limits the wait for an Ollama's answer, since a session
+	// waits for it. Where nothing listens, the connection fails at once.
 	probeTimeout = 200 * time.Millisecond
-	// probeFound and probeMissed are how long the outcome holds.
+	// probeFound and probeMissed are how long a result is reused.
 	probeFound  = time.Minute
 	probeMissed = 10 * time.Second
 )
 
-// ollamaProbe reports whether an Ollama answers at its default address. It sends a
-// request only when it is called, which happens where nothing else is configured.
+// ollamaProbe reports whether an Ollama answers at its default address. It
+// sends a request only when it is called, that is, when no provider is
+// configured.
 type ollamaProbe struct {
 	ask func(context.Context) bool
 	now func() time.Time
 
 	mu    sync.Mutex
-	at    time.Time // zero: not asked yet
+	at    time.Time // zero: not yet asked
 	found bool
 }
 
-// getenv returns an environment in which an Ollama that answers is set as the host.
+// getenv wraps next so that OLLAMA_HOST is set if an Ollama answers.
 func (p *ollamaProbe) getenv(next func(string) string) func(string) string {
 	return func(name string) string {
 		value := next(name)
@@ -122,8 +124,9 @@ func (p *ollamaProbe) answers() bool {
 	return p.found
 }
 
-// environment is where the providers' variables come from: the process's with the
-// saved keys, and an Ollama that is found where nothing else is configured.
+// environment returns the lookup of the providers' variables: the process's
+// environment, then the saved keys, and a detected Ollama if no provider is
+// configured.
 func (a *App) environment(l *config.Loaded, keys *keys.Keys) func(string) string {
 	getenv := a.filters.learning(keys)
 	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || l.Getenv(ollamaHost) != "" {

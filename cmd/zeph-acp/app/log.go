@@ -12,9 +12,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// NewLogger returns a logger that writes to stderr from cfg.Level on. If cfg.File
-// is set, the same lines and all warnings are appended to it; the file is private
-// to the user. Close it with closeFile. Getenv names the home directory.
+// NewLogger returns a logger that writes records of cfg.Level and above to
+// stderr. If cfg.File is set, the same lines and all warnings are appended to
+// that file, which is private to the user; closeFile closes it. Getenv names
+// the home directory.
 func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Writer) (logger *slog.Logger, closeFile func() error, err error) {
 	level := logLevel(cfg.Level)
 	handler := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})

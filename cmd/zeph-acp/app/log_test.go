@@ -51,7 +51,7 @@ func TestNewLogger(t *testing.T) {
 	}
 }
 
-// messages joins what was logged.
+// messages joins the messages of a log.
 func messages(log string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {

@@ -16,9 +16,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// model makes a model. What misses its key is refused here, so that the client
-// can ask for it before the first prompt; that it may be in a file which cannot
-// be used is said too.
+// model opens a model by name. It refuses a model without a key, so that the
+// client can ask for one before the first prompt. The error mentions a key file
+// that cannot be used, since the key may be in it.
 func (a *App) model(name string) (llm.Model, error) {
 	return a.modelOf(a.Config.LLM, name)
 }
@@ -38,8 +38,8 @@ func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 	return m, nil
 }
 
-// placed adds to what is wrong with a model where it is named: in the environment,
-// or by the only provider there is. Any other name its user has just given.
+// placed adds to a model's error the place that selected it: the environment,
+// or the only configured provider. The user has just entered any other name.
 func (a *App) placed(name string, err error) error {
 	switch {
 	case name != "" && name == a.byEnv:
@@ -51,7 +51,7 @@ func (a *App) placed(name string, err error) error {
 	return err
 }
 
-// locked returns why the saved keys cannot be used, nil if they can.
+// locked returns why the saved keys cannot be used, or nil.
 func (a *App) locked() error {
 	if a.Locked == nil {
 		return nil
@@ -59,14 +59,14 @@ func (a *App) locked() error {
 	return a.Locked()
 }
 
-// helper makes the model that a key of the configuration names for some work
-// beside the conversation; nil if it names none. The error is for the user.
+// helper opens the model that a configuration key names for work outside the
+// conversation; nil if the key is empty. The error is meant for the user.
 func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
 	if name == "" {
 		return nil, nil
 	}
 	alone := cfg.LLM
-	alone.Fallback = nil // it was named for the purpose
+	alone.Fallback = nil // the user chose this model for the purpose
 	m, err := a.modelOf(alone, name)
 	if err == nil {
 		return m, nil
@@ -77,15 +77,15 @@ func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
 
-// helperModels do some work beside the conversation.
+// helperModels are the models for work outside the conversation.
 type helperModels struct {
-	reformatter *agent.Reformatter  // nil: the model itself puts its calls right
+	reformatter *agent.Reformatter  // nil: the session's model repairs its own calls
 	compaction  llm.Model           // nil: the session's model
-	outputs     overflow.Summarizer // nil: nobody sums them up
+	outputs     overflow.Summarizer // nil: long outputs are not summarized
 }
 
-// helperModels makes those that the configuration names. The warnings are for the
-// user: of those that cannot be used.
+// helperModels opens the configured helper models. It returns a warning for the
+// user about each that cannot be used.
 func (a *App) helperModels(cfg config.Config, s session.Setup) (made helperModels, warnings []string) {
 	var errs [3]error
 	made.reformatter, errs[0] = a.reformatter(cfg)
@@ -99,8 +99,9 @@ func (a *App) helperModels(cfg config.Config, s session.Setup) (made helperModel
 	return made, warnings
 }
 
-// reformatter makes what puts right inputs that do not fit their tool; nil if
-// nobody is to. The error is for the user: the main model is never taken instead.
+// reformatter returns the repairer of inputs that do not fit their tool, or nil
+// if it is off. The error is meant for the user. The main model never replaces
+// a reformatter that cannot be used.
 func (a *App) reformatter(cfg config.Config) (*agent.Reformatter, error) {
 	m, err := a.helper(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
 	if m == nil {
@@ -109,10 +110,10 @@ func (a *App) reformatter(cfg config.Config) (*agent.Reformatter, error) {
 	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
 }
 
-// summaryTimeout is how long a summary may take: the call waits for it.
+// summaryTimeout limits the time for a summary: the tool call waits for it.
 const summaryTimeout = time.Minute
 
-// summarizer makes what sums up long outputs; nil if nobody is to.
+// summarizer returns the summarizer of long outputs, or nil if it is off.
 func (a *App) summarizer(cfg config.Config, s session.Setup) (overflow.Summarizer, error) {
 	if !cfg.Tools.SummarizeOutput {
 		return nil, nil

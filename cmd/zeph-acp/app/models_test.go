@@ -13,7 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// An Ollama is looked for only when it is asked for, and not each time.
+// The probe looks for an Ollama only on demand, and reuses its result for a
+// while.
 func TestOllamaProbe(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	asked, found := 0, false
@@ -55,7 +56,8 @@ func TestOllamaProbe(t *testing.T) {
 	}
 }
 
-// Where something is configured, or it is switched off, nothing is looked for.
+// The probe does not look where a provider is configured, or where it is
+// switched off.
 func TestNoOllamaProbe(t *testing.T) {
 	for name, text := range map[string]string{
 		"switched off": "[llm]\nfind_ollama = false\n",
@@ -80,8 +82,8 @@ func TestNoOllamaProbe(t *testing.T) {
 	}
 }
 
-// The lists are kept in a file of the user's own; one that cannot be read counts
-// as none, and is written anew.
+// A file of the user caches the lists. A file that cannot be read counts as
+// empty, and is written again.
 func TestModelsFile(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "zeph")
 	l, err := config.Load(config.Options{Environ: []string{"ZEPH_HOME=" + home}})

@@ -9,15 +9,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// own returns the files of zeph-acp, which no tool may touch: they hold keys and
-// permissions, and a database that this process opens and closes a second time
-// loses its locks.
+// own returns the files of zeph-acp, which no tool may touch. They hold keys
+// and permissions. If this process opened and closed the database a second
+// time, the database would lose its locks.
 func own(p config.Paths) *workspace.Own {
 	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
-	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be somebody's project
+	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
 		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
 	}
 	o := &workspace.Own{}
@@ -29,7 +29,7 @@ func own(p config.Paths) *workspace.Own {
 	return o
 }
 
-// isOwn reports whether a path of the workspace leads to one of our files.
+// isOwn reports whether a path in the workspace leads to a file of zeph-acp.
 func isOwn(roots *workspace.Roots, path string) bool {
 	_, err := roots.Resolve(path)
 	_, private := errors.AsType[*workspace.PrivateError](err)

@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// Every file that zeph-acp makes is hidden, wherever it is.
+// Every file that zeph-acp creates is hidden, wherever it is.
 func TestOwn(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -79,7 +79,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// What the store and the keys really leave in their directories is hidden.
+// All files that the store and the keys really create are hidden.
 func TestOwnIsComplete(t *testing.T) {
 	home := t.TempDir()
 	l, err := config.Load(config.Options{Environ: []string{"ZEPH_HOME=" + home}})

@@ -16,9 +16,9 @@ import (
 )
 
 // systemPrompt is the system prompt of one session. It is written when a model
-// first needs it, so that a session costs nothing until then, and stays as it is
-// until the conversation is cleared: files of the project that change meanwhile
-// would cost the provider's cache.
+// first needs it, so that a session costs nothing before. It then stays the
+// same until the conversation is cleared: if it followed changes of the
+// project's files, each change would invalidate the provider's cache.
 type systemPrompt struct {
 	write func() string
 
@@ -35,23 +35,23 @@ func (p *systemPrompt) text() string {
 	return p.written
 }
 
-// ready has it written for a model that needs one, so that the user is warned
-// before the turn.
+// ready writes the prompt for a model that needs one, so that the user sees its
+// warnings before the turn.
 func (p *systemPrompt) ready(m llm.Model) {
 	if _, direct := m.(local.Direct); !direct {
 		p.text()
 	}
 }
 
-// forget has it written anew when it is next needed.
+// forget discards the prompt; the next use writes it again.
 func (p *systemPrompt) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.written = ""
 }
 
-// systemPrompt makes the system prompt of a session: of its directories, read as
-// the file tools read, and of the user's skills.
+// systemPrompt returns the system prompt of a session: about its directories,
+// read as the file tools read them, and the user's skills.
 func (a *App) systemPrompt(cfg config.Config, s session.Setup, in places) *systemPrompt {
 	return &systemPrompt{write: func() string {
 		p := prompt.Read(projectFiles{in.files}, in.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
@@ -67,11 +67,12 @@ func (a *App) systemPrompt(cfg config.Config, s session.Setup, in places) *syste
 	}}
 }
 
-// projectFiles are the files of a session's directories, as package prompt reads
-// them.
+// projectFiles are the files of a session's directories, in the form that
+// package prompt reads.
 type projectFiles struct{ roots *workspace.Roots }
 
-// Open opens what lies in the roots, links to elsewhere excluded.
+// Open opens a file within the roots. It does not follow links that lead out of
+// them.
 func (p projectFiles) Open(path string) (io.ReadCloser, string, int64, error) {
 	real, err := p.roots.Resolve(path)
 	if err != nil {
@@ -84,7 +85,7 @@ func (p projectFiles) Open(path string) (io.ReadCloser, string, int64, error) {
 	return f, real, info.Size(), nil
 }
 
-// maxNames bounds the names that are looked at in one directory.
+// maxNames limits the names that are read in one directory.
 const maxNames = 1000
 
 // List returns the names in a directory.
@@ -109,7 +110,7 @@ func (p projectFiles) List(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Has returns those of the names that are there.
+// Has returns those names that exist.
 func (p projectFiles) Has(dir string, names []string) []string {
 	d, err := p.roots.Dir(dir)
 	if err != nil {
@@ -125,7 +126,8 @@ func (p projectFiles) Has(dir string, names []string) []string {
 	return there
 }
 
-// refused tells package prompt that the user has forbidden to read a file.
+// refused marks an error for package prompt if the user's rules forbid reading
+// the file.
 func refused(err error) error {
 	_, denied := errors.AsType[*workspace.DeniedError](err)
 	_, private := errors.AsType[*workspace.PrivateError](err)

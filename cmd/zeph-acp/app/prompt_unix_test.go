@@ -15,8 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// A repository cannot bring anything into the system prompt but the text of its
-// own rules, and cannot make anybody wait.
+// A repository can add nothing but the text of its own rules to the system
+// prompt, and it cannot delay a session.
 func TestHostileRules(t *testing.T) {
 	const secret = "-----BEGIN OPENSSH PRIVATE KEY-----"
 	write := func(t *testing.T, path, text string) {

@@ -21,13 +21,12 @@ import (
 const scriptWindow = 100_000
 
 // Replay starts a fresh server for a fixture, with a workspace and a
-// configuration of its own, and lets play (fixtures.Play, or one that rewrites)
-// be its client. Only the fixture's config.toml counts; where that names no
+// configuration of its own. Play (fixtures.Play, or a function that rewrites)
+// acts as its client. Only the fixture's config.toml counts. If it names no
 // provider, the model is model.jsonl, else Direct. A provider of type script
 // whose model is "model.jsonl" gets the fixture's.
 //
-// The process's environment still reaches the commands that a fixture runs; see
-// [Isolate].
+// Commands in a fixture still see the process's environment; see [Isolate].
 func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixture, fixtures.Conn) error) (err error) {
 	dir, err := os.MkdirTemp("", "zeph-replay-")
 	if err != nil {
@@ -104,12 +103,12 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 	return l, nil
 }
 
-// needed are the variables without which programs do not run.
+// needed are the variables that programs cannot run without.
 var needed = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
 
-// Isolate removes every variable from this process's environment that programs can
-// run without, so that neither keys nor settings of the user reach a fixture.
-// restore puts it back.
+// Isolate removes the variables that programs can run without from this
+// process's environment, so that no key or setting of the user reaches a
+// fixture. Restore sets them again.
 func Isolate() (restore func()) {
 	var taken [][2]string
 	for _, e := range os.Environ() {
@@ -120,7 +119,7 @@ func Isolate() (restore func()) {
 	}
 	return func() {
 		for _, e := range taken {
-			_ = os.Setenv(e[0], e[1]) // it was there before
+			_ = os.Setenv(e[0], e[1]) // it was valid before
 		}
 	}
 }

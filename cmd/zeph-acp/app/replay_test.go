@@ -12,14 +12,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the agent's lines of the fixtures")
 
-// TestFixtures plays all fixtures. Each frame of the agent is held against the
-// schemas of the protocol too.
+// TestFixtures plays all fixtures. It also validates each frame of the agent
+// against the schemas of the protocol.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../../../protocol-fixtures/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
-	schema.Load(t) // asks the go command, which needs the environment
+	schema.Load(t) // runs the go command, which needs the environment
 	t.Cleanup(Isolate())
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

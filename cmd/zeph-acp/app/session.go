@@ -19,8 +19,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
-// newAgent makes what one session needs: places, chain, system prompt, and the
-// agent that runs its turns. The terminals are those of the session's connection.
+// newAgent makes the parts of one session: directories, chain, system prompt,
+// and the agent that runs its turns. The terminals belong to the session's
+// connection.
 func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
 	roots, err := a.roots(s)
 	if err != nil {
@@ -57,7 +58,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}, nil
 }
 
-// roots are the directories that the client gives the session.
+// roots returns the workspace roots: the directories that the client named.
 func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
 	roots, err := workspace.New(append([]string{s.CWD}, s.Dirs...)...)
 	if err != nil {
@@ -73,13 +74,13 @@ func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
 // places are the directories of one session.
 type places struct {
 	roots *workspace.Roots // the client's, where commands run
-	files *workspace.Roots // the same, and what the file tools may use besides
+	files *workspace.Roots // the same and those that the file tools may use in addition
 	home  string           // absolute; empty means unknown
 
 	skills *skills.Set
 }
 
-// places finds the directories of a session, with warnings for the user.
+// places finds the directories of a session. It returns warnings for the user.
 func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warnings []string, err error) {
 	in.roots = roots
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
@@ -88,23 +89,23 @@ func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warn
 	var left []string
 	in.skills, left = skills.Load(a.Skills)
 	if in.home, err = os.UserHomeDir(); err != nil {
-		in.home = "" // nothing is then taken for the home directory
+		in.home = "" // no directory then counts as the home directory
 	}
 	return in, append(warnings, left...), nil
 }
 
-// missing warns of what the client or the user asked for in vain.
+// missing warns about requests of the client or the user that cannot be met.
 func (a *App) missing(s session.Setup) (warnings []string) {
 	for _, m := range s.MCPServers {
 		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
 	}
-	if locked := a.locked(); locked != nil { // else direct would answer without a word
+	if locked := a.locked(); locked != nil { // without a key the session would use direct and say nothing
 		warnings = append(warnings, locked.Error())
 	}
 	return warnings
 }
 
-// agent makes what runs the turns of a session by these tools.
+// agent returns the agent that runs the turns of a session with these tools.
 func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
 	return &agent.Agent{
 		Config: cfg.Agent.Config, Session: s.ID, Chain: tools, NewID: a.NewID, Log: a.Log,
@@ -133,7 +134,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executo
 	}
 }
 
-// client makes the client as a turn of the session sees it.
+// client returns the client in the form that a turn uses.
 func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 	caps := s.Client.Capabilities()
 	c := agent.Client{
@@ -143,7 +144,7 @@ func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 		Unasked:         func() bool { return a.Yes || s.Mode() == agent.ModeAuto || kept.unasked.Load() },
 		StopAsking:      func() { kept.unasked.Store(true) },
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
-		// A client that has terminals shows those.
+		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
 	}
 	if !a.Alone {

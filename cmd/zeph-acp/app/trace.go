@@ -8,7 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// trace logs what each frame is, and not what is in it, which may be anything.
+// trace logs the identity of each frame (method, ids, status, size), never its
+// content, which may be secret.
 func trace(log *slog.Logger) func(acp.Side, []byte) {
 	return func(from acp.Side, line []byte) {
 		var f struct {
@@ -27,7 +28,7 @@ func trace(log *slog.Logger) func(acp.Side, []byte) {
 		}
 		attrs := []any{"from", string(from), "bytes", len(line)}
 		if err := json.Unmarshal(bytes.TrimSpace(line), &f); err != nil {
-			log.Debug("frame", append(attrs, "err", "is not understood")...)
+			log.Debug("frame", append(attrs, "err", "cannot be parsed")...)
 			return
 		}
 		for _, a := range [][2]string{

@@ -18,13 +18,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// rules are the part of the configuration that follows its file while the agent
-// runs: what may run. All else holds until the next start.
+// rules are the permission rules of the configuration. They follow the file
+// while the agent runs; all other keys apply from the next start.
 type rules struct {
 	shell   policy.ShellRules
 	tools   policy.Config
 	version int      // grows with each change
-	notes   []string // what of the file, as it is now, is not in force; for the user
+	notes   []string // keys of the current file that are not in force; for the user
 }
 
 // over returns cfg with these rules.
@@ -33,33 +33,32 @@ func (r rules) over(cfg config.Config) config.Config {
 	return cfg
 }
 
-// rulesFile checks whether the configuration's file changed, before each call that
-// is judged: one stat of the file, a link
-// followed. There is nothing to start, to wait for or to close, and a file on
-// the network, one that is replaced, and one that appears later are seen alike.
+// rulesFile checks before each judged call whether the configuration file
+// changed: with one stat that follows links. It needs no goroutine and nothing
+// to close. It also detects changes of a file on the network, of one that is
+// replaced, and of one that appears later.
 //
-// What cannot be used changes nothing: a file with mistakes, one that is being
-// written, one that is gone. So nothing is ever allowed because of a file that
-// nobody could read.
+// A file that has mistakes, is being written or is gone changes nothing. So an
+// unreadable file never allows a call.
 type rulesFile struct {
-	file  string                         // may be empty: nothing changes then
-	start config.Config                  // with which the process began
-	load  func() (*config.Loaded, error) // the configuration, as at the start
+	file  string                         // if empty, the rules never change
+	start config.Config                  // the configuration at the start
+	load  func() (*config.Loaded, error) // loads the configuration as at the start
 	now   func() time.Time
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	rules   rules
-	judged  config.Stamp // of the file when it was last judged
-	changed config.Stamp // of the file that is not judged yet,
+	judged  config.Stamp // of the file that was last judged
+	changed config.Stamp // of a newer file, first seen at since
 	since   time.Time
 }
 
-// settled is how long a file must have been as it is before it is read: until
-// then somebody may be writing it, and half of it may be valid and allow more.
+// settled is how long a file must stay unchanged before it is read. Until then
+// it may be half written, and half of it may be valid and allow more.
 const settled = 200 * time.Millisecond
 
-// newRulesFile makes one that begins with what was loaded.
+// newRulesFile returns a rulesFile that begins with a loaded configuration.
 func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
 		file: l.File, start: l.Config, load: l.Reload, now: now, log: log,
@@ -80,7 +79,7 @@ func (w *rulesFile) current() rules {
 		return w.rules
 	}
 	l, err := w.load()
-	if !config.StampOf(w.file).Same(is) { // written while it was read: the next call looks again
+	if !config.StampOf(w.file).Same(is) { // changed while it was read: the next call looks again
 		return w.rules
 	}
 	w.judged = is
@@ -88,7 +87,7 @@ func (w *rulesFile) current() rules {
 		err = fmt.Errorf("%s is gone", toml.Printable(w.file))
 	}
 	if err != nil {
-		w.note(fmt.Sprintf("The changed configuration is not used, and the rules stay as they were: %s", toml.OneLine(err.Error())))
+		w.note(fmt.Sprintf("The changed configuration is not used, and the previous rules stay in force: %s", toml.OneLine(err.Error())))
 		return w.rules
 	}
 	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.over(w.start)
@@ -101,7 +100,7 @@ func (w *rulesFile) current() rules {
 	return w.rules
 }
 
-// quiet reports whether the file has been as it is for a while.
+// quiet reports whether the file has been unchanged for [settled].
 func (w *rulesFile) quiet(is config.Stamp) bool {
 	now := w.now()
 	if w.since.IsZero() || !is.Same(w.changed) {
@@ -110,23 +109,23 @@ func (w *rulesFile) quiet(is config.Stamp) bool {
 	if now.Sub(w.since) >= settled {
 		return true
 	}
-	if is.None() { // it went when its directory changed, or with that
+	if is.None() { // it disappeared when its directory changed, or with the directory
 		dir, err := os.Stat(filepath.Dir(w.file))
 		return err != nil || now.Sub(dir.ModTime()) >= settled
 	}
-	return now.Sub(is.ModTime()) >= settled // it was, before anybody looked
+	return now.Sub(is.ModTime()) >= settled // it was unchanged before the first look
 }
 
 // note replaces the pending notice about the file; "" clears it.
 func (w *rulesFile) note(text string) {
-	w.rules.notes = nil // sessions may still hold the old ones
+	w.rules.notes = nil // sessions may still hold the old slice
 	if text != "" {
 		w.rules.notes = []string{text}
 		w.log.Warn(text)
 	}
 }
 
-// later returns the notice about changed keys that do not count yet.
+// later returns the notice about changed keys that apply only after a restart.
 func later(file string, keys []string) string {
 	const most = 5
 	if len(keys) == 0 {
@@ -140,7 +139,7 @@ func later(file string, keys []string) string {
 	if len(keys) > 1 {
 		was = "were"
 	}
-	return fmt.Sprintf("%s: %s%s %s changed: that counts from the next start.", toml.Printable(file), toml.OneLine(strings.Join(keys, ", ")), more, was)
+	return fmt.Sprintf("%s: %s%s %s changed; this takes effect at the next start.", toml.Printable(file), toml.OneLine(strings.Join(keys, ", ")), more, was)
 }
 
 // rulesNow returns the rules that the sessions of this App follow.
@@ -151,9 +150,9 @@ func (a *App) rulesNow() rules {
 	return a.rules.current()
 }
 
-// shellPolicy makes what judges the calls of one session: first by cfg, which
-// comes of the rules in now, later by what they become, which the workspace's own
-// file tightens again where it counts.
+// shellPolicy returns the policy of one session. It begins with cfg, which
+// includes the rules in now. When the rules change, it follows them, tightened
+// again by the workspace's own file where that applies.
 func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg config.Config, now rules) *policy.ShellPolicyHandle {
 	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
 	var mu sync.Mutex
@@ -184,7 +183,7 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 // workspace's own file.
 func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.over(a.Config)
-	if isOwn(roots, config.WorkspaceFile) { // the user's own is no repository's
+	if isOwn(roots, config.WorkspaceFile) { // the user's own file is no repository's
 		return cfg, nil
 	}
 	return config.Tighten(cfg, roots.Cwd())

@@ -15,14 +15,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// followed follows one file with a clock of its own.
+// followed follows one file with a fake clock.
 type followed struct {
 	*rulesFile
 	path  string
 	clock time.Time
 }
 
-// follow loads a file, which need not be there, and follows it.
+// follow loads a file, which need not exist, and follows it.
 func follow(t *testing.T, path string, environ ...string) *followed {
 	t.Helper()
 	l, err := config.Load(config.Options{Environ: append([]string{"ZEPH_HOME=" + filepath.Dir(path)}, environ...)})
@@ -34,13 +34,14 @@ func follow(t *testing.T, path string, environ ...string) *followed {
 	return f
 }
 
-// after returns the rules in force some time from now.
+// after returns the rules in force after d has passed.
 func (f *followed) after(d time.Duration) rules {
 	f.clock = f.clock.Add(d)
 	return f.current()
 }
 
-// settle returns the rules in force once the file was looked at and left alone.
+// settle returns the rules in force after the file was seen and then left
+// unchanged.
 func (f *followed) settle() rules {
 	f.after(time.Minute)
 	return f.after(time.Minute)
@@ -50,7 +51,7 @@ const blockMake = "[tools.shell]\nblocked_commands = ['make']\n"
 
 func blocks(r rules) string { return strings.Join(r.shell.BlockedCommands, " ") }
 
-// However a file changes, what it says then is in force.
+// Each way of changing a file puts its new text in force.
 func TestRulesFollowTheFile(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"written": func(t *testing.T, path string) {
@@ -102,7 +103,7 @@ func TestRulesFollowTheFile(t *testing.T) {
 	}
 }
 
-// A file that is made after the start counts too.
+// A file that is created after the start counts.
 func TestRulesOfALaterFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	f := follow(t, path, "ZEPH_TOOLS_SHELL_ALLOW_NETWORK=false")
@@ -113,7 +114,7 @@ func TestRulesOfALaterFile(t *testing.T) {
 	}
 }
 
-// What cannot be used changes nothing, and is told.
+// A file that cannot be used changes nothing, and the user is told.
 func TestRulesStay(t *testing.T) {
 	path := write(t, t.TempDir(), "config.toml", blockMake)
 	f := follow(t, path)
@@ -135,7 +136,7 @@ func TestRulesStay(t *testing.T) {
 	}
 }
 
-// A file is not read while somebody may be writing it.
+// A file is not read while it may be half written.
 func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	path := write(t, t.TempDir(), "config.toml", blockMake)
 	f := follow(t, path)
@@ -151,7 +152,7 @@ func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	}
 }
 
-// A session's own policy follows, tightened by its workspace, and its user is
+// A session's policy follows the file, tightened by its workspace. Its user is
 // told once of a file that cannot be used.
 func TestSessionFollowsTheRules(t *testing.T) {
 	dir := t.TempDir()
@@ -202,7 +203,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	}
 }
 
-// That the file is gone is seen at the first look, unless it may come back.
+// A missing file is reported at the first look, unless it may come back.
 func TestGoneRulesAreTold(t *testing.T) {
 	for name, gone := range map[string]func(string) error{
 		"the file":      os.Remove,

@@ -19,17 +19,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// Findings are what Check found.
+// Findings are the results of [Loaded.Check].
 type Findings struct {
-	Mistakes  toml.Mistakes // what does not work
-	Warnings  []string      // what has no effect, one line each
-	Workspace string        // the workspace's file; empty if there is none, or something wrong in it
+	Mistakes  toml.Mistakes // errors in the configuration
+	Warnings  []string      // settings without effect, one line each
+	Workspace string        // the workspace's file; empty if there is no such file, or it has mistakes
 }
 
-// Check looks for what Load leaves until it is used: the file of the workspace
-// dir, the models that the environment and keys name, the files of scripts and of
-// saved keys, the tools that permissions are about, directories, and keys that do
-// nothing without others. Nothing is connected.
+// Check looks for problems that Load defers until a value is used: in the
+// workspace dir's file, the models that environment and keys name, script
+// files, the file of saved keys, the tools in permission rules, directories,
+// and keys that have no effect without others. It opens no connection.
 func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	var f Findings
 	l.checkWorkspace(&f, dir)
@@ -89,7 +89,7 @@ func (l *Loaded) isUsers(file string) bool {
 	})
 }
 
-// checkTools warns of rules about tools that there are not.
+// checkTools warns of rules about tools that do not exist.
 func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 	var names []string
 	for _, t := range tools {
@@ -117,7 +117,7 @@ func (l *Loaded) checkScripts(f *Findings) {
 		if p.Type != provider.TypeScript {
 			continue
 		}
-		file, err := filepath.Abs(p.Model) // as it is looked for
+		file, err := filepath.Abs(p.Model) // the path that the provider opens
 		if err == nil {
 			_, err = local.LoadScript(file)
 		}
@@ -128,7 +128,7 @@ func (l *Loaded) checkScripts(f *Findings) {
 	}
 }
 
-// checkHelpers looks for the models that do work beside the conversation.
+// checkHelpers checks the models for work outside the conversation.
 func (l *Loaded) checkHelpers(f *Findings) {
 	helpers := map[string]string{
 		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
@@ -146,14 +146,14 @@ func (l *Loaded) checkHelpers(f *Findings) {
 	}
 }
 
-// checkIdle warns of keys that are set and do nothing without others.
+// checkIdle warns of keys that have no effect without others.
 func (l *Loaded) checkIdle(f *Findings) {
 	tools := l.Config.Tools
 	shell, box := tools.Shell, tools.Sandbox
 	for _, idle := range []struct {
 		table string
 		keys  []string
-		needs string // what is missing; empty if nothing is
+		needs string // the missing setting; empty if there is one
 	}{
 		{"tools", []string{"summarize_provider"}, missing(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
 		{"tools.shell", []string{"transactional"}, missing(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
@@ -180,8 +180,8 @@ func (l *Loaded) checkIdle(f *Findings) {
 	}
 }
 
-// checkToolset warns of what a session would: tools that there are not, and values
-// that are taken for others.
+// checkToolset adds the warnings that a session would show: about tools that do
+// not exist, and values that are replaced.
 func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
 	tools, filter := l.Config.Tools, l.Config.Agent.ToolFilter
 	if len(tools.Dependencies.Rules) > 0 && !tools.Dependencies.Enabled {
@@ -200,7 +200,7 @@ func missing(is bool, what string) string {
 	return ""
 }
 
-// checkAllowedPaths warns of directories that are not there.
+// checkAllowedPaths warns of directories that do not exist.
 func (l *Loaded) checkAllowedPaths(f *Findings) {
 	home := HomeDir(l.Getenv)
 	all := map[string][]string{
@@ -219,9 +219,9 @@ func (l *Loaded) checkAllowedPaths(f *Findings) {
 			case errors.Is(err, fs.ErrNotExist):
 				why = "it does not exist"
 			case err != nil:
-				why = "it cannot be looked at"
+				why = "it cannot be read"
 			case !info.IsDir():
-				why = "it is no directory"
+				why = "it is not a directory"
 			}
 			if why != "" {
 				f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: fmt.Sprintf("%q has no effect: %s", dir, why)}.Error())

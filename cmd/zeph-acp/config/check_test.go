@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 )
 
-// What has no effect is a warning with the file, the line and the key; what
-// cannot be used a mistake.
+// A key without effect is a warning with file, line and key; a key that cannot
+// be used is a mistake.
 func TestCheckOfKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		"[tools.shell]\nauto_rollback = true":                                                              `:2: key "tools.shell.auto_rollback": has no effect without transactional = true`,

@@ -1,10 +1,10 @@
-// Package config is the configuration of zeph-acp: what the file, the environment
-// and the command line set, checked and with the origin of each key.
+// Package config is the configuration of zeph-acp: the values of the file, the
+// environment and the command line, checked, with the origin of each key.
 //
-// Start with [Load]; [Tighten] applies the file of a workspace. It promises that a
-// configuration with mistakes is never used, that every mistake names file, line
-// and key, and that a workspace never allows more than its user does. Each part of
-// [Config] belongs to the package that it configures.
+// Start with [Load]; [Tighten] applies the file of a workspace. A configuration
+// with mistakes is never used. Every mistake names file, line and key. A
+// workspace never allows more than its user does. Each part of [Config] belongs
+// to the package that it configures.
 package config
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// Config is all configuration. Each package owns its part; here they are put
-// together, and nothing else is.
+// Config is the whole configuration. Each package owns its part; this struct
+// only puts them together.
 type Config struct {
 	Agent Agent           `toml:"agent"`
 	LLM   provider.Config `toml:"llm"`
@@ -65,7 +65,8 @@ type Tools struct {
 	policy.Config                      // [[tools.permissions.TOOL]]
 }
 
-// Shell is the table [tools.shell]: how commands run, and which may.
+// Shell is the table [tools.shell]: how commands run, and which commands may
+// run.
 type Shell struct {
 	shell.Config
 	policy.ShellRules
@@ -105,8 +106,8 @@ type section struct {
 	tighten  func(c, repo *Config, has func(key string) bool) (ignored []string)
 }
 
-// sections lists the parts of Config. A key of a section's table that its
-// tighten doesn't ask for is not taken from a workspace.
+// sections returns the parts of Config. If a section's tighten does not ask for
+// a key of its table, a workspace cannot set that key.
 func sections() []section {
 	return []section{
 		part("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
@@ -133,13 +134,13 @@ func sections() []section {
 	}
 }
 
-// settings is what a package's Config must be.
+// settings is the interface of each package's Config.
 type settings[T any] interface {
 	Validate() map[string]string
 	Tighten(repo T, has func(key string) bool) (T, []string)
 }
 
-// part makes the section of the Config that of finds.
+// part returns the section for the part of Config that of returns.
 func part[T settings[T]](path string, of func(*Config) *T) section {
 	return section{
 		path:     path,
@@ -164,15 +165,15 @@ func (c *Config) validate() map[string]string {
 
 // LogConfig is the table [log].
 type LogConfig struct {
-	// Level is what is logged to stderr: debug, info, warn or error. Default
-	// error, since some editors show every line as an error.
+	// Level is the lowest level that is logged to stderr: debug, info, warn or
+	// error. Default error, since some editors show every line as an error.
 	Level string `toml:"level"`
-	// File is a file that the log goes to as well, warnings always included;
-	// ~/ is the home directory. Default empty: none.
+	// File is a file that also receives the log, always including warnings. A
+	// leading ~/ is the home directory. Default empty: no file.
 	File string `toml:"file"`
 }
 
-// logLevels are the names of the levels, the one that logs most first.
+// logLevels are the names of the levels, the most verbose first.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
 // Validate returns the mistakes, by key.
@@ -182,10 +183,10 @@ func (c LogConfig) Validate() map[string]string {
 		wrong["level"] = fmt.Sprintf("%q is not one of %s", c.Level, strings.Join(logLevels, ", "))
 	}
 	if strings.ContainsRune(c.File, 0) {
-		wrong["file"] = "a file name has no NUL"
+		wrong["file"] = "a file name cannot contain NUL"
 	}
 	return wrong
 }
 
-// Tighten takes nothing over: the log is the process's.
+// Tighten ignores the repository: the log belongs to the process.
 func (c LogConfig) Tighten(LogConfig, func(string) bool) (LogConfig, []string) { return c, nil }

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// write makes a file and gives its path.
+// write writes a file below dir and returns its path.
 func write(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, filepath.FromSlash(name))
@@ -150,8 +150,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A mistake of the file is one even where the environment corrects the value:
-// the next start may have another environment.
+// A mistake in the file is reported even if the environment overrides the
+// value: the next start may have another environment.
 func TestEnvironmentCorrectsNoFile(t *testing.T) {
 	_, err := load(t, "[log]\nlevel = \"loud\"\n", "ZEPH_LOG_LEVEL=info")
 	if got := mistakesOf(t, err); !strings.HasPrefix(got, `config.toml:2: key "log.level": `) {
@@ -170,8 +170,8 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-// Every key must be reachable by its variable alone, and every type one that the
-// decoder knows.
+// Every key can be set by its variable alone, and the decoder supports every
+// type.
 func TestKeys(t *testing.T) {
 	names := map[string]string{}
 	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
@@ -288,7 +288,7 @@ func TestFindPaths(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad is the configuration's part of every start.
+// BenchmarkLoad measures the time that each start spends on the configuration.
 func BenchmarkLoad(b *testing.B) {
 	file := write(b, b.TempDir(), "config.toml", "[agent]\nmode = 'ask'\n[log]\nlevel = 'info'\n[[llm.providers]]\ntype = 'claude'\n")
 	environ := os.Environ()
@@ -300,7 +300,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// Loading makes no directory; keys.MakeDir makes them for the user alone.
+// Loading creates no directory; keys.MakeDir creates it for the user alone.
 func TestMakeDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "zeph")
 	l, err := Load(Options{Environ: []string{"ZEPH_HOME=" + dir}})

@@ -10,16 +10,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// ownVariables are those of ours that are no keys.
+// ownVariables are the ZEPH_ variables that stand for no key.
 var ownVariables = []string{"ZEPH_HOME", "ZEPH_CONFIG", "ZEPH_MODEL"}
 
-// variable is the environment variable that overrides the key of that path.
+// variable returns the environment variable that overrides the key at a path.
 func variable(path string) string {
 	return "ZEPH_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// applyEnvironment sets the keys whose variable is set, and warns of variables
-// that look like ours and are not.
+// applyEnvironment sets the keys whose variable is set. It warns of unknown
+// variables that begin with ZEPH_.
 func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
 	var mistakes toml.Mistakes
 	known := slices.Clone(ownVariables)

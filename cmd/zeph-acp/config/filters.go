@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 
-// FiltersFile is where the user's filter rules are; empty if there is no such
-// place.
+// FiltersFile returns the path of the user's filter rules; empty if there is no
+// home directory.
 func (l *Loaded) FiltersFile() string {
 	path := l.Config.Tools.Filters.FiltersPath
 	if path == "" {
@@ -31,14 +31,14 @@ func (l *Loaded) FiltersFile() string {
 		return filepath.Clean(path)
 	}
 	path = filepath.Join(filepath.Dir(cmp.Or(l.File, ".")), path)
-	if abs, err := filepath.Abs(path); err == nil { // else the working directory is gone
+	if abs, err := filepath.Abs(path); err == nil { // without a working directory the path stays relative
 		return abs
 	}
 	return path
 }
 
-// FilterRules reads the rules. A file that was named and is not there is worth a
-// warning; the usual one need not be there.
+// FilterRules reads the rules. It warns of a configured file that does not
+// exist; the default file is optional.
 func (l *Loaded) FilterRules() (*filter.Filter, []string) {
 	file := l.FiltersFile()
 	rules, warnings := filter.New(file)

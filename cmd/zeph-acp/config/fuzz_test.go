@@ -15,9 +15,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
 
-// FuzzLoad checks that no bytes make the reader panic, that what it takes for
-// right is right by the library too and gives the same values, and that every
-// mistake is on a line of the file.
+// FuzzLoad checks that no input makes the reader panic, that the library also
+// accepts each accepted document with the same values, and that every mistake
+// is on a line of the file.
 func FuzzLoad(f *testing.F) {
 	archives, _ := filepath.Glob("testdata/mistakes/*.txtar")
 	for _, file := range archives {
@@ -54,7 +54,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// equalConfigs compares configurations by what they say.
+// equalConfigs compares configurations by their values.
 var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}), cmpopts.EquateNaNs()}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.

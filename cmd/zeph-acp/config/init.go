@@ -18,8 +18,8 @@ import (
 //go:embed init.toml
 var initial []byte
 
-// Init writes a configuration file to start from, where the options say that it
-// is read, and returns its path. It returns an error if the file exists.
+// Init writes an initial configuration file to the path that the options
+// select, and returns that path. It returns an error if the file exists.
 func Init(o Options) (file string, err error) {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
@@ -33,7 +33,7 @@ func Init(o Options) (file string, err error) {
 		err = keys.CreateFile(file, initial, 0o600)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("%s is there already and stays as it is", toml.Printable(file))
+		return "", fmt.Errorf("%s already exists and was not changed", toml.Printable(file))
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing the configuration: %w", err)

@@ -14,8 +14,8 @@ import (
 var update = flag.Bool("update", false, "write init.toml anew from the documentation")
 
 // fromDocs returns the file that "config init" writes, made from the samples of
-// the documentation: table headers as they are, keys as comments, and every line
-// of an example as a comment.
+// the documentation: table headers stay, and keys and all lines of examples
+// become comments.
 func fromDocs(t *testing.T) string {
 	defaults, examples := samples(t)
 	var b strings.Builder
@@ -35,8 +35,8 @@ func fromDocs(t *testing.T) string {
 
 var isKey = regexp.MustCompile(`^[a-z_]+ *=`)
 
-// What "config init" writes changes nothing, and says what the documentation
-// says: write it anew with -update.
+// The file of "config init" changes nothing and agrees with the documentation.
+// Run with -update to write it again.
 func TestInitial(t *testing.T) {
 	want := fromDocs(t)
 	if *update {
@@ -63,7 +63,7 @@ func TestInitial(t *testing.T) {
 	}
 }
 
-// firstTables cuts the examples off.
+// firstTables removes the examples.
 func firstTables(text string) string {
 	text, _, _ = strings.Cut(text, "\n# [[")
 	return text

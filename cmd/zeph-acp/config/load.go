@@ -17,33 +17,34 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// Options say where the configuration comes from.
+// Options select the sources of the configuration.
 type Options struct {
 	File    string            // --config; empty means that the environment decides
 	Flags   map[string]string // values of the command line, by key path: "log.level"
 	Environ []string          // NAME=VALUE; nil means os.Environ()
 }
 
-// Loaded is a configuration and where it comes from.
+// Loaded is a configuration with the origin of its values.
 type Loaded struct {
 	Config   Config
 	Paths    Paths
-	File     string   // the file that was read, or would be; may be empty
-	Found    bool     // File was there
+	File     string   // the file that was read, or that would be if it existed; may be empty
+	Found    bool     // File exists
 	Warnings []string // for the user, one line each
-	// Getenv is the environment that the configuration was loaded from.
+	// Getenv looks up the environment that the configuration was loaded from.
 	Getenv func(name string) string
 
-	origin  map[string]string // of every key that is not as in Defaults, by path
-	options Options           // to load it once more
+	origin  map[string]string // of every key that differs from Defaults, by path
+	options Options           // for Reload
 	Stamp   Stamp             // of File as it was read
 }
 
-// Load reads the configuration: over the defaults the file, over it the
-// environment, over it the command line. It writes nothing.
+// Load reads the configuration. The file overrides the defaults, the
+// environment the file, and the command line the environment. It writes
+// nothing.
 //
-// The error is a [Mistakes] if there is something wrong in the configuration;
-// it then holds everything wrong. A configuration with mistakes is never used.
+// If the configuration has mistakes, it is not used, and the error is a
+// [Mistakes] with all of them.
 func Load(o Options) (*Loaded, error) {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
@@ -70,7 +71,7 @@ func Load(o Options) (*Loaded, error) {
 	}
 	for i := range l.Config.LLM.Providers {
 		p := &l.Config.LLM.Providers[i]
-		p.ToolUse, p.Images = cmp.Or(p.ToolUse, "auto"), cmp.Or(p.Images, "auto") // what no word means, for Show
+		p.ToolUse, p.Images = cmp.Or(p.ToolUse, "auto"), cmp.Or(p.Images, "auto") // spell out the default, for Show
 	}
 	if l.Paths.Data == "" {
 		l.Warnings = append(l.Warnings, "no home directory: set HOME or ZEPH_HOME to keep sessions")
@@ -78,7 +79,7 @@ func Load(o Options) (*Loaded, error) {
 	return l, nil
 }
 
-// environment makes a map of it. An empty variable is as good as none.
+// environment returns environ as a map without empty variables.
 func environment(environ []string) map[string]string {
 	env := map[string]string{}
 	for _, e := range environ {
@@ -89,8 +90,8 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// read reads the file that the flag, else the environment names, which must
-// exist, else the one in the usual place, which need not.
+// read reads the configuration file. A file named by the flag or else by the
+// environment must exist; the default file is optional.
 func (l *Loaded) read(flag, variable string) ([]byte, error) {
 	var by string
 	l.File, by = locate(flag, variable, l.Paths)
@@ -122,8 +123,9 @@ func (l *Loaded) read(flag, variable string) ([]byte, error) {
 	return data, nil
 }
 
-// locate returns the file's absolute path and what names it, both empty if there is
-// none: the flag, else the environment, else nothing but its usual place.
+// locate returns the file's absolute path and the flag or variable that named
+// it. Without either, the path is the default one and by is empty; both are
+// empty if there is no home directory.
 func locate(flag, variable string, paths Paths) (file, by string) {
 	switch {
 	case flag != "":
@@ -139,8 +141,8 @@ func locate(flag, variable string, paths Paths) (file, by string) {
 	return file, by
 }
 
-// applyFile sets what the file sets. Values that a package finds wrong are
-// mistakes of the file even where an override corrects them.
+// applyFile sets the keys in the file. Values that a package rejects are
+// mistakes of the file even where an override replaces them.
 func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	root, mistakes := toml.Parse(data)
 	understood := len(mistakes) == 0
@@ -155,7 +157,7 @@ func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	return mistakes.In(l.File)
 }
 
-// override sets one key from a text, which comes from where.
+// override sets one key from a text; where names its source.
 func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	v, ok := toml.Settable(reflect.ValueOf(&l.Config).Elem(), path)
 	if !ok {
@@ -167,7 +169,7 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	}
 	d := keysDecoder()
 	d.Decode(n, v, path)
-	maps.DeleteFunc(l.origin, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the list before
+	maps.DeleteFunc(l.origin, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the replaced list
 	l.origin[path] = where
 	return d.Mistakes.In(where)
 }
@@ -184,7 +186,7 @@ func (l *Loaded) validate(told toml.Mistakes) toml.Mistakes {
 		if ok && !strings.HasPrefix(where, l.File+":") {
 			mistakes = append(mistakes, toml.Mistake{Where: where, Key: key, Text: wrong[key]})
 		} else if len(told) == 0 && len(mistakes) == 0 {
-			// Wrong only together with what an override set.
+			// The value is wrong only together with an override.
 			mistakes = append(mistakes, toml.Mistake{Where: cmp.Or(where, "defaults"), Key: key, Text: wrong[key]})
 		}
 	}
@@ -196,5 +198,5 @@ func (l *Loaded) Keys() *keys.Keys {
 	return keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), l.Getenv)
 }
 
-// Reload loads the configuration again, from the same places.
+// Reload loads the configuration again, from the same sources.
 func (l *Loaded) Reload() (*Loaded, error) { return Load(l.options) }

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// renames are the keys that older configurations know by another path. In a new
-// path "[]" is an array of tables, and the key becomes its first element.
+// renames are the keys that had another path in older versions. In a new path
+// "[]" is an array of tables, and the key becomes its first element.
 var renames = []toml.Rename{
 	{Old: "llm.provider", New: "llm.providers[].type"},
 	{Old: "llm.model", New: "llm.providers[].model"},
@@ -31,8 +31,8 @@ func renameHint(r toml.Rename) string {
 	return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.New)
 }
 
-// renamed is the hint to an unknown key n that, or keys in which, have another
-// path now.
+// renamed returns a hint for the unknown key n if it, or a key in it, has a new
+// path.
 func renamed(path string, n *toml.Node) string {
 	for _, r := range renames {
 		key, inside := strings.CutPrefix(r.Old, path+".")
@@ -46,13 +46,13 @@ func renamed(path string, n *toml.Node) string {
 	return ""
 }
 
-// Migration is the plan for a configuration file with old keys in it.
+// Migration is the plan to rename the old keys of a configuration file.
 type Migration struct {
 	File    string   // absolute; may be empty
-	Found   bool     // File is there
-	Changes []string // one line each, FILE:LINE first; none if there is nothing to do
-	Left    []string // what stays wrong, one line each
-	Refused bool     // the file stays as it is, since it would not load after the Changes
+	Found   bool     // File exists
+	Changes []string // one line each, FILE:LINE first; empty if no key needs renaming
+	Left    []string // mistakes that remain, one line each
+	Refused bool     // the file is left alone, since it would not load after the Changes
 
 	result []byte
 }
@@ -80,7 +80,7 @@ func Migrate(o Options) (*Migration, error) {
 	return m, nil
 }
 
-// plan finds what there is to do for a file with that content.
+// plan computes the changes for a file with this content.
 func (m *Migration) plan(data []byte, env map[string]string) error {
 	_, unparsed := toml.Parse(data)
 	e := toml.NewEditor(data, renames)
@@ -89,7 +89,7 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 		if len(unparsed) > 0 {
 			return unparsed.In(m.File)
 		}
-		return fmt.Errorf("%s cannot be migrated: the result would be no TOML: %s", toml.Printable(m.File), mistakes[0].Text)
+		return fmt.Errorf("%s cannot be migrated: the result would not be valid TOML: %s", toml.Printable(m.File), mistakes[0].Text)
 	}
 	for _, c := range e.Changes {
 		m.Changes = append(m.Changes, fmt.Sprintf("%s:%d: %s", toml.Printable(m.File), c.Line, c.Text))
@@ -97,7 +97,7 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 	before := mistakesIn(m.File, data, env)
 	after := mistakesIn(m.File, m.result, env)
 	for _, mistake := range after {
-		mistake.Line = e.LineBefore(mistake.Key) // people look at the file as it is
+		mistake.Line = e.LineBefore(mistake.Key) // users see the file before its migration
 		if i := slices.IndexFunc(before, func(b toml.Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }); i >= 0 {
 			mistake = before[i]
 		}
@@ -112,8 +112,8 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 	return nil
 }
 
-// mistakesIn returns the mistakes of a file with that content, those that only
-// [Loaded.Check] finds included.
+// mistakesIn returns the mistakes of a file with this content, including those
+// that only [Loaded.Check] finds.
 func mistakesIn(file string, data []byte, env map[string]string) toml.Mistakes {
 	getenv := func(name string) string { return env[name] }
 	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, File: file, origin: map[string]string{}}
@@ -129,10 +129,10 @@ func mistakesIn(file string, data []byte, env map[string]string) toml.Mistakes {
 	return f.Mistakes
 }
 
-// Apply writes the file anew, with the mode it has, after it kept what was there
-// in a new file beside it, FILE.bak or FILE.bak.1 and so on.
+// Apply writes the file and keeps its mode. First it copies the previous
+// version to a new file next to it: FILE.bak, FILE.bak.1 and so on.
 func (m *Migration) Apply() (backup string, err error) {
-	file, err := filepath.EvalSymlinks(m.File) // a link stays one
+	file, err := filepath.EvalSymlinks(m.File) // a symbolic link is kept
 	if err != nil {
 		return "", err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// TestMigrate checks the archives of testdata/migrate: what becomes of
-// config.toml, and what is told of it.
+// TestMigrate checks the archives of testdata/migrate: the migrated config.toml
+// and the messages.
 func TestMigrate(t *testing.T) {
 	archives, err := filepath.Glob("testdata/migrate/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -51,8 +51,8 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// migrated migrates a file with that text, and then once more, which must find
-// nothing to do.
+// migrated migrates a file with this text. It then migrates the result, which
+// must need no change.
 func migrated(t *testing.T, text, want, told string) {
 	t.Helper()
 	file := write(t, t.TempDir(), "config.toml", text)
@@ -85,7 +85,7 @@ func migrated(t *testing.T, text, want, told string) {
 	}
 }
 
-// Old paths are none of ours, new ones are.
+// Old paths are not keys of this version; new ones are.
 func TestRenames(t *testing.T) {
 	exists := func(path string) bool {
 		text := path + " = 0\n"
@@ -97,7 +97,7 @@ func TestRenames(t *testing.T) {
 	}
 	for _, r := range renames {
 		if strings.HasPrefix(r.Old, "tools.permissions.") {
-			continue // where every tool has a key
+			continue // any tool name is a key there
 		}
 		if exists(r.Old) {
 			t.Errorf("%s is a key", r.Old)
@@ -144,8 +144,8 @@ func TestMigrateApply(t *testing.T) {
 	}
 }
 
-// Whatever the file, migrating ends. Either the result loads and has every value
-// that the file had, or the file is left alone.
+// Migrating ends for every file. Either the result loads and has every value of
+// the file, or the file is left alone.
 func FuzzMigrate(f *testing.F) {
 	archives, err := filepath.Glob("testdata/m*/*.txtar")
 	if err != nil {
@@ -158,7 +158,7 @@ func FuzzMigrate(f *testing.F) {
 		}
 		f.Add(a.Files[0].Data)
 	}
-	// Each old key beside each other one, in tables of their own.
+	// Each old key together with each other one, in tables of their own.
 	for _, a := range renames {
 		for _, b := range renames {
 			f.Add([]byte(oldKey(a) + oldKey(b)))
@@ -181,7 +181,7 @@ func FuzzMigrate(f *testing.F) {
 		after, _ := toml.Parse(m.result)
 		root, mistakes := toml.Parse(data)
 		if len(mistakes) > 0 {
-			return // what its values are is not for us to say
+			return // its values are not defined
 		}
 		if diff := cmp.Diff(leaves(root), leaves(after)); diff != "" {
 			t.Errorf("values (-before +after)\n%s\n%s", diff, m.result)

@@ -1,24 +1,25 @@
 package config
 
-// Offer is the part of the table [tools] that is about all tools.
+// Offer is the part of the table [tools] that concerns all tools.
 type Offer struct {
-	// Enabled offers the model tools. Default true; false: it has none, and a
-	// prompt that spells one out is told so.
+	// Enabled offers the tools to the model. Default true. If false, the model
+	// gets no tools, and a tool call written as a prompt is refused with that
+	// reason.
 	Enabled bool `toml:"enabled"`
-	// SummarizeOutput has a model sum up what is too long for the one that called
-	// the tool. Default false: head and tail alone.
+	// SummarizeOutput lets a model summarize outputs that are too long for the
+	// caller of the tool. Default false: only head and tail are kept.
 	SummarizeOutput bool `toml:"summarize_output"`
-	// SummarizeProvider is the model that does, "provider" or "provider:model".
-	// Default empty: the session's.
+	// SummarizeProvider is the model that summarizes, "provider" or
+	// "provider:model". Default empty: the session's model.
 	SummarizeProvider string `toml:"summarize_provider"`
 }
 
-// Validate finds nothing wrong: whether a provider is there is seen when it is
-// needed.
+// Validate returns no mistakes: the provider is looked up when it is first
+// used.
 func (Offer) Validate() map[string]string { return nil }
 
-// Tighten takes over what switches something off. An output may go to no model
-// that the user has not named.
+// Tighten accepts values that disable a feature. It ignores summarize_provider:
+// outputs go only to a model that the user named.
 func (o Offer) Tighten(repo Offer, has func(key string) bool) (Offer, []string) {
 	var ignored []string
 	off := func(key string, theirs bool, ours *bool) {

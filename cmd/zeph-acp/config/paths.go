@@ -7,22 +7,23 @@ import (
 	"path/filepath"
 )
 
-// Paths are the directories that zeph-acp keeps its files in, absolute. A
-// directory is empty if there is neither ZEPH_HOME nor a home directory: nothing
-// is kept then. None of them needs to exist; see [MakeDir].
+// Paths are the directories of zeph-acp's files, absolute. They are empty if
+// neither ZEPH_HOME nor a home directory is set: no files are kept then. A
+// directory need not exist; see [keys.MakeDir].
 type Paths struct {
 	Config string // config.toml, filters.toml, permissions.toml
 	Data   string // zeph.db, skills/
 	State  string // audit.jsonl
 }
 
-// FindPaths returns the directories by ZEPH_HOME, else by the XDG base directory
-// specification: https://specifications.freedesktop.org/basedir-spec/latest/.
-// It touches no file.
+// FindPaths returns the directories from ZEPH_HOME, or else by the XDG base
+// directory specification:
+// https://specifications.freedesktop.org/basedir-spec/latest/. It accesses no
+// file.
 func FindPaths(getenv func(string) string) Paths {
 	if home := getenv("ZEPH_HOME"); home != "" {
-		// A relative directory is the working directory's of the process, which
-		// a session's is not.
+		// A relative path means the working directory of the process, which
+		// differs from that of a session.
 		abs, err := filepath.Abs(home)
 		if err != nil {
 			abs = filepath.Clean(home)
@@ -31,7 +32,7 @@ func FindPaths(getenv func(string) string) Paths {
 	}
 	home := HomeDir(getenv)
 	dir := func(variable string, fallback ...string) string {
-		// Relative ones are invalid, says the specification.
+		// The specification declares relative paths invalid.
 		if base := getenv(variable); filepath.IsAbs(base) {
 			return filepath.Join(base, "zeph-acp")
 		}
@@ -47,8 +48,8 @@ func FindPaths(getenv func(string) string) Paths {
 	}
 }
 
-// ConfigFile is where the configuration is looked for unless a file is named;
-// empty if there is no such place.
+// ConfigFile returns the default path of the configuration; empty if there is
+// no home directory.
 func (p Paths) ConfigFile() string {
 	if p.Config == "" {
 		return ""
@@ -59,8 +60,9 @@ func (p Paths) ConfigFile() string {
 // StoreFile is the name of the database in the data directory.
 const StoreFile = "zeph.db"
 
-// HasDatabase reports whether there is a database of sessions yet; using the
-// Store would make one. One that cannot be examined counts: the Store reports why.
+// HasDatabase reports whether a database of sessions exists; opening the Store
+// would create one. It returns true for a path that cannot be examined, since
+// the Store then reports the reason.
 func (l *Loaded) HasDatabase() bool {
 	if l.Paths.Data == "" {
 		return false
@@ -69,7 +71,8 @@ func (l *Loaded) HasDatabase() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// HomeDir is the user's home directory, empty if the environment names none.
+// HomeDir returns the user's home directory; empty if the environment names
+// none.
 func HomeDir(getenv func(string) string) string {
 	for _, variable := range []string{"HOME", "USERPROFILE"} {
 		if home := getenv(variable); filepath.IsAbs(home) {

@@ -7,9 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// planned are the tables and keys that documents of the configuration describe and
-// this version does not have. A configuration that sets one still loads, with a
-// warning. In a path "*" stands for any text; indexes of arrays are left out.
+// planned are tables and keys that other documents describe and this version
+// does not implement. A configuration that sets one loads with a warning. In a
+// path "*" matches any text; array indexes are left out.
 var planned = []string{
 	// Gates and records of tool calls.
 	"tools.policy", "tools.authorization", "tools.information_flow", "tools.adversarial_policy", "tools.utility", "tools.anomaly",
@@ -18,7 +18,7 @@ var planned = []string{
 	"hooks", "security", "execution",
 	// Servers of tools, and what they serve.
 	"mcp", "lsp", "tools.mcp", "tools.lsp", "acp.lsp",
-	// What the agent remembers, does later, or leaves to others.
+	// Memory, scheduled work and sub-agents.
 	"memory", "skills", "scheduler", "agents", "session", "index",
 	"tools.memory", "tools.skills", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",
 	"agent.instructions",
@@ -51,11 +51,11 @@ func keysDecoder() *toml.Decoder {
 	return d
 }
 
-// isPlanned reports whether the key of that path is in [planned].
+// isPlanned reports whether the key at a path is in [planned].
 func isPlanned(key string) bool {
 	key = toml.Unindexed(key, "")
 	return slices.ContainsFunc(planned, func(pattern string) bool {
-		ok, _ := glob.Match(pattern, key) // the patterns are ours
+		ok, _ := glob.Match(pattern, key) // the patterns are constants
 		return ok
 	})
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A key is planned or there, never both, and a mistake is never taken for a plan.
+// No key is both planned and implemented, and a misspelt key is never treated
+// as planned.
 func TestPlanned(t *testing.T) {
 	for _, key := range planned {
 		text := strings.ReplaceAll(key, "*", "bash") + " = {}\n"
@@ -25,8 +26,8 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
-// The samples of the documents: each table is one warning with its line, and the
-// keys around it count.
+// The samples of those documents load: each table causes one warning with its
+// line, and the keys around it apply.
 func TestPlannedSections(t *testing.T) {
 	const text = `[agent]
 mode = "ask"

@@ -14,8 +14,8 @@ import (
 )
 
 // Show writes all keys as TOML, each with its origin as a comment: default,
-// FILE:LINE, the name of an environment variable, or command line. What may be a
-// secret in a URL is masked; other secrets are never in a configuration.
+// FILE:LINE, the name of an environment variable, or command line. It redacts
+// the parts of a URL that may be secret; a configuration has no other secrets.
 func (l *Loaded) Show(w io.Writer) error {
 	s := &shower{Loaded: l}
 	s.table(reflect.ValueOf(l.Config), "", "")
@@ -28,8 +28,8 @@ type shower struct {
 	b strings.Builder
 }
 
-// table writes the keys of a table, then the tables in it, as TOML needs it. All
-// tables are structs. For header and path see below.
+// table writes the keys of a table and then the tables in it, the order that
+// TOML requires. All tables are structs. See below for header and path.
 func (s *shower) table(v reflect.Value, header, path string) {
 	for _, f := range toml.Fields(v.Type()) {
 		if toml.IsLeaf(f.Type) {
@@ -43,8 +43,8 @@ func (s *shower) table(v reflect.Value, header, path string) {
 	}
 }
 
-// below writes a table, an array of tables or a map of these. Its header is
-// written as header; its keys are recorded under path, which has indexes.
+// below writes a table, an array of tables or a map of tables. The text of its
+// header is header; its keys are looked up under path, which has indexes.
 func (s *shower) below(v reflect.Value, header, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -72,7 +72,7 @@ func (s *shower) below(v reflect.Value, header, path string) {
 	}
 }
 
-// key writes one line.
+// key writes the line of one key.
 func (s *shower) key(key string, v reflect.Value, path string) {
 	fmt.Fprintf(&s.b, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.from(path))
 }
@@ -113,7 +113,7 @@ func literal(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// masked hides what may be a secret in a URL: who asks, and the query.
+// masked redacts the parts of a URL that may be secret: user info and query.
 func masked(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

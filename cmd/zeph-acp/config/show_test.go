@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// What Show prints is a configuration that loads, and loads as the same one.
+// The output of Show loads as the same configuration.
 func TestShow(t *testing.T) {
 	for name, file := range map[string]string{
 		"defaults": "",

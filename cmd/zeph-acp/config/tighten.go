@@ -21,10 +21,10 @@ const WorkspaceFile = ".zeph/config.toml"
 // maxWarnings limits how many warnings a repository can cause.
 const maxWarnings = 20
 
-// Tighten applies the file .zeph/config.toml of a session's working directory to
-// the user's configuration. A repository is not trusted: the result never allows
-// more than cfg, and every key that was not taken over is named in a warning. A
-// file that is no TOML changes nothing.
+// Tighten applies the file .zeph/config.toml of a session's working directory
+// to the user's configuration. A repository is not trusted: the result never
+// allows more than cfg, and a warning names each ignored key. A file that is
+// not TOML changes nothing.
 func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	file := filepath.Join(workspaceDir, filepath.FromSlash(WorkspaceFile))
 	data, err := readWorkspaceFile(workspaceDir)
@@ -43,10 +43,10 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")
 	d.Validate(repo.validate(), true)
-	if len(d.Mistakes) >= toml.MaxMistakes { // some are not noted, so the rest may be wrong
+	if len(d.Mistakes) >= toml.MaxMistakes { // further mistakes are not recorded, so the remaining keys may be wrong
 		return cfg, []string{d.Mistakes.In(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
 	}
-	// A wrong element of an array is left out, so that it takes no others along.
+	// An array loses its wrong elements only, not the others.
 	moved := map[string]string{}
 	d.Drop(v, "", moved)
 	for i := range d.Mistakes {
@@ -55,16 +55,16 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	result, ignored := merge(cfg, repo, d)
 	for _, key := range ignored {
 		key = cmp.Or(moved[key], key)
-		d.Mistakes = append(d.Mistakes, toml.Mistake{Line: d.LineOf(key), Key: key, Text: "not taken over: a workspace may only tighten"})
+		d.Mistakes = append(d.Mistakes, toml.Mistake{Line: d.LineOf(key), Key: key, Text: "ignored: a workspace may only tighten the configuration"})
 	}
 	if len(result.validate()) > 0 {
-		return cfg, []string{toml.Printable(file) + " is ignored: with it the configuration is not valid"}
+		return cfg, []string{toml.Printable(file) + " is ignored: it makes the configuration invalid"}
 	}
 	return result, warnings(append(d.Mistakes, d.Warnings...).In(file))
 }
 
-// merge lets each section take over what it may of the keys that d has set
-// without mistakes. It returns the keys that no section took over.
+// merge lets each section apply its permitted keys among those that d has set
+// without mistakes. It returns the keys that no section applied.
 func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
 	set := slices.Sorted(maps.Keys(d.Set))
 	var asked, ignored []string
@@ -105,7 +105,7 @@ func warnings(mistakes toml.Mistakes) []string {
 func readWorkspaceFile(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fs.ErrNotExist // a workspace that cannot be opened brings no file
+		return nil, fs.ErrNotExist // a workspace that cannot be opened has no such file
 	}
 	defer root.Close()
 	f, err := root.OpenFile(WorkspaceFile, os.O_RDONLY|keys.Nonblock, 0)

@@ -30,16 +30,16 @@ func TestTighten(t *testing.T) {
 			}, nil},
 		"looser": {"[agent]\nmax_tool_iterations = 99\nmode = 'auto'\n[tools.shell]\ntimeout = 0\n", func(*Config) {},
 			[]string{
-				`config.toml:2: key "agent.max_tool_iterations": not taken over: a workspace may only tighten`,
-				`config.toml:3: key "agent.mode": not taken over: a workspace may only tighten`,
-				`config.toml:5: key "tools.shell.timeout": not taken over: a workspace may only tighten`,
+				`config.toml:2: key "agent.max_tool_iterations": ignored: a workspace may only tighten the configuration`,
+				`config.toml:3: key "agent.mode": ignored: a workspace may only tighten the configuration`,
+				`config.toml:5: key "tools.shell.timeout": ignored: a workspace may only tighten the configuration`,
 			}},
 		"the user's alone": {"[[llm.providers]]\nname = 'evil'\ntype = 'claude'\nbase_url = 'https://evil.example'\n[log]\nfile = '/x'\n[acp]\nmax_line_bytes = 1024\n",
 			func(*Config) {},
 			[]string{
-				`config.toml:1: key "llm.providers": not taken over: a workspace may only tighten`,
-				`config.toml:6: key "log.file": not taken over: a workspace may only tighten`,
-				`config.toml:8: key "acp.max_line_bytes": not taken over: a workspace may only tighten`,
+				`config.toml:1: key "llm.providers": ignored: a workspace may only tighten the configuration`,
+				`config.toml:6: key "log.file": ignored: a workspace may only tighten the configuration`,
+				`config.toml:8: key "acp.max_line_bytes": ignored: a workspace may only tighten the configuration`,
 			}},
 		"mistakes hide nothing": {"modle = 1\n[agent]\nmode = 7\nmax_tool_iterations = 2\ncontext_budget_tokens = -1\n",
 			func(c *Config) { c.Agent.MaxToolIterations = 2 },
@@ -72,7 +72,7 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// A wrong rule takes no other rule along, and a rule that allows is not taken.
+// A wrong rule does not remove another rule, and a rule that allows is ignored.
 func TestTightenRules(t *testing.T) {
 	base := Defaults()
 	base.Tools.Permissions = map[string][]policy.Rule{"bash": {{Pattern: "go *", Action: policy.Allow}}}
@@ -105,7 +105,7 @@ env_blocklist = ["A_", 1, "B_"]
 	if diff := cmp.Diff([]string{"A_", "B_"}, got.Tools.Shell.EnvBlocklist); diff != "" {
 		t.Errorf("env_blocklist (-want +got)\n%s", diff)
 	}
-	rules := fmt.Sprintf("%+v", got.Tools.Config) // policy keeps them to itself
+	rules := fmt.Sprintf("%+v", got.Tools.Config) // the fields are private to package policy
 	for pattern, taken := range map[string]bool{"rm": true, "one": false, "two": false, "three": false, "four": true} {
 		if strings.Contains(rules, pattern+" *") != taken {
 			t.Errorf("%s: taken %v, want %v, in %s", pattern, !taken, taken, rules)
@@ -126,13 +126,13 @@ env_blocklist = ["A_", 1, "B_"]
 	}
 }
 
-// What a repository brings in the place of the file changes nothing and never
+// No replacement for the file that a repository can contain has any effect or
 // blocks.
 func TestTightenHostile(t *testing.T) {
 	const ask = "[agent]\nmode = \"ask\"\n"
 	for name, tt := range map[string]struct {
 		make func(t *testing.T, dir string)
-		warn string // in the only warning; empty means none
+		warn string // in the only warning; empty means no warning
 		mode string
 	}{
 		"nothing":      {func(*testing.T, string) {}, "", "code"},
@@ -197,8 +197,8 @@ func TestTightenHostile(t *testing.T) {
 	}
 }
 
-// A repository cannot make the warnings long, or write to the terminal with
-// them.
+// A repository cannot make the warnings long, or send control characters to the
+// terminal.
 func TestTightenWarnings(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -239,7 +239,7 @@ func link(t *testing.T, to, at string) {
 	}
 }
 
-// manyKeys returns n lines, each with a key of its own.
+// manyKeys returns n lines, each with a different key.
 func manyKeys(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -26,7 +26,7 @@ type card struct {
 	screen *Screen
 	out    bytes.Buffer // output that is not printed yet
 	gutter gutter
-	diffs  string // as shown last
+	diffs  string // as last shown
 	cut    []acp.ToolContent
 	spoke  bool   // its terminal wrote something
 	tail   string // the end of its output

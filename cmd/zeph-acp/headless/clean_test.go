@@ -44,8 +44,7 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// Nothing that drives a terminal gets through, and it does not matter how a
-// stream is cut.
+// No terminal control sequence gets through, wherever the stream is split.
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[31mb\x1b]0;x\x07c", 4)
 	f.Add("\x1bP\x1b\\\u009b1", 2)

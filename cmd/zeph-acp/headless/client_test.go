@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// agent has one session, whose turn does what turn says.
+// agent has one session, whose turn calls a function.
 type agent struct {
 	acp.Sessions
 	turn func(ctx context.Context, c *acp.Client) (acp.StopReason, error)
@@ -34,7 +34,7 @@ func (a *agent) New(_ context.Context, c *acp.Client, _ acp.NewSessionRequest) (
 }
 func (a *agent) Find(string) (acp.Session, error) { return session{agent: a}, nil }
 
-// session is the agent's only one.
+// session is the agent's only session.
 type session struct {
 	acp.Session
 	*agent
@@ -61,14 +61,14 @@ func (a *agent) Begin(ctx context.Context) acp.Turn {
 func (a *agent) End()                                           {}
 func (a *agent) Run([]acp.ContentBlock) (acp.StopReason, error) { return a.turn(a.ctx, a.client) }
 
-// approve is an Approver.
+// approve is an Approver that calls a function.
 type approve func(ctx context.Context) (string, error)
 
 func (f approve) Approve(ctx context.Context, _ acp.RequestPermissionRequest) (string, error) {
 	return f(ctx)
 }
 
-// turnOf makes a Turn with an agent whose turn is f.
+// turnOf returns a Turn with an agent whose turn is f.
 func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopReason, error)) (*Turn, *agent) {
 	a := &agent{turn: f}
 	return &Turn{
@@ -76,7 +76,7 @@ func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopRe
 			Config: acp.Defaults(), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 		},
 		Dir: t.TempDir(), Prompt: "hi", View: &JSON{W: &strings.Builder{}},
-		Approver: approve(func(context.Context) (string, error) { return "", ErrNobody }),
+		Approver: approve(func(context.Context) (string, error) { return "", ErrNoUser }),
 	}, a
 }
 
@@ -109,8 +109,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Who is asked when the turn is cancelled answers "cancelled", and the agent
-// knows by then that the turn is.
+// A question that is open when the turn is cancelled is answered "cancelled",
+// after the agent knows of the cancel.
 func TestCancelWhileAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	turn, _ := turnOf(t, func(ctx context.Context, c *acp.Client) (acp.StopReason, error) {
@@ -130,7 +130,7 @@ func TestCancelWhileAsked(t *testing.T) {
 	}
 }
 
-// A question that the agent takes back is no question any more.
+// A question that the agent withdraws is closed.
 func TestQuestionTakenBack(t *testing.T) {
 	asked := make(chan struct{})
 	turn, _ := turnOf(t, func(ctx context.Context, c *acp.Client) (acp.StopReason, error) {
@@ -217,7 +217,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What an agent does with a terminal, over the wire.
+// The requests about a terminal, over the wire.
 func TestTerminals(t *testing.T) {
 	turn, _ := turnOf(t, func(ctx context.Context, c *acp.Client) (acp.StopReason, error) {
 		run := func(script string, limit int) *acp.Terminal {

@@ -34,7 +34,7 @@ type Turn struct {
 	Prompt   string
 	View     View
 	Approver Approver
-	Reaper   *process.Reaper // ends what terminals run should this process be killed; may be nil
+	Reaper   *process.Reaper // ends the terminals' processes if this process is killed; may be nil
 
 	terminals terminals
 }
@@ -151,7 +151,7 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	background := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() {
 		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session.SessionID})
-		close(c.cancelled) // after it: an open question is answered in its light
+		close(c.cancelled) // after the cancel: open questions are now answered "cancelled"
 	})()
 	var response acp.PromptResponse
 	err = answer.Wait(background, &response)

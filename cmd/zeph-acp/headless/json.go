@@ -14,7 +14,7 @@ import (
 // JSON is a View for programs. It prints the params of each session/update on a
 // line, and the prompt's result or error on the last line.
 type JSON struct {
-	W io.Writer // what it does with errors is its affair
+	W io.Writer // write errors are left to W
 
 	mu sync.Mutex
 }

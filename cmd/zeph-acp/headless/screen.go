@@ -16,22 +16,22 @@ import (
 // tool call. Output of concurrent calls is not mixed: the first card prints, the
 // others buffer their output until their turn. Create it with NewScreen.
 type Screen struct {
-	// Whole shows long texts and diffs in full. Else their beginning is shown, and
-	// what the tool itself says at the end.
+	// Whole shows long texts and diffs in full. Otherwise it shows their
+	// beginning and the tool's own notes at the end.
 	Whole bool
-	// Config is the file that rules of the user's go to; empty means that it is
-	// not named.
+	// Config is the file for the user's permission rules; empty means that
+	// hints do not name it.
 	Config string
 
 	w      io.Writer
 	styled bool // colours, and lines that are written again
 
 	mu          sync.Mutex
-	block       string  // what was printed last: a kind of update, or "" for nothing
+	block       string  // the kind of the last printed update, or ""
 	mid         bool    // the cursor is inside a line
 	interrupted bool    // see Interrupted
-	message     message // that streams: of the user's, the agent's, or a thought
-	cards       []*card // those that have not ended; the first has the screen
+	message     message // the one being streamed: of the user, the agent, or a thought
+	cards       []*card // those still running; the first one prints
 	terminals   map[string]*output
 }
 
@@ -47,14 +47,14 @@ type message struct {
 	clean   cleaner
 	gutter  gutter
 	style   style
-	newline string // held back: a message that ends with them leaves no gap
+	newline string // held back: newlines at the end of a message leave no gap
 }
 
 // output is the output of a terminal.
 type output struct {
 	clean cleaner
 	card  *card  // nil until an update says whose it is
-	early string // what was written before
+	early string // output before that update
 }
 
 // Update shows a session/update. It ignores unknown kinds.
@@ -86,7 +86,7 @@ func (s *Screen) Update(params json.RawMessage) {
 		if json.Unmarshal(p.Update, &plan) == nil {
 			s.plan(plan)
 		}
-	case acp.UpdateCompaction: // the first text says what was done, the next is the summary
+	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
 		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
 			s.end(dim, inWords(c.Summary[0]))

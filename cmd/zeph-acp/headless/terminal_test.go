@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 
-// A command that the agent marks as read-only cannot write, whatever it is.
+// A command that the agent marks as read-only cannot write.
 func TestReadOnlyTerminal(t *testing.T) {
 	if sandbox.ReadOnly() == nil {
 		t.Skip("this system cannot hold a command to reading")

@@ -25,8 +25,8 @@ type User struct {
 	asking sync.Mutex // one question at a time
 }
 
-// ErrNobody reports that there is no one to ask.
-var ErrNobody = errors.New("nobody can be asked here")
+// ErrNoUser reports that there is no one to ask.
+var ErrNoUser = errors.New("there is no user to ask")
 
 // Approve asks the person, who answers with the number of an option.
 func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
@@ -43,10 +43,10 @@ func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (str
 		return "", errors.New("--yes allows once, which is not offered")
 	}
 	if u.Keyboard == nil || u.Screen == nil || len(p.Options) == 0 {
-		if u.Screen != nil && !u.Screen.shows(p.ToolCall) { // else the call says it when it fails
-			u.note(p, ErrNobody.Error())
+		if u.Screen != nil && !u.Screen.shows(p.ToolCall) { // otherwise the failed call shows the reason
+			u.note(p, ErrNoUser.Error())
 		}
-		return "", ErrNobody
+		return "", ErrNoUser
 	}
 	return u.ask(ctx, p)
 }
@@ -68,7 +68,7 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 			if ctx.Err() != nil {
 				u.Screen.Interrupted()
 			} else {
-				err = ErrNobody
+				err = ErrNoUser
 			}
 			u.Screen.answered(p.ToolCall, "no answer")
 			return "", err

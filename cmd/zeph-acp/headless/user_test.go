@@ -17,7 +17,7 @@ var options = []acp.PermissionOption{
 	{OptionID: "3", Name: "Reject", Kind: "reject_once"},
 }
 
-// screenOf is what a Screen shows, and tells when a prompt is there.
+// screenOf records the output of a Screen and signals each prompt.
 type screenOf struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -58,7 +58,7 @@ func TestApprove(t *testing.T) {
 		"yes":         {" Y ", "1", nil},
 		"no":          {"no", "3", nil},
 		"try again":   {"\n0\n4\nx\n-1\n3", "3", nil},
-		"end of file": {"", "", ErrNobody},
+		"end of file": {"", "", ErrNoUser},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
@@ -95,7 +95,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// What is typed while no question is on the screen answers none.
+// Input typed while no question is on the screen does not answer the next one.
 func TestKeyboardForgets(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 )
 
-// MakeDir makes dir, and the directories above it, for the user alone. Callers
-// make a directory when they write to it, never before.
+// MakeDir creates dir and its parents, readable for the user alone. Callers
+// create a directory when they first write to it.
 func MakeDir(dir string) error { return os.MkdirAll(dir, 0o700) }
 
-// ReadPrivate reads a regular file that is the user's alone.
+// ReadPrivate reads a regular file. It makes the file private, or returns an
+// error.
 func ReadPrivate(file string) ([]byte, error) {
 	if info, err := os.Lstat(file); err != nil {
 		return nil, err
@@ -39,11 +40,11 @@ func ReadPrivate(file string) ([]byte, error) {
 	return ReadBounded(f)
 }
 
-// Temporary is the pattern of the names under which replaceFile writes.
+// Temporary returns the pattern of the temporary names that ReplaceFile uses.
 func Temporary(name string) string { return "." + name + ".tmp-*" }
 
-// ReplaceFile writes a file anew, such that it has either its old or its new
-// content, whatever happens, and that only the permitted users can read it.
+// ReplaceFile replaces the content of a file atomically: after a crash the file
+// has either its old or its new content. Only the permitted users can read it.
 func ReplaceFile(file string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), Temporary(filepath.Base(file))) // 0600
 	if err != nil {
@@ -70,7 +71,7 @@ func ReplaceFile(file string, data []byte, mode fs.FileMode) (err error) {
 	if err := os.Rename(f.Name(), file); err != nil {
 		return err
 	}
-	// So that the rename outlives a power cut, where a directory can be synced.
+	// The rename must survive a power failure, where directories can be synced.
 	if dir, err := os.Open(filepath.Dir(file)); err == nil {
 		_ = dir.Sync()
 		dir.Close()
@@ -78,8 +79,8 @@ func ReplaceFile(file string, data []byte, mode fs.FileMode) (err error) {
 	return nil
 }
 
-// WriteNew writes a file that is not there yet: name, or the first of name.1,
-// name.2 and so on that is free.
+// WriteNew writes a new file: name, or the first free one of name.1, name.2 and
+// so on.
 func WriteNew(name string, data []byte, mode fs.FileMode) (file string, err error) {
 	file = name
 	for i := 1; ; i++ {
@@ -91,7 +92,7 @@ func WriteNew(name string, data []byte, mode fs.FileMode) (file string, err erro
 	}
 }
 
-// CreateFile writes a file that must not be there yet.
+// CreateFile writes a file that must not exist yet.
 func CreateFile(file string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
 	if err != nil {
@@ -104,7 +105,7 @@ func CreateFile(file string, data []byte, mode fs.FileMode) (err error) {
 	return err
 }
 
-// MaxBytes bounds a configuration file.
+// MaxBytes is the largest size of a configuration file.
 const MaxBytes = 1 << 20
 
 func ReadBounded(r io.Reader) ([]byte, error) {

@@ -1,9 +1,9 @@
-// Package keys keeps the providers' keys that "zeph-acp login" saved, and writes
-// private files for the other packages of the command.
+// Package keys stores the providers' keys that "zeph-acp login" saved, and
+// writes private files for the other packages of the command.
 //
-// Start with [NewKeys]. It promises that no key is in an error, that a file which
-// others may read is made private or not used, and that a file has either its old
-// or its new content, whatever happens while it is written.
+// Start with [NewKeys]. No error contains a key. A file that others may read is
+// made private or not used. While a file is written, readers see either its old
+// or its new content.
 package keys
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// Keys are the keys that login saved, in the file keys.toml of the configuration
-// directory: one NAME = "KEY" for each environment variable that it stands in
-// for. The methods may be called concurrently, by other processes too.
+// Keys are the saved keys, in the file keys.toml of the configuration
+// directory: one NAME = "KEY" for each environment variable that it replaces.
+// The methods are safe for concurrent use, also by several processes.
 //
-// The file is read again at each question, which takes some ten microseconds, so
-// that a key saved or removed by another process is seen at once. It must be a
-// regular file; one that others may read is made 0600 first, and not used where
-// that fails. A key is in no error.
+// Each lookup reads the file again, which takes some ten microseconds, so that
+// a key saved or removed by another process counts at once. The file must be
+// regular. If others may read it, it is first made 0600; if that fails, it is
+// not used. No error contains a key.
 type Keys struct {
-	dir     string // where the file is; empty means nowhere
+	dir     string // the directory of the file; empty means that there is no file
 	known   map[string]bool
 	environ func(name string) string
 }
@@ -38,8 +38,8 @@ type Keys struct {
 // FileName is the name of the file.
 const FileName = "keys.toml"
 
-// NewKeys returns the keys in dir. Only the variables of known are answered, so
-// that the file cannot set any other. Those of environ take precedence.
+// NewKeys returns the keys in dir. It looks up only the variables of known, so
+// that the file cannot set any other. Variables set in environ take precedence.
 func NewKeys(dir string, known []provider.Key, environ func(name string) string) *Keys {
 	k := &Keys{dir: dir, known: map[string]bool{}, environ: environ}
 	for _, key := range known {
@@ -48,10 +48,10 @@ func NewKeys(dir string, known []provider.Key, environ func(name string) string)
 	return k
 }
 
-// Known reports whether the environment variable of that name holds a key.
+// Known reports whether the named environment variable holds a key.
 func (k *Keys) Known(name string) bool { return k.known[name] }
 
-// File is where the keys are; empty if there is no such place.
+// File returns the path of the keys; empty if there is no directory for it.
 func (k *Keys) File() string {
 	if k.dir == "" {
 		return ""
@@ -59,9 +59,9 @@ func (k *Keys) File() string {
 	return filepath.Join(k.dir, FileName)
 }
 
-// Getenv returns the environment's variable or, where that is empty and the
+// Getenv returns the named environment variable or, if that is empty and the
 // variable holds a provider's key, the saved key. A file that cannot be used
-// holds none; Err says why.
+// counts as empty; Err returns the reason.
 func (k *Keys) Getenv(name string) string {
 	if value := k.environ(name); value != "" || !k.known[name] {
 		return value
@@ -73,13 +73,13 @@ func (k *Keys) Getenv(name string) string {
 	return saved[name]
 }
 
-// Err returns why the file cannot be used, nil if it can.
+// Err returns why the file cannot be used, or nil.
 func (k *Keys) Err() error {
 	_, err := k.read()
 	return err
 }
 
-// read returns the keys of the file by name; no keys if there is no file.
+// read returns the keys of the file by name; a missing file has no keys.
 func (k *Keys) read() (map[string]string, error) {
 	if k.dir == "" {
 		return nil, nil
@@ -101,8 +101,8 @@ func (k *Keys) read() (map[string]string, error) {
 	return saved, nil
 }
 
-// parseKeys reads the lines of the file. Its errors begin with the line, and
-// quote nothing: what is wrong may be a key.
+// parseKeys parses the lines of the file. Its errors begin with the line and
+// quote nothing, since any word may be a key.
 func parseKeys(data []byte) (map[string]string, error) {
 	root, mistakes := toml.Parse(data)
 	saved := map[string]string{}
@@ -120,13 +120,13 @@ func parseKeys(data []byte) (map[string]string, error) {
 	return saved, nil
 }
 
-// maxKeyBytes is the length of the longest key. A terminal's line ends at 4096
-// characters, so that a longer key would be cut there unnoticed.
+// maxKeyBytes is the length of the longest key. A terminal cuts its lines at
+// 4096 characters, and would cut a longer key without notice.
 const maxKeyBytes = 4095
 
-// CheckKey returns the key that a person typed or pasted, without the space around
-// it, or says what is wrong with it. A key goes into an HTTP header: it is
-// printable ASCII without spaces.
+// CheckKey returns a typed or pasted key without surrounding space, or an
+// error. A key goes into an HTTP header, so it must be printable ASCII without
+// spaces.
 func CheckKey(typed string) (string, error) {
 	key := strings.TrimSpace(strings.TrimPrefix(typed, "\ufeff"))
 	wrong := strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
@@ -134,9 +134,9 @@ func CheckKey(typed string) (string, error) {
 	case key == "":
 		return "", errors.New("the key is empty")
 	case len(key) > maxKeyBytes:
-		return "", fmt.Errorf("the key is too long: %d bytes are the most", maxKeyBytes)
+		return "", fmt.Errorf("the key is too long: the limit is %d bytes", maxKeyBytes)
 	case wrong >= 0:
-		return "", errors.New("that is no key: it has a space, a control character or a letter outside ASCII in it")
+		return "", errors.New("not a key: it contains a space, a control character or a character outside ASCII")
 	}
 	return key, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// keysIn returns the keys in dir for KEY_A and KEY_B, with that environment.
+// keysIn returns the keys in dir for KEY_A and KEY_B, with an environment.
 func keysIn(dir string, environ ...string) *Keys {
 	return NewKeys(dir, []provider.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}}, func(name string) string {
 		for _, e := range environ {
@@ -53,7 +53,7 @@ func TestSavedKeys(t *testing.T) {
 	save("KEY_A", "other") // of the same length, within one tick of the file system's clock
 	want("other", "from-environment")
 	save("KEY_B", `b"\`)
-	want("other", "from-environment") // the environment goes before
+	want("other", "from-environment") // the environment takes precedence
 	if got := k.Getenv("KEY_B"); got != `b"\` {
 		t.Errorf("KEY_B is %q", got)
 	}
@@ -72,7 +72,7 @@ func TestSavedKeys(t *testing.T) {
 	}
 }
 
-// A file can give no variable but a provider's key.
+// A file can set no variable but a provider's key.
 func TestKeysAnswersKnown(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, FileName, "HOME = \"/elsewhere\"\nKEY_A = \"a\"\n")
@@ -80,7 +80,7 @@ func TestKeysAnswersKnown(t *testing.T) {
 	if home, a := k.Getenv("HOME"), k.Getenv("KEY_A"); home != "" || a != "a" {
 		t.Errorf("HOME %q, KEY_A %q", home, a)
 	}
-	if err := k.Save("KEY_B", "b"); err != nil { // keeps what it doesn't know
+	if err := k.Save("KEY_B", "b"); err != nil { // keeps keys that it does not know
 		t.Fatal(err)
 	}
 	if removed, err := k.RemoveAll(); err != nil || !slices.Equal(removed, []string{"HOME", "KEY_A", "KEY_B"}) {
@@ -99,7 +99,7 @@ func TestKeysNowhere(t *testing.T) {
 	if removed, err := k.RemoveAll(); removed != nil || err != nil {
 		t.Errorf("removed %q, %v", removed, err)
 	}
-	// Where nothing was ever saved, removing makes nothing.
+	// If nothing was ever saved, Remove creates nothing.
 	dir := filepath.Join(t.TempDir(), "none")
 	if _, err := keysIn(dir).RemoveAll(); err != nil {
 		t.Error(err)
@@ -109,8 +109,8 @@ func TestKeysNowhere(t *testing.T) {
 	}
 }
 
-// A file that cannot be used is told of by line, without a word of it, holds no
-// keys, and stays as it is.
+// A file that cannot be used is reported by line, without quoting it. It counts
+// as empty and stays unchanged.
 func TestKeysBroken(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"no TOML":      {"KEY_A = \"good\"\nKEY_B = secret\n", ":2: want lines"},
@@ -141,7 +141,7 @@ func TestKeysBroken(t *testing.T) {
 			if got, _ := os.ReadFile(file); string(got) != tt.text || k.Getenv("KEY_A") != "" || removed != nil {
 				t.Errorf("the file is %q, KEY_A %q, removed %q", got, k.Getenv("KEY_A"), removed)
 			}
-			// Nobody needs the file when the environment has the key.
+			// The file is not needed if the environment has the key.
 			if got := keysIn(dir, "KEY_A=env").Getenv("KEY_A"); got != "env" {
 				t.Errorf("KEY_A is %q", got)
 			}
@@ -153,8 +153,8 @@ func TestKeysBroken(t *testing.T) {
 	}
 }
 
-// Many processes save and remove at once, others read: nothing is lost, and a
-// reader never sees half a file.
+// Many processes save and remove at once while others read: no key is lost, and
+// no reader sees half a file.
 func TestKeysConcurrently(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -214,7 +214,7 @@ func TestCheckKey(t *testing.T) {
 	}
 }
 
-// What is saved is read as it was.
+// A saved key is read unchanged.
 func FuzzParseKeys(f *testing.F) {
 	f.Add([]byte("KEY_A = \"a\"\n'odd name' = 'b'\n"))
 	f.Add([]byte("KEY_A = \"\"\"\nsecret\"\"\""))
@@ -233,7 +233,7 @@ func FuzzParseKeys(f *testing.F) {
 	})
 }
 
-// BenchmarkGetenv is the question for a saved key.
+// BenchmarkGetenv measures the lookup of a saved key.
 func BenchmarkGetenv(b *testing.B) {
 	dir := b.TempDir()
 	k := keysIn(dir)
@@ -248,7 +248,7 @@ func BenchmarkGetenv(b *testing.B) {
 	}
 }
 
-// write writes a file into dir, which it makes, and returns its path.
+// write writes a file into dir, which it creates, and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, name)

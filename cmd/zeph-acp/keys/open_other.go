@@ -2,5 +2,5 @@
 
 package keys
 
-// Nonblock is nothing where a file system has no pipes.
+// Nonblock is 0 where a file system has no pipes.
 const Nonblock = 0

@@ -4,5 +4,5 @@ package keys
 
 import "syscall"
 
-// Nonblock keeps opening a pipe from waiting for a writer.
+// Nonblock prevents that opening a pipe waits for a writer.
 const Nonblock = syscall.O_NONBLOCK

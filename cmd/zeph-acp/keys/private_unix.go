@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// makePrivate makes the file 0600 if anybody else may read or write it.
+// makePrivate makes the file 0600 if others may read or write it.
 func makePrivate(f *os.File, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil

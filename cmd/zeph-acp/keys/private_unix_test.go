@@ -28,7 +28,7 @@ func TestKeysMode(t *testing.T) {
 	if d, f := mode(t, dir), mode(t, k.File()); d != 0o700 || f != 0o600 {
 		t.Errorf("directory %o, file %o", d, f)
 	}
-	// What somebody made readable is closed when it is next looked at.
+	// A file that was made readable becomes private at the next lookup.
 	for _, loose := range []os.FileMode{0o644, 0o640, 0o606, 0o777} {
 		if err := os.Chmod(k.File(), loose); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestKeysMode(t *testing.T) {
 	}
 }
 
-// What is not a file of our own is neither read nor written through.
+// A path that is not a private regular file is neither read nor written.
 func TestKeysNoFile(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, at string){
 		"link": func(t *testing.T, at string) {
@@ -84,7 +84,7 @@ func TestKeysNoFile(t *testing.T) {
 	}
 }
 
-// What a killed process left behind is gone after the next change.
+// Files that a killed process left are removed at the next change.
 func TestKeysLeftovers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[x]*")
 	k := keysIn(dir)

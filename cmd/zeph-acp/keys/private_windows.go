@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// makePrivate does nothing: files in a user's profile are that user's.
+// makePrivate does nothing: files in a user's profile are private to that user.
 func makePrivate(*os.File, fs.FileInfo) error { return nil }
 
 // lockDir waits until no other process has locked the directory, and locks it.

@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// Save keeps key for the environment variable of that name. A file that cannot
-// be used is left as it is.
+// Save stores key for the named environment variable. A file that cannot be
+// used stays unchanged.
 func (k *Keys) Save(name, key string) error {
 	key, err := CheckKey(key)
 	if err != nil {
@@ -26,8 +26,8 @@ func (k *Keys) Save(name, key string) error {
 	})
 }
 
-// Remove deletes the keys saved for those variables, and returns the names of the
-// variables that had one.
+// Remove deletes the keys of the named variables and returns the names of those
+// that had one.
 func (k *Keys) Remove(names ...string) (removed []string, err error) {
 	return k.remove(func(name string) bool { return slices.Contains(names, name) })
 }
@@ -39,7 +39,7 @@ func (k *Keys) RemoveAll() (removed []string, err error) {
 
 func (k *Keys) remove(which func(name string) bool) (removed []string, err error) {
 	if _, err := os.Stat(k.dir); k.dir == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nothing was ever saved: make no directory
+		return nil, nil // nothing was ever saved: create no directory
 	}
 	err = k.change(func(saved map[string]string) bool {
 		for _, name := range slices.Sorted(maps.Keys(saved)) {
@@ -56,8 +56,8 @@ func (k *Keys) remove(which func(name string) bool) (removed []string, err error
 	return removed, nil
 }
 
-// change writes what edit makes of the saved keys, if edit says so. The file is
-// read and written under a lock, so that no process undoes what another did.
+// change rewrites the file if edit changes the saved keys. The file is read and
+// written under a lock, so that no process overwrites another's change.
 func (k *Keys) change(edit func(saved map[string]string) bool) (err error) {
 	if k.dir == "" {
 		return errors.New("saved keys: no home directory: set HOME or ZEPH_HOME")
@@ -77,7 +77,7 @@ func (k *Keys) change(edit func(saved map[string]string) bool) (err error) {
 	if saved == nil {
 		saved = map[string]string{}
 	}
-	// A process that was killed while it wrote may have left these.
+	// A process that was killed while it wrote may have left these files.
 	left, _ := fs.Glob(os.DirFS(k.dir), Temporary(FileName))
 	for _, name := range left {
 		if err := os.Remove(filepath.Join(k.dir, name)); err != nil {
@@ -98,10 +98,10 @@ func (k *Keys) change(edit func(saved map[string]string) bool) (err error) {
 	return nil
 }
 
-// formatKeys writes the lines that parseKeys reads.
+// formatKeys formats keys as the lines that parseKeys reads.
 func formatKeys(saved map[string]string) []byte {
 	var b strings.Builder
-	b.WriteString("# Written by \"zeph-acp login\". A variable of the environment goes before its line here.\n")
+	b.WriteString("# Written by \"zeph-acp login\". A variable set in the environment takes precedence over its line here.\n")
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
 		fmt.Fprintf(&b, "%s = %s\n", toml.FormatKey(name), toml.FormatString(saved[name]))
 	}

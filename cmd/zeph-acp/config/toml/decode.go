@@ -14,16 +14,16 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Decoder sets a struct from a tree. What is wrong is noted and left out, what
-// is right is set, so that one mistake hides no other.
+// Decoder sets a struct from a tree. It records wrong values and skips them,
+// and sets all others, so that one mistake hides no other.
 type Decoder struct {
 	Set      map[string]bool // paths of the keys that were set
 	Lines    map[string]int  // lines of these and of the tables around them
 	Mistakes Mistakes
 	Warnings Mistakes // keys that unknown has a warning for
 
-	// unknown, if not nil, is asked about a key that the struct does not have. The
-	// hint is added to the mistake; a warning takes its place.
+	// Unknown, if not nil, is called for a key that the struct does not have.
+	// The hint is added to the mistake; a warning replaces it.
 	Unknown func(path string, n *Node) (hint, warning string)
 }
 
@@ -35,8 +35,8 @@ func (d *Decoder) wrong(n *Node, path, format string, args ...any) {
 	}
 }
 
-// Decode sets v, which is settable, from n and reports whether all of it was
-// right.
+// Decode sets v, which must be settable, from n. It reports whether n had no
+// mistakes.
 func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
 	d.Lines[path] = n.Line
 	if kind := Want(v.Type()); !kind.Fits(n.Kind) {
@@ -59,7 +59,7 @@ func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
 	return d.decodeSlice(n, v, path)
 }
 
-// UnknownKey begins the text of a mistake about a key that there is not.
+// UnknownKey begins the text of a mistake about a key that does not exist.
 const UnknownKey = "unknown key"
 
 func (d *Decoder) decodeStruct(n *Node, v reflect.Value, path string) bool {
@@ -103,7 +103,7 @@ func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
 }
 
 // decodeSlice replaces the slice. Elements with mistakes stay, as far as they
-// were understood, so that indexes are the document's.
+// were decoded, so that indexes are the document's.
 func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	out := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	right := true
@@ -117,7 +117,7 @@ func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	return right
 }
 
-// Expectation says which TOML values fit a type.
+// Expectation describes the TOML values that fit a type.
 type Expectation struct {
 	Name  string
 	kinds []unstable.Kind
@@ -125,7 +125,7 @@ type Expectation struct {
 
 func (e Expectation) Fits(k unstable.Kind) bool { return slices.Contains(e.kinds, k) }
 
-// hint returns how to write the value that was probably meant.
+// hint returns how to write the probably intended value.
 func (e Expectation) hint(n *Node, path string) string {
 	switch {
 	case e.Fits(unstable.ArrayTable) && (n.Kind == unstable.Table || n.Kind == unstable.InlineTable):
@@ -144,7 +144,7 @@ func (e Expectation) hint(n *Node, path string) string {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
 
-// Want returns how a value of the type is written.
+// Want returns the Expectation for a type.
 func Want(t reflect.Type) Expectation {
 	if IsText(t) {
 		return Expectation{"a string", []unstable.Kind{unstable.String}}
@@ -176,7 +176,7 @@ func plural(t reflect.Type) string {
 	return "values"
 }
 
-// isScalar reports whether values of the type are one word of TOML.
+// isScalar reports whether values of the type are single words of TOML.
 func isScalar(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice:
@@ -185,12 +185,12 @@ func isScalar(t reflect.Type) bool {
 	return true
 }
 
-// IsText reports whether the type reads itself from a string.
+// IsText reports whether the type unmarshals itself from a string.
 func IsText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// setScalar sets v from the text of a TOML value of the right kind.
+// setScalar sets v from the text of a TOML value of the matching kind.
 func setScalar(v reflect.Value, text string) error {
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
@@ -229,8 +229,8 @@ type Field struct {
 	Type  reflect.Type
 }
 
-// Fields lists the keys of a struct in order; embedded structs without a name
-// of their own share its table.
+// Fields returns the keys of a struct in order. An embedded struct without a
+// name of its own adds its keys to the same table.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
@@ -249,7 +249,7 @@ func Fields(t reflect.Type) []Field {
 	return fields
 }
 
-// didYouMean is the hint to an unknown key among the known ones.
+// didYouMean returns the hint for an unknown key: the most similar known one.
 func didYouMean(key string, known []Field) string {
 	names := make([]string, len(known))
 	for i, f := range known {
@@ -264,8 +264,8 @@ func didYouMean(key string, known []Field) string {
 	return ""
 }
 
-// Dotted appends a key to a path, as it is: so do the packages in what their
-// Validate and Tighten give.
+// Dotted appends a key to a path without quoting it. Paths returned by a
+// package's Validate and Tighten have this form.
 func Dotted(above, key string) string {
 	if above == "" {
 		return key
@@ -273,19 +273,19 @@ func Dotted(above, key string) string {
 	return above + "." + key
 }
 
-// Within reports whether the path key is above, or lies in it.
+// Within reports whether the path key equals above or lies below it.
 func Within(key, above string) bool {
 	rest, ok := strings.CutPrefix(key, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Validate adds what is wrong with the decoded values, by path. If not all of the
-// document was understood, a key that seems to be missing may be there.
+// Validate adds mistakes about decoded values, by path. If the document was not
+// understood completely, it skips missing keys, since they may be in the rest.
 func (d *Decoder) Validate(wrong map[string]string, understood bool) {
 	var found Mistakes
 	for key, text := range wrong {
-		// What follows from a mistake in the same element of an array is none
-		// of its own.
+		// A mistake that follows from another one in the same array element is
+		// not reported.
 		element := key
 		if i := strings.LastIndexByte(key, ']'); i >= 0 {
 			element = key[:i+1]
@@ -297,13 +297,13 @@ func (d *Decoder) Validate(wrong map[string]string, understood bool) {
 	d.Mistakes = append(d.Mistakes, found...)
 }
 
-// mistaken reports whether there is a mistake in what path names.
+// mistaken reports whether there is a mistake at or below path.
 func (d *Decoder) mistaken(path string) bool {
 	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return Within(m.Key, path) })
 }
 
-// Drop removes the elements with mistakes from the slices in v. It notes in moved
-// where an element was that is now at another index.
+// Drop removes the elements with mistakes from the slices in v. It records in
+// moved the old path of each element that has a new index.
 func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 	switch {
 	case v.Kind() == reflect.Struct:
@@ -333,8 +333,8 @@ func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 	}
 }
 
-// LineOf returns the line of key, else of the nearest table around it that has
-// one, else 0.
+// LineOf returns the line of key, or else of the nearest enclosing table that
+// has one, or else 0.
 func (d *Decoder) LineOf(key string) int {
 	for key != "" {
 		if line, ok := d.Lines[key]; ok {

@@ -13,16 +13,16 @@ import (
 // Rename is a key or table that had another path.
 type Rename struct {
 	Old, New string
-	Table    bool // a table or an array of tables; else neither
+	Table    bool // a table or an array of tables; otherwise a key
 }
 
-// Of reports whether it is about the value n at its old path.
+// Of reports whether the rename applies to the value n at its old path.
 func (r Rename) Of(n *Node) bool {
 	return n != nil && r.Table == slices.Contains([]unstable.Kind{unstable.Table, unstable.InlineTable, unstable.ArrayTable}, n.Kind)
 }
 
-// Editor changes the text of a document where its keys stand, so that comments,
-// order and layout survive.
+// Editor changes the text of a document at its keys, so that comments, order
+// and layout stay.
 type Editor struct {
 	renames []Rename
 	data    []byte // without a byte order mark
@@ -34,18 +34,18 @@ type Editor struct {
 	moved   map[string][]string // texts of keys by their new table, which may end in []
 	order   []string            // of moved
 	Changes []Change
-	Stays   []string // what could not be renamed, and why
+	Stays   []string // keys that could not be renamed, with the reasons
 }
 
 // expr is a key with its value, or the header of a table.
 type expr struct {
 	kind           unstable.Kind
-	keys           []string // of a header the whole path, else below the header's
-	header         int      // index of the header that a key is below; -1 if none
+	keys           []string // of a header the whole path; of a key the part below the header's
+	header         int      // index of the key's header; -1 if there is no header
 	keyFrom, keyTo int      // of the key's text
 	lineFrom, to   int      // of its lines
-	from           int      // of these and the comment right above them
-	moved          bool     // its lines are not here any more
+	from           int      // of the comment right above them
+	moved          bool     // its lines were moved elsewhere
 }
 
 // edit replaces data[from:to] by text.
@@ -54,7 +54,7 @@ type edit struct {
 	text     string
 }
 
-// Change is what was done on a line.
+// Change describes the change of one line.
 type Change struct {
 	Line int
 	Text string
@@ -157,11 +157,11 @@ func (e *Editor) rename(x *expr, old, to []string) {
 	to = slices.Concat(to, path[len(old):])
 	table, key := to[:len(to)-1], to[len(to)-1]
 	there := e.find(table)
-	here := hasPrefix(to, above) && !isArray(table) && // the key can stay where it is
+	here := hasPrefix(to, above) && !isArray(table) && // the key can stay in its table
 		(len(table) == len(above) || there == nil || there.Kind == unstable.Table && there.made == byDots)
 	switch {
 	case e.find(to) != nil || isArray(table) && there != nil:
-		e.Stays = append(e.Stays, fmt.Sprintf("%s stays: there is %s already", join(path), join(to)))
+		e.Stays = append(e.Stays, fmt.Sprintf("%s stays: %s already exists", join(path), join(to)))
 		return
 	case x.kind != unstable.KeyValue:
 		e.edits = append(e.edits, edit{x.keyFrom, x.keyTo, join(to)})
@@ -190,13 +190,13 @@ func (e *Editor) move(x *expr, table, key string) {
 	x.moved = true
 }
 
-// dropDoubled removes each empty [table] that is an array of tables elsewhere: the
-// two together are no TOML.
+// dropDoubled removes each empty [table] that is an array of tables elsewhere,
+// since TOML forbids the combination.
 func (e *Editor) dropDoubled() {
 	for i := range e.exprs {
 		x := &e.exprs[i]
 		if keys, _ := e.below(i); x.kind == unstable.Table && keys == 0 && e.isArrayElsewhere(x.keys) {
-			e.note(x, "[%s] goes: with [[%[1]s]] it is no TOML", join(x.keys))
+			e.note(x, "[%s] is removed: TOML does not allow it next to [[%[1]s]]", join(x.keys))
 			e.drop(x)
 		}
 	}
@@ -306,8 +306,8 @@ func (e *Editor) find(path []string) *Node {
 	return n
 }
 
-// LineBefore returns the line on which the value stood that has the path key
-// after renaming; 0 if the document has no such value.
+// LineBefore returns the line that had, before renaming, the value at the path
+// key; 0 if the document has no such value.
 func (e *Editor) LineBefore(key string) int {
 	key = Unindexed(key, "[]")
 	for _, r := range e.renames {

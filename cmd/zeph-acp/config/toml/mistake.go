@@ -11,15 +11,15 @@ import (
 // MaxMistakes limits how many mistakes of one file are reported.
 const MaxMistakes = 100
 
-// Mistake is one thing wrong in the configuration.
+// Mistake is one error in the configuration.
 type Mistake struct {
 	Where string // a file, an environment variable or "command line"
-	Line  int    // 1-based line of the file; 0 means none
-	Key   string // dotted, with indexes; empty if it is about no key
-	Text  string // what is wrong; never a value that may be a secret
+	Line  int    // 1-based line of the file; 0 means unknown
+	Key   string // dotted, with indexes; empty if it concerns no key
+	Text  string // the error; never a value that may be secret
 }
 
-// Error writes the mistake on one line: FILE:LINE: key "KEY": what is wrong.
+// Error formats the mistake on one line: FILE:LINE: key "KEY": error.
 func (m Mistake) Error() string {
 	var b strings.Builder
 	b.WriteString(Printable(m.Where))
@@ -34,7 +34,7 @@ func (m Mistake) Error() string {
 	return b.String()
 }
 
-// OneLine truncates a text that may hold foreign values, and replaces characters
+// OneLine truncates a text that may hold foreign values, and escapes characters
 // that a line cannot show.
 func OneLine(s string) string {
 	const limit = 400
@@ -49,7 +49,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Mistakes are all that is wrong, the files' in order of their lines.
+// Mistakes are all errors; those of a file are sorted by line.
 type Mistakes []Mistake
 
 // Error returns the first mistake, and how to see the others.
@@ -80,8 +80,7 @@ func (ms Mistakes) In(where string) Mistakes {
 	return slices.DeleteFunc(ms, func(m Mistake) bool { return m.Key == "" && keyed[m.Line] })
 }
 
-// quoteKey quotes a key. Keys come from files that we did not write, so they are
-// cut to a length that a line can hold.
+// quoteKey quotes a key and truncates it, since keys come from untrusted files.
 func quoteKey(key string) string {
 	const limit = 100
 	if r := []rune(key); len(r) > limit {
@@ -98,9 +97,9 @@ func Printable(s string) string {
 	return s
 }
 
-// Nearest returns the name that s was probably meant to be, or "".
+// Nearest returns the name most similar to s, or "" if no name is similar.
 func Nearest(s string, names []string) string {
-	const longest = 64 // the distance is quadratic
+	const longest = 64 // the time is quadratic
 	if len(s) > longest {
 		return ""
 	}

@@ -1,10 +1,10 @@
-// Package toml parses a TOML document into a tree with line numbers, decodes the
-// tree into structs, and renames keys in the text of a document.
+// Package toml parses a TOML document into a tree with line numbers, decodes
+// the tree into structs, and renames keys in the text of a document.
 //
-// Start with [Parse], then a [Decoder]; [NewEditor] edits. It promises to find all
-// mistakes of a document, each with its line and key, where the library underneath
-// stops at the first. It decides nothing about the configuration: the caller says
-// which keys there are, by a struct, and which were renamed.
+// Start with [Parse], then use a [Decoder]; [NewEditor] edits. It finds all
+// mistakes of a document, each with its line and key; the underlying library
+// stops at the first. The caller defines the known keys by a struct, and the
+// renamed ones by a list.
 package toml
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Node is a value of a TOML document, with its line. The decoder of the library
-// stops at the first mistake and has no lines of good values; the tree has all.
+// Node is a value of a TOML document, with its line. The library's decoder
+// stops at the first mistake and has no lines of valid values.
 type Node struct {
-	Line  int // 1-based; 0 means that it comes from no file
+	Line  int // 1-based; 0 means that it is from no file
 	Kind  unstable.Kind
 	made  made
 	Text  string           // of a scalar, unquoted
@@ -33,7 +33,7 @@ type Node struct {
 	Table map[string]*Node // of Table and InlineTable
 }
 
-// made is how a table came to be, which decides what may still be added to it.
+// made records how a table was created, which decides what may be added to it.
 type made uint8
 
 const (
@@ -54,8 +54,8 @@ func (n *Node) add(key string, c *Node) *Node {
 	return c
 }
 
-// maxParts is how many keys a dotted key may join. No key of ours has as many; a
-// hostile file could have a million.
+// maxParts is the largest number of keys that a dotted key may join. Real keys
+// have fewer; a hostile file could have a million.
 const maxParts = 64
 
 // tree is a document being read.
@@ -65,12 +65,12 @@ type tree struct {
 	root     *Node
 	current  *Node // the table that keys belong to
 	path     *path // of current
-	end      int   // offset after the last expression that was understood
+	end      int   // offset after the last expression that could be parsed
 	mistakes Mistakes
 }
 
-// Parse reads a document as far as it can be understood. Without mistakes the
-// document is TOML.
+// Parse reads as much of a document as it can. A document without mistakes is
+// valid TOML.
 func Parse(data []byte) (*Node, Mistakes) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	t := &tree{data: data, root: &Node{Line: 1, Kind: unstable.Table, made: byHeader}, lines: []int{0}}
@@ -92,7 +92,7 @@ func Parse(data []byte) (*Node, Mistakes) {
 		}
 		rest = data[t.recover(err):]
 	}
-	if len(t.mistakes) == 0 { // the library has the last word on what is TOML
+	if len(t.mistakes) == 0 { // the library decides what is valid TOML
 		var any map[string]any
 		if err := toml.Unmarshal(data, &any); err != nil {
 			line := 1
@@ -120,13 +120,13 @@ func (t *tree) lineAt(offset int) int {
 	return i
 }
 
-// beginning matches a line with which an expression can begin.
+// beginning matches a line that may begin an expression.
 var beginning = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
 })
 
-// recover notes the syntax error err and returns the offset from which to read on:
-// the next line with which an expression seems to begin.
+// recover records the syntax error err and returns the offset to continue from:
+// the next line that may begin an expression.
 func (t *tree) recover(err error) int {
 	at, start := t.end, t.end
 	if e, ok := errors.AsType[*unstable.ParserError](err); ok {
@@ -146,14 +146,15 @@ func (t *tree) recover(err error) int {
 	}
 	first = min(first, failed)
 	switch atEnd := at >= len(t.data)-1; {
-	case first == failed || atEnd: // at the end it is something that was never closed
+	case first == failed || atEnd: // at the end, something was not closed
 		t.wrong(first, nil, "%s", plain(err))
 		failed = first + 1
 	default:
-		t.wrong(failed, nil, "%s, in what begins on line %d", plain(err), first)
+		t.wrong(failed, nil, "%s, in the expression that begins on line %d", plain(err), first)
 	}
 	if strings.HasPrefix(strings.TrimSpace(t.text(first)), "[") {
-		// Whose keys these are is unknown; they are read, but not looked at.
+		// The table of the following keys is unknown: they are parsed but
+		// ignored.
 		t.current, t.path = &Node{Kind: unstable.Table, made: byHeader}, nil
 	}
 	for ; failed <= len(t.lines); failed++ {
@@ -208,7 +209,7 @@ func (t *tree) header(keys []string, line int, array bool) {
 	}
 	parent := t.descend(t.root, nil, keys[:len(keys)-1], line, byChild)
 	if parent == nil {
-		return // what follows belongs nowhere
+		return // the following keys belong to no table
 	}
 	last := keys[len(keys)-1]
 	old := parent.Child(last)
@@ -255,8 +256,9 @@ func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value 
 	parent.add(keys[last], t.value(value, path.to(keys...), line, base))
 }
 
-// descend walks from table along keys and makes what is missing. It returns nil
-// if a value on the way is no table that may be added to.
+// descend walks from table along keys and creates missing tables. It returns
+// nil if a value on the way is not a table, or is a table that cannot be
+// extended.
 func (t *tree) descend(table *Node, path *path, keys []string, line int, how made) *Node {
 	for i, key := range keys {
 		next := table.Child(key)
@@ -286,7 +288,8 @@ func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
 			n.Items = append(n.Items, t.value(it.Node(), path.at(len(n.Items)), line, base))
 		}
 	case unstable.InlineTable:
-		// Reads like a table while it is built, so that its dotted keys may.
+		// It counts as a table while it is built, so that dotted keys can be
+		// added.
 		n.Kind = unstable.Table
 		for it := v.Children(); it.Next(); {
 			var keys []string
@@ -304,7 +307,7 @@ func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
 	return n
 }
 
-// KindName says what a value is, for people.
+// KindName returns the name of a kind of value for messages.
 func KindName(k unstable.Kind) string {
 	switch k {
 	case unstable.Table, unstable.InlineTable:
@@ -325,8 +328,8 @@ func KindName(k unstable.Kind) string {
 	return "a date or time"
 }
 
-// path names a value of a document. It is linked, since most paths are never
-// written out, and a hostile file could make them long.
+// path is the path of a value in a document. It is a linked list, since most
+// paths are never printed, and a hostile file could make them long.
 type path struct {
 	up    *path // nil for a key of the root
 	key   string
@@ -343,7 +346,7 @@ func (p *path) to(keys ...string) *path {
 
 func (p *path) at(index int) *path { return &path{up: p, index: index, elem: true} }
 
-// String writes the path as a dotted key with indexes.
+// String formats the path as a dotted key with indexes.
 func (p *path) String() string {
 	var parts []string
 	for ; p != nil; p = p.up {
@@ -360,7 +363,7 @@ func (p *path) String() string {
 	return strings.Join(parts, "")
 }
 
-// plain is the text of an error of the library.
+// plain returns the text of a library error without its prefix.
 func plain(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }

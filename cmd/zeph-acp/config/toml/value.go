@@ -11,8 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Overridable lists the paths of the keys that one variable can hold: scalars
-// and arrays of them.
+// Overridable returns the paths of the keys that a variable can set: scalars
+// and arrays of scalars.
 func Overridable(t reflect.Type, above string) []string {
 	var paths []string
 	for _, f := range Fields(t) {
@@ -32,7 +32,7 @@ func IsLeaf(t reflect.Type) bool {
 	return IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (IsText(t.Elem()) || isScalar(t.Elem()))
 }
 
-// Settable finds the value of an overridable path.
+// Settable returns the value at an overridable path.
 func Settable(v reflect.Value, path string) (reflect.Value, bool) {
 	key, rest, deeper := strings.Cut(path, ".")
 	for _, f := range Fields(v.Type()) {
@@ -47,8 +47,9 @@ func Settable(v reflect.Value, path string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// ParseValue reads the text of a variable as a value for the type: strings as
-// they are, lists separated by commas or as a TOML array, the rest as in TOML.
+// ParseValue parses the text of a variable as a value of the type. A string is
+// used unchanged, a list is separated by commas or a TOML array, and everything
+// else is TOML.
 func ParseValue(t reflect.Type, text string) (*Node, bool) {
 	text = strings.TrimSpace(text)
 	if Want(t).Fits(unstable.String) {
@@ -77,7 +78,7 @@ func ParseValue(t reflect.Type, text string) (*Node, bool) {
 	return n, true
 }
 
-// FormatString writes a basic string.
+// FormatString formats s as a basic string.
 func FormatString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -99,7 +100,7 @@ func FormatString(s string) string {
 // bare matches a key that needs no quotes.
 var bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
-// FormatKey writes a key as TOML.
+// FormatKey formats a key as TOML.
 func FormatKey(key string) string {
 	if bare().MatchString(key) {
 		return key
