@@ -19,7 +19,7 @@ func TestOptionsBeforeTheFirstPrompt(t *testing.T) {
 	id := one.open(dir)
 	one.want("mode", one.call("session/set_mode", `{"sessionId":"`+id+`","modeId":"auto"}`), "{}")
 	one.want("model", one.call("session/set_config_option", `{"sessionId":"`+id+`","configId":"model","value":"direct"}`), "direct")
-	one.all.Finish() // the process ends
+	one.all.Finish() // the process exits
 	other := connect(t, path, `{"text":"a"}`, `{}`)
 	other.want("not listed yet", other.call("session/list", `{}`), `"sessions":[]`)
 	got := other.call("session/resume", `{"sessionId":"`+id+`","cwd":"`+dir+`","mcpServers":[]}`)
@@ -29,8 +29,8 @@ func TestOptionsBeforeTheFirstPrompt(t *testing.T) {
 	other.want("listed", other.call("session/list", `{}`), id)
 }
 
-// A prompt that was cancelled while it waited is part of the conversation that a
-// client is shown, and of none that a model gets.
+// A prompt that was cancelled in the queue is part of the conversation that a
+// client sees, but not of a history that a model gets.
 func TestCancelledInTheQueueIsStored(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	w := connect(t, path, `{"text":"a"}`, `{}`)
@@ -72,7 +72,7 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	}
 }
 
-// priced is a model whose tokens cost something.
+// priced is a model with a price per token.
 type priced struct{ llm.Model }
 
 func (priced) Prices() llm.Price { return llm.Price{Input: 0.123, Output: 0.7} }

@@ -18,8 +18,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// slow is an agent whose turn ends when it is told, and not before, whatever is
-// cancelled: as with a command that is slow to die.
+// slow is an agent whose turn ends only when the test says so, whatever is
+// cancelled: like a command that is slow to die.
 type slow struct {
 	steered
 	set Setup
@@ -36,8 +36,8 @@ func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) (
 	return history, acp.StopEndTurn, nil
 }
 
-// slowly makes the sessions those of a slow agent. Each of its turns says so in
-// began, and ends with a value from end.
+// slowly gives the sessions a slow agent. Each of its turns sends on began, and
+// ends with a value from end.
 func slowly(w *wire) (began chan string, end chan struct{}) {
 	began, end = make(chan string, 9), make(chan struct{}, 9)
 	w.all.NewAgent = func(set Setup) (Opening, error) {
@@ -46,8 +46,8 @@ func slowly(w *wire) (began chan string, end chan struct{}) {
 	return began, end
 }
 
-// send writes requests, all at once, each a method and its params. The method is
-// the id too.
+// send writes requests all at once, each a method and its params. The method is
+// also the id.
 func (w *wire) send(requests ...string) {
 	for i, r := range requests {
 		method, params, _ := strings.Cut(r, " ")
@@ -56,8 +56,8 @@ func (w *wire) send(requests ...string) {
 	fmt.Fprintln(w.out, strings.Join(requests, "\n"))
 }
 
-// answers reads until n requests are answered. It returns the answers by their ids,
-// and the order in which these and the updates came, each in short.
+// answers reads until n requests are answered. It returns the answers by id,
+// and the order of answers and updates, abbreviated.
 func (w *wire) answers(n int) (answers map[string]string, order []string) {
 	w.t.Helper()
 	answers = map[string]string{}
@@ -84,8 +84,8 @@ func (w *wire) answers(n int) (answers map[string]string, order []string) {
 	return answers, order
 }
 
-// A session that is closed and loaded again, while its turn is still ending, is
-// open after that, shows the end of that turn and is saved.
+// A session that is closed and loaded again while its turn is still ending
+// becomes open, shows the end of that turn and is saved.
 func TestCloseAndLoad(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "zeph.db")
 	w := connect(t, path, "", `{}`)
@@ -95,7 +95,7 @@ func TestCloseAndLoad(t *testing.T) {
 	w.send("session/prompt " + params("sessionId", id, "prompt", []acp.ContentBlock{acp.TextBlock("hi")}))
 	<-began
 	w.send("session/close "+where, "session/load "+where)
-	if got := w.call("_nothing", "{}"); !strings.Contains(got, "not found") { // both are taken
+	if got := w.call("_nothing", "{}"); !strings.Contains(got, "not found") { // both requests were accepted
 		t.Fatal(got)
 	}
 	end <- struct{}{}
@@ -116,7 +116,7 @@ func TestCloseAndLoad(t *testing.T) {
 		"user_message hi", "agent_message the end of it", "user_message more", "agent_message the end of it", "session_info_update hi")
 }
 
-// A load that waits for a turn is answered when that is cancelled.
+// A load that waits for a turn is answered when the turn is cancelled.
 func TestCancelBeforeLoad(t *testing.T) {
 	dir := t.TempDir()
 	w := connect(t, filepath.Join(t.TempDir(), "zeph.db"), "", `{}`)
@@ -149,8 +149,8 @@ func TestCancelBeforeLoad(t *testing.T) {
 	}
 }
 
-// What could not be stored in the last turn is tried once more when the session
-// is closed, or the process ends.
+// Events that could not be stored in the last turn are stored when the session
+// closes or the process ends.
 func TestCloseStores(t *testing.T) {
 	t.Run("close", func(t *testing.T) {
 		testStores(t, func(w *wire, id string) { w.want("close", w.call("session/close", params("sessionId", id)), "{}") })
@@ -162,7 +162,7 @@ func TestCloseStores(t *testing.T) {
 
 func testStores(t *testing.T, end func(*wire, string)) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "zeph.db")
-	if err := os.Mkdir(path, 0o700); err != nil { // no database can be there
+	if err := os.Mkdir(path, 0o700); err != nil { // a directory prevents a database
 		t.Fatal(err)
 	}
 	w := connect(t, path, `{"text":"a"}`, `{}`)
@@ -174,7 +174,7 @@ func testStores(t *testing.T, end func(*wire, string)) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	w.later.Add(int64(time.Minute)) // the store gives its error again for a while
+	w.later.Add(int64(time.Minute)) // the store repeats its error for a while
 	w.want("close", w.call("session/close", params("sessionId", id)), "{}")
 	w.want("load", w.load(id, dir), "modes")
 	for _, want := range []string{"user_message hi", "agent_message a"} {
@@ -184,7 +184,7 @@ func testStores(t *testing.T, end func(*wire, string)) {
 	}
 }
 
-// A warning that is withdrawn is not told, and not shown any more.
+// A withdrawn warning is never sent, and is no longer shown.
 func TestWithdrawnWarnings(t *testing.T) {
 	s := &Session{}
 	s.warn("told")

@@ -20,14 +20,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// command is what the user types as "/name rest".
+// command is a command that the user types as "/name rest".
 type command struct {
 	name, description string
-	hint              string // of the rest; empty if there is none
-	// run answers without a model. It runs in a turn, and its reply is a message
-	// to the user.
+	hint              string // for the rest; empty if there is no hint
+	// run carries out the command without a model. It runs in a turn, and its
+	// reply is a message to the user.
 	run func(s *Session, ctx context.Context, rest string) (reply string, err error)
-	// prompt is what the model gets in the command's place, where run is nil.
+	// prompt returns the prompt that replaces the command if run is nil.
 	prompt func(rest string) string
 }
 
@@ -38,24 +38,24 @@ var (
 	initPrompt string
 )
 
-// commands lists the commands in the order in which clients show them. Those of
-// the tools come after them; see Session.commands.
+// commands returns the built-in commands in the order in which clients show
+// them. [Session.commands] adds those of the tools.
 func commands() []command {
 	return []command{
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
-		{name: "compact", description: "Put a summary in the place of the conversation so far", hint: "[what to keep]", run: (*Session).compact},
+		{name: "compact", description: "Replace the conversation so far with a summary", hint: "[what to keep]", run: (*Session).compact},
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return about(reviewPrompt, rest) }},
-		{name: "init", description: "Write AGENTS.md, what an agent must know of this project", hint: "[what matters most]", prompt: func(rest string) string { return about(initPrompt, rest) }},
+		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return about(initPrompt, rest) }},
 	}
 }
 
-// about adds the user's own words to a prompt of ours.
+// about appends the user's words to a built-in prompt.
 func about(prompt, rest string) string {
 	prompt = strings.TrimSpace(prompt)
 	if rest == "" {
@@ -64,7 +64,7 @@ func about(prompt, rest string) string {
 	return prompt + "\n\nThe user adds: " + rest
 }
 
-// commandOf finds the command that a prompt is.
+// commandOf returns the command that a prompt consists of, if any.
 func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
 	all := commands()
@@ -75,7 +75,7 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	return all[i], strings.TrimSpace(rest), true
 }
 
-// Opened lets the client settle, and then announces the session.
+// Opened waits until the client has settled, then announces the session.
 func (s *Session) Opened() {
 	announce := func() { s.announce(context.Background()) }
 	if s.all.Settle == 0 {
@@ -85,8 +85,8 @@ func (s *Session) Opened() {
 	time.AfterFunc(s.all.Settle, announce)
 }
 
-// announce sends the commands, and the warnings that may come outside of a turn,
-// the first time that it is called. When it returns they are sent.
+// announce sends the commands and the warnings that are allowed outside of a
+// turn, on its first call. It returns when they are sent.
 func (s *Session) announce(ctx context.Context) {
 	s.announcing.Lock()
 	defer s.announcing.Unlock()
@@ -102,7 +102,7 @@ func (s *Session) announce(ctx context.Context) {
 	}
 }
 
-// showUsage sends how full the context is, which no replay has shown.
+// showUsage sends the usage of the context if no replay has shown it.
 func (s *Session) showUsage(ctx context.Context) {
 	s.mu.Lock()
 	usage, show := s.usage, s.resumed && s.usage.Size > 0
@@ -113,11 +113,11 @@ func (s *Session) showUsage(ctx context.Context) {
 	}
 }
 
-// maxAbout bounds the description of a tool's command, in characters.
+// maxAbout limits the description of a tool's command, in characters.
 const maxAbout = 100
 
-// commands lists the commands for the client: ours, then those of the tools that a
-// person would type. The others work too.
+// commands returns the commands for the client: the built-in ones, then those
+// of the tools that users would type. Those of the other tools work too.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {
@@ -136,7 +136,7 @@ func (s *Session) commands() []acp.Command {
 	return out
 }
 
-// summary is the first sentence of a tool's description.
+// summary returns the first sentence of a tool's description.
 func summary(description string) string {
 	text := strings.Join(strings.Fields(description), " ")
 	if i := strings.Index(text, ". "); i >= 0 {
@@ -173,19 +173,19 @@ func (s *Session) help(context.Context, string) (string, error) {
 func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
 	s.mu.Lock()
-	s.usage.Used = 0 // roughly: the next answer counts what is there from the start
+	s.usage.Used = 0 // an estimate: the next answer counts the whole history
 	usage, tools := s.usage, s.keeper
 	s.mu.Unlock()
 	if tools != nil {
 		tools.Reset()
 	}
-	if usage.Size == 0 { // the client was shown none
+	if usage.Size == 0 { // the client has seen no usage
 		s.journal.record(transcript.Cleared{})
 	} else {
 		s.journal.record(transcript.Cleared{}, transcript.Answer{Model: s.model().Name(), Shown: &usage})
 		s.send(ctx, usage)
 	}
-	return "The conversation so far is forgotten; the session goes on.", nil
+	return "The conversation was cleared; the session continues.", nil
 }
 
 func (s *Session) compact(ctx context.Context, focus string) (string, error) {
@@ -213,10 +213,10 @@ func (s *Session) pickMode(ctx context.Context, id string) (string, error) {
 	return s.pick(ctx, optionMode, id, s.SetMode, s.Mode)
 }
 
-// pick sets an option to what the user typed. If that is nothing the user is
-// asked, by a form where the client has one, else by a list.
+// pick sets an option to the typed value. Without a value it asks the user, by
+// a form if the client supports forms, else by a list.
 func (s *Session) pick(ctx context.Context, id, value string, set func(string) error, now func() string) (string, error) {
-	o, _ := s.option(id) // those of commands are always there
+	o, _ := s.option(id) // the options of commands always exist
 	if value == "" {
 		var err error
 		if value, err = s.ask(ctx, o); err != nil {
@@ -237,8 +237,8 @@ func (s *Session) pick(ctx context.Context, id, value string, set func(string) e
 	return fmt.Sprintf("The %s is now %s.", id, now()), nil
 }
 
-// ask lets the user choose a value by a form; empty if none was chosen, also
-// because the client has no forms.
+// ask lets the user choose a value in a form. It returns "" if none was chosen,
+// or if the client has no forms.
 func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
 	s.mu.Lock()
 	client := s.client
@@ -269,16 +269,16 @@ func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
 	}
 	var content map[string]any
 	if err != nil || r.Action != acp.ElicitAccept || json.Unmarshal(r.Content, &content) != nil {
-		return "", nil // the list says the same
+		return "", nil // the list says it
 	}
 	value, _ := content[o.ID].(string)
 	return value, nil
 }
 
-// choices lists the values of an option.
+// choices lists the values of an option for the user.
 func choices(o acp.ConfigOption) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The %s is %s. There are:\n", o.ID, o.Value.Text)
+	fmt.Fprintf(&b, "The %s is %s. Available:\n", o.ID, o.Value.Text)
 	for _, c := range o.Options {
 		fmt.Fprintf(&b, "- `%s`", c.Value)
 		if text := cmp.Or(c.Description, c.Name); text != c.Value {
@@ -314,19 +314,19 @@ func (s *Session) status(context.Context, string) (string, error) {
 	line("Mode", "%s", s.settings.mode)
 	line("Model", "%s", s.settings.model)
 	if other := llm.Answering(s.settings.llm).Name(); other != s.settings.llm.Name() {
-		line("Answering", "%s, since the model failed a short while ago", other)
+		line("Answering", "%s, since the model failed recently", other)
 	}
 	if s.settings.thought != "" {
 		line("Thinking", "%s", s.settings.thought)
 	}
 	if llm.CallsInText(s.settings.llm) {
-		line("Tools", "called in the text of the answers, since the model has none of its own")
+		line("Tools", "called in the text of answers, since the model does not support tool calls")
 	}
 	switch window := s.settings.llm.Window(); {
 	case s.usage.Size == 0:
 	case window == s.usage.Size:
 		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
-	case window > 0: // another model counted, of whose tokens these are
+	case window > 0: // the tokens were counted by another model
 		line("Context", "about %d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
 	default:
 		line("Context", "about %d tokens", s.usage.Used)
@@ -353,7 +353,7 @@ func (s *Session) status(context.Context, string) (string, error) {
 	return b.String(), nil
 }
 
-// maxListed is how many sessions /sessions shows.
+// maxListed is the number of sessions that /sessions shows.
 const maxListed = 10
 
 func (s *Session) sessions(ctx context.Context, _ string) (string, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// exportVersion is the version of the form of an Export.
+// exportVersion is the version of the format of an Export.
 const exportVersion = 1
 
 // Export is a whole session as a JSON document: the result of _zeph/session/export
@@ -34,7 +34,8 @@ type ExportedEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Export returns a stored session; one that is open too, as far as it is stored.
+// Export returns a stored session. Of an open session it returns the part that
+// is stored.
 func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	row, events, err := s.stored(ctx, id)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	}
 	e := Export{Version: exportVersion, ID: id, CWD: row.CWD, Dirs: row.Dirs, Title: row.Title}
 	for _, ev := range events {
-		if !json.Valid(ev.Data) { // not ours; a text at least can be exported
+		if !json.Valid(ev.Data) { // not valid, but a text can still be exported
 			ev.Data, _ = json.Marshal(string(ev.Data))
 		}
 		e.Events = append(e.Events, ExportedEvent{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
@@ -50,8 +51,8 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	return e, nil
 }
 
-// Stored returns a stored session with its log; lost has the events that could
-// not be read, see [Unreadable].
+// Stored returns a stored session with its log. Lost holds an error for each
+// unreadable event; see [Unreadable].
 func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []transcript.Event, lost []error, err error) {
 	row, rows, err := s.stored(ctx, id)
 	if err != nil {
@@ -77,11 +78,11 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 	return row, rows, err
 }
 
-// Import stores a session that was exported, here or elsewhere, and returns its
-// id: its own, or a new one if there is a session of that id. Neither the mode is
-// taken over nor a model that is not offered here: what an agent may do here, and
-// what it reads for that, is not for a document to say. An *acp.ParamsError tells
-// what is wrong with it; nothing is then stored.
+// Import stores an exported session and returns its id: the original one, or a
+// new one if a session with that id exists. It ignores the mode, and a model
+// that is not offered here: a document must not decide what an agent may do or
+// read. An *acp.ParamsError reports an invalid document; nothing is stored
+// then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
 	rows, err := e.rows(s.offers)
 	if err != nil {
@@ -102,8 +103,8 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	return row.ID, nil
 }
 
-// Bounds of a document, in bytes. A page of a list holds a hundred sessions, and a
-// frame should stay under 1 MiB: not all clients take longer ones.
+// Limits of a document, in bytes. A page of a list holds a hundred sessions. A
+// frame should stay under 1 MiB, since some clients reject longer ones.
 const (
 	maxID, maxPath, maxDirs, maxLongTitle = 200, 4 << 10, 8 << 10, 1 << 10
 	maxUpdate                             = 1<<20 - 1<<10 // leaves room for the rest of the frame
@@ -113,7 +114,7 @@ func wrong(field, format string, args ...any) error {
 	return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// head checks what a list shows of the session.
+// head checks the fields that a list shows.
 func (e Export) head() error {
 	if e.Version != exportVersion {
 		return wrong("version", "must be %d, got %d", exportVersion, e.Version)
@@ -132,7 +133,7 @@ func (e Export) head() error {
 		{"additionalDirectories", dirs, maxDirs}, {"title", len(e.Title), maxLongTitle},
 	} {
 		if part.size > part.max {
-			return wrong(part.name, "has %d bytes, and %d are the most", part.size, part.max)
+			return wrong(part.name, "has %d bytes; the limit is %d", part.size, part.max)
 		}
 	}
 	if !filepath.IsAbs(e.CWD) {
@@ -141,15 +142,15 @@ func (e Export) head() error {
 	return nil
 }
 
-// rows checks the document and returns its events as they are stored, without the
-// settings that are not taken over.
+// rows checks the document and returns its events in stored form, without the
+// ignored settings.
 func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 	if err := e.head(); err != nil {
 		return nil, err
 	}
 	var rows []store.Event
 	var events []transcript.Event
-	calls := map[string]bool{} // those so far, and whether they are open
+	calls := map[string]bool{} // the announced calls; true while a call is open
 	for i, ev := range e.Events {
 		field := fmt.Sprintf("events[%d]", i)
 		known, err := transcript.Decode(ev.Kind, ev.Data)
@@ -160,7 +161,7 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 			return nil, wrong(field+".kind", "unknown kind %q", ev.Kind)
 		case ev.Time.IsZero():
 			return nil, wrong(field+".time", "is required")
-		case ev.Time.UTC().Year() < 1 || ev.Time.UTC().Year() > 9999: // could not be written again
+		case ev.Time.UTC().Year() < 1 || ev.Time.UTC().Year() > 9999: // could not be formatted again
 			return nil, wrong(field+".time", "must be of a year from 1 to 9999 in UTC")
 		}
 		switch known := known.(type) {
@@ -187,24 +188,24 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 	return rows, showable(events)
 }
 
-// follows checks that a tool call is announced once, and ends once after that.
+// follows checks that a tool call is announced once, and then ends once.
 func follows(calls map[string]bool, u acp.ToolCall) error {
-	if u.ToolCallID == "" && u.Update != acp.UpdateToolCall { // the client was not shown the call
+	if u.ToolCallID == "" && u.Update != acp.UpdateToolCall { // the client has not seen the call
 		return nil
 	}
 	open, known := calls[u.ToolCallID]
 	announces := u.Update == acp.UpdateToolCall
 	switch {
 	case announces && known:
-		return fmt.Errorf("the tool call %q is there twice", u.ToolCallID)
+		return fmt.Errorf("the tool call %q is announced twice", u.ToolCallID)
 	case !announces && !open:
-		return fmt.Errorf("there is no tool call %q that could end here", u.ToolCallID)
+		return fmt.Errorf("the tool call %q has not begun, or has already ended", u.ToolCallID)
 	}
 	calls[u.ToolCallID] = announces
 	return nil
 }
 
-// showable checks that no update of a replay is too long for a frame.
+// showable checks that every update of a replay fits in a frame.
 func showable(events []transcript.Event) error {
 	var sized counter
 	enc := json.NewEncoder(&sized)
@@ -215,13 +216,13 @@ func showable(events []transcript.Event) error {
 			return wrong("events", "cannot be shown: %v", err)
 		}
 		if sized > maxUpdate {
-			return wrong("events", "one of them would be an update of %d bytes, and %d are the most", sized, maxUpdate)
+			return wrong("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
 		}
 		return nil
 	})
 }
 
-// counter counts what is written.
+// counter is a writer that counts bytes.
 type counter int
 
 func (c *counter) Write(p []byte) (int, error) {

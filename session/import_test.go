@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// A document of somebody else's that would break what lists or shows sessions is
-// refused, and nothing of it is stored.
+// A hostile document that would break the listing or the display of sessions is
+// refused, and nothing is stored.
 func TestImportHostile(t *testing.T) {
 	w := connect(t, filepath.Join(t.TempDir(), "zeph.db"), script, `{}`)
 	event := func(kind, data string) ExportedEvent {
@@ -58,8 +58,7 @@ func TestImportHostile(t *testing.T) {
 	w.want("list", w.call("session/list", `{}`), `{"sessions":[]}`)
 }
 
-// What is long in a prompt is shown in pieces or as a few words, and so no reason
-// to refuse it.
+// A long prompt is shown in pieces or abbreviated, so it can be imported.
 func TestImportLongPrompt(t *testing.T) {
 	w, dir := connect(t, filepath.Join(t.TempDir(), "zeph.db"), script, `{}`), t.TempDir()
 	content, err := json.Marshal([]acp.ContentBlock{
@@ -81,8 +80,8 @@ func TestImportLongPrompt(t *testing.T) {
 	}
 }
 
-// A document does not choose the model, unless it is one that the user has: its
-// name may be that of a file.
+// A document selects a model only if the user has it: its name may be the path
+// of a file.
 func TestImportModel(t *testing.T) {
 	w, dir := connect(t, filepath.Join(t.TempDir(), "zeph.db"), script, `{}`), t.TempDir()
 	for model, want := range map[string]string{"direct": `"currentValue":"direct"`, "script:/dev/zero": `"currentValue":"script:one"`} {

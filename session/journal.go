@@ -13,33 +13,34 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// journal is the log of one session. What is recorded goes to the store at once,
-// from the first prompt or change of a setting on: a session without any is not kept.
+// journal is the log of one session. Recorded events are stored at once,
+// beginning with the first prompt or change of a setting; a session without
+// either is not kept.
 //
-// What cannot be stored stays in memory, the session goes on, and the user is
-// told; at each turn's begin it is tried again, so that a database which was only
-// locked gets it all.
+// If storing fails, the events stay in memory, the session continues, and the
+// user is warned. Each turn begins with another attempt, so that a database
+// that was only locked gets all events.
 type journal struct {
-	db     *store.DB // nil keeps all in memory
+	db     *store.DB // nil keeps all events in memory
 	holder string    // of the lease
 	warn   func(string)
 	log    *slog.Logger
 	now    func() time.Time
 
-	storing sync.Mutex // held while the store works; locked before mu
+	storing sync.Mutex // held during writes to the store; locked before mu
 
-	mu      sync.Mutex // held for a moment only, since the read goroutine notes too
+	mu      sync.Mutex // held only briefly, since the read goroutine calls note
 	session store.Session
 	stored  bool          // the store has the session
-	begun   bool          // there was a prompt, or a setting was changed
+	begun   bool          // there was a prompt or a change of a setting
 	pending []store.Event // not stored yet
-	lost    int           // events that could not be read, of which the user was told
-	last    int64         // up to which event of the store this process knows the session
-	leased  bool          // a turn of ours holds the lease
-	broken  error         // why nothing is stored until the next turn; nil if all is well
+	lost    int           // the number of unreadable events that the user was warned of
+	last    int64         // the last stored event that this process has seen
+	leased  bool          // a turn of this process holds the lease
+	broken  error         // why nothing is stored until the next turn; nil if the store works
 }
 
-// record stores events. The user is warned of a failure, once.
+// record stores events. It warns the user of a failure once.
 func (j *journal) record(events ...transcript.Event) {
 	j.note(events...)
 	j.storing.Lock()
@@ -50,25 +51,25 @@ func (j *journal) record(events ...transcript.Event) {
 	}
 }
 
-// note queues events without storing them yet; it does not block.
+// note queues events to be stored later; it does not block.
 func (j *journal) note(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(events)
 }
 
-// sync stores what was noted.
+// sync stores the queued events.
 func (j *journal) sync() { j.record() }
 
-// finish is sync when the session closes: the last time that what could not be
-// stored is tried.
+// finish is the sync of a session that closes: the last attempt to store the
+// queued events.
 func (j *journal) finish() {
 	if j.isBroken() == nil {
 		j.sync()
 		return
 	}
 	end, _, err := j.begin(context.Background(), func(error) {})
-	if err != nil { // another process has the session
+	if err != nil { // another process is using the session
 		return
 	}
 	defer end()
@@ -84,15 +85,15 @@ func (j *journal) add(events []transcript.Event) {
 			j.session.Title = e.Title
 		}
 		data, err := transcript.Encode(e)
-		if err != nil { // all of them marshal
+		if err != nil { // every event can be marshalled
 			panic(err)
 		}
 		j.pending = append(j.pending, store.Event{Time: j.now(), Kind: e.Kind(), Data: data})
 	}
 }
 
-// flush stores what is pending; storing is held. A commit is not cancelled with
-// the turn: what happened has happened.
+// flush stores the pending events; the caller holds storing. A cancel of the
+// turn does not interrupt the commit, since the events have happened.
 func (j *journal) flush() error {
 	j.mu.Lock()
 	session, create, events, holder := j.session, !j.stored, j.pending, ""
@@ -110,7 +111,7 @@ func (j *journal) flush() error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.last+int64(len(events)) == last { // else another process was here, and its events are not known yet
+	if j.last+int64(len(events)) == last { // otherwise another process has added events that this one has not seen
 		j.last = last
 	}
 	j.stored = true
@@ -118,7 +119,7 @@ func (j *journal) flush() error {
 	return nil
 }
 
-// fail notes that nothing can be stored.
+// fail records that storing failed, and warns the user once.
 func (j *journal) fail(err error) {
 	j.mu.Lock()
 	was := j.broken
@@ -130,11 +131,11 @@ func (j *journal) fail(err error) {
 	j.log.Warn("session is not stored", "session", j.session.ID, "err", err)
 	switch {
 	case errors.Is(err, store.ErrUnknown):
-		j.warn("This session was deleted elsewhere. It goes on, but is not saved any more.")
+		j.warn("This session was deleted by another process. It continues, but is no longer saved.")
 	case errors.Is(err, store.ErrLeaseLost):
-		j.warn("Another process has taken this session over: what happens here is not saved until the next prompt.")
+		j.warn("Another process has taken over this session. Nothing is saved here until the next prompt.")
 	default:
-		j.warn(fmt.Sprintf("This session is not being saved: %v. It goes on, and saving is tried again with the next prompt.", err))
+		j.warn(fmt.Sprintf("This session is not being saved: %v. It continues, and the next prompt tries to save it again.", err))
 	}
 }
 
@@ -142,9 +143,10 @@ func (j *journal) fail(err error) {
 const heartbeat = store.LeaseTimeout / 3
 
 // begin acquires the lease for a turn, and end releases it. moved reports that
-// another process went on with the session, so that events has to be asked. The
-// error is a *store.LeasedError if a turn runs elsewhere; that the store is
-// broken is none. lost is called when another process takes the lease over.
+// another process has continued the session, so that the caller must reload the
+// events. The error is a *store.LeasedError if a turn runs in another process;
+// a broken store is not an error. lost is called when another process takes
+// over the lease.
 func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), moved bool, err error) {
 	none := func() {}
 	if j.db == nil {
@@ -169,7 +171,7 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), move
 	j.mu.Lock()
 	stored := j.stored
 	j.mu.Unlock()
-	if stored && last == 0 { // deleted since: a stored session has events
+	if stored && last == 0 { // deleted in the meantime: a stored session has events
 		j.release()
 		j.fail(store.ErrUnknown)
 		return none, false, nil
@@ -210,7 +212,7 @@ func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
 		}
 		err := j.db.Heartbeat(context.Background(), j.session.ID, j.holder)
 		if errors.Is(err, store.ErrLeaseLost) {
-			lost(fmt.Errorf("another process has taken the session over: %w", err))
+			lost(fmt.Errorf("another process has taken over the session: %w", err))
 			return
 		}
 		if err != nil {
@@ -219,7 +221,7 @@ func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
 	}
 }
 
-// events returns the whole log, what is not stored yet included.
+// events returns the whole log, including the pending events.
 func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 	j.storing.Lock()
 	defer j.storing.Unlock()
@@ -250,8 +252,8 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 	return events, nil
 }
 
-// decode reads stored events. What a later version wrote is passed over; so is what
-// is unsound, each with an error, since one event is not worth the session.
+// decode decodes stored events. It skips events of a later version and invalid
+// ones, and returns an error for each: one event must not cost the session.
 func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	events = make([]transcript.Event, 0, len(rows))
 	for _, row := range rows {
@@ -267,37 +269,37 @@ func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	return events, lost
 }
 
-// Unreadable is the warning about events that were skipped, at least one.
+// Unreadable returns the warning about skipped events; lost must not be empty.
 func Unreadable(lost []error) string {
 	which := fmt.Sprintf("%d events of this session cannot be read and are left out, the first: %v.", len(lost), lost[0])
 	if len(lost) == 1 {
 		which = fmt.Sprintf("One event of this session cannot be read and is left out: %v.", lost[0])
 	}
-	return which + " What is stored stays as it is, and an export has all of it."
+	return which + " The stored session is unchanged, and an export contains all of it."
 }
 
-// isBroken returns why nothing is stored; nil if all is well.
+// isBroken returns why nothing is stored, or nil.
 func (j *journal) isBroken() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.broken
 }
 
-// hasBegun reports whether the session is to be stored.
+// hasBegun reports whether the session is kept.
 func (j *journal) hasBegun() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.begun
 }
 
-// setDirs sets the additional directories that a client named last.
+// setDirs sets the additional directories that a client last named.
 func (j *journal) setDirs(dirs []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.session.Dirs = dirs
 }
 
-// title is the session's title; empty if it has none yet.
+// title returns the session's title, or "" before it has one.
 func (j *journal) title() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -26,15 +26,15 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 	return sess, nil
 }
 
-// session makes a session that has no agent yet.
+// session returns a new Session without an agent.
 func (s *Sessions) session(row store.Session) *Session {
 	sess := &Session{id: row.ID, all: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{})}
 	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
 	return sess
 }
 
-// setUp makes the agent for this client and these directories. What want leaves
-// open is as the configuration says.
+// setUp creates the agent for a client and its directories. Settings that want
+// leaves empty are the configured ones.
 func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settings) error {
 	model, err := want.llm, error(nil)
 	if model == nil {
@@ -51,7 +51,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		return err
 	}
 	s.all.took(model)
-	s.closeTools() // of an earlier client, or of other directories
+	s.closeTools() // those for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client, s.dirs, s.agent, s.keeper, s.opened = client, p.AdditionalDirectories, o.Agent, o.Tools, false
@@ -65,8 +65,8 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	return nil
 }
 
-// wanted makes the model that a stored session had, the default one if that is
-// not there any more.
+// wanted opens the model of a stored session, or the default one if that model
+// no longer exists.
 func (s *Session) wanted(name string) (llm.Model, error) {
 	if name == "" {
 		return s.all.Model("")
@@ -78,13 +78,13 @@ func (s *Session) wanted(name string) (llm.Model, error) {
 			return m, reason
 		}
 	}
-	s.warn(fmt.Sprintf("The model of this session, %s, is not there any more (%v): it goes on with the default one.", name, reason))
+	s.warn(fmt.Sprintf("The model of this session, %s, is no longer available (%v). The session continues with the default model.", name, reason))
 	return s.all.Model("")
 }
 
-// offers reports whether a model that a log names may be used: one of those to
-// pick from, or another one of a provider that takes any. A script is a file, and
-// a session that was written elsewhere must not name one.
+// offers reports whether a log may select a model: one from the list, or any
+// other of a provider that accepts every name. A script is a file, which a log
+// from elsewhere must not select.
 func (s *Sessions) offers(name string) bool {
 	provider, _, _ := strings.Cut(name, ":")
 	return slices.ContainsFunc(s.Models(), func(c llm.Choice) bool {
@@ -93,7 +93,7 @@ func (s *Sessions) offers(name string) bool {
 	})
 }
 
-// adopt applies the settings that another process has set.
+// adopt applies the settings that another process has changed.
 func (s *Session) adopt(ctx context.Context, want settings) {
 	m := s.model()
 	if want.model != "" && want.model != m.Name() {
@@ -116,12 +116,12 @@ func (s *Session) adopt(ctx context.Context, want settings) {
 	}
 }
 
-// Load opens a session and sends all that happened in it.
+// Load opens a session and sends its whole history.
 func (s *Sessions) Load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
 	return s.load(ctx, client, p, true)
 }
 
-// Resume opens a session and sends nothing.
+// Resume opens a session without sending its history.
 func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
 	return s.load(ctx, client, p, false)
 }
@@ -138,7 +138,7 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 		sess.mu.Unlock()
 		return sess, nil
 	}
-	// Between two turns, so that the replay is whole and in order.
+	// The replay runs between two turns, so that it is complete and in order.
 	if err := t.wait(); err != nil {
 		return nil, err
 	}
@@ -156,9 +156,9 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	return sess, err
 }
 
-// reach returns a session and a place in its queue. One that is not open comes
-// from the store, with its events. While the turns of one that was closed still
-// end it waits: two at once of one session would write its log in disorder.
+// reach returns a session and a turn in its queue. A session that is not open
+// is read from the store, with its events. While a closed session's turns are
+// still ending, reach waits: two Sessions of one id would mix up its log.
 func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
 	if err := s.lockLoading(ctx, p.ID()); err != nil {
 		return nil, nil, nil, err
@@ -178,7 +178,7 @@ func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSess
 	return sess, sess.begin(ctx, true), events, nil
 }
 
-// lockLoading locks loading when no session of that id is being closed.
+// lockLoading locks loading once no session with that id is being closed.
 func (s *Sessions) lockLoading(ctx context.Context, id string) error {
 	for {
 		if err := s.awaitClosed(ctx, id); err != nil {
@@ -195,7 +195,7 @@ func (s *Sessions) lockLoading(ctx context.Context, id string) error {
 	}
 }
 
-// reopen changes the directories of an open session; its mode and model stay.
+// reopen changes the directories of an open session. Its mode and model stay.
 func (s *Session) reopen(client *acp.Client, p acp.NewSessionRequest) error {
 	if err := sameDir(s.cwd, p.CWD); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 	return sess, events, nil
 }
 
-// recall rebuilds the session from its log; it returns the settings as they were.
+// recall rebuilds the session from its log and returns its last settings.
 func (s *Session) recall(events []transcript.Event) (want settings) {
 	s.history, s.titled = transcript.History(events), s.journal.title()
 	s.mu.Lock()
@@ -257,7 +257,8 @@ func (s *Session) recall(events []transcript.Event) (want settings) {
 	return want
 }
 
-// sameDir checks that a session's directory is the one that it has always had.
+// sameDir returns an error if a client names another directory than the
+// session's.
 func sameDir(stored, given string) error {
 	if stored == filepath.Clean(given) {
 		return nil
@@ -282,7 +283,7 @@ func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.Lis
 	}
 	rows, next, err := s.Store.List(ctx, q)
 	if errors.Is(err, store.ErrCursor) {
-		return r, &acp.ParamsError{Field: "cursor", Reason: "is not one that an earlier page gave"}
+		return r, &acp.ParamsError{Field: "cursor", Reason: "was not returned with an earlier page"}
 	}
 	if err != nil {
 		return r, fmt.Errorf("list the sessions: %w", err)
@@ -296,7 +297,7 @@ func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.Lis
 	return r, nil
 }
 
-// Delete closes a session and forgets all of it.
+// Delete closes a session and removes it from the store.
 func (s *Sessions) Delete(ctx context.Context, id string) error {
 	if sess, ok := s.find(id); ok {
 		sess.Close()
@@ -308,15 +309,15 @@ func (s *Sessions) Delete(ctx context.Context, id string) error {
 	return cmp.Or(s.Store.Delete(ctx, id), closed)
 }
 
-// settings are what the user may change of a session.
+// settings are the settings of a session that the user can change.
 type settings struct {
 	mode    string
 	model   string
-	thought string // a level of the model's; empty means its default
+	thought string // a level of the model; empty means the model's default
 	llm     llm.Model
 }
 
-// set applies a setting of the log.
+// set applies a setting from the log.
 func (s *settings) set(id, value string) {
 	switch id {
 	case optionMode:

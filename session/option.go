@@ -20,8 +20,8 @@ const (
 	optionThought = acp.CategoryThought
 )
 
-// defaultThought is the value of the option that leaves the thinking to the
-// model's default.
+// defaultThought is the value of the option that selects the model's default
+// level.
 const defaultThought = "default"
 
 // Mode returns the id of the current mode.
@@ -43,7 +43,7 @@ func (s *Session) thought() string {
 	return s.settings.thought
 }
 
-// State is what the client is to show of the settings.
+// State returns the settings in the form that clients show.
 func (s *Session) State() acp.SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Session) State() acp.SessionState {
 	}
 }
 
-// option returns a config option as it is now.
+// option returns the current state of a config option.
 func (s *Session) option(id string) (acp.ConfigOption, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,16 +66,16 @@ func (s *Session) option(id string) (acp.ConfigOption, bool) {
 	return options[i], true
 }
 
-// OptionsChanged sends the clients of the open sessions the options that they can
-// pick from now, where these differ from what the clients have.
+// OptionsChanged sends the current config options to the clients of open
+// sessions, if they differ from the last ones sent.
 func (s *Sessions) OptionsChanged() {
 	for _, sess := range s.opened() {
 		sess.showOptions(context.Background())
 	}
 }
 
-// showOptions sends the config options if they are not as the client has them. One
-// that was told nothing of the session yet is told when it is.
+// showOptions sends the config options if they differ from the last ones sent.
+// Before a session is announced it sends nothing, since announcing sends them.
 func (s *Session) showOptions(ctx context.Context) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -91,14 +91,14 @@ func (s *Session) showOptions(ctx context.Context) {
 	}
 }
 
-// took reports a model that a session begins to use.
+// took reports that a session begins to use a model.
 func (s *Sessions) took(m llm.Model) {
 	if s.Taken != nil {
 		s.Taken(m)
 	}
 }
 
-// options lists the config options; s.mu is held.
+// options returns the config options; the caller holds s.mu.
 func (s *Session) options() []acp.ConfigOption {
 	mode := acp.ConfigOption{
 		ID: optionMode, Name: "Mode", Description: "What the agent may do without asking", Category: acp.CategoryMode,
@@ -139,19 +139,19 @@ func (s *Session) options() []acp.ConfigOption {
 	return options
 }
 
-// hasMode reports whether there is a mode with that id.
+// hasMode reports whether a mode has that id.
 func (s *Session) hasMode(id string) bool {
 	return slices.ContainsFunc(s.all.Modes, func(m acp.SessionMode) bool { return m.ID == id })
 }
 
-// setThought sets a level that the model has, and ignores any other.
+// setThought sets the thought level if the model supports it.
 func (s *settings) setThought(level string) {
 	if slices.Contains(llm.Levels(s.llm), level) {
 		s.thought = level
 	}
 }
 
-// SetMode changes the mode; calls that are judged from now on see it.
+// SetMode changes the mode. It applies to every call that is judged afterwards.
 func (s *Session) SetMode(id string) error {
 	if !s.hasMode(id) {
 		return &acp.ParamsError{Field: "modeId", Reason: fmt.Sprintf("unknown mode %q", id)}
@@ -160,7 +160,7 @@ func (s *Session) SetMode(id string) error {
 	return nil
 }
 
-// SetOption changes an option; the next call of the model sees it.
+// SetOption changes an option. It applies from the model's next call.
 func (s *Session) SetOption(id string, value acp.OptionValue) error {
 	option, known := s.option(id)
 	if !known {
@@ -188,7 +188,7 @@ func (s *Session) SetOption(id string, value acp.OptionValue) error {
 	return nil
 }
 
-// setModel changes the model, also to one that is not in the list, such as a
+// setModel changes the model. The model need not be in the list: it may be a
 // new one of a configured provider.
 func (s *Session) setModel(name string) error {
 	m, err := s.all.Model(name)
@@ -207,8 +207,8 @@ func (s *Session) setModel(name string) error {
 	return nil
 }
 
-// change makes a change and notes it. A session that had no prompt yet is stored from
-// then on: another process may go on with it.
+// change makes a change and records it. From the first change on the session is
+// stored, since another process may continue it.
 func (s *Session) change(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,8 +219,8 @@ func (s *Session) change(id, value string, set func()) {
 	s.journal.note(transcript.Setting{ID: id, Value: value})
 }
 
-// Sync stores what was changed and tells the client how the settings are now, in
-// both forms.
+// Sync stores the changes and sends the current settings to the client, in both
+// forms.
 func (s *Session) Sync(ctx context.Context) {
 	s.journal.sync()
 	s.sendSettings(ctx)
@@ -234,8 +234,8 @@ func (s *Session) sendSettings(ctx context.Context) {
 	s.send(ctx, acp.OptionsUpdate{Update: acp.UpdateOptions, ConfigOptions: state.ConfigOptions})
 }
 
-// send sends an update that is no part of a turn. That the client cannot take
-// it is seen by the reader too.
+// send sends an update outside of a turn. It ignores errors: the reader also
+// notices a broken connection.
 func (s *Session) send(ctx context.Context, u acp.SessionUpdate) {
 	s.mu.Lock()
 	client := s.client

@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// A model that a provider lists later is offered from then on; any name of a
-// provider that takes any can be set, and of no other.
+// A model that a provider lists later is then offered. Any name can be set of a
+// provider that accepts every name, but not of others.
 func TestModelsChange(t *testing.T) {
 	s := newSessions(steered{})
 	var mu sync.Mutex
@@ -57,7 +57,7 @@ func TestModelsChange(t *testing.T) {
 	}
 }
 
-// shownModel is the option as the client has it.
+// shownModel returns the option as the client last got it.
 func (s *Session) shownModel() acp.ConfigOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Session) shownModel() acp.ConfigOption {
 	return s.shown[i]
 }
 
-// thinker has thought levels.
+// thinker is a model with thought levels.
 type thinker struct{ local.Direct }
 
 func (thinker) Levels() []string { return []string{"low", "xhigh"} }
@@ -86,7 +86,8 @@ func TestNamesOfThoughtLevels(t *testing.T) {
 	}
 }
 
-// What another model has counted is told of as such, and of the window that counts now.
+// /status shows tokens counted by another model as such, with the current
+// window.
 func TestStatusAfterAnotherModel(t *testing.T) {
 	w := connect(t, filepath.Join(t.TempDir(), "zeph.db"), script, `{}`)
 	windows := map[string]int{"": 1000, "script:one": 1000, "script:small": 100}

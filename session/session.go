@@ -1,13 +1,13 @@
-// Package session keeps the sessions of a connection: their turns, their
+// Package session manages the sessions of a connection: their turns and
 // settings, the commands that need no model, and the log from which a session
-// can be opened again.
+// is restored.
 //
-// Start with [Sessions]: it fits acp.Sessions, and gets what runs a turn from a
-// factory. It promises that a session has one turn at a time, that prompts wait
-// in the order of their frames, that turns of different sessions run side by
-// side, that a cancel reaches the turns that were begun before it and no later
-// one, and that what a frame told the client as complete is in the store, or the
-// user knows that it isn't.
+// Start with [Sessions], which implements acp.Sessions and gets the agent that
+// runs turns from a factory. A session runs one turn at a time, and prompts
+// wait in the order of their frames. Turns of different sessions run
+// concurrently. A cancel reaches the turns that began before it and no later
+// ones. When a frame shows the client a complete event, that event is stored,
+// or the user has been warned that it is not.
 package session
 
 import (
@@ -27,27 +27,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Agent runs a session's turns; *agent.Agent fits.
+// Agent runs a session's turns; *agent.Agent implements it.
 type Agent interface {
-	// Turn runs one prompt: history in, history out, also with an error.
+	// Turn runs one prompt. It returns the history that follows, even with an
+	// error.
 	Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error)
-	// Compact returns a history that is a summary of the one that it gets; focus
-	// says what matters most of it.
+	// Compact returns a shorter history with a summary of the given one. Focus
+	// names the most important topic.
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
-	// Tools lists the tools that the model is offered.
+	// Tools returns the tools that the model is offered.
 	Tools() []llm.Tool
-	// Typed lists those of them that a person would call.
+	// Typed returns those tools that a user would call by a command.
 	Typed() []llm.Tool
 }
 
-// Setup is what an agent is made of. Its functions return the current values.
+// Setup is the input of the factory of agents. Its functions return current
+// values.
 type Setup struct {
 	ID         string
 	Client     *acp.Client
 	CWD        string   // absolute
-	Dirs       []string // more roots, absolute
+	Dirs       []string // additional roots, absolute
 	MCPServers []acp.MCPServer
 	Mode       func() string
 	Model      func() llm.Model
@@ -55,60 +57,60 @@ type Setup struct {
 	Record     func(...transcript.Event)
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
 	Warn       func(text string) // queues a warning for the user
-	Withdraw   func(text string) // drops a warning of Warn that no longer holds
+	Withdraw   func(text string) // drops a warning that no longer applies
 }
 
-// Opening is the agent of a session with what belongs to it.
+// Opening is the agent of a session with its settings and warnings.
 type Opening struct {
 	Agent    Agent
-	Tools    Tools    // nil if they keep nothing
-	Mode     string   // in which a new session begins
+	Tools    Tools    // nil if the tools have no state
+	Mode     string   // the mode of a new session
 	Warnings []string // for the user
-	Look     func()   // called before each turn, so that it can warn; nil means nothing
+	Look     func()   // called before each turn, so that it can warn; may be nil
 }
 
-// Tools is what the tools of a session keep from turn to turn.
+// Tools is the state that a session's tools keep across turns.
 type Tools interface {
-	// Reset forgets what a new conversation must not know.
+	// Reset drops all state that a new conversation must not see.
 	Reset()
-	// Status lists its state, each entry a name, a colon and a text.
+	// Status returns the lines for /status, each a name, a colon and a text.
 	Status() []string
-	// Close ends what runs in the background, and waits for that.
+	// Close ends background commands and waits for them.
 	Close()
 }
 
-// Sessions are the open sessions. Its exported fields do not change once it is
-// used.
+// Sessions holds the open sessions. Its exported fields must not change after
+// the first use.
 type Sessions struct {
-	// NewAgent makes the agent of a session. An *acp.ParamsError is the client's
-	// fault.
+	// NewAgent creates the agent of a session. An *acp.ParamsError reports an
+	// invalid request of the client.
 	NewAgent func(Setup) (Opening, error)
-	// Model makes a model by the name that the user picks it by; empty means the
+	// Model opens a model by the name that the user selects; empty means the
 	// default one. An error that wraps acp.ErrAuthRequired asks the user for a
 	// key.
 	Model  func(name string) (llm.Model, error)
-	Models func() []llm.Choice // what there is to pick from
-	// Taken is called with each model that a session begins to use. It must not
-	// block; nil is not called.
+	Models func() []llm.Choice // the list to choose from
+	// Taken, if not nil, is called with each model that a session begins to
+	// use. It must not block.
 	Taken func(llm.Model)
 	Modes []acp.SessionMode
-	Store *store.DB // nil keeps nothing
+	Store *store.DB // nil stores nothing
 	NewID func() string
 	Now   func() time.Time
-	// Settle is how long after the response that names a session its first
-	// updates are sent, unless there is a prompt before: some clients drop what
-	// comes before they have taken the response in.
+	// Settle is the delay between the response that names a session and its
+	// first updates, unless a prompt comes first. Some clients drop updates
+	// that arrive before they have processed that response.
 	Settle time.Duration
 	Log    *slog.Logger
 
 	mu      sync.Mutex
-	holder  string // of leases: this process's
+	holder  string // the id of this process in leases
 	open    map[string]*Session
-	closing map[string]*Session // closed, but their turns have not ended yet
-	loading sync.Mutex          // one session is loaded at a time, so that none is open twice
+	closing map[string]*Session // closed sessions whose turns have not ended yet
+	loading sync.Mutex          // serializes loading, so that no session is opened twice
 }
 
-// Find returns an open session, else acp.ErrUnknownSession.
+// Find returns an open session, or acp.ErrUnknownSession.
 func (s *Sessions) Find(id string) (acp.Session, error) {
 	if sess, ok := s.find(id); ok {
 		return sess, nil
@@ -141,8 +143,8 @@ func (s *Sessions) leaseHolder() string {
 	return s.holder
 }
 
-// CloseTools ends what runs in the background of the open sessions, and waits for
-// that. No turn may run any more.
+// CloseTools ends the background commands of all open sessions and waits for
+// them. No turn may be running.
 func (s *Sessions) CloseTools() {
 	var tools sync.WaitGroup
 	for _, sess := range s.opened() {
@@ -151,7 +153,8 @@ func (s *Sessions) CloseTools() {
 	tools.Wait()
 }
 
-// Finish tries once more to store what could not be stored of the open sessions.
+// Finish makes the last attempt to store the pending events of all open
+// sessions.
 func (s *Sessions) Finish() {
 	for _, sess := range s.opened() {
 		sess.journal.finish()
@@ -164,7 +167,7 @@ func (s *Sessions) opened() []*Session {
 	return slices.Collect(maps.Values(s.open))
 }
 
-// closeTools ends what runs in the background.
+// closeTools ends the background commands of the session.
 func (s *Session) closeTools() {
 	s.mu.Lock()
 	tools := s.keeper
@@ -180,38 +183,38 @@ type Session struct {
 	all     *Sessions
 	journal journal
 
-	history []llm.Message // of the turn that runs
-	titled  string        // the title that the client has; likewise
+	history []llm.Message // of the running turn
+	titled  string        // the title last sent to the client; also of the running turn
 
-	announcing sync.Mutex // held while announce works
-	sending    sync.Mutex // held while updates of the settings are sent, so that the last is the newest
+	announcing sync.Mutex // held during announce
+	sending    sync.Mutex // held while settings are sent, so that the last ones sent are the newest
 
 	mu       sync.Mutex
 	client   *acp.Client
 	cwd      string
 	dirs     []string
 	agent    Agent
-	keeper   Tools // nil if its tools keep nothing
+	keeper   Tools // nil if the tools have no state
 	settings settings
-	shown    []acp.ConfigOption // as the client last had them
-	usage    acp.UsageUpdate    // the last one
+	shown    []acp.ConfigOption // as last sent to the client
+	usage    acp.UsageUpdate    // the last one sent
 	costs    map[string]float64 // by currency
-	warnings []string           // that the user was not told yet
-	told     []string           // those that he was, for /status
-	look     func()             // of its Opening
-	opened   bool               // the client was told what it must know of the session
-	resumed  bool               // without a replay, so that the client has no usage yet
+	warnings []string           // not yet shown to the user
+	told     []string           // shown to the user; for /status
+	look     func()             // Look of the Opening
+	opened   bool               // the session was announced to the client
+	resumed  bool               // opened without a replay, so the client has no usage yet
 	last     *turn              // the end of the queue; nil before the first turn
 	turns    map[*turn]struct{} // running and queued
-	closed   bool               // no turn begins any more
+	closed   bool               // no turn may begin any more
 
-	ended chan struct{} // closed when the session is, and its turns have ended
+	ended chan struct{} // closed after the session was closed and its turns have ended
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Cancel ends all turns that were begun so far. It does not reach a load that
+// Cancel cancels all turns that have begun. It does not affect a load that
 // waits for them.
 func (s *Session) Cancel() {
 	s.mu.Lock()
@@ -223,12 +226,12 @@ func (s *Session) Cancel() {
 	}
 }
 
-// errSessionClosed is the cause with which a session that is closed ends what
-// waits in its queue.
+// errSessionClosed is the cause that cancels the queued turns of a closed
+// session.
 var errSessionClosed = fmt.Errorf("the session was closed: %w", acp.ErrTurnCancelled)
 
-// Close forgets the session and cancels its turns; wait waits for them to end.
-// What is stored stays.
+// Close removes the session from the open ones and cancels its turns; wait
+// waits until they have ended. Stored data stays.
 func (s *Session) Close() (wait func(context.Context) error) {
 	wait = func(ctx context.Context) error {
 		select {
@@ -242,14 +245,14 @@ func (s *Session) Close() (wait func(context.Context) error) {
 		return wait
 	}
 	s.mu.Lock()
-	s.opened = true // what was not announced yet need not be
+	s.opened = true // nothing needs announcing any more
 	s.closed = true
 	last := s.last
 	for t := range s.turns {
 		t.cancel(errSessionClosed)
 	}
 	s.mu.Unlock()
-	go func() { // which outlives a request to close that is cancelled
+	go func() { // it must finish even if the request to close is cancelled
 		if last != nil {
 			<-last.done
 		}
@@ -263,8 +266,8 @@ func (s *Session) Close() (wait func(context.Context) error) {
 	return wait
 }
 
-// closes moves an open session to those that are being closed; false if it is not
-// open any more.
+// closes moves an open session to those being closed. It returns false if the
+// session is not open.
 func (s *Sessions) closes(sess *Session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +282,7 @@ func (s *Sessions) closes(sess *Session) bool {
 	return true
 }
 
-// awaitClosed waits until the session of that id is not being closed.
+// awaitClosed waits while a session with that id is being closed.
 func (s *Sessions) awaitClosed(ctx context.Context, id string) error {
 	s.mu.Lock()
 	sess := s.closing[id]
@@ -290,9 +293,9 @@ func (s *Sessions) awaitClosed(ctx context.Context, id string) error {
 	return sess.Close()(ctx)
 }
 
-// record takes events of a turn. With the first prompt the settings are kept,
-// since the defaults may be others when the session is loaded; the first prompt
-// that is no command gives the session its title.
+// record records events of a turn. Before the first prompt it records the
+// settings, since the defaults may differ when the session is loaded. The first
+// prompt that is not a command supplies the session's title.
 func (s *Session) record(events ...transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
@@ -320,8 +323,9 @@ func (s *Session) record(events ...transcript.Event) {
 	}
 }
 
-// tells reports whether the next frame will reveal what the event completes. The
-// other events are stored together with the one after them: each commit takes time.
+// tells reports whether the next frame will reveal the result of the event.
+// Other events are stored together with the next one, since each commit takes
+// time.
 func tells(e transcript.Event) bool {
 	switch e := e.(type) {
 	case transcript.Block:
@@ -332,7 +336,7 @@ func tells(e transcript.Event) bool {
 	return true
 }
 
-// initial returns the settings of a session that begins; s.mu is held.
+// initial returns the settings of a new session; the caller holds s.mu.
 func (s *Session) initial() []transcript.Event {
 	return []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
@@ -341,8 +345,8 @@ func (s *Session) initial() []transcript.Event {
 	}
 }
 
-// spend counts what an answer cost and returns the sum in its currency, rounded to
-// the sixth decimal.
+// spend adds the cost of an answer and returns the total in its currency,
+// rounded to six decimals.
 func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
 	amount, currency, ok := llm.Cost(m, u)
 	if !ok {

@@ -20,8 +20,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// steered is an agent whose turns begin by saying their prompt and end when
-// they are told or cancelled.
+// steered is an agent whose turns first say their prompt, and end when the test
+// says so or when they are cancelled.
 type steered struct {
 	began chan string
 	end   chan struct{}
@@ -58,7 +58,7 @@ func newSessions(a Agent) *Sessions {
 	}
 }
 
-// open opens a session as a client does that only reads on.
+// open opens a session of a client that ignores what it reads.
 func open(t *testing.T, s *Sessions) acp.Session {
 	t.Helper()
 	in, toAgent := io.Pipe()
@@ -91,7 +91,7 @@ type outcome struct {
 	err    error
 }
 
-// start begins a turn at once and runs it on a goroutine.
+// start begins a turn at once and runs it in a goroutine.
 func start(ctx context.Context, s acp.Session, prompt string) <-chan outcome {
 	t := s.Begin(ctx)
 	done := make(chan outcome, 1)
@@ -127,8 +127,8 @@ func TestTurnsOfASessionQueue(t *testing.T) {
 	})
 }
 
-// A cancel ends the running turn and the queued ones, each with ErrTurnCancelled,
-// and no turn that begins after it.
+// A cancel ends the running turn and the queued ones, each with
+// ErrTurnCancelled, and no later turn.
 func TestCancelEndsTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := steered{make(chan string, 10), make(chan struct{})}
@@ -154,8 +154,8 @@ func TestCancelEndsTheQueue(t *testing.T) {
 	})
 }
 
-// One queued turn that is cancelled by itself does not let the next overtake
-// the running one.
+// When one queued turn is cancelled by itself, the next does not overtake the
+// running one.
 func TestCancelOfOneQueuedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := steered{make(chan string, 10), make(chan struct{})}

@@ -26,20 +26,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// wire is a client of a server of its own, which shares the database with
-// others.
+// wire is a client with a server of its own. Several share a database.
 type wire struct {
 	t     *testing.T
 	all   *Sessions
 	in    *bufio.Reader
 	out   io.WriteCloser
 	calls int
-	seen  []string     // updates since the last call, each in short
+	seen  []string     // updates since the last call, abbreviated
 	later atomic.Int64 // nanoseconds by which the store's clock is ahead
 }
 
-// connect starts a server on the database at path, with a model that answers by
-// script.
+// connect starts a server on the database at path, with a scripted model.
 func connect(t *testing.T, path, script, caps string) *wire {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -91,7 +89,7 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	return w
 }
 
-// call makes a request and returns its answer, result or error.
+// call makes a request and returns its result or error.
 func (w *wire) call(method, params string) string {
 	w.t.Helper()
 	w.calls++
@@ -115,7 +113,7 @@ func (w *wire) call(method, params string) string {
 		switch {
 		case m.Method == "session/update":
 			w.seen = append(w.seen, short(m.Params.Update))
-		case m.Method != "": // a question, which this client doesn't know
+		case m.Method != "": // a request that this client does not support
 			fmt.Fprintf(w.out, `{"jsonrpc":"2.0","id":%d,"result":%s}`+"\n", m.ID, `{"action":"accept","content":{"model":"direct"}}`)
 		case m.Error != nil:
 			return "error: " + m.Error.Message
@@ -187,8 +185,8 @@ const (
 	script = `{"thought":"hm"}` + "\n" + `{"text":"first"}` + "\n" + usage + "\n\n" + `{"text":"second"}` + "\n" + usage
 )
 
-// A session is there again in another process: history, settings and all that
-// the client was shown.
+// Another process can load a session: history, settings and all updates that
+// the client saw.
 func TestLoad(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	one := connect(t, path, script+"\n\n"+`{"text":"third"}`, `{}`)
@@ -212,7 +210,7 @@ func TestLoad(t *testing.T) {
 	if len(two.seen) > 0 && strings.Contains(strings.Join(two.seen, " "), "message") {
 		t.Errorf("resume sent %q", two.seen)
 	}
-	// The first process sees what the second one did, and goes on from there.
+	// The first process sees the second one's turns and continues after them.
 	two.want("third", two.prompt(id, "in two"), "end_turn")
 	two.want("mode in two", two.call("session/set_mode", params("sessionId", id, "modeId", "ask")), "{}")
 	two.want("a command keeps the mode", two.prompt(id, "/status"), "end_turn")
@@ -226,7 +224,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What was never prompted is not kept.
+// A session without a prompt is not kept.
 func TestListAndDelete(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	w := connect(t, path, strings.Repeat(`{"text":"a"}`+"\n\n", 9), `{}`)
@@ -244,7 +242,7 @@ func TestListAndDelete(t *testing.T) {
 	w.want("closed", w.prompt(id, "hi"), "unknown session")
 }
 
-// While another process runs a turn, a prompt here is refused, and load works.
+// While another process runs a turn, a prompt is refused and a load works.
 func TestLease(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	one := connect(t, path, `{"text":"a"}`+"\n\n"+`{"text":"b"}`, `{}`)
@@ -264,7 +262,8 @@ func TestLease(t *testing.T) {
 	one.want("released", one.prompt(id, "again"), "end_turn")
 }
 
-// A session that was deleted elsewhere goes on, and says that it isn't saved.
+// A session that another process deleted continues, and warns that it is not
+// saved.
 func TestDeletedElsewhere(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	w := connect(t, path, strings.Repeat(`{"text":"a"}`+"\n\n", 3), `{}`)
@@ -279,7 +278,7 @@ func TestDeletedElsewhere(t *testing.T) {
 		w.want("deleted", w.prompt(id, "again"), "end_turn")
 	}
 	w.want("told", w.prompt(id, "/status"), "end_turn")
-	if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, "Saved: no: unknown session") || !strings.Contains(seen, "deleted elsewhere") {
+	if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, "Saved: no: unknown session") || !strings.Contains(seen, "deleted by another process") {
 		t.Errorf("status: %s", seen)
 	}
 	w.want("not stored again", w.call("session/list", `{}`), `"sessions":[]`)
@@ -288,8 +287,8 @@ func TestDeletedElsewhere(t *testing.T) {
 	}
 }
 
-// A turn whose process was killed keeps what was complete; its open call is
-// shown as failed.
+// After a kill a turn keeps its complete events; its open call is shown as
+// failed.
 func TestKilledTurn(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	db := store.New(path, store.Options{})
@@ -320,7 +319,8 @@ func TestKilledTurn(t *testing.T) {
 	}
 }
 
-// A store that cannot be used is told once; when it can, it gets all.
+// A store that cannot be used causes one warning; once it works, it gets all
+// events.
 func TestBrokenStore(t *testing.T) {
 	for caps, want := range map[string][2]string{
 		`{}`:                         {"agent_message Warning: This session is not being saved", "agent_message"},
@@ -346,7 +346,7 @@ func TestBrokenStore(t *testing.T) {
 		if err := os.Remove(data); err != nil {
 			t.Fatal(err)
 		}
-		w.later.Store(int64(time.Minute)) // a broken store is not tried all the time
+		w.later.Store(int64(time.Minute)) // a broken store is not retried all the time
 		w.want("third", w.prompt(id, "once more"), "end_turn")
 		again := connect(t, filepath.Join(data, "zeph.db"), "", `{}`)
 		again.want("load", again.load(id, dir), "configOptions")
@@ -449,8 +449,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A log may name other models of a provider that takes any, but no other file of
-// one whose models are files, whatever that is called.
+// A log may name any model of a provider that accepts every name. It may not
+// name another file of a provider whose models are files.
 func TestOffers(t *testing.T) {
 	s := &Sessions{Models: func() []llm.Choice {
 		return []llm.Choice{{Name: "work:claude-a", Open: true}, {Name: "fake:/w/a.jsonl"}, {Name: "direct"}}

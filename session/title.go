@@ -7,11 +7,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxTitle bounds a title, in characters.
+// maxTitle limits a title, in characters.
 const maxTitle = 80
 
-// titleOf makes a title of a prompt: the first line of what the user typed, with
-// the names of links, else the name of what the prompt brings along.
+// titleOf returns a title for a prompt: the first line that the user typed,
+// with the names of links, or else the name of the first attachment.
 func titleOf(prompt []acp.ContentBlock) string {
 	var typed []string
 	name := ""

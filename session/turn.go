@@ -11,18 +11,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// turn is a prompt's place in its session's queue.
+// turn is the place of a prompt in its session's queue.
 type turn struct {
 	session *Session
-	ctx     context.Context // a turn is begun on one goroutine and run on another
+	ctx     context.Context // a turn begins on one goroutine and runs on another
 	cancel  context.CancelCauseFunc
-	load    bool               // is no prompt's
+	load    bool               // a load, not a prompt
 	before  *turn              // nil for the first
 	unrun   []acp.ContentBlock // the prompt that was cancelled before its turn
-	done    chan struct{}      // closed when this turn and all before it have given back their places
+	done    chan struct{}      // closed when this turn and all earlier ones have ended
 }
 
-// Begin adds a turn at the end of the queue.
+// Begin appends a turn to the queue.
 func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx, false) }
 
 func (s *Session) begin(ctx context.Context, load bool) *turn {
@@ -38,7 +38,7 @@ func (s *Session) begin(ctx context.Context, load bool) *turn {
 	return t
 }
 
-// wait waits until all turns before this one have ended.
+// wait waits until all earlier turns have ended.
 func (t *turn) wait() error {
 	if t.before != nil {
 		select {
@@ -53,7 +53,7 @@ func (t *turn) wait() error {
 	return nil
 }
 
-// Run waits for its place and runs the prompt.
+// Run waits for the earlier turns and runs the prompt.
 func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	if err := t.wait(); err != nil {
 		t.unrun = prompt
@@ -69,7 +69,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		return "", err
 	}
 	defer end()
-	if moved { // another process went on with the session
+	if moved { // another process has continued the session
 		events, err := s.journal.events(t.ctx)
 		if err != nil {
 			return "", fmt.Errorf("read the session: %w", err)
@@ -77,21 +77,21 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		s.adopt(t.ctx, s.recall(events))
 	}
 	reason, err := t.run(prompt)
-	s.sayWarnings(t.ctx) // that it could not be saved
+	s.sayWarnings(t.ctx) // the warning that it could not be saved
 	return reason, err
 }
 
-// run runs the prompt in its place.
+// run runs the prompt once its turn has come.
 func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	s := t.session
 	s.lookAround()
 	s.sayWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt)
-	if err != nil && t.ctx.Err() != nil { // whatever broke, it broke because of the cancel
+	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
 	}
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
-		return "", err // it was no turn
+		return "", err // the prompt was not processed as a turn
 	}
 	end := transcript.TurnEnd{Reason: reason}
 	switch {
@@ -108,7 +108,7 @@ func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	return reason, err
 }
 
-// answer lets the agent answer the prompt, or a command of ours.
+// answer answers the prompt by the agent or by a built-in command.
 func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
 	in := agent.Input{Content: prompt}
 	if c, rest, ok := commandOf(prompt); ok {
@@ -119,7 +119,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 				return "", err
 			}
 			if rest != "" && c.hint == "" {
-				reply += fmt.Sprintf("\n\nWhat you wrote after /%s was left out: the command takes nothing. Send it again by itself.", c.name)
+				reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a prompt of its own.", c.name)
 			}
 			if transcript.Attached(prompt) > 0 {
 				reply += "\n\n" + agent.CommandTakesNone
@@ -132,15 +132,15 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 	return reason, err
 }
 
-// keep stores a prompt that was cancelled before its turn, after the turns before it.
-// No model sees it.
+// keep stores a prompt that was cancelled in the queue, after the earlier
+// turns. No model sees it.
 func (t *turn) keep() {
 	s := t.session
 	if t.unrun == nil {
 		return
 	}
 	end, moved, err := s.journal.begin(context.Background(), func(error) {})
-	if err != nil || moved { // another process has the session
+	if err != nil || moved { // another process is using the session
 		return
 	}
 	defer end()
@@ -148,8 +148,8 @@ func (t *turn) keep() {
 	s.journal.record(transcript.TurnEnd{Reason: acp.StopCancelled})
 }
 
-// End frees the place. A turn that was cancelled in the queue is answered at
-// once, but the one after it still waits for the one before it.
+// End frees the place in the queue. A turn that was cancelled in the queue is
+// answered at once, but the next turn still waits for the earlier ones.
 func (t *turn) End() {
 	t.session.mu.Lock()
 	delete(t.session.turns, t)

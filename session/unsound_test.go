@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// twoTurns is a log with every kind of event that two turns have.
+// twoTurns returns a log of two turns with every kind of event.
 func twoTurns(t *testing.T) (rows []store.Event) {
 	t.Helper()
 	text := func(s string) acp.ToolContent {
@@ -60,14 +60,14 @@ func twoTurns(t *testing.T) (rows []store.Event) {
 	return rows
 }
 
-// One event that cannot be read costs no more than itself, whichever it is: what is
-// left can be shown, and is a history that every provider takes.
+// One unreadable event, of any kind, costs only itself. The remaining events
+// can be shown and form a history that every provider accepts.
 func TestUnsoundEvent(t *testing.T) {
 	whole := twoTurns(t)
 	for i := range whole {
 		for _, broken := range []string{`"x"`, `{`, `{"messageId":"p","content":[{"type":"hologram"},{"type":"text","text":"and this"}],"entries":[{}],"shown":{},"reason":"odd","id":7}`} {
 			if _, err := transcript.Decode(whole[i].Kind, []byte(broken)); err == nil {
-				continue // such as a Note, which may be empty
+				continue // a Note, for example, may be empty
 			}
 			name := fmt.Sprintf("%d, %s, is %.9s", i, whole[i].Kind, broken)
 			rows := slices.Clone(whole)
@@ -81,7 +81,7 @@ func TestUnsoundEvent(t *testing.T) {
 				t.Errorf("%s: no history: %s", name, diff)
 			}
 			n := len(transcript.History(must(decode(whole))))
-			if missing := n - len(history); missing < 0 || missing > 2 { // a call, and with it its result
+			if missing := n - len(history); missing < 0 || missing > 2 { // a call and thus its result
 				t.Errorf("%s: %d messages of %d", name, len(history), n)
 			}
 			if text := fmt.Sprintf("%+v", results(history)); whole[i].Kind == "answer" && strings.Contains(text, llm.Tombstone) {
@@ -112,8 +112,8 @@ func must(events []transcript.Event, lost []error) []transcript.Event {
 	return events
 }
 
-// followsTheProtocol checks that a replay updates no call but those that it began,
-// and ends all of these.
+// followsTheProtocol checks that a replay updates only calls that it began, and
+// ends them all.
 func followsTheProtocol(events []transcript.Event) error {
 	open := map[string]bool{}
 	err := transcript.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
@@ -135,7 +135,8 @@ func followsTheProtocol(events []transcript.Event) error {
 	return err
 }
 
-// The user is told what is left out, once; the original stays, and the session goes on.
+// The user is warned once about skipped events; the log stays unchanged and the
+// session continues.
 func TestLoadUnsound(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
 	rows := twoTurns(t)
@@ -172,7 +173,7 @@ func TestLoadUnsound(t *testing.T) {
 	if err != nil || string(doc.Events[7].Data) != string(rows[7].Data) || string(doc.Events[8].Data) != `"{"` {
 		t.Errorf("exported %s, %v", doc.Events[7:9], err)
 	}
-	if _, err := w.all.Import(t.Context(), doc); err == nil || !strings.Contains(err.Error(), "events[7]") { // a document may be put right first
+	if _, err := w.all.Import(t.Context(), doc); err == nil || !strings.Contains(err.Error(), "events[7]") { // a document can be corrected first
 		t.Errorf("import: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxTold is how many warnings /status shows: the last ones.
+// maxTold is the number of warnings that /status shows, the latest ones.
 const maxTold = 20
 
 // warn queues a warning for the user.
@@ -17,7 +17,7 @@ func (s *Session) warn(text string) {
 	s.warnings = append(s.warnings, text)
 }
 
-// withdraw drops a warning, also one that the user has not seen yet.
+// withdraw drops a warning, even if the user has not seen it yet.
 func (s *Session) withdraw(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *Session) withdraw(text string) {
 	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
 }
 
-// lookAround lets what watches over the session warn.
+// lookAround calls the function that watches the session, which may warn.
 func (s *Session) lookAround() {
 	s.mu.Lock()
 	look := s.look
@@ -36,8 +36,8 @@ func (s *Session) lookAround() {
 	}
 }
 
-// sayWarnings shows the user the pending warnings: by notices where the client shows
-// them, else, in a turn, as a message.
+// sayWarnings shows the pending warnings to the user: as notices if the client
+// supports them, or as a message if a turn is running.
 func (s *Session) sayWarnings(ctx context.Context) {
 	for _, text := range s.takeWarnings() {
 		if s.notices() {
@@ -48,7 +48,8 @@ func (s *Session) sayWarnings(ctx context.Context) {
 	}
 }
 
-// noticeWarnings does what of it can be done outside of a turn.
+// noticeWarnings shows the pending warnings outside of a turn, if the client
+// supports notices.
 func (s *Session) noticeWarnings(ctx context.Context) {
 	if !s.notices() {
 		return

@@ -462,7 +462,7 @@ func TestBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := bounded(tt.said, tt.max)
 			if n := len(strings.Join(got, transcript.SaidBreak)); n > tt.max {
-				t.Errorf("%d bytes, %d are the most", n, tt.max)
+				t.Errorf("%d bytes, the limit is %d", n, tt.max)
 			}
 			if got[0][:1] != tt.said[0][:1] || got[len(got)-1][:1] != tt.said[len(tt.said)-1][:1] {
 				t.Errorf("the first or the last is not there: %.100q", got)

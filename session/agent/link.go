@@ -71,7 +71,7 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 }
 
 // CommandTakesNone is said where attachments came with a command.
-const CommandTakesNone = "What you attached was left out: a command takes nothing but text."
+const CommandTakesNone = "The attachments were ignored: a command takes only text."
 
 // leftOut names to the user the parts of the prompt that the model will not get.
 func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
