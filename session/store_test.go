@@ -386,7 +386,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%q", last)
 	}
 	said("model by a form", "/model", "The model is now direct")
-	said("clear, with a prompt that is not lost in silence", "/clear\nfix the tests", "forgotten", "after /clear was left out")
+	said("clear, with a prompt that is not lost in silence", "/clear\nfix the tests", "was cleared", "after /clear was ignored")
 	if len(sess.history) != 0 {
 		t.Errorf("%+v", sess.history)
 	}

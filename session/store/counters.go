@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// AddCounters adds to counters of the whole database, which begin with 0.
+// AddCounters adds to counters of the whole database, which begin at 0.
 func (db *DB) AddCounters(ctx context.Context, more map[string]int64) error {
 	return db.write(ctx, func(h *handle) error {
 		for name, n := range more {
@@ -15,7 +15,7 @@ func (db *DB) AddCounters(ctx context.Context, more map[string]int64) error {
 	})
 }
 
-// Counters returns the counters whose names begin so, those that are not 0.
+// Counters returns the nonzero counters whose names begin with prefix.
 func (db *DB) Counters(ctx context.Context, prefix string) (map[string]int64, error) {
 	all := map[string]int64{}
 	err := db.read(ctx, func(h *handle) error {

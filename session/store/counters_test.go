@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What several handles add at once adds up, and is there for the next one.
+// The sums of several concurrent handles add up, and a new handle reads them.
 func TestCounters(t *testing.T) {
 	path := newPath(t)
 	const writers, adds = 4, 25
@@ -27,7 +27,7 @@ func TestCounters(t *testing.T) {
 	for prefix, want := range map[string]map[string]int64{
 		"a.":   {"a.x": 2 * writers * adds, "a.y": writers * adds << 40},
 		"b":    {"b": writers * adds},
-		"a_":   {}, // no pattern
+		"a_":   {}, // not a pattern
 		"none": {},
 	} {
 		got, err := db.Counters(t.Context(), prefix)
@@ -38,7 +38,7 @@ func TestCounters(t *testing.T) {
 }
 
 func TestCountersOfBrokenStore(t *testing.T) {
-	db := New(t.TempDir(), Options{}) // a directory is no database
+	db := New(t.TempDir(), Options{}) // a directory is not a database
 	if err := db.AddCounters(t.Context(), map[string]int64{"a": 1}); err == nil {
 		t.Error("AddCounters: no error")
 	}

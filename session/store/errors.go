@@ -12,19 +12,19 @@ import (
 )
 
 var (
-	// ErrUnknown says that no such session is stored (any more).
+	// ErrUnknown means that no such session is stored.
 	ErrUnknown = errors.New("unknown session")
-	// ErrExists says that a session to be created is stored already.
+	// ErrExists means that a session to be created is already stored.
 	ErrExists = errors.New("session exists")
-	// ErrLeaseLost says that the holder does not have the lease (any more).
+	// ErrLeaseLost means that the holder does not have the lease.
 	ErrLeaseLost = errors.New("the session was taken over by another process")
-	// ErrCursor says that a cursor was not made by List.
+	// ErrCursor means that a cursor was not returned by List.
 	ErrCursor = errors.New("not a cursor of this list")
-	// ErrClosed says that the DB was closed.
+	// ErrClosed means that the DB is closed.
 	ErrClosed = errors.New("the session store is closed")
 )
 
-// LeasedError says who has the lease.
+// LeasedError names the holder of a lease.
 type LeasedError struct {
 	Session, Holder string
 	PID             int       // of the holder, on its own host
@@ -35,21 +35,21 @@ func (e *LeasedError) Error() string {
 	return fmt.Sprintf("session %s is in use by another process (pid %d)", e.Session, e.PID)
 }
 
-// NewerError says that the file has a schema that this program does not know.
+// NewerError means that the file has a schema unknown to this program.
 type NewerError struct {
-	Version, Known int // of the file; the newest that this program knows
+	Version, Known int // of the file; the newest known one
 }
 
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("schema version %d, this program knows %d", e.Version, e.Known)
 }
 
-// UnusableError says that the database as a whole can't be used now, and why.
-// What was to be written was not.
+// UnusableError means that the database as a whole cannot be used now. A
+// pending write was not made.
 type UnusableError struct {
 	Path    string // of the database
-	Problem string // is a clause with the path as its subject
-	Advice  string // what the person can do
+	Problem string // a clause whose subject is the path
+	Advice  string // an action for the user
 	Err     error  // cause
 }
 
@@ -66,10 +66,10 @@ var (
 	errAltered = errors.New("it is not as it was written")
 )
 
-// code is the primary result code of SQLite in err; 0 without one.
+// code returns the primary result code of SQLite in err, or 0.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff // above are the details
+		return e.Code() & 0xff // the higher bits are details
 	}
 	return 0
 }
@@ -84,7 +84,7 @@ func (e *UnusableError) newer() bool {
 	return ok
 }
 
-// broken says that the connection is better made anew.
+// broken reports whether the connection should be replaced.
 func (e *UnusableError) broken() bool {
 	switch code(e.Err) {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, 0:
@@ -95,7 +95,8 @@ func (e *UnusableError) broken() bool {
 
 func (e *UnusableError) readOnly() bool { return code(e.Err) == sqlite3.SQLITE_READONLY }
 
-// explain returns err as an *UnusableError unless it is about something smaller.
+// explain returns err as an *UnusableError unless it concerns only a session or
+// a call.
 func (db *DB) explain(err error) error {
 	for _, small := range []error{ErrUnknown, ErrExists, ErrNoOverflow, ErrLeaseLost, ErrClosed} {
 		if errors.Is(err, small) {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// raw is a connection to the file that knows nothing of us.
+// raw returns a plain SQLite connection to the file.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	dsn := url.URL{Scheme: "file", Path: path}
@@ -37,7 +37,8 @@ func run(t *testing.T, db *sql.DB, script string) {
 	}
 }
 
-// made returns a closed database with a session "s" of some hundred events.
+// made returns the path of a closed database with a session "s" of some hundred
+// events.
 func made(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
@@ -53,7 +54,7 @@ func made(t *testing.T) string {
 	return path
 }
 
-// contents returns all files of a directory.
+// contents returns the contents of all files in a directory.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -71,7 +72,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// uses are the ways to use a DB, whose error is the answer.
+// uses calls every method of a DB and returns their errors.
 func uses(t *testing.T, db *DB) map[string]error {
 	ctx := t.Context()
 	_, appended := db.Append(ctx, Session{ID: "s"}, false, "", []Event{event("x")})
@@ -121,13 +122,13 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		make func(*testing.T) string
-		want []string // in the message
+		want []string // part of the message
 	}{
 		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program knows ", known()), "install", "ZEPH_HOME"}},
 		"newer, all in the WAL": {func(t *testing.T) string {
 			from := made(t)
 			run(t, raw(t, from), "PRAGMA user_version=7")
-			path := newPath(t) // as a process that was killed has left it
+			path := newPath(t) // as a killed process left it
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				data, err := os.ReadFile(from + suffix)
 				if err != nil {
@@ -176,7 +177,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 				t.Error(err)
 			}
 			after := contents(t, filepath.Dir(path))
-			delete(after, "zeph.db-shm") // an index over the WAL, which readers share
+			delete(after, "zeph.db-shm") // an index of the WAL, which readers share
 			delete(before, "zeph.db-shm")
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("the directory has changed (-before +after)\n%s", diff)
@@ -185,7 +186,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 	}
 }
 
-// Wherever the damage is, what is read is what was written, or an error.
+// Wherever the damage is, events are read unchanged, or there is an error.
 func TestDamageInTheMiddle(t *testing.T) {
 	path := made(t)
 	db, _ := openAt(t, path)
@@ -231,7 +232,8 @@ func TestDamageInTheMiddle(t *testing.T) {
 	}
 }
 
-// After SQLite has found damage nothing is written until the whole file is sound.
+// After SQLite has found damage, nothing is written until the whole file is
+// sound.
 func TestDamageStopsWriting(t *testing.T) {
 	path := made(t)
 	db, c := openAt(t, path)
@@ -251,7 +253,7 @@ func TestDamageStopsWriting(t *testing.T) {
 	copy(broken[(root-1)*4096:], "no page of a tree")
 	overwrite := func(data []byte) {
 		t.Helper()
-		f, err := os.OpenFile(path, os.O_WRONLY, 0) // the same file stays in place
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // keeps the same file in place
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +331,7 @@ func TestLockedAtOpen(t *testing.T) {
 	}
 }
 
-// Another process may bring the schema further while we run.
+// Another process may migrate the schema while this one runs.
 func TestNewerWhileOpen(t *testing.T) {
 	path := made(t)
 	db, _ := openAt(t, path)
@@ -347,7 +349,7 @@ func TestDiskFull(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	must(t, db, "s", true, "x")
 	var unused any
-	if err := db.h.one([]any{&unused}, "PRAGMA max_page_count=1"); err != nil { // becomes what there is now
+	if err := db.h.one([]any{&unused}, "PRAGMA max_page_count=1"); err != nil { // the present size
 		t.Fatal(err)
 	}
 	big := []Event{event("y"), {Data: make([]byte, 1<<20)}}
@@ -378,7 +380,7 @@ func TestNoFile(t *testing.T) {
 	}
 	for path, want := range map[string]string{"d/zeph.db": "is not a file", "f/zeph.db": "can't be used", "f/sub/zeph.db": "can't be used"} {
 		if runtime.GOOS == "windows" && path != "d/zeph.db" {
-			continue // says "not found" of a path through a file
+			continue // Windows reports "not found" for a path through a file
 		}
 		db, _ := openAt(t, filepath.Join(dir, path))
 		for what, err := range uses(t, db) {
@@ -392,7 +394,7 @@ func TestNoFile(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, dir fs.FileMode
-		crashed   bool // -wal and -shm are there
+		crashed   bool // -wal and -shm exist
 		read      bool
 	}{
 		"file":                  {0o444, 0o777, false, true},

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// LeaseTimeout is how long a lease lives after its last heartbeat. A holder
-// should give one three times as often.
+// LeaseTimeout is how long a lease lasts after its last heartbeat. A holder
+// should send three heartbeats in that time.
 const LeaseTimeout = 15 * time.Second
 
 // lease is a row of leases.
@@ -19,17 +19,17 @@ type lease struct {
 	pid          int
 }
 
-// live says whether others must respect the lease. That of a process that has
-// died on this host is void at once. Is its pid in use again, or is it the pid of
-// another host, then it takes until LeaseTimeout.
+// live reports whether others must respect the lease. The lease of a process
+// that has died on this host is void at once. If its pid is in use again, or
+// belongs to another host, the lease lasts until LeaseTimeout.
 func (l *lease) live(now time.Time, here string) bool {
-	if age := now.Sub(l.beat); age >= LeaseTimeout || age <= -LeaseTimeout { // the clock was set back
+	if age := now.Sub(l.beat); age >= LeaseTimeout || age <= -LeaseTimeout { // or the clock was set back
 		return false
 	}
 	return l.host != here || alive(l.pid)
 }
 
-// lease returns the lease of a session, nil if no one has it.
+// lease returns the lease of a session, or nil if it has none.
 func (h *handle) lease(id string) (*lease, error) {
 	var l lease
 	var beat int64
@@ -44,10 +44,11 @@ func (h *handle) lease(id string) (*lease, error) {
 	return &l, nil
 }
 
-// Acquire takes the lease of a session, stored or not, for holder, or renews it;
-// *LeasedError while another one has it. It returns the Seq of the last event: the
-// log may have moved on since the caller has read it. Holders are told apart by
-// their name alone, so it should be unique among processes.
+// Acquire takes or renews the lease of a session for holder; the session need
+// not be stored. It returns a *LeasedError while another holder has the lease.
+// Last is the Seq of the last event, since others may have added events after
+// the caller read the log. Holders are distinguished only by name, so names
+// must be unique among processes.
 func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err error) {
 	here := host()
 	err = db.write(ctx, func(h *handle) error {
@@ -72,8 +73,9 @@ func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err e
 	return last, err
 }
 
-// Heartbeat keeps the lease for another LeaseTimeout. ErrLeaseLost if holder
-// does not have it; one that is overdue is kept as long as no one has taken it.
+// Heartbeat extends the lease by another LeaseTimeout. It returns ErrLeaseLost
+// if holder does not have the lease. An overdue lease can be extended until
+// another holder takes it.
 func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
 		n, err := h.exec("UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
@@ -84,7 +86,7 @@ func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	})
 }
 
-// Release returns up the lease. It is no error if holder does not have it.
+// Release gives up the lease. It returns nil if holder does not have it.
 func (db *DB) Release(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
 		_, err := h.exec("DELETE FROM leases WHERE session = ? AND holder = ?", id, holder)

@@ -34,9 +34,9 @@ func TestLease(t *testing.T) {
 		}
 	}
 
-	beat(one, "a", ErrLeaseLost) // nobody has it
+	beat(one, "a", ErrLeaseLost) // no one has the lease
 	acquire(one, "a", true)
-	acquire(one, "a", true) // again
+	acquire(one, "a", true) // a second time
 	acquire(two, "b", false)
 	acquire(one, "b", false)
 	beat(two, "b", ErrLeaseLost)
@@ -46,11 +46,11 @@ func TestLease(t *testing.T) {
 	}
 	acquire(two, "b", false)
 	c.pass(LeaseTimeout)
-	beat(one, "a", nil) // late, but nobody has taken it
+	beat(one, "a", nil) // late, but no one else has taken it
 	c.pass(LeaseTimeout)
 	acquire(two, "b", true)
 	beat(one, "a", ErrLeaseLost)
-	if err := one.Release(t.Context(), "s", "a"); err != nil { // not its own any more
+	if err := one.Release(t.Context(), "s", "a"); err != nil { // it has lost the lease
 		t.Error(err)
 	}
 	acquire(one, "a", false)
@@ -99,7 +99,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Of many that want a lease at once, with handles of their own, one gets it.
+// Of many concurrent handles that want a lease, one gets it.
 func TestAcquireRace(t *testing.T) {
 	path := newPath(t)
 	var got atomic.Int32

@@ -10,18 +10,19 @@ import (
 
 // Query selects what List returns.
 type Query struct {
-	CWD    string // only sessions of this directory; "" means all
-	Cursor string // next of the List before; "" means from the start
-	Limit  int    // at most that many; 0 means 100
-	Kind   string // only sessions with an event of this kind; "" means all
+	CWD    string // only sessions of this directory; "" means any
+	Cursor string // returned as next by the previous List; "" means the start
+	Limit  int    // maximum number of sessions; 0 means 100
+	Kind   string // only sessions with an event of this kind; "" means any
 }
 
-// List returns stored sessions, the last updated first, those of one moment by id. next is the Cursor
-// of the following page, "" at the end. ErrCursor if that of q was not made here.
+// List returns stored sessions, the last updated first and ordered by id within
+// one moment. Next is the cursor of the following page, "" at the end. It
+// returns ErrCursor if q.Cursor is invalid.
 //
-// A cursor names the last session of its page, not a count: what is deleted or
-// added meanwhile moves nothing between pages. A session that is updated
-// meanwhile moves to the front, and so off the pages to come.
+// A cursor names the last session of its page and not a number, so additions
+// and deletions do not shift later pages. A session that is updated meanwhile
+// moves to the front, and so off the later pages.
 func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next string, err error) {
 	from, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -39,7 +40,7 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		query, args = query+"cwd = ? AND ", append(args, q.CWD)
 	}
 	query += "updated <= ? AND (updated < ? OR id > ?) ORDER BY updated DESC, id LIMIT ?"
-	args = append(args, from.updated, from.updated, from.id, limit+1) // one more tells whether there is more
+	args = append(args, from.updated, from.updated, from.id, limit+1) // one more shows whether another page follows
 	var r row
 	err = db.read(ctx, func(h *handle) error {
 		return h.each(ctx, func() error {
@@ -59,7 +60,7 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 	return sessions, next, nil
 }
 
-// cursor is a place in the list: after the session with that id.
+// cursor is a position in the list: after the session with that id.
 type cursor struct {
 	updated int64
 	id      string
@@ -69,7 +70,7 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.updated, 10) + " " + c.id))
 }
 
-// parseCursor parses what String returns; "" is the start of the list.
+// parseCursor parses the result of String; "" is the start of the list.
 func parseCursor(s string) (cursor, error) {
 	if s == "" {
 		return cursor{updated: math.MaxInt64}, nil
@@ -81,7 +82,7 @@ func parseCursor(s string) (cursor, error) {
 	number, id, _ := strings.Cut(string(text), " ")
 	updated, err := strconv.ParseInt(number, 10, 64)
 	c := cursor{updated, id}
-	if err != nil || c.String() != s { // nothing but our own spelling
+	if err != nil || c.String() != s { // accepts only the form that String returns
 		return cursor{}, ErrCursor
 	}
 	return c, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pages lists everything, limit a page, and calls between after each page.
+// pages lists all sessions, limit per page, and calls between after each page.
 func pages(t *testing.T, db *DB, cwd string, limit int, between func()) (ids []string) {
 	t.Helper()
 	q := Query{CWD: cwd, Limit: limit}
@@ -32,7 +32,7 @@ func pages(t *testing.T, db *DB, cwd string, limit int, between func()) (ids []s
 	}
 }
 
-// put creates a session that was updated at start+at.
+// put creates a session that was last updated at start+at.
 func put(t *testing.T, db *DB, id, cwd string, at time.Duration) {
 	t.Helper()
 	e := event("x")
@@ -48,7 +48,7 @@ func TestList(t *testing.T) {
 		t.Errorf("empty: %v, %q, %v", page, next, err)
 	}
 	var all, odd []string
-	for i := range 21 { // three of each moment
+	for i := range 21 { // three per moment
 		id := fmt.Sprintf("%02d", i)
 		cwd := "/even"
 		if i%2 == 1 {
@@ -84,7 +84,7 @@ func TestListWhileItChanges(t *testing.T) {
 	changes := []func(){
 		func() { put(t, db, "new", "/w", time.Hour) },
 		func() { _ = db.Delete(t.Context(), "0") },
-		func() { _ = db.Delete(t.Context(), "5") }, // where the cursor stands
+		func() { _ = db.Delete(t.Context(), "5") }, // the session at the cursor
 	}
 	got := pages(t, db, "", 2, func() {
 		if len(changes) > 0 {

@@ -21,16 +21,17 @@ const (
 		WHERE session = ? AND seq > ? ORDER BY seq, part`
 )
 
-// partSize is the most bytes of a payload in one row.
+// partSize is the largest part of a payload in one row, in bytes.
 const partSize = 256 << 10
 
-// Append commits events to the log of s in one transaction and returns the Seq of
-// the last one. The Seq of those passed in is ignored. A process that is killed
-// after Append has returned has lost nothing of them; before, all or none.
+// Append commits events to the log of s in one transaction and returns the Seq
+// of the last one. It ignores their Seq fields. After Append has returned, a
+// kill of the process loses no event; before, the log has all of them or none.
 //
-// With create the session is new (ErrExists), else it is there and gets the
-// Title and Dirs of s; ErrUnknown if it was deleted, which an append does not
-// undo. A holder that is not empty must have the lease (ErrLeaseLost).
+// If create is set, the session must be new, or the error is ErrExists.
+// Otherwise it must exist, or the error is ErrUnknown, and it gets the Title
+// and Dirs of s. If holder is not empty, it must have the lease, or the error
+// is ErrLeaseLost.
 func (db *DB) Append(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, s.Dirs...)) // never null
 	if err != nil {
@@ -79,7 +80,7 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 	return last, nil
 }
 
-// insert adds an event to the session with that key.
+// insert adds an event to the session with this key.
 func (h *handle) insert(session, seq, at int64, kind string, data []byte) error {
 	parts := max(1, (len(data)+partSize-1)/partSize)
 	for part := range parts {
@@ -94,7 +95,7 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 	return nil
 }
 
-// missing replaces sql.ErrNoRows by as.
+// missing returns as in place of sql.ErrNoRows.
 func missing(as, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return as
@@ -102,7 +103,7 @@ func missing(as, err error) error {
 	return err
 }
 
-// micros is t as it is stored.
+// micros returns t in its stored form.
 func micros(t, now time.Time) int64 {
 	if t.IsZero() {
 		t = now
@@ -123,7 +124,7 @@ func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 	return s, err
 }
 
-// row is what is read of a session.
+// row is a row of the table sessions.
 type row struct {
 	s                Session
 	dirs             string
@@ -147,12 +148,13 @@ func (r *row) session() (Session, error) {
 	return s, nil
 }
 
-// Events returns the events of a session whose Seq is above after, in order, or
-// ErrUnknown. It returns what was appended, all of it, or an error.
+// Events returns the events of a session whose Seq is greater than after, in
+// order. It returns them completely and unchanged, or an error such as
+// ErrUnknown.
 func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, error) {
 	var events []Event
 	err := db.read(ctx, func(h *handle) error {
-		tx, err := h.conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // both queries see one state
+		tx, err := h.conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // both queries see the same state
 		if err != nil {
 			return err
 		}
@@ -179,16 +181,16 @@ func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, erro
 	return events, nil
 }
 
-// gatherer makes events of rows.
+// gatherer assembles events from rows.
 type gatherer struct {
-	// the row
+	// The columns of the current row.
 	seq, part, parts, time, crc int64
 	kind                        string
 	data                        blob
 
 	events []Event
-	next   int64 // Seq of the event after them
-	left   int64 // rows to come of the last one
+	next   int64 // Seq of the next event
+	left   int64 // missing rows of the last event
 }
 
 func (g *gatherer) add() error {
@@ -216,11 +218,12 @@ func (g *gatherer) add() error {
 	return nil
 }
 
-// blob takes a payload as the driver made it.
+// blob receives a payload without copying it.
 type blob []byte
 
-// Scan keeps src without the copy that database/sql would make: the driver makes
-// a new slice for every value. TestEventsAreCopies notices if it ever stops that.
+// Scan keeps src without the copy that database/sql would make, since the
+// driver allocates a new slice for every value. TestEventsAreCopies checks
+// that.
 func (b *blob) Scan(src any) error {
 	data, ok := src.([]byte)
 	if !ok && src != nil {
@@ -230,14 +233,15 @@ func (b *blob) Scan(src any) error {
 	return nil
 }
 
-// Delete removes a session with its log and its overflows. That it is not there is no error. A
-// live lease stays with its holder, whose next Append fails with ErrUnknown.
+// Delete removes a session with its log and its overflows. It returns nil if
+// the session does not exist. A live lease stays with its holder, whose next
+// Append fails with ErrUnknown.
 func (db *DB) Delete(ctx context.Context, id string) error {
 	if err := db.dropOverflow(ctx, id); err != nil {
 		return err
 	}
 	return db.write(ctx, func(h *handle) error {
-		if _, err := h.exec("DELETE FROM sessions WHERE id = ?", id); err != nil { // all else goes with it
+		if _, err := h.exec("DELETE FROM sessions WHERE id = ?", id); err != nil { // the dependent rows are deleted with it
 			return err
 		}
 		l, err := h.lease(id)

@@ -20,20 +20,19 @@ import (
 // applicationID marks the file as ours: "Zeph" in the header of the database.
 const applicationID = 0x5a657068
 
-// cacheKiB bounds the pages that SQLite keeps in memory. Appends touch a handful
-// and a load each one once, so that more would not be faster.
+// cacheKiB limits the pages that SQLite keeps in memory. An append accesses a
+// few pages and a load each page once, so a larger cache would not help.
 const cacheKiB = 512
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// handle is the open database: one connection, and the statements prepared on it
-// so far.
+// handle is the open database: one connection and its prepared statements.
 type handle struct {
 	path     string      // absolute, without symlinks
-	file     os.FileInfo // what was opened
+	file     os.FileInfo // the opened file
 	readOnly bool
-	until    time.Time // when to try anew, for one that can't be written; zero means never
+	until    time.Time // when to retry after a failed write; zero means never
 
 	pool  *sql.DB
 	conn  *sql.Conn
@@ -73,7 +72,8 @@ func (h *handle) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// one scans the only row of a query into dest; sql.ErrNoRows.
+// one scans the only row of a query into dest; without a row it returns
+// sql.ErrNoRows.
 func (h *handle) one(dest []any, query string, args ...any) error {
 	s, err := h.stmt(query)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *handle) one(dest []any, query string, args ...any) error {
 	return s.QueryRowContext(context.Background(), args...).Scan(dest...)
 }
 
-// each scans every row of a query into dest and calls next after each.
+// each scans every row of a query into dest and calls next after each one.
 func (h *handle) each(ctx context.Context, next func() error, dest []any, query string, args ...any) error {
 	s, err := h.stmt(query)
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *handle) each(ctx context.Context, next func() error, dest []any, query 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := rows.Scan(dest...); err != nil { // a type that never was in that column
+		if err := rows.Scan(dest...); err != nil { // a type that this column never had
 			return fmt.Errorf("%w: %w", errAltered, err)
 		}
 		if err := next(); err != nil {
@@ -107,9 +107,9 @@ func (h *handle) each(ctx context.Context, next func() error, dest []any, query 
 	return rows.Err()
 }
 
-// open opens the database at path for writing, or for reading if that is all
-// there is permission for. It makes the file if it is missing, and brings its
-// schema up to date. A file that is not ours to change is not changed.
+// open opens the database at path for writing, or for reading if permissions
+// allow only that. It creates a missing file and migrates the schema. It does
+// not change the file of another program or of a newer version.
 func open(path string, suspect bool) (*handle, error) {
 	path, err := prepare(path)
 	if err != nil {
@@ -120,8 +120,8 @@ func open(path string, suspect bool) (*handle, error) {
 	}
 	h, err := connect(path, "mode=rw&_txlock=immediate"+
 		"&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)"+
-		"&_pragma=cell_size_check(1)"+ // notice damage before it spreads
-		"&_pragma=secure_delete(1)"+ // what is deleted is gone; appending costs nothing more
+		"&_pragma=cell_size_check(1)"+ // detects damage before it spreads
+		"&_pragma=secure_delete(1)"+ // overwrites deleted data; appending costs nothing more
 		"&_pragma=journal_size_limit(4194304)") // bytes of WAL kept after a large event
 	if err == nil {
 		if err = h.migrate(); err == nil {
@@ -129,7 +129,8 @@ func open(path string, suspect bool) (*handle, error) {
 		}
 		h.close()
 	}
-	// Where -wal and -shm can't be made, only a file that no one writes can be read.
+	// Without permission to create -wal and -shm, a file can be read only if no
+	// one writes to it.
 	if c := code(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY || wal(path) {
 		return nil, err
 	}
@@ -138,14 +139,14 @@ func open(path string, suspect bool) (*handle, error) {
 		return nil, err
 	}
 	h.readOnly = true
-	if h.migrated() != nil { // it would have to be written first
+	if h.migrated() != nil { // a migration would have to write
 		h.close()
 		return nil, err
 	}
 	return h, nil
 }
 
-// prepare makes the file if it is missing, and returns its true path.
+// prepare creates a missing file and returns its path without links.
 func prepare(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -156,10 +157,11 @@ func prepare(path string) (string, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return "", err
 		}
-		// SQLite would give it the permissions of the umask, and -wal and -shm
-		// those of the file. Closing a file that is new drops no one's locks.
+		// SQLite would create it with the permissions of the umask, and -wal
+		// and -shm with those of the file. Closing a new file releases no locks
+		// of others.
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if err != nil && !errors.Is(err, fs.ErrExist) { // another process may be first
+		if err != nil && !errors.Is(err, fs.ErrExist) { // another process may have created it
 			return "", err
 		} else if err == nil {
 			f.Close()
@@ -172,25 +174,25 @@ func prepare(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// wal says whether there are commits that are not in the database itself.
+// wal reports whether some commits are not yet in the database file.
 func wal(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
 }
 
-// inspect looks, without changing anything, whether the file is ours and of a
-// version that we know; and at every page of it where it is suspect.
+// inspect checks without changing anything that the file is ours and of a known
+// version. If the file is suspect, it checks every page.
 func inspect(path string, suspect bool) error {
 	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 { // new
+	if err != nil || info.Size() == 0 { // a new file
 		return err
 	}
 	if !wal(path) {
-		err := look(path, "mode=ro&immutable=1", suspect) // without locks: makes no -wal and no -shm
+		err := look(path, "mode=ro&immutable=1", suspect) // without locks, so it creates neither -wal nor -shm
 		if err == nil || !wal(path) {
 			return err
 		}
-		// Another process has begun to write under our eyes.
+		// Another process began to write during the check.
 	}
 	return look(path, "mode=ro", suspect)
 }
@@ -216,7 +218,7 @@ func look(path, mode string, suspect bool) error {
 
 // connect opens the existing file with the given parameters of the DSN.
 func connect(path, params string) (*handle, error) {
-	info, err := os.Stat(path) // before: if the file is replaced now, handle notices
+	info, err := os.Stat(path) // before connecting, so that handle notices a file that is replaced now
 	if err != nil {
 		return nil, err
 	}
@@ -240,19 +242,20 @@ func connect(path, params string) (*handle, error) {
 	return &handle{path: path, file: info, pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}}, nil
 }
 
-// version is that of the schema: the number of migrations that were run.
+// version returns the version of the schema, the number of its migrations.
 func (h *handle) version() (v int, err error) {
 	err = h.one([]any{&v}, "PRAGMA user_version")
 	return v, err
 }
 
-// known is the newest schema version that this program knows.
+// known returns the newest schema version known to this program.
 func known() int {
-	files, _ := migrations.ReadDir("migrations") // embedded: it is there
+	files, _ := migrations.ReadDir("migrations") // embedded, so it exists
 	return len(files)
 }
 
-// ours refuses a database of a newer version and one of another program.
+// ours returns an error for a database of a newer version or of another
+// program.
 func (h *handle) ours() error {
 	v, err := h.version()
 	if err != nil {
@@ -274,8 +277,8 @@ func (h *handle) ours() error {
 	return nil
 }
 
-// migrated is an error unless the schema is the one that this program knows:
-// another process may have brought it further.
+// migrated returns an error unless the schema has exactly the known version:
+// another process may have migrated it further.
 func (h *handle) migrated() error {
 	v, err := h.version()
 	if err != nil {
@@ -290,8 +293,8 @@ func (h *handle) migrated() error {
 	return nil
 }
 
-// migrate runs the migrations that the database has not seen. Of several
-// processes one does it, the others wait for it.
+// migrate runs the missing migrations. If several processes try, one does it
+// and the others wait.
 func (h *handle) migrate() error {
 	if err := h.useWAL(); err != nil {
 		return err
@@ -331,8 +334,8 @@ func (h *handle) migrate() error {
 	return tx.Commit()
 }
 
-// useWAL makes the file a WAL database, which it then stays. SQLite does not wait
-// for others here, lest two that do it at once wait for each other.
+// useWAL converts the file to WAL mode, which is permanent. It retries itself,
+// since SQLite does not wait here: two processes could wait for each other.
 func (h *handle) useWAL() error {
 	for deadline := time.Now().Add(BusyTimeout); ; time.Sleep(10 * time.Millisecond) {
 		var mode string

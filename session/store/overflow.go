@@ -11,27 +11,28 @@ import (
 	"time"
 )
 
-// ErrNoOverflow says that a session has no such overflow (any more). It is
-// fs.ErrNotExist, which those know who know nothing of this package.
+// ErrNoOverflow means that a session has no such overflow. It wraps
+// fs.ErrNotExist for callers that do not import this package.
 var ErrNoOverflow = fmt.Errorf("no such overflow of this session: %w", fs.ErrNotExist)
 
 const (
-	// batchParts is how many parts of overflows one transaction writes or
-	// deletes: others wait for it.
+	// batchParts is the number of parts that one transaction writes or deletes,
+	// while others wait.
 	batchParts = 4
-	// abandoned is the age at which an overflow that is not whole has no writer
-	// any more.
+	// abandoned is the age at which an incomplete overflow certainly has no
+	// writer.
 	abandoned = time.Hour
-	// sweepEvery is how often what is older than Options.Retention is looked for.
+	// sweepEvery is the interval between removals of overflows older than
+	// Options.Retention.
 	sweepEvery = 24 * time.Hour
-	// sweepDelay is how long a sweep leaves the first turn alone, and sweepPause
-	// what all others get between two of its batches.
+	// sweepDelay keeps a sweep away from the first turn, and sweepPause is the
+	// pause for other callers between two batches.
 	sweepDelay = 5 * time.Second
 	sweepPause = 100 * time.Millisecond
 )
 
-// entryOf finds an overflow by the session and its id, never by one of them
-// alone: no session reads what is another's.
+// entryOf finds an overflow by both session and id, so that no session can read
+// another's.
 const entryOf = "SELECT o.n FROM tool_overflow o JOIN sessions s ON s.n = o.session WHERE s.id = ? AND o.id = ? AND o.parts > 0"
 
 const (
@@ -41,16 +42,17 @@ const (
 		FROM tool_overflow_parts WHERE entry = (` + entryOf + `) AND part = ?`
 )
 
-// PutOverflow keeps what r gives as a text of a stored session, under an id that
-// stands for this text in it: one that is there already is only kept longer.
-// ErrUnknown if the session is not stored. It is there when PutOverflow has
-// returned nil, all of it, and goes with the session, or by Options.Retention.
+// PutOverflow stores the text from r for a stored session. The id must identify
+// the text: if the id exists, PutOverflow only extends its retention. It
+// returns ErrUnknown if the session is not stored. Once PutOverflow has
+// returned nil, the text is complete; it is removed with the session, or by
+// Options.Retention.
 //
-// A long text is written in several transactions, between which others have
-// their turn, and is never held whole.
+// A long text is written in several transactions, so that others can run
+// between them. It is never held in memory as a whole.
 func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) error {
 	var batch bytes.Buffer
-	var entry int64 // once it is committed: before, the number may be another's
+	var entry int64 // set after the commit: before, the number may belong to another
 	for parts := 0; ; {
 		batch.Reset()
 		_, err := io.CopyN(&batch, r, batchParts*partSize)
@@ -85,7 +87,8 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 	}
 }
 
-// newOverflow makes the entry of a new overflow, unless it is there, whole.
+// newOverflow creates the entry of an overflow; there reports that a complete
+// one exists.
 func (h *handle) newOverflow(session, id string, now int64) (entry int64, there bool, err error) {
 	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+entryOf+")", now, session, id)
 	if err != nil || n > 0 {
@@ -95,7 +98,7 @@ func (h *handle) newOverflow(session, id string, now int64) (entry int64, there 
 	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", session); err != nil {
 		return 0, false, missing(ErrUnknown, err)
 	}
-	// One that is not whole is what a process left that was killed.
+	// A killed process left an incomplete one.
 	if _, err := h.exec("DELETE FROM tool_overflow WHERE session = ? AND id = ?", key, id); err != nil {
 		return 0, false, err
 	}
@@ -103,8 +106,8 @@ func (h *handle) newOverflow(session, id string, now int64) (entry int64, there 
 	return entry, false, err
 }
 
-// addParts adds data behind the first parts of an entry, and tells how many
-// parts it made. There is at least one: an empty text is one too.
+// addParts adds data after the first parts of an entry, and returns the number
+// of new parts. That is at least one, also for an empty text.
 func (h *handle) addParts(entry int64, first int, data []byte) (n int, err error) {
 	for ; len(data) > 0 || first+n == 0; n++ {
 		chunk := data[:min(len(data), partSize)]
@@ -119,7 +122,8 @@ func (h *handle) addParts(entry int64, first int, data []byte) (n int, err error
 	return n, nil
 }
 
-// abandon removes an overflow that will not be whole. If it cannot, a sweep does.
+// abandon removes an overflow that will not be completed. If that fails, a
+// sweep does it.
 func (db *DB) abandon(ctx context.Context, entry int64) {
 	if entry == 0 {
 		return
@@ -133,9 +137,9 @@ func (db *DB) abandon(ctx context.Context, entry int64) {
 	}
 }
 
-// Overflow returns the text of an overflow in pieces of some 100 KiB, whose memory
-// is the caller's. An error is the last: ErrNoOverflow if the session has none of
-// that id, also where it is removed while it is read.
+// Overflow returns the text of an overflow in pieces of about 100 KiB, which
+// the caller may keep. An error comes last. It is ErrNoOverflow if the session
+// has no such overflow, or if it is removed during the iteration.
 func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for part, parts := 0, 1; part < parts; part++ {
@@ -161,9 +165,9 @@ func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte
 	}
 }
 
-// sweep removes, once a day, what is older than Options.Retention. It begins
-// some time after the first commit, so that nothing is opened for it and no start
-// waits; what it removes at once is little, so that no turn waits either.
+// sweep removes overflows older than Options.Retention once a day. It begins
+// some time after the first commit, so that it opens no file and delays no
+// start. It works in small batches, so that no turn waits.
 func (db *DB) sweep() {
 	now := db.now()
 	if db.retention <= 0 || now.Sub(db.swept) < sweepEvery && !db.swept.IsZero() {
@@ -192,7 +196,7 @@ func (db *DB) sweep() {
 	})
 }
 
-// expire removes a batch of what is too old.
+// expire removes a batch of old overflows.
 func (h *handle) expire(now time.Time, retention time.Duration) (more bool, err error) {
 	if _, err := h.exec("UPDATE tool_overflow SET parts = 0 WHERE created < ? AND parts > 0", now.Add(-retention).UnixMicro()); err != nil {
 		return false, err
@@ -206,7 +210,7 @@ func (h *handle) expire(now time.Time, retention time.Duration) (more bool, err 
 	return false, err
 }
 
-// dropParts removes a batch of the parts of entries that a query gives.
+// dropParts removes a batch of the parts of entries that a query selects.
 func (h *handle) dropParts(entries string, arg any) (int64, error) {
 	return h.exec("DELETE FROM tool_overflow_parts WHERE rowid IN (SELECT rowid FROM tool_overflow_parts WHERE entry IN ("+
 		entries+") LIMIT ?)", arg, batchParts)

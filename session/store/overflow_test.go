@@ -35,7 +35,7 @@ func overflow(t *testing.T, db *DB, session, id string) (string, error) {
 	return b.String(), nil
 }
 
-// kept fails unless exactly that many overflows and parts are in the file.
+// kept fails unless the file has exactly this many overflows and parts.
 func kept(t *testing.T, db *DB, overflows, parts int) {
 	t.Helper()
 	var n, p int
@@ -83,11 +83,11 @@ func TestOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept(t, db, 1, 1)
-	run(t, raw(t, path), "PRAGMA foreign_keys=1; DELETE FROM sessions") // whoever deletes them
+	run(t, raw(t, path), "PRAGMA foreign_keys=1; DELETE FROM sessions") // by any program
 	kept(t, db, 0, 0)
 }
 
-// A reader may stop, and may use the store between two pieces.
+// A reader may stop early, and may use the store between two pieces.
 func TestOverflowInPieces(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	must(t, db, "s", true, "x")
@@ -127,7 +127,7 @@ func TestOverflowInPieces(t *testing.T) {
 func TestOverflowIsWholeOrNotThere(t *testing.T) {
 	long := strings.Repeat("x", 3*batchParts*partSize)
 	for name, tt := range map[string]struct {
-		meanwhile func(*testing.T, *DB, context.CancelCauseFunc) error // when half of it is written
+		meanwhile func(*testing.T, *DB, context.CancelCauseFunc) error // called when half of the text is written
 		want      error
 	}{
 		"reader fails":    {func(*testing.T, *DB, context.CancelCauseFunc) error { return io.ErrNoProgress }, io.ErrNoProgress},
@@ -160,7 +160,7 @@ func TestOverflowIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// hook calls do once, when that many bytes were read.
+// hook calls do once this many bytes have been read.
 type hook struct {
 	io.Reader
 	after int
@@ -219,13 +219,13 @@ func TestRetention(t *testing.T) {
 	}
 	c.pass(30 * 24 * time.Hour)
 	db.sweepDelay = time.Hour
-	must(t, db, "s", false, "begins to sweep") // Close does not wait for it
+	must(t, db, "s", false, "begins to sweep") // Close does not wait for the sweep
 	forever, _ := openAt(t, path)
 	must(t, forever, "s", false, "a day later, without retention")
 	kept(t, forever, 2, 2)
 }
 
-// What an earlier version has written is there after the schema was changed.
+// The data of an earlier version is readable after a migration.
 func TestMigration(t *testing.T) {
 	path := newPath(t)
 	first, err := migrations.ReadFile("migrations/0001_sessions.sql")
@@ -238,7 +238,7 @@ func TestMigration(t *testing.T) {
 		INSERT INTO events VALUES (1, 1, 0, 1, 1, 'text', %d, CAST('"x"' AS BLOB));`, first, applicationID, crc32.ChecksumIEEE([]byte(`"x"`))))
 	_ = old.Close()
 	var group sync.WaitGroup
-	for range 4 { // of several processes one does it
+	for range 4 { // one of several processes migrates
 		db := New(path, Options{})
 		defer db.Close()
 		group.Go(func() {
@@ -258,8 +258,8 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// Two handles that store the same at once, and other things, are not in each
-// other's way.
+// Two handles that store the same text concurrently, and other data, do not
+// interfere.
 func TestOverflowAtOnce(t *testing.T) {
 	path := newPath(t)
 	setUp, _ := openAt(t, path)
@@ -283,8 +283,8 @@ func TestOverflowAtOnce(t *testing.T) {
 	}
 }
 
-// After a process was killed in the midst of storing, what it was told is stored
-// is there, and half a text can be stored again.
+// After a process was killed while storing, the texts that were reported as
+// stored are there, and an incomplete one can be stored again.
 func TestKillOverflow(t *testing.T) {
 	path := newPath(t)
 	db, _ := openAt(t, path)
@@ -295,7 +295,7 @@ func TestKillOverflow(t *testing.T) {
 		for range round + 1 {
 			seen = <-lines
 		}
-		time.Sleep(time.Duration(round) * 5 * time.Millisecond) // anywhere in the next texts
+		time.Sleep(time.Duration(round) * 5 * time.Millisecond) // at a random point in the next texts
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host names where a pid of ours means something: containers with one
-// database may have one name, and each its own pids.
+// host identifies the scope of this process's pid. Containers that share a
+// database may have the same name, but each has its own pids.
 func host() string {
 	name, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -19,12 +19,12 @@ func host() string {
 	return name + " " + strings.TrimSpace(string(boot)) + " " + pids
 }
 
-// alive says whether the process may still do something; a zombie does not.
+// alive reports whether the process can still run; a zombie cannot.
 func alive(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return false
 	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // PID (NAME) STATE ..., the name being anything
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // PID (NAME) STATE ..., where NAME is arbitrary
 	_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return len(rest) == 0 || rest[0] != 'Z' && rest[0] != 'X'
 }

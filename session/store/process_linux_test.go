@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitDeath leaves a zombie: its parent, an editor perhaps, may be in no hurry.
+// awaitDeath leaves a zombie, like a parent that does not wait at once.
 func awaitDeath(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
@@ -22,7 +22,7 @@ func awaitDeath(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// Looking at the file leaves the locks of the connections that this process has.
+// look does not release the locks of this process's connections.
 func TestLookKeepsLocks(t *testing.T) {
 	path := newPath(t)
 	db, _ := openAt(t, path)
@@ -49,27 +49,27 @@ func TestLookKeepsLocks(t *testing.T) {
 		t.Skip("/proc/locks does not show them")
 	}
 	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
-		_ = look(path, mode, true) // the second sees nothing of the WAL
+		_ = look(path, mode, true) // the second mode does not see the WAL
 		if after := locks(); !slices.Equal(before, after) {
 			t.Errorf("%s: locks were %q, are %q", mode, before, after)
 		}
 	}
 }
 
-// unprivileged runs do as somebody whom permissions hold back.
+// unprivileged runs do as a user without permissions.
 func unprivileged(t *testing.T, dir string, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		do()
 		return
 	}
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // that of the test: he must get through
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the test's own directory, which the user must pass
 		t.Fatal(err)
 	}
 	const nobody = 65534
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and no unlock: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		_ = unix.Setfsuid(nobody)
 		now, err := unix.SetfsuidRetUid(-1)
 		if err == nil && now != nobody {

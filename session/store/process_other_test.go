@@ -10,7 +10,7 @@ import (
 
 func awaitDeath(t *testing.T, cmd *exec.Cmd) { _ = cmd.Wait() }
 
-// unprivileged runs do as somebody whom permissions hold back.
+// unprivileged runs do as a user without permissions.
 func unprivileged(t *testing.T, dir string, do func()) {
 	t.Helper()
 	if os.Geteuid() <= 0 {

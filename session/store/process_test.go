@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// TestMain is also the main of the processes that tests start and kill.
+// TestMain is also the main function of the processes that tests start and
+// kill.
 func TestMain(m *testing.M) {
 	if what := os.Getenv("ZEPH_STORE_TEST_CHILD"); what != "" {
 		if err := child(what, os.Args[1:]); err != nil {
@@ -28,14 +29,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child says on stdout what it has done, a line for each.
+// child reports each of its actions as a line on stdout.
 func child(what string, args []string) error {
 	path, id := args[0], args[1]
 	db := New(path, Options{})
 	defer db.Close()
 	ctx := context.Background()
 	switch what {
-	case "append": // events 1, 2, … of varying size, until it is killed or there are enough
+	case "append": // appends events 1, 2, … of varying size until it is killed, or up to a number
 		n, err := strconv.Atoi(args[2])
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func child(what string, args []string) error {
 			}
 			fmt.Println(last)
 		}
-	case "overflow": // texts that take several transactions each, until it is killed
+	case "overflow": // stores texts that take several transactions each, until it is killed
 		if _, err := db.Append(ctx, Session{ID: id, CWD: "/w"}, true, "", nil); err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func child(what string, args []string) error {
 			}
 			fmt.Println(i)
 		}
-	case "hold": // the lease, until it is killed
+	case "hold": // holds the lease until it is killed
 		if _, err := db.Acquire(ctx, id, fmt.Sprint("pid ", os.Getpid())); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func child(what string, args []string) error {
 	return nil
 }
 
-// spawn starts a child. What it says arrives on the channel.
+// spawn starts a child. Its lines are sent on the channel.
 func spawn(t *testing.T, what string, args ...string) (*exec.Cmd, <-chan string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -95,7 +96,7 @@ func spawn(t *testing.T, what string, args ...string) (*exec.Cmd, <-chan string)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	lines := make(chan string, 100_000) // the child never waits for us
+	lines := make(chan string, 100_000) // large enough that the child never blocks
 	go func() {
 		defer close(lines)
 		for scan := bufio.NewScanner(stdout); scan.Scan(); {
@@ -105,8 +106,8 @@ func spawn(t *testing.T, what string, args ...string) (*exec.Cmd, <-chan string)
 	return cmd, lines
 }
 
-// A process that is killed in the midst of appending has lost nothing of what it
-// was told is committed, and leaves a sound database to those who go on.
+// A process that is killed while appending has lost none of the events reported
+// as committed, and leaves a sound database.
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	survivor, _ := openAt(t, path)
@@ -126,11 +127,11 @@ func TestKill(t *testing.T) {
 			}
 			seen, _ = strconv.Atoi(line)
 		}
-		time.Sleep(time.Duration(random.IntN(1000)) * time.Microsecond) // anywhere in the next appends
+		time.Sleep(time.Duration(random.IntN(1000)) * time.Microsecond) // at a random point in the next appends
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		for line := range lines { // what it said before it died
+		for line := range lines { // the lines that it wrote before it died
 			if n, err := strconv.Atoi(line); err == nil {
 				seen = n
 			}
@@ -138,7 +139,7 @@ func TestKill(t *testing.T) {
 		_ = cmd.Wait()
 
 		must(t, survivor, "mine", false, "y")
-		if round%5 == 4 { // no one has it open: the next one must recover the WAL
+		if round%5 == 4 { // no one has it open, so the next open must recover the WAL
 			if err := survivor.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +164,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// Processes that make the database and write to it at once wait for each other.
+// Processes that create the database and write to it concurrently wait for each
+// other.
 func TestManyProcesses(t *testing.T) {
 	path := newPath(t)
 	const processes, events = 5, 150
@@ -191,7 +193,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// Handles of one process on one file, from the first moment on.
+// Several handles of one process on one file work from the start.
 func TestManyHandles(t *testing.T) {
 	path := newPath(t)
 	const handles, events = 6, 40

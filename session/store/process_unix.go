@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host names where a pid of ours means something.
+// host identifies the scope of this process's pid.
 func host() string {
 	name, _ := os.Hostname()
 	return name
 }
 
-// alive says whether there may be a process with that pid.
+// alive reports whether a process with this pid may exist.
 func alive(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

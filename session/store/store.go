@@ -1,28 +1,30 @@
-// Package store keeps sessions in one SQLite database: a row per session, its
-// append-only log of events, the texts that were too long for its model, and a
-// lease for whoever runs a turn of it; besides, counters of all sessions. It does
-// not know what an event or a counter means.
+// Package store keeps sessions in one SQLite database. It has a row per
+// session, its append-only log of events, the texts that were too long for its
+// model, and a lease for the process that runs one of its turns. It also has
+// counters of all sessions. It does not interpret events or counters.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
 //	last, err := db.Append(ctx, store.Session{ID: id, CWD: cwd}, true, "", events)
 //
-// Several processes may use one file at once. What Append has returned for
-// survives the death of the process; a crash of the whole machine may take the
-// last commits, but not the database (WAL, synchronous=NORMAL).
+// Several processes may use one file concurrently. Once Append has returned,
+// its events survive the death of the process. A crash of the machine may lose
+// the last commits, but does not damage the database (WAL, synchronous=NORMAL).
 //
-// An error that is none of ErrUnknown, ErrExists, ErrNoOverflow, ErrCursor,
-// ErrLeaseLost, ErrClosed and *LeasedError, nor the cause of ctx, is an *UnusableError: the file
-// is locked, damaged, read-only, of a newer version, and so on. It is left as it
-// is, and tried again by the next use, a few seconds later at the earliest.
+// Every error other than ErrUnknown, ErrExists, ErrNoOverflow, ErrCursor,
+// ErrLeaseLost, ErrClosed, *LeasedError and the cause of ctx is an
+// *UnusableError: the file is locked, damaged, read-only, of a newer version,
+// and so on. The file is left unchanged, and the next use tries again, after a
+// few seconds at the earliest.
 //
 // Why does no method stop at once when ctx is done? A context ends the wait for
-// another caller. Once it has begun, a statement runs to its end, which is near
-// (BusyTimeout), so that no one is left to guess whether it was committed.
+// another caller. A statement that has begun runs to its end, which BusyTimeout
+// limits, so that a caller always learns whether it was committed.
 //
-// Why is even the header read through SQLite? Its POSIX locks are the process's:
-// closing any other descriptor of a file drops them all. Nothing else in the
-// process may open zeph.db, zeph.db-wal or zeph.db-shm while a DB is open.
+// Why is even the header read through SQLite? Its POSIX locks belong to the
+// process: closing any other descriptor of a file drops them all. Nothing else
+// in the process may open zeph.db, zeph.db-wal or zeph.db-shm while a DB is
+// open.
 package store
 
 import (
@@ -38,20 +40,20 @@ import (
 const (
 	// BusyTimeout is how long a statement waits for other processes.
 	BusyTimeout = 2 * time.Second
-	// retryAfter is how long the reason why the file could not be opened or
-	// written is given again in place of another try.
+	// retryAfter is how long a failure to open or write the file is repeated
+	// without another attempt.
 	retryAfter = 3 * time.Second
 )
 
-// Options are what New needs besides the path.
+// Options are the options of New.
 type Options struct {
 	Now       func() time.Time // nil means time.Now
-	Log       *slog.Logger     // nil means none
+	Log       *slog.Logger     // nil discards messages
 	Retention time.Duration    // of overflows; 0 keeps them as long as their session
 }
 
-// DB is the database of sessions. It is safe for concurrent use; its methods run
-// one after the other.
+// DB is the database of sessions. It is safe for concurrent use; its methods
+// run one after another.
 type DB struct {
 	path       string
 	now        func() time.Time
@@ -61,24 +63,24 @@ type DB struct {
 	sweeping   sync.WaitGroup
 	closing    chan struct{} // closed by Close
 
-	turn    chan struct{} // holds a token while a method uses what is below
+	turn    chan struct{} // holds a token while a method uses the fields below
 	h       *handle       // nil until the first use and after a fault
-	opening fault         // why h could not be made
+	opening fault         // why the file could not be opened
 	locking fault         // why no transaction could begin
-	damaged bool          // SQLite found damage: look at everything before the next use
+	damaged bool          // SQLite found damage: check every page before the next use
 	closed  bool
-	swept   time.Time // when old overflows were looked for
+	swept   time.Time // the time of the last sweep
 }
 
-// fault is an error that is repeated for a while instead of the attempt that
-// led to it.
+// fault is an error that is repeated for a while, in place of the attempt that
+// failed.
 type fault struct {
 	err   error
 	until time.Time
 }
 
-// New returns the database at path and opens nothing: that is done, and the file
-// made if it is missing (0600, its directory 0700), at the first use.
+// New returns the database at path and opens nothing. The first use opens the
+// file, and creates it if it is missing (0600, its directory 0700).
 func New(path string, o Options) *DB {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -92,14 +94,15 @@ func New(path string, o Options) *DB {
 	}
 }
 
-// Open opens the database before its first use, which then need not wait for that.
+// Open opens the database before its first use, so that the first use need not
+// wait for it.
 func (db *DB) Open(ctx context.Context) error {
 	return db.read(ctx, func(*handle) error { return nil })
 }
 
-// Close waits for the method that runs now and closes the database. The last
-// process to close moves what the log holds into the database, some MiB at most.
-// What is called later gives ErrClosed.
+// Close waits for the running method and closes the database. The last process
+// to close moves the WAL into the database, some MiB at most. Later calls
+// return ErrClosed.
 func (db *DB) Close() error {
 	db.turn <- struct{}{}
 	if !db.closed {
@@ -122,7 +125,7 @@ func (db *DB) drop() error {
 	return h.close()
 }
 
-// read runs do when its turn has come.
+// read runs do once no other method is running.
 func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 	select {
 	case db.turn <- struct{}{}:
@@ -130,7 +133,7 @@ func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if ctx.Err() != nil { // select picks either when both are ready
+	if ctx.Err() != nil { // select chooses at random if both are ready
 		return context.Cause(ctx)
 	}
 	h, err := db.handle()
@@ -143,19 +146,19 @@ func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 	return db.judge(err)
 }
 
-// write runs do in a transaction, which is committed if do gives no error.
+// write runs do in a transaction, which is committed if do returns nil.
 func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	return db.read(ctx, func(h *handle) error {
 		if now := db.now(); now.Before(db.locking.until) {
 			return db.locking.err
 		}
-		tx, err := h.conn.BeginTx(context.Background(), nil) // immediate: the DSN says so
+		tx, err := h.conn.BeginTx(context.Background(), nil) // immediate, as the DSN specifies
 		if err != nil {
 			err = db.explain(err)
 			db.locking = fault{err, db.now().Add(retryAfter)}
 			return err
 		}
-		defer tx.Rollback() // after Commit it does nothing
+		defer tx.Rollback() // does nothing after Commit
 		if err := h.migrated(); err != nil {
 			return err
 		}
@@ -170,9 +173,8 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	})
 }
 
-// handle returns the open database. It opens the file when there is none yet, when
-// another file has taken its place, and when it is time to try for more than
-// reading.
+// handle returns the open database. It opens the file if none is open, if
+// another file has replaced it, and if it is time to retry for writing.
 func (db *DB) handle() (*handle, error) {
 	if db.closed {
 		return nil, ErrClosed
@@ -186,7 +188,7 @@ func (db *DB) handle() (*handle, error) {
 		if !same {
 			db.log.Warn("session store was moved or removed, opening it anew", "path", h.path)
 		}
-		db.drop() // nothing of ours is lost: what was committed is in the file
+		db.drop() // commits are in the file, so nothing is lost
 	}
 	if now := db.now(); now.Before(db.opening.until) {
 		return nil, db.opening.err
@@ -204,8 +206,7 @@ func (db *DB) handle() (*handle, error) {
 	return h, nil
 }
 
-// judge explains an error of a statement and draws the consequences for the
-// next use.
+// judge explains an error of a statement and prepares the next use accordingly.
 func (db *DB) judge(err error) error {
 	err = db.explain(err)
 	switch u, _ := errors.AsType[*UnusableError](err); {
@@ -217,15 +218,15 @@ func (db *DB) judge(err error) error {
 	case u.broken():
 		db.drop()
 	case u.readOnly() && db.h.until.IsZero():
-		db.h.until = db.now().Add(retryAfter) // see then whether it can be written
+		db.h.until = db.now().Add(retryAfter) // to retry for writing then
 	}
 	return err
 }
 
-// Session is what the log as a whole is about.
+// Session is a row of the store: the facts about a log as a whole.
 type Session struct {
 	ID      string
-	CWD     string // as given; List compares it byte for byte
+	CWD     string // unchanged; List compares it byte for byte
 	Dirs    []string
 	Title   string
 	Created time.Time // time of the first event, UTC, in microseconds

@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
 
-// clock is a time that tests set.
+// clock is a fake clock.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -38,7 +38,7 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// openAt returns a DB on the file and the clock that it reads.
+// openAt returns a DB on the file, and its clock.
 func openAt(t *testing.T, path string) (*DB, *clock) {
 	t.Helper()
 	c := &clock{now: start}
@@ -53,12 +53,12 @@ func openAt(t *testing.T, path string) (*DB, *clock) {
 
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "zeph.db") }
 
-// event is one of a size that tests don't care about.
+// event returns an event with a text.
 func event(text string) Event {
 	return Event{Time: start, Kind: "text", Data: json.RawMessage(fmt.Sprintf("%q", text))}
 }
 
-// must appends to session id, which it creates where last would be 1.
+// must appends to session id. If create is set, it creates the session.
 func must(t *testing.T, db *DB, id string, create bool, texts ...string) int64 {
 	t.Helper()
 	var events []Event
@@ -72,7 +72,7 @@ func must(t *testing.T, db *DB, id string, create bool, texts ...string) int64 {
 	return last
 }
 
-// texts reads the payloads of a session.
+// texts returns the payloads of a session.
 func texts(t *testing.T, db *DB, id string) []string {
 	t.Helper()
 	events, err := db.Events(t.Context(), id, 0)
@@ -233,7 +233,7 @@ func TestDelete(t *testing.T) {
 	if _, err := db.Acquire(t.Context(), "s", "me"); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second finds nothing
+	for range 2 { // the second deletes nothing
 		if err := other.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestLargePayloads(t *testing.T) {
 	}
 }
 
-// blob keeps what the driver hands it: that must not change with the next row.
+// The driver's slices, which blob keeps, must not change with the next row.
 func TestEventsAreCopies(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	must(t, db, "s", true, "aaaa", "bbbb", "cccc")
@@ -314,7 +314,7 @@ func TestContext(t *testing.T) {
 	must(t, db, "s", true, "x")
 	cause := errors.New("turn cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	db.turn <- struct{}{} // somebody is at it
+	db.turn <- struct{}{} // another method is running
 	done := make(chan error)
 	go func() {
 		_, err := db.Append(ctx, Session{ID: "s"}, false, "", []Event{event("y")})
