@@ -30,8 +30,8 @@ func TestStatement082_083_084ModelInput(t *testing.T) {
 		want   []string // for the images
 		notice string
 	}{
-		"yes": {seen, "The audio was left out: it cannot be heard here."},
-		"no": {unseen, "The audio was left out: it cannot be heard here.\n" +
+		"yes": {seen, "The audio was left out: audio is not supported."},
+		"no": {unseen, "The audio was left out: audio is not supported.\n" +
 			"3 images were left out: claude:claude-sonnet-5-5 takes no images. Pick a model that does, and send them again."},
 	} {
 		t.Run(images, func(t *testing.T) {

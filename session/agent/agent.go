@@ -1,11 +1,12 @@
-// Package agent is the turn loop: model, tool calls, results, model again, until
-// the model has no more to ask for or a limit ends it.
+// Package agent is the turn loop: it calls the model, runs the tool calls and
+// sends the results back, until the model asks for no more calls or a limit
+// ends the turn.
 //
-// Start with [Agent.Turn]. It promises that everything a turn does is announced
-// to the client before and after, that every tool call in the history has its
-// result, that a failing tool never ends a turn, and that a turn which ends
-// without an error says something. It keeps no state between turns but a cache:
-// history in, history out.
+// Start with [Agent.Turn]. Everything that a turn does is announced to the
+// client before and after. Every tool call in the history has its result. A
+// failing tool never ends a turn, and a turn that ends without an error ends
+// with a text. The agent keeps only a cache between turns: history in, history
+// out.
 //
 // Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
 // the user's own call. It needs no model, and it goes through the same chain.
@@ -29,13 +30,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Agent runs the turns of one session, one at a time. Its exported fields do not change
-// once it runs.
+// Agent runs the turns of one session, one at a time. Its exported fields must
+// not change after the first turn.
 type Agent struct {
 	Config  Config
 	Session string // ACP session id
 	Chain   executors.Executor
-	NewID   func() string // returns UUIDs, for tool calls and messages
+	NewID   func() string // returns UUIDs for tool calls and messages
 	Log     *slog.Logger
 
 	Client
@@ -44,25 +45,26 @@ type Agent struct {
 	Overflow
 	Helpers
 
-	// System returns the system prompt, the same until the conversation is cleared;
-	// nil means none. It is called when a model first needs it.
+	// System returns the system prompt; nil means no prompt. It is called when
+	// a model first needs the prompt, which must stay the same until the
+	// conversation is cleared.
 	System func() string
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
-	// Off are the names of tools that the configuration switches off.
+	// Off are the names of the tools that the configuration disables.
 	Off []string
 
 	cache llm.Cache // of the conversation
 }
 
-// Client is the client as a turn sees it.
+// Client holds the client's functions and capabilities.
 type Client struct {
 	Send func(context.Context, acp.SessionUpdate) error
-	// Ask asks the user, and returns the id of the option that was chosen; empty if
-	// the question was dismissed. Its error means that no one answered. Nil means
-	// that no one can be asked.
+	// Ask asks the user and returns the id of the chosen option, or "" if the
+	// question was dismissed. An error means that no one answered. Nil means
+	// that there is no user to ask.
 	Ask func(context.Context, acp.ToolCall, []acp.PermissionOption) (string, error)
-	// Unasked reports whether a turn goes on after max_tool_iterations rounds
+	// Unasked reports whether a turn continues after max_tool_iterations rounds
 	// without a question; nil means that it asks. StopAsking is called when the
 	// user wants no more of these questions in this session.
 	Unasked    func() bool
@@ -70,26 +72,27 @@ type Client struct {
 	// ShowCompactions reports whether the client shows updates of kind
 	// compaction_update, and Notices whether it shows notices.
 	ShowCompactions, Notices bool
-	// StreamTerminals reports that the client has no terminals but shows those
-	// that an agent streams to it (_meta.terminal_output).
+	// StreamTerminals reports that the client has no terminals of its own but
+	// shows those that an agent streams (_meta.terminal_output).
 	StreamTerminals bool
 }
 
-// State is what the session keeps, and may change during a turn.
+// State is the state of the session, which may change during a turn.
 type State struct {
-	// Model and Thought are called before each request to a model. Thought returns
-	// a level of llm.Levels, or "" for the model's default.
+	// Model and Thought are called before each request to a model. Thought
+	// returns one of llm.Levels, or "" for the model's default.
 	Model   func() llm.Model
 	Thought func() string
-	// Mode returns the line that tells the model of the session's mode, or ""; nil
-	// means that it is not told.
+	// Mode returns the line that describes the session's mode to the model, or
+	// ""; nil means no line.
 	Mode func() string
-	// Record keeps events. When it returns, a frame may reveal what they complete.
+	// Record stores events. After it returns, a frame may reveal their results.
 	Record func(...transcript.Event)
-	// Spend counts an answer and returns what the session has cost so far; nil
-	// where no prices are known.
+	// Spend counts an answer and returns the cost of the session so far; nil
+	// means that prices are unknown.
 	Spend func(llm.Model, llm.Usage) *acp.Cost
-	// Suspected is called for each call that names what the model may have made up.
+	// Suspected is called for each call with names that the model may have made
+	// up.
 	Suspected func()
 }
 
@@ -97,53 +100,54 @@ type State struct {
 type Workspace struct {
 	// Inside reports whether a path lies in the session's roots.
 	Inside func(path string) bool
-	// Exists reports whether there is a file at a path; nil means that it is
-	// unknown.
+	// Exists reports whether a file exists at a path; nil means unknown.
 	Exists func(path string) bool
 }
 
-// Overflow keeps texts that are too long for the model.
+// Overflow stores texts that are too long for the model.
 type Overflow struct {
-	// Shorten keeps a text if it is too long, and returns the text for the model;
-	// nil cuts it.
+	// Shorten stores a text if it is too long, and returns the text for the
+	// model. Nil truncates it.
 	Shorten func(ctx context.Context, text string) string
-	// Keep keeps a text, and returns the line by which the model can read all of
-	// it; false if it could not be kept whole. Nil keeps nothing.
+	// Keep stores a text and returns the line with which the model can read all
+	// of it. It returns false if the text could not be stored completely. Nil
+	// stores nothing.
 	Keep func(ctx context.Context, text string) (line string, ok bool)
 }
 
-// Helpers are models besides the one that answers.
+// Helpers are models for work outside the conversation.
 type Helpers struct {
-	// Reformat corrects inputs that do not fit their tool; nil leaves that to the
-	// model that called it.
+	// Reformat corrects inputs that do not fit their tool; nil leaves that to
+	// the calling model.
 	Reformat *Reformatter
-	// Compactor sums up what is compacted; nil means the session's model.
+	// Compactor summarizes the messages that a compaction removes; nil means
+	// the session's model.
 	Compactor llm.Model
 }
 
-// Toolset decides which tools the model is offered, and in which form. One turn at
-// a time uses it.
+// Toolset decides which tools the model is offered, and in which form. It is
+// used by one turn at a time.
 type Toolset interface {
-	// Begin chooses from all tools, by what the user typed and what the
-	// conversation was so far.
+	// Begin chooses from all tools, by the prompt that the user typed and by
+	// the conversation so far.
 	Begin(ctx context.Context, m llm.Model, prompt string, history []llm.Message, tools []llm.Tool)
-	// Offer returns the tools for the next call of the model: those of the call
-	// before in this turn, byte for byte, and after them the tools that have become
+	// Offer returns the tools for the next call of the model: the tools of the
+	// previous call in this turn, byte for byte, then those that have become
 	// available. It is nil before the first turn.
 	Offer(m llm.Model) []llm.Tool
-	// Take strips hidden fields from a call of the model. Bare reports that the
-	// call had no other fields.
+	// Take strips hidden fields from a model's call. Bare reports that the call
+	// had no other fields.
 	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
 }
 
-// Input is what a turn begins with.
+// Input is the prompt of a turn.
 type Input struct {
 	Content []acp.ContentBlock
-	Instead string // what the model gets in place of the text of Content, if not empty
+	Instead string // if not empty, replaces the text of Content for the model
 }
 
-// budgetPercent is the share of the context at which a turn stops, so that an answer
-// and its tool results still fit.
+// budgetPercent is the share of the context at which a turn stops, so that an
+// answer and its tool results still fit.
 const budgetPercent = 80
 
 // turn is one run of the loop.
@@ -155,26 +159,26 @@ type turn struct {
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
-	message message // the message that chunks belong to
+	message message // the one that chunks belong to
 	doom    doom
 	meter   llm.Meter // of history
 	spoke   bool      // the last answer had text
 
-	mayRun                 int  // rounds that the user allowed, beyond max_tool_iterations
+	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
 	summaries, compactions int  // so far
 	gaveUp                 bool // a summary failed
-	wasRefused             bool // the provider refused a request as too long
-	// bare are the calls of the last answer that had nothing but thoughts in them.
+	wasRefused             bool // the provider rejected a request as too long
+	// bare are the calls of the last answer that had only thoughts as fields.
 	bare map[string]bool
-	// reflected is that the model was asked to think about a call of its own.
+	// reflected records that the model was asked to think about a failed call.
 	reflected atomic.Bool
 }
 
-// Turn runs one prompt. It returns the history with the prompt and all that
-// came of it, also with an error; the history is then one that every provider
-// takes. Errors: a *acp.ParamsError for a prompt that cannot fit, of which
-// nothing is recorded; one that wraps acp.ErrAuthRequired, ctx's cause after a
-// cancel, else the provider's failure.
+// Turn runs one prompt. It returns the history with the prompt and everything
+// that followed, even with an error; every provider accepts that history. The
+// error is a *acp.ParamsError for a prompt that cannot fit, which is not
+// recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a cancel; or
+// the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
@@ -184,7 +188,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
 	}
 	if typed := transcript.Typed(in.Content); in.Instead == "" && (isDirect(t.model) || local.Spells(typed, t.offered)) {
-		// Only what the user typed is a call of the user's, not what is in an
+		// Only text that the user typed is a call of the user, never that of an
 		// attached file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
 		prompt.Instead, prompt.Alone = typed, true
@@ -206,7 +210,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	return llm.Repair(t.history), reason, err
 }
 
-// Tools lists what the model is offered.
+// Tools returns the tools that the model is offered.
 func (a *Agent) Tools() []llm.Tool {
 	var out []llm.Tool
 	for _, tool := range a.Chain.Tools() {
@@ -217,8 +221,8 @@ func (a *Agent) Tools() []llm.Tool {
 	return out
 }
 
-// Typed lists the tools that a person would call as /TOOL: those that do something
-// outside the session and need at most one text, and no id of something.
+// Typed returns the tools that a user would call as /TOOL: those that act
+// outside the session, take at most one text, and need no id.
 func (a *Agent) Typed() []llm.Tool {
 	var out []llm.Tool
 	internal := map[string]bool{}
@@ -233,7 +237,7 @@ func (a *Agent) Typed() []llm.Tool {
 	return out
 }
 
-// offers lists what the model is offered with the next call.
+// offers returns the tools for the model's next call.
 func (a *Agent) offers(m llm.Model) []llm.Tool {
 	if a.Toolset != nil {
 		if tools := a.Toolset.Offer(m); tools != nil {
@@ -243,14 +247,14 @@ func (a *Agent) offers(m llm.Model) []llm.Tool {
 	return a.Tools()
 }
 
-// Say shows the user a message that is not the model's, and that no model sees.
+// Say shows the user a message of the agent that no model sees.
 func (a *Agent) Say(ctx context.Context, text string) error {
 	id := a.NewID()
 	a.Record(transcript.Note{MessageID: id, Text: text})
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
 }
 
-// system is the system prompt for a model: what is built in needs none.
+// system returns the system prompt for a model; the built-in models need none.
 func (a *Agent) system(m llm.Model) string {
 	if a.System == nil || isDirect(m) {
 		return ""
@@ -263,8 +267,8 @@ func isDirect(m llm.Model) bool {
 	return ok
 }
 
-// begin adds the prompt to the history, with the texts of its links, and runs the
-// loop.
+// begin adds the prompt, with the texts of its links, to the history and runs
+// the loop.
 func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopReason, error) {
 	at := len(t.history)
 	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
@@ -286,7 +290,7 @@ func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopRea
 	return t.run(ctx)
 }
 
-// run goes round the loop.
+// run runs the loop.
 func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 	for iteration := 0; ; iteration++ {
 		if !t.direct {
@@ -301,7 +305,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		switch full, size := t.overBudget(); {
 		case full > 0:
 			more := "raise agent.context_budget_tokens"
-			if size == t.model.Window() { // a higher budget changes nothing
+			if size == t.model.Window() { // a higher budget would change nothing
 				more = "pick a model with a larger window"
 			}
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or %s.", full, size, more)
@@ -325,7 +329,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		case llm.StopMaxTokens:
 			return t.end(ctx, acp.StopMaxTokens, "The model came to its limit of tokens before it answered (max_tokens of the provider).")
 		case llm.StopRefusal:
-			// The prompt and what followed is dropped from the history:
+			// The prompt and everything after it leave the history:
 			// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
 			t.history = t.history[:t.promptAt()]
 			return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
@@ -343,8 +347,8 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 	}
 }
 
-// end ends the turn. If the model's last answer had no text, the user gets ours:
-// some clients show a turn without a last word as still running.
+// end ends the turn. If the model's last answer had no text, it sends ours,
+// since some clients show a turn without a final message as still running.
 func (t *turn) end(ctx context.Context, reason acp.StopReason, ours string) (acp.StopReason, error) {
 	if t.spoke {
 		return reason, nil
@@ -352,14 +356,14 @@ func (t *turn) end(ctx context.Context, reason acp.StopReason, ours string) (acp
 	return t.stop(ctx, reason, "%s", ours)
 }
 
-// stop ends the turn with a word to the user. The word is not the model's, so
-// it stays out of the history.
+// stop ends the turn with a message to the user. The message is not the
+// model's, so it stays out of the history.
 func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, args ...any) (acp.StopReason, error) {
 	t.message.end()
 	return reason, t.Say(ctx, fmt.Sprintf(format, args...))
 }
 
-// promptAt is the index of the message that began this turn.
+// promptAt returns the index of the message that began this turn.
 func (t *turn) promptAt() int {
 	for i := len(t.history) - 1; i >= 0; i-- {
 		if isPrompt(t.history[i]) {
@@ -369,7 +373,7 @@ func (t *turn) promptAt() int {
 	return 0
 }
 
-// size is how many tokens the turn may fill; 0 means unknown.
+// size returns the number of tokens that the turn may use; 0 means unknown.
 func (t *turn) size() int {
 	size := t.model.Window()
 	if b := t.Config.ContextBudgetTokens; b > 0 && (size == 0 || b < size) {
@@ -379,7 +383,8 @@ func (t *turn) size() int {
 }
 
 // overBudget returns the tokens of the next request if they exceed the budget,
-// and the size that the budget is a share of. The user's own calls need no room.
+// and the size that the budget is a share of. The user's own calls have no
+// budget.
 func (t *turn) overBudget() (full, size int) {
 	size = t.size()
 	if size == 0 || t.direct {
@@ -391,7 +396,7 @@ func (t *turn) overBudget() (full, size int) {
 	return 0, size
 }
 
-// fits refuses a prompt that is larger than the model's window.
+// fits returns an error for a prompt that is larger than the model's window.
 func (t *turn) fits(blocks []llm.Block) error {
 	window := t.model.Window()
 	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})

@@ -60,8 +60,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// A title is required by the protocol, and a model may name no tool, or write
-// without end.
+// The protocol requires a title, even if a model names no tool or writes an
+// endless name.
 func TestOddName(t *testing.T) {
 	a := newAgent(t, "", &client{})
 	var sent acp.SessionUpdate
@@ -141,7 +141,8 @@ func TestContextBudget(t *testing.T) {
 	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
 		t.Errorf("%v %v %q", reason, err, c.lines)
 	}
-	// The user's own calls go on, however full the context is: no model reads it.
+	// The user's own calls continue when the context is full, since no model
+	// reads it.
 	_, reason, err = c.turn(t.Context(), t, a, history, text(`/say {"text":"mine"}`))
 	if err != nil || reason != acp.StopEndTurn || !strings.Contains(strings.Join(c.lines, "\n"), `completed content="mine"`) {
 		t.Errorf("%v %v %q", reason, err, c.lines)
@@ -157,8 +158,8 @@ func TestPromptLargerThanTheWindow(t *testing.T) {
 	}
 }
 
-// A provider's failure is an error that names it; the prompt stays in the
-// history and the next one works.
+// A provider's failure is an error that names the provider. The prompt stays in
+// the history, and the next one works.
 func TestProviderFailure(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"text":"half an"}`+"\n"+`{"error":"overloaded","status":529}`+"\n\n"+`{"text":"ok"}`, c)
@@ -175,8 +176,8 @@ func TestProviderFailure(t *testing.T) {
 	}
 }
 
-// Wherever a turn is cancelled, its calls are shown as failed, the history has a
-// result for each, and the error is the cancel's cause.
+// At each point where a turn is cancelled, its calls are shown as failed, the
+// history has a result for each, and the error is the cancel's cause.
 func TestCancel(t *testing.T) {
 	for name, script := range map[string]string{
 		"while the model talks": `{"text":"he"}` + "\n" + `{"wait":"cancel"}`,
@@ -222,8 +223,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Two neighbours that only read run side by side; each would wait for the other
-// for ever otherwise.
+// Adjacent calls that only read run concurrently; otherwise each would wait for
+// the other forever.
 func TestParallelReads(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"tool":"meet"}`+"\n"+`{"tool":"meet"}`+"\n\n"+`{"text":"ok"}`, c)
@@ -233,8 +234,8 @@ func TestParallelReads(t *testing.T) {
 	}
 }
 
-// Of thousands of calls in one answer only some run at a time, and each has its
-// result.
+// Only some of thousands of calls in one answer run at a time, and each gets
+// its result.
 func TestCrowdOfReads(t *testing.T) {
 	const calls = 3*maxParallel + 1
 	c := &client{}
@@ -251,7 +252,7 @@ func TestCrowdOfReads(t *testing.T) {
 	}
 }
 
-// crowd reports how many calls run at a time.
+// crowd counts how many calls run at a time.
 type crowd struct {
 	executors.Executor
 	running, most *atomic.Int32
@@ -266,7 +267,7 @@ func (c crowd) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	return c.Executor.Execute(ctx, call)
 }
 
-// An answer that comes as one piece is many frames of one message.
+// An answer that arrives as one piece is sent as many frames of one message.
 func TestLongPiece(t *testing.T) {
 	c := &client{}
 	long := strings.Repeat("ä\x01", 256<<10)
@@ -305,7 +306,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// A plan is shown as such, and not as a tool call beside it.
+// A plan is shown as a plan, without a tool call.
 func TestPlanIsNoCall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"tool":"update_plan","input":{"entries":[{"content":"look"}]}}`+"\n\n"+`{"text":"done"}`, c)

@@ -12,14 +12,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// answer is what the model said to one request, as far as the loop goes on it.
+// answer is the part of a model's answer that the loop needs.
 type answer struct {
 	calls []llm.ToolCall
 	stop  llm.StopReason
 }
 
 // ask streams one answer of the model to the client and into the history. An
-// answer that breaks off leaves what was said before, and none of its calls.
+// answer that breaks off leaves the text before the break, and none of its
+// calls.
 func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.bare = nil
@@ -36,7 +37,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 			break
 		}
 		ev.Call = t.take(ev.Call)
-		spoken.add(ev) // before the client sees by the next message that this one is complete
+		spoken.add(ev) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
 		}
@@ -66,7 +67,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault != nil {
 		all := len(blocks)
 		if blocks = transcript.Said(blocks); len(blocks) == 0 && all > 0 {
-			t.Record(transcript.Cut{}) // else the log takes them for the beginning of the next answer
+			t.Record(transcript.Cut{}) // otherwise the log would add them to the next answer
 		}
 	}
 	if len(blocks) == 0 {
@@ -80,9 +81,9 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	return a, t.count(ctx, usage, blocks)
 }
 
-// take strips hidden fields from a call before anything sees it, and compacts its
-// input as the log does: a provider's cache matches a loaded conversation byte by
-// byte.
+// take strips hidden fields from a call before anything sees it. It compacts
+// the input as the log does, since a provider's cache must match a loaded
+// conversation byte by byte.
 func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
 	if call == nil {
 		return nil
@@ -92,7 +93,7 @@ func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
 		if t.bare == nil {
 			t.bare = map[string]bool{}
 		}
-		taken, t.bare[call.ID] = t.Toolset.Take(*call) // of an answer that was cut the ID may come again
+		taken, t.bare[call.ID] = t.Toolset.Take(*call) // an answer that was cut may repeat the ID
 	}
 	var input bytes.Buffer
 	if json.Compact(&input, taken.Input) == nil {
@@ -116,8 +117,8 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	return nil
 }
 
-// tellFailure shows the user that a provider failed and what is done about it: by a
-// notice where the client shows them, else as a message of the agent.
+// tellFailure shows the user a provider's failure and the reaction to it: as a
+// notice if the client supports notices, else as a message of the agent.
 func (a *Agent) tellFailure(ctx context.Context, ev llm.Event) error {
 	text := ""
 	switch {
@@ -151,7 +152,7 @@ func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) erro
 			t.history[len(t.history)-1].Count = llm.CountOf(done.Model, *u, blocks, estimate)
 		}
 		cost := t.Spend(t.model, *u)
-		if window := t.model.Window(); window > 0 { // the update needs a size
+		if window := t.model.Window(); window > 0 { // the update requires a size
 			done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(u.Input+u.Output, window), Size: window, Cost: cost}
 		}
 	}
@@ -162,7 +163,7 @@ func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) erro
 	return t.Send(ctx, *done.Shown)
 }
 
-// message is the message that is being sent; its chunks share an id.
+// message is the message being sent; its chunks share an id.
 type message struct {
 	kind, id string
 }
@@ -170,8 +171,8 @@ type message struct {
 // end makes the next chunk begin a new message.
 func (m *message) end() { *m = message{} }
 
-// say sends a chunk of a message or of a thought; one that is too long for a frame,
-// of a server that streams none, in pieces.
+// say sends a chunk of a message or of a thought. It splits a chunk that is too
+// long for a frame, as servers without streaming send it.
 func (t *turn) say(ctx context.Context, kind, text string) error {
 	if t.message.kind != kind {
 		t.message = message{kind, t.NewID()}
@@ -185,13 +186,13 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 	}
 }
 
-// spoken collects the blocks of an answer; pieces of one text are joined. Each
-// block goes to keep as soon as it is complete.
+// spoken collects the blocks of an answer and joins the pieces of a text. Each
+// block is passed to keep as soon as it is complete.
 type spoken struct {
 	keep   func(llm.Block)
 	blocks []llm.Block
-	kind   string          // of the block whose pieces come, as of a chunk; empty for none
-	pieces strings.Builder // appending to the block would take time by its square
+	kind   string          // of the block in progress, as for a chunk; empty if there is no such block
+	pieces strings.Builder // appending to the block would take quadratic time
 }
 
 func (s *spoken) add(ev llm.Event) {
@@ -221,8 +222,8 @@ func (s *spoken) piece(kind, text string) {
 	s.pieces.WriteString(text)
 }
 
-// end completes the block whose pieces came, a thought with what belongs to it,
-// and returns all.
+// end completes the block in progress, a thought with its opaque data, and
+// returns all blocks.
 func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	switch s.kind {
 	case acp.UpdateAgentMessage:
@@ -235,7 +236,8 @@ func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 	return s.blocks
 }
 
-// cut returns the blocks of an answer that broke off, for the next to begin.
+// cut returns the blocks of an answer that broke off, so that the next answer
+// can begin with them.
 func (s *spoken) cut() []llm.Block {
 	blocks := s.end(nil)
 	s.blocks = nil
@@ -247,7 +249,7 @@ func (s *spoken) add1(b llm.Block) {
 	s.keep(b)
 }
 
-// cancelled reports whether err is ctx's own end.
+// cancelled reports whether err is the end of ctx itself.
 func cancelled(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Cause(ctx)) || errors.Is(err, ctx.Err()))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// maxAside bounds an answer, in bytes.
+// maxAside limits an answer, in bytes.
 const maxAside = 64 << 10
 
 var errSlow = errors.New("took too long")
@@ -20,12 +20,12 @@ var errSlow = errors.New("took too long")
 type aside struct {
 	text  string
 	stop  llm.StopReason
-	model llm.Model  // that answered: the one that was asked, or another in its place
-	usage *llm.Usage // nil if the provider told nothing
+	model llm.Model  // the model that answered: the asked one or its fallback
+	usage *llm.Usage // nil if the provider reported none
 }
 
-// askAside asks a model, which thinks as little as it can. What is known of the
-// answer is there also with an error. A timeout of 0 means no limit.
+// askAside asks a model, at its lowest thought level. With an error it returns
+// the partial answer. A timeout of 0 means no limit.
 func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, question string) (aside, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -41,7 +41,7 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 	}
 	a := aside{model: m}
 	var text strings.Builder
-	var cut llm.Usage // of what broke off
+	var cut llm.Usage // of the parts that broke off
 	for ev, err := range m.Stream(ctx, req) {
 		switch {
 		case err != nil:
@@ -70,7 +70,7 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 	return a, nil
 }
 
-// jsonText puts all into one JSON object: nothing in a string can end it.
+// jsonText encodes v as one JSON object, which no string inside it can end.
 func jsonText(v any) (string, error) {
 	data, err := transcript.MarshalPlain(v)
 	return string(data), err

@@ -14,14 +14,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// maxParallel bounds how many calls of one answer run side by side: a model that
-// repeats itself makes thousands.
+// maxParallel limits how many calls of one answer run concurrently: a model
+// that repeats itself makes thousands.
 const maxParallel = 32
 
-// runCalls runs the calls of one answer and puts their results, in the model's
-// order, into the history as one message. Neighbours that only read run side by
-// side, anything else alone. It returns what the calls came to, for the doom
-// loop. On an error the results so far are in the history.
+// runCalls runs the calls of one answer and adds their results to the history
+// as one message, in the model's order. Adjacent calls that only read run
+// concurrently, others alone. It returns the outcomes for the loop detection.
+// On an error the results so far are in the history.
 func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []outcome, err error) {
 	t.message.end()
 	results, came := make([]*llm.ToolResult, len(calls)), make([]outcome, len(calls))
@@ -53,7 +53,7 @@ func (t *turn) readOnly(c llm.ToolCall) bool {
 	return ok && tool.Effect.ReadOnly()
 }
 
-// runGroup announces the calls in order and runs them side by side.
+// runGroup announces the calls in order and runs them concurrently.
 func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult, came []outcome) error {
 	running := make([]*running, len(calls))
 	for i, c := range calls {
@@ -78,25 +78,25 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	return errors.Join(errs...)
 }
 
-// running is a tool call that was announced.
+// running is an announced tool call.
 type running struct {
 	*turn
-	call *executors.Call // as it is made now; see reformatted
+	call *executors.Call // the current attempt; see reformatted
 	id   string          // the provider's
 	link int             // see Result
 
-	asked  llm.ToolCall // as the model made it
-	came   outcome      // once it ran
-	silent bool         // the client is shown what comes of it, and not the call
-	notes  string       // that the model gets after the result
+	asked  llm.ToolCall // the model's original call
+	came   outcome      // set once it ran
+	silent bool         // the client sees its result but not the call
+	notes  string       // for the model, after the result
 
 	mu       sync.Mutex
-	terminal string // to embed: of the client, or streamed to it
+	terminal string // to embed: one of the client, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
 }
 
-// announce shows the client a call, with all that Prepare returned.
+// announce shows the client a call with the card from Prepare.
 func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
@@ -127,7 +127,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	return r, t.Send(ctx, u)
 }
 
-// prepare fills in what the call would do.
+// prepare fills in the card of the call.
 func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
 	if cancelled(ctx, call.Unfit) {
@@ -137,7 +137,7 @@ func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 	return nil
 }
 
-// card returns the call as the client shows it before it runs.
+// card returns the call in the form shown before it runs.
 func (r *running) card(update string) acp.ToolCall {
 	card := r.call.Card
 	return acp.ToolCall{
@@ -146,7 +146,7 @@ func (r *running) card(update string) acp.ToolCall {
 	}
 }
 
-// run executes the call and shows the client how it ended.
+// run executes the call and shows its outcome to the client.
 func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
 	if err == nil && r.reformattable(res) {
@@ -162,8 +162,8 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	return r.finish(ctx, res, err)
 }
 
-// finish shows the client how the call ended. An error ends the turn; the call
-// is then shown as failed.
+// finish shows the outcome of the call to the client. An error ends the turn;
+// the call is then shown as failed.
 func (r *running) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
 	if err != nil {
 		text := "[error] " + err.Error()
@@ -186,11 +186,11 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	}
 	r.mu.Lock()
 	exit := r.exit
-	if r.StreamTerminals && r.terminal != "" && exit == nil { // never ran, or was given up
+	if r.StreamTerminals && r.terminal != "" && exit == nil { // the command never ran, or was abandoned
 		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
-	if r.silent && r.call.Record.Answer == "" { // else the client knows it from the question
+	if r.silent && r.call.Record.Answer == "" { // otherwise the client saw the call in the question
 		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
 		return &result, err
 	}
@@ -198,8 +198,8 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 
-// notify passes progress on to the client. That the client cannot take it is
-// seen by the final update.
+// notify passes progress on to the client. It ignores write errors, since the
+// final update reports them.
 func (r *running) notify(ev executors.Event) {
 	u, ok := r.progress(ev)
 	if !ok {
@@ -212,7 +212,7 @@ func (r *running) notify(ev executors.Event) {
 	}
 }
 
-// progress is what the client is told of an event, if anything.
+// progress returns the update for an event, if the client is shown one.
 func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	if ev.Plan != nil {
 		plan := transcript.Plan{Entries: []acp.PlanEntry{}}
@@ -250,8 +250,8 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	return u, true
 }
 
-// slowClient is how long progress of a call waits for a client that does not
-// read, before it is queued all the same.
+// slowClient is how long progress waits for a client that does not read, before
+// it is queued anyway.
 const slowClient = time.Second
 
 func (r *running) content(res *executors.Result) []acp.ToolContent {
@@ -260,9 +260,9 @@ func (r *running) content(res *executors.Result) []acp.ToolContent {
 	return r.contentLocked(res)
 }
 
-// contentLocked is what the client shows of the call: the terminal first, then
-// diffs, then the text, without what is for models alone. Lists are replaced whole, so
-// each update carries all.
+// contentLocked returns the call's content for the client: the terminal first,
+// then diffs, then the text without the parts for models alone. An update
+// replaces the whole list, so each has all parts.
 func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 	var out []acp.ToolContent
 	if r.terminal != "" {
@@ -281,7 +281,7 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 			}
 		}
 		if own != nil {
-			diffs = own // what really happened
+			diffs = own // the changes that really happened
 		}
 	}
 	for _, d := range diffs {

@@ -21,14 +21,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// client notes the updates of a turn, each as a short line.
+// client records the updates of a turn, each as a short line.
 type client struct {
 	mu    sync.Mutex
 	lines []string
 	log   []transcript.Event
 }
 
-// record keeps events as a store does.
+// record stores events as a store does.
 func (c *client) record(events ...transcript.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
 // tools answers "say" with its text, fails "fail", and blocks in "block" until
 // the turn is cancelled. Only "say" reads.
 type tools struct {
-	both chan struct{} // "meet" returns when two of it run
+	both chan struct{} // "meet" returns once two of it run
 }
 
 func (tools) Tools() []executors.Tool {
@@ -94,7 +94,7 @@ func (e tools) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	case "say":
 		var in struct {
 			Text  string
-			Words int // more
+			Words int // appends this many words
 		}
 		_ = json.Unmarshal(call.Input, &in)
 		return executors.Result{Text: in.Text + strings.Repeat("word ", in.Words)}, nil
@@ -138,13 +138,13 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 
 func text(s string) Input { return Input{Content: []acp.ContentBlock{acp.TextBlock(s)}} }
 
-// turn runs a turn and ends it in the log as a session does. Both the history
-// and what the client saw must be what the log says.
+// turn runs a turn and records its end as a session does. It checks that the
+// history and the client's view both follow from the log.
 func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	t.Helper()
 	history, reason, err := a.Turn(ctx, history, in)
 	c.record(transcript.TurnEnd{Reason: reason, Error: fmt.Sprint(err)})
-	if again := transcript.History(c.log); !reflect.DeepEqual(history, again) { // faster, where it is long
+	if again := transcript.History(c.log); !reflect.DeepEqual(history, again) { // faster for long histories
 		if diff := cmp.Diff(history, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("history rebuilt (-want +got)\n%s", diff)
 		}
@@ -163,7 +163,7 @@ func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm
 	return history, reason, err
 }
 
-// whole joins the chunks of a message and leaves out the states in between.
+// whole joins the chunks of a message and omits intermediate states.
 func whole(lines []string) []string {
 	var out []string
 	for _, l := range lines {

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// defaultCompactAt is the share that a compaction works with where the
-	// automatic one is off.
+	// defaultCompactAt is the share for compactions where the automatic one is
+	// off.
 	defaultCompactAt = 0.75
-	// maxSummaries bounds the summaries of one turn.
+	// maxSummaries limits the number of summaries in a turn.
 	maxSummaries = 10
-	// leastRoom is what a digest gets also where the system prompt fills the
-	// window, in tokens.
+	// leastRoom is the minimum room for a digest, in tokens, even if the system
+	// prompt fills the window.
 	leastRoom = 2000
 )
 
-// room is what there is for messages.
+// room divides the context among its uses.
 type room struct {
-	full int // tokens of a request that make a compaction necessary
-	aim  int // tokens of a request after it: less, since each one costs the provider's cache
-	all  int // tokens for the messages
+	full int // tokens of a request that trigger a compaction
+	aim  int // tokens of a request afterwards: fewer, since each compaction costs the provider's cache
+	all  int // tokens for all messages
 }
 
-// roomOf divides a window, or the part of it that is to be used.
+// roomOf divides a window, or the usable part of it.
 func (t *turn) roomOf(size int) room {
 	at := t.Config.CompactAt
 	if at == 0 {
@@ -42,8 +42,8 @@ func (t *turn) roomOf(size int) room {
 	return room{full: full, aim: full * 4 / 5, all: max(full-t.base(), leastRoom)}
 }
 
-// makeRoom compacts the history if the next request would fill the context
-// beyond the share of compact_at.
+// makeRoom compacts the history if the next request would exceed the share
+// compact_at of the context.
 func (t *turn) makeRoom(ctx context.Context) error {
 	size := t.size()
 	if t.Config.CompactAt == 0 || size == 0 || isDirect(t.model) {
@@ -55,11 +55,11 @@ func (t *turn) makeRoom(ctx context.Context) error {
 	return nil
 }
 
-// refused reports whether a request that the provider refused can be made again,
-// since the history is shorter now: one that was too long, or the second in a row
-// that the provider does not accept, for whatever is in it. It is tried once in a
-// turn, and not where a part of the answer is in the history already, such as that
-// before a cut: there another prompt goes on.
+// refused reports whether to repeat a request that the provider refused, since
+// the history is now shorter. It compacts after a request that was too long,
+// and after the second refusal in a row because of the content. It does so once
+// in a turn, and not if a part of the answer is already in the history, such as
+// the part before a cut: then the user's next prompt continues.
 func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
@@ -72,13 +72,13 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 		return false, err
 	}
 	t.wasRefused = true
-	size := t.tokens() // it is less than the window, by what we know, and still too much
+	size := t.tokens() // by our count it is less than the window, yet too much
 	if s := t.size(); s > 0 {
 		size = min(size, s)
 	}
 	before := t.compactions
-	// A provider that accepts no summary either may refuse anything, for reasons
-	// that have nothing to do with the conversation: then that stays as it is.
+	// A provider that also rejects a summary may reject every request for an
+	// unrelated reason. The conversation then stays unchanged.
 	w := work{strategy: transcript.Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
 	if err := t.compact(ctx, w); err != nil {
 		return false, err
@@ -86,12 +86,12 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	if t.compactions == before {
 		return false, err
 	}
-	t.model = t.Model() // another may have answered, and refused, instead of it
+	t.model = t.Model() // a fallback may have answered and refused instead
 	return true, nil
 }
 
-// unacceptable reports whether the provider refused a request for what it says,
-// and not for who asks, for the model or for its own state.
+// unacceptable reports whether the provider refused the content of a request,
+// rather than the caller, the model, or because of its own state.
 func unacceptable(e *llm.Error) bool {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -106,9 +106,9 @@ func (t *turn) unanswered() bool {
 	return at > 0 && isPrompt(t.history[at-1])
 }
 
-// Compact sums up the history, all but the last turn if there are others, and
-// gives what takes its place. Focus, if not empty, says what matters most. Beside
-// an error the history is the old one.
+// Compact summarizes the history, without the last turn if there are others,
+// and returns the history that replaces it. Focus, if not empty, names the most
+// important topic. With an error it returns the old history.
 func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
 	t := &turn{Agent: a, model: a.Model(), offered: a.offers(a.Model()), history: history}
 	size := t.size()
@@ -119,9 +119,8 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string
 	return t.history, err
 }
 
-// compress lets the model itself make room: all before its present answer becomes
-// an entry of knowledge, which stays word for word. It returns what the model is
-// told.
+// compress lets the model itself make room: the conversation before its current
+// answer becomes a permanent entry of knowledge. It returns the tool's result.
 func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if n := len(t.history); n == 0 || t.history[n-1].Role != llm.Assistant { // it runs in the round of the last answer
 		return "", ErrNothing
@@ -134,7 +133,7 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if err := t.compact(ctx, work{strategy: transcript.Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The conversation before this call is an entry of your knowledge now: about %d tokens are %d.", before, t.tokens()), nil
+	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil
 }
 
 // work is one compaction.
@@ -142,22 +141,22 @@ type work struct {
 	*turn
 	strategy transcript.Strategy
 	room     room
-	force    bool // a summary is made whatever there is
-	// needsSummary leaves the history alone if the summary fails.
+	force    bool // a summary is always made
+	// needsSummary leaves the history unchanged if the summary fails.
 	needsSummary bool
 	focus        string
 	id           string
 	shown        bool // to the client, as running
 }
 
-// ErrNothing means that there is nothing that could be summed up.
+// ErrNothing means that no messages can be summarized.
 var ErrNothing = errors.New("there is nothing to compact yet")
 
-// compact makes room: first by references in the place of old results, then by a
-// summary of older messages, then by cutting new results. Where a summary cannot be
-// made and the turn would have to stop, the older messages become a reference. What
-// it does is in the history and in the log when it returns, or nothing is. A summary
-// that fails is an error only for who asked for one.
+// compact makes room: first by references that replace old results, then by a
+// summary of older messages, then by truncating new results. If a summary fails
+// and the turn would have to stop, a reference replaces the older messages. It
+// changes the history and the log completely or not at all. A failed summary is
+// an error only if the caller asked for one.
 func (t *turn) compact(ctx context.Context, w work) error {
 	w.turn = t
 	c := transcript.Compaction{Strategy: w.strategy, Before: t.tokens()}
@@ -186,7 +185,7 @@ func (t *turn) compact(ctx context.Context, w work) error {
 	return w.done(ctx, c)
 }
 
-// after is how many tokens the next request takes after the compaction.
+// after returns the tokens of the next request after the compaction.
 func (w *work) after(c transcript.Compaction) int {
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return c.Before
@@ -195,7 +194,7 @@ func (w *work) after(c transcript.Compaction) int {
 	return w.measured(newest(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
 }
 
-// last cuts results of the last rounds, as far as it must be.
+// last truncates results of the last rounds as far as necessary.
 func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
@@ -213,22 +212,23 @@ func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.S
 	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
 
-// withoutSummary notifies the user that a summary failed, and makes a reference of the
-// older messages if there is no room for them. The error is nil if the turn goes on.
+// withoutSummary reports a failed summary to the user. If there is no room for
+// the older messages, a reference replaces them. The error is nil if the turn
+// continues.
 func (w *work) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothing
 	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
 		short, err = w.sum(ctx, c, w.refer)
 	}
 	if err != nil {
-		return c, w.failed(ctx, failure, "The conversation could not be compacted (%v). It goes on as it is.")
+		return c, w.failed(ctx, failure, "The conversation could not be compacted (%v). It continues unchanged.")
 	}
 	short.Referred = true
-	return short, w.failed(ctx, failure, "The conversation could not be summed up (%v). It goes on without its older messages, which the model can look up.")
+	return short, w.failed(ctx, failure, "The conversation could not be summarized (%v). It continues without its older messages, which the model can look up.")
 }
 
-// sum puts a text in the place of older messages, which replace makes of them. It
-// returns ErrNothing if there are none that are worth it.
+// sum replaces older messages by a text from replace. It returns ErrNothing if
+// no messages are worth replacing.
 func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
 	d, digested := transcript.ReadDigest(w.history)
 	first := 0
@@ -244,10 +244,10 @@ func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replace
 	case !w.force && worth < w.room.all/10:
 		return c, ErrNothing
 	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.all/12:
-		return c, fmt.Errorf("there is no more room for knowledge: it takes %d tokens already; go on without", tokensOf(d.Knowledge))
+		return c, fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", tokensOf(d.Knowledge))
 	}
 	before, most := d.Summary, w.bytes(w.room.all/8)
-	if w.strategy == transcript.Autonomous { // what there is already stays as it is
+	if w.strategy == transcript.Autonomous { // existing knowledge stays
 		before, most = "", w.bytes(w.room.all/12)
 	}
 	text, err := replace(ctx, before, old, most)
@@ -282,20 +282,21 @@ func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replace
 	return c, nil
 }
 
-// bytes is how long a text of that many tokens is.
+// bytes returns the length of a text with this many tokens.
 func (w *work) bytes(tokens int) int {
 	return tokens * 7 / 2 * 1000 / w.perThousand()
 }
 
-// perThousand is how many of the model's tokens a thousand of ours are.
+// perThousand returns how many of the model's tokens correspond to a thousand
+// estimated ones.
 func (t *turn) perThousand() int { return scale(newest(t.history, t.model.Name()), t.base(), 1000) }
 
 func tokensOf(texts []string) int {
 	return llm.Tokens(llm.Request{System: strings.Join(texts, "\n")})
 }
 
-// cut is where the messages begin that stay as they are: with a prompt, or with
-// an answer of this turn, so that no call loses its result.
+// cut returns the index of the first message that stays. It is a prompt, or an
+// answer of this turn, so that no call loses its result.
 func (w *work) cut(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {
@@ -318,7 +319,7 @@ func (w *work) cut(c transcript.Compaction, first, prompt int) int {
 		}
 		if isPrompt(short[i]) || i > prompt && short[i].Role == llm.Assistant && w.strategy == transcript.Triggered {
 			best = i
-			if !fits || w.strategy == transcript.Manual { // of which the last turn alone stays
+			if !fits || w.strategy == transcript.Manual { // only the last turn stays
 				break
 			}
 		}
@@ -326,8 +327,8 @@ func (w *work) cut(c transcript.Compaction, first, prompt int) int {
 	return best
 }
 
-// openPlan is the plan that the model made last, as far as it is not done and not
-// in a message that stays: those from cut on.
+// openPlan returns the unfinished part of the model's last plan, or "" if a
+// message from cut on contains it.
 func openPlan(messages []llm.Message, cut int, before string) string {
 	for i, m := range slices.Backward(messages) {
 		for _, b := range slices.Backward(m.Blocks) {
@@ -355,8 +356,8 @@ func (w *work) begin(ctx context.Context) error {
 	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
 }
 
-// failed notifies the client that a summary failed, and the user by a format that
-// takes the error. It returns nil if the turn goes on.
+// failed reports a failed summary to the client, and to the user by a format
+// for the error. It returns nil if the turn continues.
 func (w *work) failed(ctx context.Context, err error, format string) error {
 	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
 		return nil
@@ -376,7 +377,7 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 		if sendErr := w.Send(late, u); sendErr != nil {
 			return sendErr
 		}
-		w.id, w.shown = "", false // what is done without a summary is another compaction
+		w.id, w.shown = "", false // work without a summary is another compaction
 	}
 	switch {
 	case cancelled:
@@ -393,7 +394,7 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 	return w.Say(ctx, fmt.Sprintf(format, err))
 }
 
-// done applies the compaction, and shows it to the client.
+// done applies the compaction and shows it to the client.
 func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	t := w.turn
 	if w.id == "" {
@@ -410,7 +411,7 @@ func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	}
 	events := []transcript.Event{c}
 	used := acp.UsageUpdate{Update: acp.UpdateUsage, Used: c.After, Size: t.model.Window(), Cost: t.Spend(t.model, llm.Usage{})}
-	if used.Size > 0 { // the update needs one
+	if used.Size > 0 { // the update requires one
 		used.Used = min(used.Used, used.Size)
 		events = append(events, transcript.Answer{Model: t.model.Name(), Shown: &used})
 	}
@@ -423,7 +424,7 @@ func (w *work) done(ctx context.Context, c transcript.Compaction) error {
 	return t.Send(ctx, used)
 }
 
-// tell shows the client a compaction that is done.
+// tell shows the client a finished compaction.
 func (t *turn) tell(ctx context.Context, c transcript.Compaction) error {
 	if t.ShowCompactions {
 		return t.Send(ctx, c.Update())

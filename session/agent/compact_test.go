@@ -17,8 +17,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// However long a conversation is and whatever its outputs are: no request is too
-// long, and what the user said is in each.
+// Whatever the length of a conversation and its outputs, no request is too
+// long, and each has the user's words.
 func TestLongConversation(t *testing.T) {
 	for name, m := range map[string]*fakeModel{
 		"short outputs":                  {window: 16_000, output: 500},
@@ -72,8 +72,8 @@ func TestLongConversation(t *testing.T) {
 	}
 }
 
-// A refusal drops its turn, also where that was compacted meanwhile: all but what
-// the summary says of it.
+// A refusal drops its turn, also if the turn was compacted meanwhile; only the
+// summary remains.
 func TestRefusalAfterCompaction(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 16_000, output: 12_000}
@@ -94,7 +94,8 @@ func TestRefusalAfterCompaction(t *testing.T) {
 	}
 }
 
-// A conversation that goes on with a model of a smaller window is made to fit.
+// A conversation that continues with a model of a smaller window is made to
+// fit.
 func TestSmallerModel(t *testing.T) {
 	c := &client{}
 	large := &fakeModel{name: "large", window: 200_000, output: 4_000, rounds: 3}
@@ -119,7 +120,7 @@ func TestSmallerModel(t *testing.T) {
 	}
 }
 
-// What a result held before it was shortened can be read again.
+// The full text of a shortened result can be read again.
 func TestNothingIsLost(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 16_000, output: 3_000, rounds: 9}
@@ -148,8 +149,8 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// A summary that fails loses nothing and is told once; the budget stops what then
-// does not fit.
+// A failed summary loses nothing and is reported once. The budget then stops a
+// conversation that does not fit.
 func TestSummaryFails(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 8_000, output: 600, sum: func(context.Context, string) (string, error) { return "", errors.New("no luck") }}
@@ -166,7 +167,7 @@ func TestSummaryFails(t *testing.T) {
 		}
 	}
 	told := strings.Join(c.lines, "\n")
-	if turns == 100 || !strings.Contains(told, "could not be compacted (no luck). It goes on as it is.") || !strings.Contains(told, "or pick a model with a larger window.") {
+	if turns == 100 || !strings.Contains(told, "could not be compacted (no luck). It continues unchanged.") || !strings.Contains(told, "or pick a model with a larger window.") {
 		t.Errorf("%d turns\n%s", turns, told)
 	}
 	if len(history) < turns*3 {
@@ -174,8 +175,8 @@ func TestSummaryFails(t *testing.T) {
 	}
 }
 
-// Where every summary fails, older messages become a reference in time, so that no
-// turn has to stop. All of them can be looked up.
+// If every summary fails, a reference replaces older messages in time, so that
+// no turn has to stop. All messages can be looked up.
 func TestEverySummaryFails(t *testing.T) {
 	for name, failure := range map[string]error{
 		"refused":     &llm.Error{Provider: "fake", Status: 400, Message: "no"},
@@ -191,14 +192,15 @@ func TestEverySummaryFails(t *testing.T) {
 			for turn := range 100 {
 				var reason acp.StopReason
 				var err error
-				// Words of the user, and no results that are long enough for a reference.
+				// Words of the user, without results that are long enough for a
+				// reference.
 				prompt := fmt.Sprintf("prompt %d %s", turn, strings.Repeat("and so on ", 40))
 				if history, reason, err = c.turn(t.Context(), t, a, history, text(prompt)); err != nil || reason != acp.StopEndTurn {
 					t.Fatalf("turn %d: %v, %v\n%s", turn, reason, err, c.lines[len(c.lines)-1])
 				}
 			}
 			shown := strings.Join(c.lines, "\n")
-			if !strings.Contains(shown, "could not be summed up") || !strings.Contains(shown, "older messages are a reference") {
+			if !strings.Contains(shown, "could not be summarized") || !strings.Contains(shown, "older messages are a reference") {
 				t.Errorf("the user was not told: %s", shown)
 			}
 			if n := len(kept); n == 0 || n > 50 {
@@ -222,8 +224,8 @@ func TestEverySummaryFails(t *testing.T) {
 	}
 }
 
-// Where the provider refuses the same conversation a second time, it is compacted;
-// unless the provider refuses any request.
+// If the provider refuses the same conversation a second time, it is compacted,
+// unless the provider refuses every request.
 func TestRefusedAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int
@@ -262,7 +264,7 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// dislikes refuses conversations with results in them.
+// dislikes refuses conversations that contain results.
 type dislikes struct {
 	*fakeModel
 	status int
@@ -281,7 +283,7 @@ func (m *dislikes) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 	return m.fakeModel.Stream(ctx, req)
 }
 
-// A cancel while the summary is made leaves all as it was.
+// A cancel during a summary leaves the history unchanged.
 func TestCompactionCancelled(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 2000}
@@ -307,8 +309,8 @@ func TestCompactionCancelled(t *testing.T) {
 	}
 }
 
-// The model's own compaction: knowledge is added to, never replaced; its call
-// keeps its result, and so do the others of the same answer.
+// compress_context adds to the knowledge and never replaces it. Its call and
+// the others of the same answer keep their results.
 func TestCompressContext(t *testing.T) {
 	c := &client{}
 	n := 0
@@ -363,7 +365,7 @@ func TestPlanStays(t *testing.T) {
 		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "p", Text: "ok"}}}},
 		{Role: llm.Assistant, Blocks: []llm.Block{{Text: "I will"}}},
 	}
-	for range 2 { // it also stays from one digest to the next
+	for range 2 { // it also stays across digests
 		var err error
 		if history, err = a.Compact(t.Context(), history, ""); err != nil {
 			t.Fatal(err)
@@ -377,7 +379,7 @@ func TestPlanStays(t *testing.T) {
 	}
 }
 
-// What the summary is made of is cut to the window of the model that makes it.
+// The input of a summary is cut to the window of the model that writes it.
 func TestSummaryInPieces(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{name: "large", window: 200_000, output: 2000}
@@ -416,8 +418,8 @@ func TestEndlessSummary(t *testing.T) {
 	}
 }
 
-// What an output says is neither the user's word to the model that sums up, nor
-// one of our marks in what that makes of it.
+// The text of an output is neither treated as the user's words when it is
+// summarized, nor as one of our marks in the summary.
 func TestForgedInSummary(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 16_000, sum: func(_ context.Context, text string) (string, error) {
@@ -474,14 +476,14 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestSaidGap is of a user who wrote the very line that stands for what is left out.
+// TestSaidGap has a user who wrote the line that stands for omitted prompts.
 func TestSaidGap(t *testing.T) {
 	if got := bounded([]string{saidGap}, 1000); cmp.Diff([]string{saidGap}, got) != "" {
 		t.Errorf("%q", got)
 	}
 }
 
-// A log that is none of ours changes nothing that is not there.
+// A foreign log cannot change messages that do not exist.
 func FuzzCompaction(f *testing.F) {
 	f.Add(`{"summary":"s"}`, 4)
 	f.Add(`{"shortened":[{"message":1,"id":"c","text":"t"}]}`, 2)
@@ -503,7 +505,8 @@ func FuzzCompaction(f *testing.F) {
 	})
 }
 
-// The accounting of a turn costs what is new, not what is there.
+// The cost of counting tokens depends on the new messages, not on the length of
+// the history.
 func TestMeter(t *testing.T) {
 	var m llm.Meter
 	var history []llm.Message
@@ -522,8 +525,8 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// How many tokens the next request takes: exact where the provider counted,
-// estimated by its measure elsewhere.
+// The tokens of the next request are exact where the provider counted, and
+// estimated by its ratio elsewhere.
 func TestTokens(t *testing.T) {
 	long := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}} // 1005
 	answer := func(model string, tokens int) llm.Message {
@@ -551,8 +554,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestImpossibleCount gets a count beyond the window, which would end every turn
-// from then on.
+// TestImpossibleCount gets a count beyond the window, which would otherwise end
+// every later turn.
 func TestImpossibleCount(t *testing.T) {
 	history := []llm.Message{
 		{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}},
@@ -588,8 +591,8 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-// BenchmarkAccounting is what a round of the loop pays to know how full the
-// context is.
+// BenchmarkAccounting measures the cost of counting tokens in a round of the
+// loop.
 func BenchmarkAccounting(b *testing.B) {
 	for _, messages := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(messages), func(b *testing.B) {
@@ -599,7 +602,7 @@ func BenchmarkAccounting(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				t.meter.Forget(messages - 2) // what a round added
+				t.meter.Forget(messages - 2) // the messages of a round
 				t.tokens()
 			}
 		})

@@ -6,50 +6,51 @@ import (
 	"strings"
 )
 
-// ModeAuto is the session mode that asks least.
+// ModeAuto is the session mode with the fewest questions.
 const ModeAuto = "auto"
 
-// Modes are the session modes, the one that allows least first.
+// modes are the session modes, the most restrictive first.
 var modes = []string{"ask", "architect", "code", ModeAuto}
 
 // Config is the table [agent].
 type Config struct {
-	// MaxToolIterations is how many rounds of tool calls a turn may make before
-	// the user is asked whether it goes on. Where no one can answer, the turn
+	// MaxToolIterations is the number of rounds of tool calls after which the
+	// user is asked whether the turn continues. If no one can answer, the turn
 	// ends. Default 10, from 1 to 10,000.
 	MaxToolIterations int `toml:"max_tool_iterations"`
-	// MaxToolIterationsHard is how many rounds a turn may make in all, whether it
-	// asked or not. Default 200, from max_tool_iterations to 10,000; where only
-	// max_tool_iterations is set, and is more than 200, twice that.
+	// MaxToolIterationsHard is the number of rounds after which a turn ends in
+	// any case. Default 200, from max_tool_iterations to 10,000. If only
+	// max_tool_iterations is set, and is more than 200, the default is twice
+	// that.
 	MaxToolIterationsHard int `toml:"max_tool_iterations_hard"`
 	// ContextBudgetTokens is the size of the context that a turn may fill, in
 	// tokens. Default 0: the model's own window.
 	ContextBudgetTokens int `toml:"context_budget_tokens"`
 	// CompactAt is the share of the context at which the conversation is
-	// compacted, before the next request. Default 0.75, from 0.1 to 0.8; 0 means
-	// never by itself.
+	// compacted before the next request. Default 0.75, from 0.1 to 0.8; 0
+	// disables automatic compaction.
 	CompactAt float64 `toml:"compact_at"`
-	// CompressProvider is the provider, "name" or "name:model", whose model sums
-	// up what is compacted. Default empty: the session's model.
+	// CompressProvider is the provider, "name" or "name:model", whose model
+	// summarizes compacted messages. Default empty: the session's model.
 	CompressProvider string `toml:"compress_provider"`
-	// Mode is the mode in which a session begins: ask, architect, code or
-	// auto. Default code.
+	// Mode is the initial mode of a session: ask, architect, code or auto.
+	// Default code.
 	Mode string `toml:"mode"`
-	// MaxRulesBytes is how much of the project's own rules (AGENTS.md, CLAUDE.md,
-	// .zeph/rules/*.md) the system prompt has at most, in bytes. Default 32768; 0:
-	// none of them are read.
+	// MaxRulesBytes limits the project's own rules (AGENTS.md, CLAUDE.md,
+	// .zeph/rules/*.md) in the system prompt, in bytes. Default 32768; 0: no
+	// rules are read.
 	MaxRulesBytes int `toml:"max_rules_bytes"`
-	// HallucinationDetection warns, in the log, in /status and in the audit log,
-	// of calls of reasoning models that name paths and things which are not there
-	// and were not mentioned. Default false.
+	// HallucinationDetection warns, in the log, in /status and in the audit
+	// log, of calls by reasoning models that name paths and things which do not
+	// exist and were not mentioned. Default false.
 	HallucinationDetection bool `toml:"hallucination_detection"`
-	// ReasoningModelDetection is when a model counts as one that reasons: auto, by
-	// its name or its thoughts, always or never. Default auto.
+	// ReasoningModelDetection decides which models are reasoning models: auto
+	// (by name or by thoughts), always or never. Default auto.
 	ReasoningModelDetection string `toml:"reasoning_model_detection"`
 }
 
 const (
-	maxIterations  = 10_000 // of both limits on rounds
+	maxIterations  = 10_000 // for both limits on rounds
 	defaultHardCap = 200    // rounds
 )
 
@@ -61,8 +62,7 @@ func (c Config) hardCap() int {
 	return c.MaxToolIterationsHard
 }
 
-// maxRulesBytes bounds what every request carries of files that are not the
-// user's words.
+// maxRulesBytes limits the project's files in every request.
 const maxRulesBytes = 1 << 20
 
 // Defaults returns the defaults of the configuration.
@@ -72,7 +72,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate returns what is wrong, by key.
+// Validate returns the mistakes, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.MaxToolIterations < 1 || c.MaxToolIterations > maxIterations {
@@ -102,8 +102,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over what the repository's file sets lower, and a mode that
-// allows less. It returns the keys that it left alone. Both are valid.
+// Tighten applies lower limits of the repository's file, and a more restrictive
+// mode. It returns the ignored keys. Both configurations must be valid.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	take := func(key string, tighter bool, set func()) {

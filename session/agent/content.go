@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// toldMode is what a history last told the model of the mode.
+// toldMode returns the mode that the history last stated to the model.
 func toldMode(history []llm.Message) string {
 	for _, m := range slices.Backward(history) {
 		if transcript.TellsMode(m) {
@@ -19,8 +19,8 @@ func toldMode(history []llm.Message) string {
 	return ""
 }
 
-// shorten keeps what is too long of the embedded resources of a prompt elsewhere,
-// and returns by index what the model gets of them.
+// shorten stores the long embedded resources of a prompt elsewhere. It returns
+// the texts that replace them for the model, by index.
 func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
 	short := map[int]string{}
 	for i, c := range prompt {

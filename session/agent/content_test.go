@@ -16,8 +16,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// What is in an attached file is never a call of the user's; a file that the
-// client offers in the text of a /TOOL prompt is its operand.
+// Text in an attached file is never a call of the user. A file that the client
+// adds to the text of a /TOOL prompt is its operand.
 func TestOnlyTypedTextIsACall(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, "", c)
@@ -33,8 +33,8 @@ func TestOnlyTypedTextIsACall(t *testing.T) {
 	}
 }
 
-// Of an embedded text that is too long the model gets what Shorten gives, also
-// when the session is opened again; what is short stays.
+// For an embedded text that is too long the model gets the text from Shorten,
+// also when the session is opened again. Short texts stay.
 func TestLongAttachment(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"text":"ok"}`, c)
@@ -63,7 +63,8 @@ func TestLongAttachment(t *testing.T) {
 	}
 }
 
-// What links, images and audio become for the model, and what the user is told.
+// The form of links, images and audio for the model, and the messages about
+// them for the user.
 func TestPromptContent(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
 	picture := base64.StdEncoding.EncodeToString(png)

@@ -8,19 +8,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// saidGap stands for prompts that are left out.
-const saidGap = "[some of the user's words are left out here: what they ask for is in the summary]"
+// saidGap stands for omitted prompts.
+const saidGap = "[some of the user's words are left out here: the summary has their requests]"
 
-// saidBounds are how much of one prompt is kept, in bytes: the first with which
-// all that was said fits.
+// saidBounds are lengths to which prompts are cut, in bytes. The first one with
+// which all prompts fit is used.
 var saidBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
-// bounded returns the user's words in at most max bytes: prompts are cut before any
-// is left out, and of those the first and the newest stay.
+// bounded returns the user's words in at most max bytes. It truncates prompts
+// before it omits any, and then keeps the first and the newest ones.
 func bounded(said []string, max int) []string {
 	gap := slices.Contains(said, saidGap)
 	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == saidGap })
-	if len(said) == 0 { // the user said that very line
+	if len(said) == 0 { // the user wrote this very line
 		return []string{saidGap}
 	}
 	if gap {
@@ -67,8 +67,8 @@ func cutAll(said []string, bound int) []string {
 	return out
 }
 
-// wordsOf is what the user said in a prompt. Of what came along with it only the
-// name is kept.
+// wordsOf returns the user's words in a prompt. Attachments are reduced to
+// their names.
 func wordsOf(m llm.Message) string {
 	var parts []string
 	for i, b := range m.Blocks {
@@ -89,8 +89,8 @@ func wordsOf(m llm.Message) string {
 	return strings.Join(parts, "\n")
 }
 
-// isPrompt tells a prompt from results of tools, and from what asks the model to
-// go on with an answer that was cut.
+// isPrompt reports whether a message is a prompt, rather than tool results or a
+// request to continue a cut answer.
 func isPrompt(m llm.Message) bool {
 	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) && !llm.IsGoOn(m)
 }

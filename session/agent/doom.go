@@ -11,49 +11,49 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// A model that goes in circles is told so once, and then stopped.
+// A model that repeats itself gets a note once, and is then stopped.
 const (
-	// doomLimit is how many rounds in a row may have the same outcome, and how
-	// often a call may be made that comes to the same, when nothing new came in
-	// between.
+	// doomLimit is the number of rounds in a row with the same outcome, and of
+	// equal calls with the same result and no news in between, that stop the
+	// turn.
 	doomLimit = 3
-	// callLimit is how often a call may be made whatever it comes to, when nothing
-	// new came in between.
+	// callLimit is the number of equal calls with any result and no news in
+	// between that stop the turn.
 	callLimit = 5
 )
 
-// doom notices a model that goes in circles, within one turn: rounds that come to
-// the same, a call that is made again and again, or several in turn.
+// doom detects a model that repeats itself within one turn: equal rounds, an
+// equal call again and again, or several calls in alternation.
 //
-// What is new, so that the calls are counted anew: a call that was not made before
-// and that changes something or comes to something not seen before, and a command
-// that still runs. Text next to the calls is not: models announce
-// each attempt. Calls that a link tries again by itself never come here.
+// News restarts the count of calls: a new call that changes something or has a
+// new result, or a command that still runs. Text next to the calls is not news,
+// since models announce each attempt. Retries by a link of the chain are not
+// counted.
 type doom struct {
-	last   string // what the last round came to
-	rounds int    // in a row that came to it
+	last   string // the outcome of the last round
+	rounds int    // in a row with that outcome
 	known  map[string]bool
-	calls  map[string]repeats // since something new came
+	calls  map[string]repeats // since the last news
 }
 
-// repeats is how often a call was made.
+// repeats counts how often a call was made.
 type repeats struct {
 	times   int
-	same    int // in a row that came to outcome
+	same    int // in a row with outcome
 	outcome string
 }
 
-// outcome is what a call came to, as far as going in circles is concerned.
+// outcome is the outcome of a call in the form that detects repetition.
 type outcome struct {
-	call    string // the same for the same call
-	text    string // the same for the same result
-	running bool   // a command that has not ended yet
+	call    string // equal for equal calls
+	text    string // equal for equal results
+	running bool   // the command has not ended yet
 	changed bool   // something was changed, or may have been
-	edited  bool   // and that by a tool whose own word it is
+	edited  bool   // the tool itself reports the change
 }
 
-// observe notes the outcomes of a round. It returns the message for the user if the
-// model has to be stopped, else "".
+// observe records the outcomes of a round. It returns the message to stop the
+// turn with, or "".
 func (d *doom) observe(round []outcome) string {
 	if d.known == nil {
 		d.known, d.calls = map[string]bool{}, map[string]repeats{}
@@ -75,7 +75,7 @@ func (d *doom) observe(round []outcome) string {
 	}
 	stuck, counted := len(round) > 0, map[string]bool{}
 	for _, o := range round {
-		if !counted[o.call] { // side by side they are one attempt
+		if !counted[o.call] { // equal concurrent calls are one attempt
 			counted[o.call] = true
 			d.calls[o.call] = d.calls[o.call].and(o)
 		}
@@ -87,12 +87,13 @@ func (d *doom) observe(round []outcome) string {
 	case d.rounds >= doomLimit:
 		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", doomLimit, advice)
 	case stuck:
-		return "Stopped: the model makes the same tool calls again and again and nothing new comes of them, " + advice
+		return "Stopped: the model makes the same tool calls again and again without new results, " + advice
 	}
 	return ""
 }
 
-// forget counts the calls anew: what the model no longer sees it may ask for again.
+// forget restarts the count of calls: the model may repeat a call whose result
+// it no longer sees.
 func (d *doom) forget() { clear(d.calls) }
 
 func (r repeats) and(o outcome) repeats {
@@ -104,8 +105,8 @@ func (r repeats) and(o outcome) repeats {
 	return r
 }
 
-// nudge returns a note for the model after the result of a call that it has made
-// before to no avail. It changes nothing, so parallel calls may use it.
+// nudge returns a note for the model after the result of a repeated call. It
+// changes nothing, so concurrent calls may use it.
 func (d *doom) nudge(o outcome) string {
 	r := d.calls[o.call].and(o)
 	often := ""
@@ -122,21 +123,21 @@ func (d *doom) nudge(o outcome) string {
 	return fmt.Sprintf("\n\n[repeat] You made this call %s, and nothing new came in between. Do something else, or tell the user what is in the way.", often)
 }
 
-// volatile is what differs between two runs of the same command.
+// volatile matches the parts that differ between two runs of the same command.
 var volatile = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}` + // UUIDs
 		`|\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(?:\.\d+)?` + // dates and times
 		`|\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s)\b`) // durations
 })
 
-// Outputs up to this length, in bytes, say nothing about whether a call got
-// anywhere: different calls have them.
+// Outputs up to this length, in bytes, do not show progress: different calls
+// have the same ones.
 const (
 	quiet     = 16
-	quietLine = 200 // of what only looked, and found, such as "No matches for: x", nothing much
+	quietLine = 200 // of a successful read, such as "No matches for: x"
 )
 
-// isQuiet reports whether an output is of that kind.
+// isQuiet reports whether an output does not show progress.
 func isQuiet(text string, tool executors.Tool, failed bool) bool {
 	if failed || tool.Effect.Has(executors.Mutates) {
 		return len(text) <= quiet
@@ -144,8 +145,8 @@ func isQuiet(text string, tool executors.Tool, failed bool) bool {
 	return len(text) <= quietLine && !strings.Contains(strings.TrimSpace(text), "\n")
 }
 
-// outcomeOf is what a call came to: its output without what is volatile. The call
-// itself counts only where there is hardly any output.
+// outcomeOf returns the outcome of a call: its output without the volatile
+// parts. The call itself counts only if there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
 	o := outcome{call: c.Name + "\x00" + canonical(c.Input)}
 	o.text = volatile().ReplaceAllString(res.ForModel(), "#") + "\x00"
@@ -154,12 +155,12 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	}
 	o.running = !res.Failed && res.Output != nil && res.Output.Partial
 	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
-	o.edited = o.changed && tool.Kind != executors.KindExecute // the output of a command is not ours
+	o.edited = o.changed && tool.Kind != executors.KindExecute // a command's output does not report its changes
 	return o
 }
 
-// canonical is the same for inputs that mean the same: without spaces, members in
-// order, numbers as they are written.
+// canonical returns equal texts for equal inputs: without spaces, with sorted
+// members, and with numbers as written.
 func canonical(input json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(input)))
 	dec.UseNumber()

@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// made is a call and what it came to, for the tests of doom: "tool input: output",
-// where a tool in capitals failed, and one with a + still runs.
+// made parses a call and its outcome: "tool input: output". A tool in capitals
+// failed, and one with a + still runs.
 func made(s string) outcome {
 	head, output, _ := strings.Cut(s, ": ")
 	name, input, _ := strings.Cut(head, " ")
@@ -35,9 +35,9 @@ func made(s string) outcome {
 func TestDoom(t *testing.T) {
 	const fails = ": FAIL TestX, want 1, got 2"
 	for name, tt := range map[string]struct {
-		rounds  string // of a round the calls are separated by " | "
-		stopped int    // the round that it stops after, from 1; 0: none
-		nudged  string // the rounds in which the model is told so
+		rounds  string // the calls of a round are separated by " | "
+		stopped int    // the round that it stops after, from 1; 0: it does not stop
+		nudged  string // the rounds in which the model gets a note
 	}{
 		"same outcome":               {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH make test: error: no rule to make", 3, "2"},
 		"only times differ":          {"BASH go test: FAIL pkg 0.31s at 12:00:01\nBASH go test: FAIL pkg 0.4s at 12:00:09\nBASH go test: FAIL pkg 12s at 12:00:17", 3, "2 3"},
@@ -90,7 +90,7 @@ func TestDoom(t *testing.T) {
 	}
 }
 
-// flaky answers at the second attempt, as links that try again do by themselves.
+// flaky answers at the second attempt, like links that retry.
 type flaky struct {
 	tools
 	attempts *int
@@ -103,15 +103,15 @@ func (f flaky) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	return f.tools.Execute(ctx, call)
 }
 
-// Both limits end the turn as the protocol says, with a word on what to do. What a
-// link tries again counts once, and a new turn counts anew.
+// Both limits end the turn with the protocol's stop reason and advice to the
+// user. A retry by a link counts once, and a new turn begins a new count.
 func TestLimitsOfATurn(t *testing.T) {
 	say := `{"tool":"say","input":{"text":"always the same words"}}` + "\n\n"
 	for name, tt := range map[string]struct {
 		script string
 		limit  int
 		reason acp.StopReason
-		last   string // of what the user reads
+		last   string // of the message to the user
 		tries  int
 	}{
 		"circle": {script: strings.Repeat(say, 4), limit: 10, reason: acp.StopMaxTurnRequests, last: "going in circles. Tell it what to do differently.", tries: 15},

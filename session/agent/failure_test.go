@@ -19,8 +19,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// selected makes an agent with what llm.Select makes of scripts: the first is
-// picked, the others are its fallbacks. It counts what each model cost.
+// selected returns an agent with the model that provider.Select returns for
+// scripts: the first is selected, the others are its fallbacks. It counts the
+// cost of each model.
 func selected(t testing.TB, c *client, retry backoff.Limits, scripts ...string) (a *Agent, spent map[string]int) {
 	t.Helper()
 	cfg := provider.Config{Retry: retry}
@@ -53,7 +54,7 @@ const (
 	cut  = `{"error": "cut", "again": true}` + "\n\n"
 )
 
-// Whatever fails, the history and what the client was shown are those of the log:
+// For every failure, the history and the client's view agree with the log;
 // client.turn compares them.
 func TestFailures(t *testing.T) {
 	user := func(s string) llm.Message { return llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: s}}} }
@@ -95,7 +96,7 @@ func TestFailures(t *testing.T) {
 			[]llm.Message{user("u"), said("One, "), goOn, said("two, ")}, nil,
 			"a: cut (what came of the answer is kept: send another prompt to go on)",
 		},
-		"cannot go on": { // nobody is told to go on by what is kept
+		"cannot go on": { // the stored events do not ask the model to continue
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"error": "no", "status": 400}`},
 			[]string{`message #2 "One, "`},
 			[]llm.Message{user("u"), said("One, ")}, nil,
@@ -151,7 +152,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The model that answers is on record.
+// The record names the model that answered.
 func TestFailureOnRecord(t *testing.T) {
 	var c client
 	a, _ := selected(t, &c, backoff.Limits{}, busy, `{"text": "hi"}`)
@@ -162,7 +163,7 @@ func TestFailureOnRecord(t *testing.T) {
 	}
 }
 
-// Notices are no part of the conversation.
+// Notices are not part of the conversation.
 func TestFailureNotices(t *testing.T) {
 	var c client
 	a, _ := selected(t, &c, backoff.Limits{MaxAttempts: 1}, busy+`{"text": "hi"}`)
@@ -186,7 +187,7 @@ func TestFailureCancel(t *testing.T) {
 	wait := `{"wait": "cancel"}` + "\n\n"
 	for name, tt := range map[string]struct {
 		scripts []string
-		after   string // the line of the client after which the user cancels; empty for soon
+		after   string // the client's line after which the user cancels; empty means at once
 	}{
 		"before anything came":   {[]string{wait}, ""},
 		"in the stream":          {[]string{`{"text": "One"}` + "\n" + wait}, `message #2 "One"`},

@@ -12,32 +12,34 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// fakeModel is a model that counts tokens by a rule of its own, refuses what does
-// not fit, answers each prompt after a look with a long output, and sums up.
+// fakeModel is a model that counts tokens by a rule of its own and refuses
+// requests that do not fit. It answers each prompt after a tool call with a
+// long output, and writes summaries.
 type fakeModel struct {
 	name     string
 	window   int
-	output   int // bytes of what each look gives
+	output   int // of the output of each look
 	rounds   int // of looks in a turn; 0 means 1
 	parallel int // looks in a round; 0 means 1
 	silent   bool
-	sameIDs  bool                                                   // each answer begins to count its calls
-	refuses  bool                                                   // in the end, instead of an answer
+	sameIDs  bool                                                   // the ids of calls restart with each answer
+	refuses  bool                                                   // refuses at the end instead of answering
 	sum      func(ctx context.Context, text string) (string, error) // nil: "S"
-	each     func(req llm.Request, tokens int)                      // sees the requests that are no summaries
-	compress string                                                 // a prompt upon which the model calls compress_context
+	each     func(req llm.Request, tokens int)                      // called for each request that is not for a summary
+	compress string                                                 // a prompt to which the model calls compress_context
 
 	largest, refused, summaries, calls int
 
-	prompt string // that is being answered
-	done   int    // rounds of it
+	prompt string // being answered
+	done   int    // rounds of the prompt
 }
 
 func (m *fakeModel) Name() string { return "fake:" + m.name }
 
 func (m *fakeModel) Window() int { return m.window }
 
-// words counts runs of letters in fours, and everything else by itself.
+// words counts four letters of a word as one token, and any other character
+// alone.
 func words(s string) int {
 	n, run := 0, 0
 	for _, r := range s {
@@ -85,7 +87,7 @@ func (m *fakeModel) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.E
 		}
 		m.largest = max(m.largest, n)
 		last := req.Messages[len(req.Messages)-1]
-		if strings.HasPrefix(req.System, "You sum up") {
+		if strings.HasPrefix(req.System, "You summarize") {
 			m.summaries++
 			text, err := "S", error(nil)
 			if m.sum != nil {
@@ -157,7 +159,7 @@ func (m *fakeModel) answer(messages []llm.Message) []llm.Event {
 	return append(events, llm.Event{Stop: llm.StopTools})
 }
 
-// compacting is an agent with that model, which keeps texts.
+// compacting returns an agent with that model, which stores texts.
 func compacting(t testing.TB, m *fakeModel, c *client) (*Agent, map[string]string) {
 	a := newAgent(t, "", c)
 	a.Model = func() llm.Model { return m }

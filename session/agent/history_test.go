@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// A refusal drops its turn and nothing else, also in a log that we never wrote.
+// A refusal drops its turn and nothing else, also in a foreign log.
 func TestHistoryRefusal(t *testing.T) {
 	prompt := func(text string) transcript.Prompt {
 		return transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(text)}}
@@ -42,8 +42,8 @@ func TestHistoryRefusal(t *testing.T) {
 	}
 }
 
-// The input of a call is in the log as the model goes on to get it, to the byte:
-// the cache of a provider knows the conversation after it was loaded.
+// The log has the input of a call byte for byte as the model gets it, so that
+// the provider's cache matches the conversation after it was loaded.
 func TestHistoryInput(t *testing.T) {
 	const script = `{"tool": "say", "input": {"text": "a < b && c > d \u2028", "words": 1 }}` + "\n\n" + `{"text": "done"}`
 	c := &client{}

@@ -14,12 +14,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// maxLinks is how many links of one prompt are read; of the others the model is
-// told the path or address.
+// maxLinks is the number of links of one prompt that are read; for the others
+// the model gets the path or address.
 const maxLinks = 20
 
-// reader is the call that reads what a resource link names: a file or a
-// directory in the roots, or a page of the web. Any other link has none.
+// reader returns the call that reads a resource link: a file or directory in
+// the roots, or a web page. Other links have no such call.
 func (t *turn) reader(uri string) (tool string, input map[string]string) {
 	target := transcript.LinkTarget(uri)
 	switch {
@@ -33,10 +33,10 @@ func (t *turn) reader(uri string) (tool string, input map[string]string) {
 	return "read", map[string]string{"path": target}
 }
 
-// follow reads what resource links name, as calls of the user's: they are
-// announced, and pass the same gates as any. It returns their texts by the index of
-// the link. What cannot be read is no failure: the model is told where it is, and
-// may look for itself.
+// follow reads resource links by calls of the user: they are announced and pass
+// the same gates as all calls. It returns their texts by the index of the link.
+// A link that cannot be read is not a failure: the model gets its address and
+// may read it itself.
 func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
 	texts, tried := map[int]string{}, 0
 	t.origin = executors.User
@@ -70,10 +70,11 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 	return texts, nil
 }
 
-// CommandTakesNone is said where attachments came with a command.
+// CommandTakesNone is the message if a command came with attachments.
 const CommandTakesNone = "The attachments were ignored: a command takes only text."
 
-// leftOut names to the user the parts of the prompt that the model will not get.
+// leftOut names to the user the parts of the prompt that the model does not
+// get.
 func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if t.direct && !isDirect(t.Model()) {
 		if transcript.Attached(prompt.Content) == 0 {
@@ -94,7 +95,7 @@ func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
 	}
 	var lines []string
 	if audio > 0 {
-		lines = append(lines, "The audio was left out: it cannot be heard here.")
+		lines = append(lines, "The audio was left out: audio is not supported.")
 	}
 	if images > 0 {
 		what, them := "The image was", "it"

@@ -6,16 +6,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// The ratio of a provider's count to our estimate is believed within these
-// bounds, in percent: tokenizers differ that much, and a count beyond them is one
-// of something else.
+// The ratio of a provider's count to our estimate is limited to this range, in
+// percent. Tokenizers differ by less; a count beyond it must be of something
+// else.
 const (
 	leastPercent = 50
 	mostPercent  = 200
 )
 
-// scale makes an estimate one in the tokens of the provider that counted; base is
-// what was estimated of what comes before the messages.
+// scale converts an estimate to the tokens of a provider, using its count c.
+// Base is the estimate of everything before the messages.
 func scale(c *llm.Count, base, estimate int) int {
 	if c == nil || c.Tokens <= 0 || base+c.Estimate <= 0 {
 		return estimate
@@ -24,8 +24,8 @@ func scale(c *llm.Count, base, estimate int) int {
 	return estimate * percent / 100
 }
 
-// newest is the count that the next request is measured by: the last one of the
-// model, else the last one of any.
+// newest returns the count to use for the next request: the model's last one,
+// or else the last one of any model.
 func newest(history []llm.Message, model string) *llm.Count {
 	var other *llm.Count
 	for _, m := range slices.Backward(history) {
@@ -40,31 +40,32 @@ func newest(history []llm.Message, model string) *llm.Count {
 	return other
 }
 
-// tokens is how many tokens the next request takes: what the provider counted
-// last is exact, and what was added or taken away since is estimated, by the
-// measure that the count gives.
+// tokens returns the number of tokens of the next request. The provider's last
+// count is exact. The messages added or removed since are estimated, scaled by
+// the ratio of that count to its estimate.
 func (t *turn) tokens() int {
 	name := t.model.Name()
 	return t.measured(newest(t.history, name), t.meter.Sum(name, t.history))
 }
 
-// measured is how many tokens a request takes whose messages are estimated.
+// measured returns the number of tokens of a request with this estimate of its
+// messages.
 func (t *turn) measured(c *llm.Count, estimate int) int {
 	base := t.base()
 	switch {
 	case c == nil:
 		return base + estimate
-	case c.Model != t.model.Name(): // its tokens are others: only that they are more is a warning
+	case c.Model != t.model.Name(): // counted by another tokenizer, so only a higher count is used
 		return max(base+estimate, scale(c, base, base+estimate))
 	}
 	tokens := c.Tokens
-	if window := t.model.Window(); window > 0 && tokens > window { // no one can have counted that
+	if window := t.model.Window(); window > 0 && tokens > window { // the provider cannot have counted that
 		tokens = min(tokens, scale(c, base, base+c.Estimate))
 	}
 	return max(tokens+scale(c, base, estimate-c.Estimate), 0)
 }
 
-// base estimates what comes before the messages.
+// base estimates everything before the messages.
 func (t *turn) base() int {
 	return llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
 }

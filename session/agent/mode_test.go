@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// listener notes what it is asked and says "ok".
+// listener records its requests and answers "ok".
 type listener struct{ asked []llm.Request }
 
 func (*listener) Name() string { return "test:listener" }
@@ -24,8 +24,8 @@ func (l *listener) Stream(_ context.Context, req llm.Request) iter.Seq2[llm.Even
 	}
 }
 
-// The model is told of the mode with the first prompt and with each that comes
-// after a change; the system prompt and what was said stay as they are.
+// The first prompt states the mode, and so does each prompt after a change. The
+// system prompt and earlier messages stay unchanged.
 func TestModeIsTold(t *testing.T) {
 	c, m, mode := &client{}, &listener{}, "code"
 	a := newAgent(t, "", c)

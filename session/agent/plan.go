@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// planTool is the tool by which a model keeps its plan.
+// planTool is the tool with which a model updates its plan.
 const planTool = "update_plan"
 
-// maxPlan bounds a plan in a digest, in bytes.
+// maxPlan limits a plan in a digest, in bytes.
 const maxPlan = 4 << 10
 
-// planText is the plan that a call of planTool makes; empty if nothing of it is
-// open. It is not ok if the input is none.
+// planText returns the plan in the input of planTool, or "" if all its steps
+// are done. It reports false if the input is not a plan.
 func planText(input []byte) (text string, ok bool) {
 	var in struct {
 		Entries []struct{ Content, Status string } `json:"entries"`

@@ -9,21 +9,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// reflection returns a note for the model after the first failure of a turn that is
-// due to its own call: once helps, each time would be noise. It is empty for any
-// other failure.
+// reflection returns a note for the model after the turn's first failure that
+// its own call caused. It is empty for every other failure: one note helps,
+// more are noise.
 func (r *running) reflection(res executors.Result) string {
 	switch {
 	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:
 		return ""
 	case r.bare[r.id]:
-		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Make it again with them."
-	case len(r.tools) == 0: // the failure says all there is to say
+		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Repeat it with them."
+	case len(r.tools) == 0: // the failure contains all information
 		return ""
 	}
 	tool := r.call.Spec
 	ok := tool.Name != ""
-	if ok && res.Category() == executors.ToolNotFound { // it waits for another, and nothing is wrong with the call
+	if ok && res.Category() == executors.ToolNotFound { // it waits for another tool, so the call is correct
 		return ""
 	}
 	if !r.reflected.CompareAndSwap(false, true) {

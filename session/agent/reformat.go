@@ -20,18 +20,18 @@ import (
 //go:embed reformat.md
 var reformatPrompt string
 
-// Reformatter lets a model put right the input of a call that does not fit its
-// tool. The call is then made anew, through all that judges calls.
+// Reformatter lets a model correct the input of a call that does not fit its
+// tool. The corrected call passes the whole chain again.
 type Reformatter struct {
 	Model   llm.Model
-	Timeout time.Duration // for its answer; 0 means no limit
+	Timeout time.Duration // for an answer; 0 means no limit
 }
 
-// maxReformat bounds what the model is asked, in bytes.
+// maxReformat limits the question to the model, in bytes.
 const maxReformat = maxAside
 
-// ask asks once for an input that fits. What was answered is known also beside an
-// error.
+// ask asks once for a corrected input. With an error it returns the partial
+// answer.
 func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, answer aside, err error) {
 	question, err := question(tool, input, failure)
 	if err != nil {
@@ -41,13 +41,13 @@ func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.R
 		return nil, answer, err
 	}
 	if answer.stop != llm.StopEnd {
-		return nil, answer, fmt.Errorf("%s gave no input (it stopped with %q)", answer.model.Name(), answer.stop)
+		return nil, answer, fmt.Errorf("%s returned no input (it stopped with %q)", answer.model.Name(), answer.stop)
 	}
 	corrected, err = onlyObject(answer.text)
 	return corrected, answer, err
 }
 
-// question is what the model is asked.
+// question returns the question to the model.
 func question(tool executors.Tool, input json.RawMessage, failure string) (string, error) {
 	text, err := jsonText(struct {
 		Tool   string          `json:"tool"`
@@ -56,41 +56,41 @@ func question(tool executors.Tool, input json.RawMessage, failure string) (strin
 		Error  string          `json:"error"`
 	}{tool.Name, tool.Schema, input, failure})
 	if err == nil && len(text) > maxReformat {
-		err = fmt.Errorf("%d bytes are too much to be asked", len(text))
+		err = fmt.Errorf("the question is too long: %d bytes", len(text))
 	}
 	return text, err
 }
 
-// onlyObject returns the JSON object that an answer is. Nothing else may be in it,
-// save one code fence around all, which models are in the habit of.
+// onlyObject returns the JSON object that an answer consists of. It accepts a
+// code fence around the object, which models tend to add, and no other text.
 func onlyObject(answer string) (json.RawMessage, error) {
 	text := strings.TrimSpace(answer)
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
 		info, inner, _ := strings.Cut(rest, "\n")
 		inner, ok = strings.CutSuffix(inner, "```")
 		if info = strings.TrimSpace(info); !ok || info != "" && info != "json" {
-			return nil, errors.New("the answer is no JSON object")
+			return nil, errors.New("the answer is not a JSON object")
 		}
 		text = strings.TrimSpace(inner)
 	}
 	var b bytes.Buffer
 	if !strings.HasPrefix(text, "{") || !utf8.ValidString(text) || json.Compact(&b, []byte(text)) != nil {
-		return nil, errors.New("the answer is no JSON object")
+		return nil, errors.New("the answer is not a JSON object")
 	}
 	return b.Bytes(), nil
 }
 
-// reformattable reports whether the call failed before it ran, since its input
-// does not fit, and another model may say what was meant. Of a tool that may
-// change something that is the form alone: what to change instead is for the
-// model that wants the change.
+// reformattable reports whether the call failed before it ran, because of its
+// input, and another model may correct it. For a tool that may change something
+// only the form is corrected: the model that wants the change must decide about
+// its content.
 func (r *running) reformattable(res executors.Result) bool {
 	switch {
 	case r.Reformat == nil, isDirect(r.Reformat.Model), r.call.Origin != executors.Model:
 		return false
 	case !res.Failed, r.call.Unfit == nil, r.begun():
 		return false
-	case r.bare[r.id]: // nothing in it tells what was meant
+	case r.bare[r.id]: // the input does not show the intent
 		return false
 	case res.Category() != executors.InvalidParameters && res.Category() != executors.TypeMismatch:
 		return false
@@ -107,9 +107,8 @@ func (r *running) begun() bool {
 	return r.started
 }
 
-// reformatted makes the call anew with an input that another model put right, as
-// an attempt that every link judges. It returns the failure that was, if there is
-// no such input.
+// reformatted repeats the call with a corrected input, as an attempt that every
+// link judges. If there is no such input, it returns the original failure.
 func (r *running) reformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
 	input, err := r.reformat(ctx, failed.ForModel())
 	if ctx.Err() != nil {
@@ -146,7 +145,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	return res, nil
 }
 
-// reformat asks for an input that fits, and counts what that costs.
+// reformat asks for a corrected input and counts the cost.
 func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
 	input, answer, err := r.Reformat.ask(ctx, r.call.Spec, r.call.Input, failure)
 	if answer.usage != nil {
@@ -167,10 +166,10 @@ func (r *running) correct(ctx context.Context, again *executors.Call) error {
 	return r.Send(ctx, u)
 }
 
-// maxNoted bounds an input and a schema that the model is told of, in bytes.
+// maxNoted limits an input or a schema in a note for the model, in bytes.
 const maxNoted = 2 << 10
 
-// shortened cuts a text that is longer than max bytes.
+// shortened truncates a text that is longer than max bytes.
 func shortened(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -181,7 +180,7 @@ func shortened(s string, max int) string {
 	return s[:max] + "…"
 }
 
-// drop releases what a result holds, which is not shown.
+// drop releases the resources of a result that is not shown.
 func drop(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {

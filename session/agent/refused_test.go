@@ -13,13 +13,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// A provider that refuses a request as too long, whatever we count, gets a
+// A provider that refuses a request as too long, contrary to our count, gets a
 // shorter one, once.
 func TestRefusedAsTooLong(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refusals int
 		fails    bool
-		begun    []llm.Event // before the refusal
+		begun    []llm.Event // events before the refusal
 	}{
 		"once": {1, false, nil}, "always": {100, true, nil},
 		"after thoughts":      {1, false, []llm.Event{{Thought: "hm"}}},
@@ -56,7 +56,7 @@ type refusing struct {
 }
 
 func (r *refusing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	if !strings.HasPrefix(req.System, "You sum up") && *r.times > 0 {
+	if !strings.HasPrefix(req.System, "You summarize") && *r.times > 0 {
 		*r.times--
 		return func(yield func(llm.Event, error) bool) {
 			for _, ev := range r.begun {
@@ -70,8 +70,8 @@ func (r *refusing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 	return r.fakeModel.Stream(ctx, req)
 }
 
-// What is refused as too long when the model is asked to go on is not asked again:
-// what it said before the cut is in the history, and no request ends with that.
+// A request to continue that is refused as too long is not repeated: the text
+// before the cut is in the history, and no request may end with it.
 func TestRefusedAfterACut(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
@@ -91,7 +91,7 @@ func TestRefusedAfterACut(t *testing.T) {
 	}
 }
 
-// cutting breaks off in each answer, and is then refused as too long.
+// cutting breaks off in each answer, and then refuses a request as too long.
 type cutting struct {
 	*fakeModel
 	calls *int
@@ -105,7 +105,7 @@ func (m *cutting) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, erro
 	}
 }
 
-// What a compaction took from the model is no circle when it asks for it again.
+// A call is not a repetition if a compaction removed its earlier result.
 func TestCompactionCountsCallsAnew(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
@@ -128,8 +128,8 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	}
 }
 
-// A provider that begins to count its calls with each answer gets its newest
-// results cut all the same where older ones are references already.
+// If the ids of a provider's calls restart with each answer, its newest results
+// are still truncated when older ones are already references.
 func TestCutWithIDsThatComeAgain(t *testing.T) {
 	m := &fakeModel{window: 16_000}
 	a, _ := compacting(t, m, &client{})
@@ -145,8 +145,8 @@ func TestCutWithIDsThatComeAgain(t *testing.T) {
 	}
 }
 
-// A summary that failed has ended for the client: what is done without it is told
-// under another id.
+// A failed summary has ended for the client: the work without it has another
+// id.
 func TestFailedSummaryHasEnded(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 8_000, output: 3000, sum: func(context.Context, string) (string, error) { return "", errors.New("no luck") }}
@@ -200,8 +200,8 @@ func (m standIn) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 	}
 }
 
-// What another model refused that answers instead is asked again of the one that was
-// picked: it decides who answers.
+// A request that a fallback refused is repeated with the selected model, which
+// decides who answers.
 func TestRefusedByAnother(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
@@ -217,8 +217,7 @@ func TestRefusedByAnother(t *testing.T) {
 	}
 }
 
-// What a model outside of the conversation took before its answer broke off is counted
-// too.
+// The usage of a helper model before its answer broke off is counted too.
 func TestUsageBeforeACut(t *testing.T) {
 	c := &client{}
 	m := eventsModel{

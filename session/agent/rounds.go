@@ -9,17 +9,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// The answers to the question whether a turn goes on. Each id is also the option's
-// kind: some clients answer by that.
+// The answers to the question whether a turn continues. Each id is also the
+// option's kind, since some clients answer with the kind.
 const (
 	goOn        = "allow_once"
 	goOnUnasked = "allow_always"
 	stopHere    = "reject_once"
 )
 
-// overRounds reports why the turn ends after that many rounds of tool calls; empty
-// means that it goes on. Each max_tool_iterations rounds it asks the user, where
-// somebody can answer and did not say before that it may go on.
+// overRounds returns why the turn ends after this many rounds of tool calls, or
+// "" if it continues. Every max_tool_iterations rounds it asks the user, unless
+// there is no user or the user has allowed further rounds in advance.
 func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err error) {
 	limit := t.Config.MaxToolIterations
 	switch {
@@ -39,8 +39,8 @@ func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err erro
 	return "", nil
 }
 
-// askOn asks the user whether the turn goes on, by a permission request about a
-// tool call of its own: all clients can show that.
+// askOn asks the user whether the turn continues, by a permission request for a
+// tool call of its own, which all clients can show.
 func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
 	const nobody = " (agent.max_tool_iterations)"
 	if t.Ask == nil {
@@ -88,7 +88,8 @@ func numberOf(rounds int) string {
 	return fmt.Sprintf("%d rounds", rounds)
 }
 
-// answered shows how a question ended, also after a cancel, and returns err.
+// answered shows the outcome of a question, also after a cancel, and returns
+// err.
 func (t *turn) answered(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
 	b := acp.TextBlock(text)
 	shown := acp.ToolCall{

@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// manyRounds is a script of rounds that differ.
+// manyRounds returns a script of rounds that differ.
 func manyRounds(n int) string {
 	var script strings.Builder
 	for i := range n {
@@ -25,12 +25,12 @@ func manyRounds(n int) string {
 func TestRounds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		soft, hard int
-		answers    []string // of the user, one for each question; "!" means that no one answers
+		answers    []string // of the user, one per question; "!" means that no one answers
 		unasked    bool
 		rounds     int // that the model wants
 		want       int // that it gets
 		last       string
-		ends       []string // how the questions ended
+		ends       []string // the outcomes of the questions
 	}{
 		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, 9, 6, "Stopped after 6 rounds of tool calls, as you asked. Send another prompt to go on.",
 			[]string{`completed content="Going on."`, `completed content="Going on."`, `completed content="Stopped."`}},
@@ -99,7 +99,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A cancel while the question is open ends the turn, and the question.
+// A cancel while the question is open ends the turn and the question.
 func TestCancelWhileAsked(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := &client{}

@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// minShortened is the length of a result, in bytes, from which on a reference
-	// is worth its own: an older one.
+	// minShortened is the length of an older result, in bytes, from which a
+	// reference replaces it.
 	minShortened = 800
-	// shownOfOld is how much of an older result stays, in bytes.
+	// shownOfOld is the length that remains of an older result, in bytes.
 	shownOfOld = 240
-	// leastShown is how much of a new result stays at the least, in bytes.
+	// leastShown is the minimum length that remains of a new result, in bytes.
 	leastShown = 1 << 10
-	// recentRounds are the rounds of tool calls whose results stay as they are.
+	// recentRounds is the number of latest rounds of tool calls whose results
+	// stay.
 	recentRounds = 2
 )
 
-// shortenOld puts references in the place of the long results of older rounds.
+// shortenOld replaces the long results of older rounds by references.
 func (t *turn) shortenOld(ctx context.Context) []transcript.Shortened {
 	if t.Keep == nil {
 		return nil
@@ -41,7 +42,7 @@ func (t *turn) shortenOld(ctx context.Context) []transcript.Shortened {
 }
 
 // shortenIn appends the results of a message that are longer than limit bytes,
-// with shown bytes of their beginning.
+// truncated to shown bytes.
 func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int, m llm.Message, limit, shown int) []transcript.Shortened {
 	for _, b := range m.Blocks {
 		if b.Result == nil || len(b.Result.Text) <= limit {
@@ -54,8 +55,8 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 	return out
 }
 
-// reference is the line by which the model finds the whole of a text: the one
-// that it has already, if it has one.
+// reference returns the line with which the model finds the whole text: the
+// text's own line if it has one.
 func (t *turn) reference(ctx context.Context, text string) (line string, ok bool) {
 	last := text[strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')+1:]
 	if i := strings.LastIndex(last, "[full output: "); i >= 0 && strings.Contains(last[i:], "overflow:") {
@@ -64,8 +65,8 @@ func (t *turn) reference(ctx context.Context, text string) (line string, ok bool
 	return t.Keep(ctx, text)
 }
 
-// shortenNew cuts the results of the last rounds to what there is room for, most
-// bytes for each: without that the next request would not fit.
+// shortenNew truncates the results of the last rounds to most bytes each, since
+// the next request would not fit otherwise.
 func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) []transcript.Shortened {
 	if t.Keep == nil {
 		return nil

@@ -15,42 +15,42 @@ import (
 //go:embed summarize.md
 var summarizePrompt string
 
-// OutputSummarizer lets a model sum up outputs that are too long for the one that
-// asked for them. It may be used concurrently.
+// OutputSummarizer lets a model summarize outputs that are too long for the
+// calling model. It is safe for concurrent use.
 type OutputSummarizer struct {
 	Model   func() llm.Model
-	Timeout time.Duration // for its answer; 0 means no limit
-	// Count takes what an answer has cost.
+	Timeout time.Duration // for an answer; 0 means no limit
+	// Count counts the usage of an answer.
 	Count func(llm.Model, llm.Usage)
-	// Clean is what the summary goes through, as the outputs of tools do: an output
-	// may have talked the model into anything. Nil leaves it as it is.
+	// Clean filters the summary as outputs of tools are filtered, since an
+	// output may have manipulated the model. Nil leaves it unchanged.
 	Clean func(string) string
 }
 
 const (
-	// maxSummarized is how much of an output a model gets, in bytes: half of that
-	// of its beginning, half of its end.
+	// maxSummarized is the number of bytes of an output that a model gets: half
+	// from its beginning, half from its end.
 	maxSummarized = 400 << 10
-	// bytesPerToken is less than what a token of output usually has.
+	// bytesPerToken is a lower bound of the usual length of a token.
 	bytesPerToken = 2
 )
 
-// Most is how many bytes of an output Summarize can use now; 0 means that there is
-// no model for it.
+// Most returns the number of bytes of an output that Summarize can use now; 0
+// means that there is no model for it.
 func (s *OutputSummarizer) Most() int {
 	m := s.Model()
 	if isDirect(m) {
 		return 0
 	}
 	most := maxSummarized
-	if w := m.Window(); w > 0 { // half of it: the answer needs room, and an estimate is one
+	if w := m.Window(); w > 0 { // half of it, since the answer needs room and the count is an estimate
 		most = min(most, w/2*bytesPerToken)
 	}
 	return most
 }
 
-// Summarize sums an output up; cut says that its middle is missing. An error, also
-// ctx's cause, means that there is no summary.
+// Summarize summarizes an output; cut reports that its middle is missing. An
+// error, which may be ctx's cause, means that there is no summary.
 func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error) {
 	question, err := jsonText(struct {
 		Tool   string          `json:"tool"`
@@ -59,7 +59,7 @@ func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input jso
 		Output string          `json:"output"`
 	}{tool, input, cut, output})
 	if err != nil {
-		return "", errors.New("it cannot be put into a question")
+		return "", errors.New("the question cannot be encoded")
 	}
 	answer, err := askAside(ctx, s.Model(), s.Timeout, summarizePrompt, question)
 	if answer.usage != nil {
@@ -74,7 +74,7 @@ func (s *OutputSummarizer) Summarize(ctx context.Context, tool string, input jso
 	}
 	text = strings.TrimSpace(text)
 	if answer.stop != llm.StopEnd || text == "" {
-		return "", fmt.Errorf("%s gave no summary (it stopped with %q)", answer.model.Name(), answer.stop)
+		return "", fmt.Errorf("%s returned no summary (it stopped with %q)", answer.model.Name(), answer.stop)
 	}
 	return text, nil
 }

@@ -18,12 +18,12 @@ func TestOutputSummarizer(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want, fails string }{
 		"cleaned":       {script: `{"text":"\u001b A secret.\u001b\n"}`, want: "A ***."},
 		"good":          {script: `{"text":" All is well.\n"}` + "\n" + `{"usage":{"input":5,"output":2}}`, want: "All is well."},
-		"nothing":       {script: `{"stop":"end"}`, fails: "gave no summary"},
+		"nothing":       {script: `{"stop":"end"}`, fails: "returned no summary"},
 		"cut off":       {script: `{"text":"All"}` + "\n" + `{"stop":"max_tokens"}`, fails: `stopped with "max_tokens"`},
 		"refused":       {script: `{"text":"No."}` + "\n" + `{"stop":"refusal"}`, fails: "refusal"},
 		"a broken one":  {script: `{"error":{"status":400,"message":"no"}}`, fails: "400"},
 		"without end":   {script: `{"text":"` + strings.Repeat("x", maxAside+1) + `"}`, fails: "more than"},
-		"calls a tool":  {script: `{"tool":"bash","input":{}}`, fails: "gave no summary"},
+		"calls a tool":  {script: `{"tool":"bash","input":{}}`, fails: "returned no summary"},
 		"says too late": {script: `{"delay_ms":600000}` + "\n" + `{"text":"x"}`, fails: errSlow.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestOutputSummarizer(t *testing.T) {
 	}
 }
 
-// What is summed up cannot end the question, and fits the model.
+// The output cannot end the question, and it fits the model.
 func TestOutputSummarizerAsks(t *testing.T) {
 	m := &listener{}
 	s := &OutputSummarizer{Model: func() llm.Model { return m }, Count: func(llm.Model, llm.Usage) {}}
@@ -71,7 +71,7 @@ func TestOutputSummarizerAsks(t *testing.T) {
 	}
 }
 
-// What a summary costs is counted for the model that gave it.
+// The cost of a summary is counted for the model that wrote it.
 func TestOutputSummarizerInstead(t *testing.T) {
 	var c client
 	a, _ := selected(t, &c, backoff.Limits{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)

@@ -15,21 +15,21 @@ import (
 //go:embed compact.md
 var compactPrompt string
 
-// ErrNoModel means that there is no model for work that needs one.
+// ErrNoModel means that there is no model for work that requires one.
 var ErrNoModel = errors.New("there is no model to do that: connect one first")
 
-// Bounds of what the summary is made of, in bytes.
+// Limits on the input of a summary, in bytes.
 const (
 	maxTranscribed = 8 << 10 // of one text
-	maxTranscript  = 2 << 10 // of one result; what matters of it the answer after it tells
+	maxTranscript  = 2 << 10 // of one result; the following answer has its essence
 	maxCallInput   = 500
-	maxReferred    = 64 << 10 // of one text, where the transcript is kept
-	outlined       = 300      // of one text, where it is only outlined
-	unknownWindow  = 32 << 10 // tokens, of a model that does not tell
+	maxReferred    = 64 << 10 // of one text, where the transcript is stored
+	outlined       = 300      // of one text in an outline
+	unknownWindow  = 32 << 10 // tokens of a model with unknown window
 	maxPieces      = 64
 )
 
-// compactor is the model that sums up.
+// compactor returns the model that summarizes.
 func (t *turn) compactor() llm.Model {
 	if t.Compactor != nil {
 		return t.Compactor
@@ -37,11 +37,11 @@ func (t *turn) compactor() llm.Model {
 	return t.model
 }
 
-// replacement makes a text of at most most bytes that takes the place of messages,
-// and of the text before, which took the place of those before them.
+// replacement returns a text of at most most bytes that replaces messages, and
+// before, the text that replaced earlier ones.
 type replacement func(ctx context.Context, before string, messages []llm.Message, most int) (string, error)
 
-// summarize lets a model sum the messages up.
+// summarize lets a model summarize the messages.
 func (w *work) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if !w.force && (w.summaries == maxSummaries || w.gaveUp) {
 		return "", ErrNothing
@@ -54,8 +54,8 @@ func (w *work) summarize(ctx context.Context, before string, messages []llm.Mess
 	return shortened(text, most), err
 }
 
-// refer keeps the messages for read_overflow, and writes an outline of them that
-// names the place. It needs no model.
+// refer stores the messages for read_overflow and returns an outline of them
+// with that reference. It needs no model.
 func (w *work) refer(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if w.Keep == nil {
 		return "", ErrNothing
@@ -72,7 +72,7 @@ func (w *work) refer(ctx context.Context, before string, messages []llm.Message,
 	return text + unmarked(lastOf(transcribed(messages, outlined, outlined), most-len(text))), nil
 }
 
-// lastOf joins as many of the last parts as fit into max bytes.
+// lastOf joins the last parts that fit into max bytes.
 func lastOf(parts []string, max int) string {
 	first := len(parts)
 	for first > 0 && len(parts[first-1]) <= max {
@@ -82,9 +82,9 @@ func lastOf(parts []string, max int) string {
 	return strings.Join(parts[first:], "")
 }
 
-// sumUp lets the model sum up messages that come after those of a summary.
-// What does not fit into its window it gets in pieces, each with the summary of
-// those before.
+// sumUp lets the model extend a summary by the messages that follow it. If they
+// do not fit into its window, it gets them in pieces, each with the summary of
+// the earlier ones.
 func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
 	model := t.compactor()
 	if isDirect(model) {
@@ -94,14 +94,14 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 	size := t.pieceBytes(model)
 	for n := 0; len(parts) > 0; n++ {
 		if n == maxPieces {
-			return "", fmt.Errorf("%s would need more than %d requests to sum up the conversation", model.Name(), maxPieces)
+			return "", fmt.Errorf("%s would need more than %d requests to summarize the conversation", model.Name(), maxPieces)
 		}
 		fit := fitting(parts, size)
-		summary = shortened(summary, size/2) // whatever it is, the piece has room beside it
+		summary = shortened(summary, size/2) // however long it is, room remains for the piece
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {
-			size /= 2 // its tokens are smaller than ours
+			size /= 2 // its tokens are smaller than estimated
 			continue
 		}
 		if err != nil {
@@ -112,8 +112,8 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 	return summary, nil
 }
 
-// pieceBytes is how much of a transcript the model gets at once: half of its
-// window, by the tokens that it counts.
+// pieceBytes returns the length of transcript that the model gets at once: half
+// of its window, by its own tokens.
 func (t *turn) pieceBytes(model llm.Model) int {
 	tokens := cmp.Or(model.Window(), unknownWindow) / 2
 	unit := t.perThousand()
@@ -123,7 +123,7 @@ func (t *turn) pieceBytes(model llm.Model) int {
 	return max(tokens*7/2*1000/unit, maxTranscribed)
 }
 
-// fitting is how many of the parts fit into size bytes, at least one.
+// fitting returns how many of the parts fit into size bytes, at least one.
 func fitting(parts []string, size int) int {
 	n := 0
 	for i, p := range parts {
@@ -140,7 +140,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	if before != "" {
 		fmt.Fprintf(&b, "<earlier_summary>\n%s\n</earlier_summary>\n\n", indented(before))
 	}
-	fmt.Fprintf(&b, "<conversation>\n%s</conversation>\n\nSum it up.", piece)
+	fmt.Fprintf(&b, "<conversation>\n%s</conversation>\n\nSummarize it.", piece)
 	if focus != "" {
 		fmt.Fprintf(&b, " Above all keep: %s", focus)
 	}
@@ -163,7 +163,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		if fault = err; fault != nil {
 			break
 		}
-		if ev.Cut { // what comes is counted anew
+		if ev.Cut { // the next answer has its own count
 			spend()
 		}
 		if fault = t.tellFailure(ctx, ev); fault != nil {
@@ -185,15 +185,15 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	case fault != nil:
 		return "", fault
 	case summary == "" || stop == llm.StopMaxTokens || stop == llm.StopRefusal:
-		return "", &llm.Error{Provider: model.Name(), Message: fmt.Sprintf("gave no summary (it stopped with %q)", stop), Hint: "try again"}
+		return "", &llm.Error{Provider: model.Name(), Message: fmt.Sprintf("returned no summary (it stopped with %q)", stop), Hint: "try again"}
 	default:
 		return summary, nil
 	}
 }
 
-// unmarked lets no line of a summary pass for one of the marks and heads that we
-// write around it, and that all begin so: an output that was summed up may have
-// asked for a mode of its own, or for words of the user's.
+// unmarked changes lines of a summary that look like one of our marks and
+// headings, which all begin alike: a summarized output may have asked for a
+// fake mode, or fake words of the user.
 func unmarked(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -204,13 +204,13 @@ func unmarked(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// indented lets no line of a text but its first begin at the margin, where parts
-// and elements begin.
+// indented indents every line of a text but the first, since parts and elements
+// begin at the margin.
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
-// transcribed writes messages as text, each a part whose blocks begin at the
-// margin. Texts and results are cut to so many bytes. Thoughts stay out: what came
-// of them is said.
+// transcribed formats messages as text, one part each, whose blocks begin at
+// the margin. It truncates texts and results to these lengths and omits
+// thoughts, since the text has their results.
 func transcribed(messages []llm.Message, text, result int) []string {
 	var parts []string
 	for _, m := range messages {
@@ -238,7 +238,7 @@ func transcribed(messages []llm.Message, text, result int) []string {
 	return parts
 }
 
-// ends cuts the middle out of a text that is longer than max bytes.
+// ends removes the middle of a text that is longer than max bytes.
 func ends(s string, max int) string {
 	if len(s) <= max {
 		return s

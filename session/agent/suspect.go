@@ -13,22 +13,22 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// When a model counts as one that reasons.
+// The values of reasoning_model_detection.
 const (
-	reasoningAuto   = "auto"   // by its name, or by thoughts in its last answer
-	reasoningAlways = "always" // whatever it is called
+	reasoningAuto   = "auto"   // by name, or by thoughts in the last answer
+	reasoningAlways = "always" // every model
 	reasoningNever  = "never"
 )
 
 // reasoningModes are the values of reasoning_model_detection.
 var reasoningModes = []string{reasoningAuto, reasoningAlways, reasoningNever}
 
-// maxSuspects bounds what is told of one call.
+// maxSuspects limits the names reported of one call.
 const maxSuspects = 5
 
-// suspects notes names in a call of a reasoning model that appear nowhere before it:
-// such models are prone to make up paths and names. It is a heuristic, so it only
-// warns: the call goes on as it is.
+// suspects records names in a call of a reasoning model that appear nowhere
+// before it, since such models tend to invent paths and names. This is a
+// heuristic, so it only warns, and the call proceeds.
 func (t *turn) suspects(call *executors.Call) {
 	if !t.Config.HallucinationDetection || call.Origin != executors.Model || !t.reasons() {
 		return
@@ -44,10 +44,10 @@ func (t *turn) suspects(call *executors.Call) {
 	if t.Suspected != nil {
 		t.Suspected()
 	}
-	t.Log.Warn("HallucinationSuspect: a call names what is neither there nor was told of", "session", t.Session, "call", call.ID, "tool", call.Tool, "names", found)
+	t.Log.Warn("HallucinationSuspect: a call names things that neither exist nor were mentioned", "session", t.Session, "call", call.ID, "tool", call.Tool, "names", found)
 }
 
-// reasons reports whether the model that answered is taken for one that reasons.
+// reasons reports whether the answering model counts as a reasoning model.
 func (t *turn) reasons() bool {
 	switch t.Config.ReasoningModelDetection {
 	case reasoningAlways:
@@ -66,7 +66,8 @@ func (t *turn) reasons() bool {
 	return false
 }
 
-// reasoningName reports whether the name, "provider:model", is of a reasoning model.
+// reasoningName reports whether the name, "provider:model", is that of a
+// reasoning model.
 func reasoningName(name string) bool {
 	name = strings.ToLower(name)
 	if _, model, ok := strings.Cut(name, ":"); ok {
@@ -82,8 +83,8 @@ func reasoningName(name string) bool {
 		strings.HasPrefix(name, "claude") && strings.Contains(name, "think")
 }
 
-// told is all that the model was told, in lower case: what it said itself is no
-// ground for what it says now.
+// told returns all text that the model was given, in lower case. Its own text
+// is excluded: it confirms nothing.
 func (t *turn) told() string {
 	var b strings.Builder
 	b.WriteString(t.system(t.model))
@@ -102,13 +103,13 @@ func (t *turn) told() string {
 	return strings.ToLower(b.String())
 }
 
-// commandPath finds in a command what is most likely the path of a file.
+// commandPath matches the most likely path of a file in a command.
 var commandPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s"'=])((?:\.{0,2}/)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,5})\b`)
 })
 
-// pathsFrom returns the paths of a call that do not exist and were not mentioned.
-// Of what a call makes, the directory counts.
+// pathsFrom returns the paths of a call that do not exist and were not
+// mentioned. For a file that the call creates, its directory is checked.
 func (t *turn) pathsFrom(call *executors.Call, told string) []string {
 	if t.Exists == nil {
 		return nil
@@ -135,8 +136,8 @@ func (t *turn) pathsFrom(call *executors.Call, told string) []string {
 	return found
 }
 
-// entity is what one has to have been told: an address, a UUID, a hash, a mail
-// address.
+// entity matches names that cannot be guessed: an address, a UUID, a hash, a
+// mail address.
 var entity = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)https?://[^\s"'<>()]+` +
 		`|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b` +
@@ -144,13 +145,13 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 		`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
 })
 
-// maxEntityText is the longest text of an input that is looked at: longer ones are
-// what the model writes.
+// maxEntityText is the longest text of an input that is checked: longer ones
+// are the model's own writing.
 const maxEntityText = 1000
 
 // entitiesFrom returns the names in a call that were not mentioned before.
 func entitiesFrom(call *executors.Call, told string) []string {
-	if call.Spec.Effect.Has(executors.Mutates) && call.Spec.Kind != executors.KindExecute { // what is written may be new
+	if call.Spec.Effect.Has(executors.Mutates) && call.Spec.Kind != executors.KindExecute { // written text may be new
 		return nil
 	}
 	var members map[string]any
@@ -172,8 +173,8 @@ func entitiesFrom(call *executors.Call, told string) []string {
 	return found
 }
 
-// ground is the part of a name that must have been told: of an address the host,
-// since one may guess a page.
+// ground returns the part of a name that must have been mentioned. For an
+// address it is the host, since a page may be guessed.
 func ground(name string) string {
 	if _, rest, ok := strings.Cut(name, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")

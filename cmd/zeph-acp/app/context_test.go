@@ -104,7 +104,7 @@ func (s *small) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.largest = max(s.largest, n)
 	w.Header().Set("Content-Type", "text/event-stream")
-	if strings.HasPrefix(req.System[0].Text, "You sum up") {
+	if strings.HasPrefix(req.System[0].Text, "You summarize") {
 		s.summed++
 		if s.hang != nil {
 			w.(http.Flusher).Flush()

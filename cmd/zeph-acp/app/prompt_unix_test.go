@@ -80,7 +80,7 @@ func TestHostileRules(t *testing.T) {
 				write(t, filepath.Join(dir, ".env"), secret)
 				link(t, ".env", filepath.Join(dir, "CLAUDE.md"))
 			},
-			warnings: []string{"it is a link to something else than a .md file"},
+			warnings: []string{"it is a link to something other than a .md file"},
 		},
 		"rules that are elsewhere": {
 			make: func(t *testing.T, dir, home string) {
@@ -112,7 +112,7 @@ func TestHostileRules(t *testing.T) {
 		},
 		"binary": {
 			make:     func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "AGENTS.md"), "\x7fELF\x00\x00") },
-			warnings: []string{"it is no text"},
+			warnings: []string{"it is not text"},
 		},
 		"denied": {
 			make: func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "AGENTS.md"), secret) },

@@ -16,8 +16,8 @@ func prepareCompress(_ context.Context, call *executors.Call, _ compressInput) (
 	return executors.Card{Title: "Compress the conversation", Kind: executors.KindThink}, nil
 }
 
-// compress lets the turn that the call is made in make room. Where that fails
-// nothing is lost, and the model is told to go on.
+// compress lets the calling turn make room. A failure loses nothing, and the
+// model is told to continue.
 func compress(ctx context.Context, call *executors.Call, in compressInput) (executors.Result, error) {
 	err := errors.New("only a model calls it; the command is /compact")
 	text := ""

@@ -1,9 +1,9 @@
-// Package native offers the tools whose only effect is on the session itself:
-// update_plan, which shows the client what the agent is about to do, and
-// compress_context, by which the model makes room in its conversation.
+// Package native offers the tools that act on the session alone: update_plan,
+// which shows the client the agent's next steps, and compress_context, with
+// which the model makes room in its conversation.
 //
-// Start with [New]. The tools touch no file, no process and no network, so
-// no one has to be asked about them.
+// Start with [New]. The tools touch no file, process or network, so they need
+// no permission.
 package native
 
 import (

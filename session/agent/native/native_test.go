@@ -16,14 +16,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// roots is a workspace that the tools here never look at.
+// roots is a workspace that these tools never use.
 type roots struct{}
 
 func (roots) Dirs() []string                           { return []string{"/w"} }
 func (roots) Resolve(path string) (string, error)      { return path, nil }
 func (roots) ResolveEntry(path string) (string, error) { return path, nil }
 
-// asked counts questions, and lets nothing pass.
+// asked counts questions and denies every call.
 type asked int
 
 func (a *asked) Approve(context.Context, *executors.Call, []policy.Option) (string, error) {
@@ -31,7 +31,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []policy.Option) (stri
 	return "reject_once", nil
 }
 
-// chain is the part of a session's chain that judges these calls.
+// chain returns the part of a session's chain that judges these calls.
 func chain(mode string, a policy.Approver, rules ...policy.Rule) executors.Executor {
 	p := &policy.Permission{
 		Policy: policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{Permissions: map[string][]policy.Rule{"update_plan": rules}}, "")),
@@ -146,7 +146,7 @@ func TestPlanPermission(t *testing.T) {
 	}
 }
 
-// Plans replace each other, so two in one answer must not run side by side.
+// Plans replace each other, so two in one answer must not run concurrently.
 func TestPlansKeepTheirOrder(t *testing.T) {
 	for _, tool := range native.New().Tools() {
 		if tool.Effect.ReadOnly() {
@@ -189,12 +189,12 @@ func TestPlanTypedByTheUser(t *testing.T) {
 	}
 }
 
-// The model's call of compress_context is housekeeping, and no one is asked. It
-// works on the conversation that it is made in; that it failed is for the model.
+// compress_context works on the session alone, so no one is asked. It works on
+// the conversation that it is called in, and reports its failure to the model.
 func TestCompress(t *testing.T) {
 	tool, ok := executors.Find(native.New().Tools(), "compress_context")
 	if !ok || tool.Phase != executors.PhaseAutonomous || tool.Effect.ReadOnly() || tool.Effect.Has(executors.Idempotent) || !tool.Effect.InternalOnly() {
-		t.Errorf("%+v", tool) // it would be cached, repeated, asked about, or run beside others
+		t.Errorf("%+v", tool) // it would be cached, repeated, asked about, or run concurrently
 	}
 	for name, tt := range map[string]struct {
 		compress func(context.Context, string) (string, error)

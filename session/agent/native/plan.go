@@ -10,7 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// planInput is what the schema says of a plan; its limits are not checked again.
+// planInput is a plan as the schema describes it; its limits are not checked
+// again.
 type planInput struct {
 	Entries []planEntry `json:"entries" jsonschema:"maxItems=100"`
 }
@@ -27,8 +28,8 @@ const (
 	completed  = "completed"
 )
 
-// maxContent is the longest step that is shown whole, in characters: it is one
-// line of a list.
+// maxContent is the longest step that is shown in full, in characters: a step
+// is one line of a list.
 const maxContent = 300
 
 func preparePlan(_ context.Context, _ *executors.Call, in planInput) (executors.Card, error) {
@@ -43,7 +44,7 @@ func preparePlan(_ context.Context, _ *executors.Call, in planInput) (executors.
 	return executors.Card{Title: title, Kind: executors.KindThink}, err
 }
 
-// updatePlan sends the client the plan, which replaces the one that it shows.
+// updatePlan sends the plan to the client, which replaces the previous one.
 func updatePlan(_ context.Context, call *executors.Call, in planInput) (executors.Result, error) {
 	plan, err := in.plan()
 	if err != nil {
@@ -59,7 +60,8 @@ func updatePlan(_ context.Context, call *executors.Call, in planInput) (executor
 	return executors.Result{Text: progress(plan.Entries), Raw: map[string]int{"steps": len(plan.Entries), "completed": done}}, nil
 }
 
-// plan is the input as people see it, with what it leaves out filled in.
+// plan returns the input in the form that clients show, with defaults filled
+// in.
 func (in planInput) plan() (executors.Plan, error) {
 	plan := executors.Plan{Entries: make([]executors.PlanEntry, len(in.Entries))}
 	for i, e := range in.Entries {
@@ -75,8 +77,8 @@ func (in planInput) plan() (executors.Plan, error) {
 	return plan, nil
 }
 
-// oneLine makes a text one line without control characters and changes of
-// direction, and cuts it if it is long.
+// oneLine returns a text on one line without control characters and changes of
+// direction, truncated if it is long.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -94,8 +96,8 @@ func oneLine(s string) string {
 	return s
 }
 
-// progress says in a line how far the plan is, and which step it is at: the
-// first that is in progress, else the first that is pending.
+// progress returns a line with the number of completed steps and the current
+// step: the first one in progress, or else the first pending one.
 func progress(entries []executors.PlanEntry) string {
 	done, now, next := 0, "", ""
 	for _, e := range entries {

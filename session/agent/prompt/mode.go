@@ -1,6 +1,6 @@
 package prompt
 
-// modeTexts say what the model may do in a mode.
+// modeTexts describe for each mode the actions that the model may take.
 var modeTexts = map[string]string{
 	"ask":       "look and answer; nothing may be changed. For a change the user has to pick the mode code.",
 	"architect": "look and make plans (update_plan); nothing may be changed. For a change the user has to pick the mode code.",
@@ -8,12 +8,12 @@ var modeTexts = map[string]string{
 	"auto":      "change files inside the session's directories without asking; the user is asked about commands.",
 }
 
-// Mode returns the line about a session's mode for the model, "" for a mode
-// that is not known.
+// Mode returns the line about a session's mode for the model, or "" for an
+// unknown mode.
 //
-// Why in front of a prompt, and not in the system prompt? A mode may change at any
-// time, and the system prompt is the beginning of what the provider has cached:
-// with each change the whole conversation would be paid for anew.
+// Why in front of a prompt, and not in the system prompt? A mode may change at
+// any time, and the system prompt is the beginning of the text that the
+// provider has cached: each change would cost the whole conversation again.
 func Mode(id string) string {
 	about, ok := modeTexts[id]
 	if !ok {

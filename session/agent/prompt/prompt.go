@@ -1,18 +1,18 @@
-// Package prompt writes the system prompt of a session: who the agent is, how it
-// works, where it is, which skills the user has, and what the project's own files
-// say of how to work on it.
+// Package prompt writes the system prompt of a session: the agent's role and
+// methods, its environment, the user's skills, and the project's own
+// instructions.
 //
-// Start with [System], and [Read] for what it gets of the project. It is the same
-// for all turns of a conversation, so that the provider's cache holds: what
-// changes meanwhile, such as the mode, goes in front of a prompt of the user's
-// ([Mode]) and never into this text. What comes from the project is bounded,
-// marked as such, and cannot end the mark.
+// Start with [System], and with [Read] for its input from the project. The
+// prompt is the same for all turns of a conversation, so that the provider's
+// cache holds. A changing fact, such as the mode, is written in front of a
+// user's prompt ([Mode]). Text from the project is limited and marked, and
+// cannot end its mark.
 //
-// Why no text/template? It calls methods by name, and so the linker must keep
-// every exported method of every type: the binary would grow by 15 MiB.
+// Why no text/template? It calls methods by name, so the linker must keep every
+// exported method of every type: the binary would grow by 15 MiB.
 //
-// Why is there neither date nor branch? Both change while a conversation goes on,
-// and each is one command away for the few prompts that need them.
+// Why is there neither date nor branch? Both change during a conversation, and
+// one command returns each for the few prompts that need it.
 package prompt
 
 import (
@@ -26,29 +26,29 @@ var text string
 //go:embed rules.md
 var rulesText string
 
-// Facts is what the system prompt says about a session.
+// Facts are the facts about a session in the system prompt.
 type Facts struct {
 	Dirs   []Dir  // the first is the working directory
-	OS     string // as GOOS names it
+	OS     string // a GOOS
 	Shell  string // e.g. "bash"
 	Rules  []Rule
 	Skills []Skill
-	// NoTools says that the model has none.
+	// NoTools reports that the model has no tools.
 	NoTools bool
 }
 
 // Dir is a directory of the session.
 type Dir struct {
 	Path string   // absolute
-	Seen []string // what it is by the files in it, such as "go.mod"
+	Seen []string // files that show its kind, such as "go.mod"
 }
 
-// Skill is what the model is told of a skill before it loads it.
+// Skill is the entry of a skill in the system prompt.
 type Skill struct {
 	Name, Description string // one line each
 }
 
-// Bounds of the list of skills: all of it is in every request.
+// Limits of the list of skills, all of which is in every request.
 const (
 	maxSkills      = 50
 	maxDescription = 200 // characters
@@ -88,7 +88,7 @@ func writeSkills(b *strings.Builder, skills []Skill) {
 	if len(skills) == 0 {
 		return
 	}
-	b.WriteString("\nSkills of the user; load_skill gives what one says. Load one before work that it is for:\n")
+	b.WriteString("\nThe user's skills; load_skill returns the text of one. Load it before work that it applies to:\n")
 	for _, s := range skills[:min(len(skills), maxSkills)] {
 		b.WriteString("- " + oneLine(s.Name, maxDescription))
 		if about := oneLine(s.Description, maxDescription); about != "" {

@@ -11,51 +11,52 @@ import (
 	"strings"
 )
 
-// Files is how the files of the project are read. Paths are absolute. What is not
-// there returns an error that is fs.ErrNotExist; what may not be read, or is no
-// regular file, any other.
+// Files reads the files of the project. Paths are absolute. The error for a
+// missing file is fs.ErrNotExist; a file that may not be read or is not regular
+// has another error.
 type Files interface {
-	// Open opens a regular file; real is where it is, without links. The caller
+	// Open opens a regular file; real is its path without links. The caller
 	// closes it.
 	Open(path string) (f io.ReadCloser, real string, size int64, err error)
-	// List returns the names in a directory, in any order, at most some thousand.
+	// List returns the names in a directory, in any order, at most a few
+	// thousand.
 	List(dir string) ([]string, error)
-	// Has returns those of the names that are there in a directory.
+	// Has returns those of the names that exist in a directory.
 	Has(dir string, names []string) []string
 }
 
-// Limits bound what is taken from the project.
+// Limits are the limits on text from the project.
 type Limits struct {
 	Total int // bytes of all files; 0 reads none
 }
 
-// maxRule is how many bytes of one file are taken at most, so that a long one
+// maxRule is the number of bytes that are used of one file, so that a long file
 // leaves room for others.
 const maxRule = 16 << 10
 
-// maxRuleFiles bounds the files that are opened in one directory.
+// maxRuleFiles limits the files that are opened in one directory.
 const maxRuleFiles = 50
 
-// Rule is a file of the project that says how to work on it.
+// Rule is a file of the project with instructions for agents.
 type Rule struct {
-	Path string // as the read tool takes it
+	Path string // in the form that the read tool accepts
 	Text string
-	Rest string // what is missing, for the model; empty if nothing is
+	Rest string // describes the missing part for the model; empty if it is complete
 }
 
-// Project is what the system prompt says about the directories.
+// Project is the text about the directories in the system prompt.
 type Project struct {
 	Dirs     []Dir
 	Rules    []Rule
-	Warnings []string // for the user: what was left out
+	Warnings []string // for the user: the omitted parts
 }
 
-// ErrDenied is in an error of Files about what the user has forbidden to read:
-// no one need be told.
+// ErrDenied marks an error of Files about a file that the user has forbidden to
+// read. It causes no warning.
 var ErrDenied = errors.New("may not be read")
 
-// Read looks at the directories of a session: dirs are absolute, the first is the
-// working directory. Mask is what every text goes through that the model gets.
+// Read reads the instructions in a session's directories. Dirs are absolute;
+// the first is the working directory. Mask redacts every text for the model.
 func Read(files Files, dirs []string, limits Limits, mask func(string) string) Project {
 	r := reader{files: files, cwd: dirs[0], left: limits.Total, mask: mask}
 	for _, dir := range dirs {
@@ -67,13 +68,13 @@ func Read(files Files, dirs []string, limits Limits, mask func(string) string) P
 		}
 	}
 	if n := len(r.nothing); n > 0 {
-		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the names alone of %d files, which it can read: the others fill agent.max_rules_bytes (%d). The first is %s.", n, limits.Total, r.nothing[0]))
+		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets only the names of %d rule files, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.", n, limits.Total, r.nothing[0]))
 	}
 	return r.project
 }
 
-// marksOf are the files by which one knows what a directory is. The names are
-// ours, so nothing foreign is told.
+// marksOf are files that show the kind of a directory. The names are constants,
+// so they contain no foreign text.
 var marksOf = []string{
 	".git", "go.mod", "go.work", "Cargo.toml", "package.json", "tsconfig.json", "deno.json", "pyproject.toml", "setup.py", "requirements.txt",
 	"pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "meson.build", "Gemfile", "composer.json", "mix.exs", "Package.swift",
@@ -94,8 +95,8 @@ type reader struct {
 	cwd     string
 	left    int // bytes
 	mask    func(string) string
-	reals   []string // the files that are in already
-	nothing []string // those of which no byte fits
+	reals   []string // the files already included
+	nothing []string // the files without room for a single byte
 	project Project
 }
 
@@ -111,7 +112,7 @@ func (r *reader) dir(dir string) {
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != ".md" })
 	slices.Sort(names)
 	if more := len(names) - maxRuleFiles; more > 0 {
-		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%d files of %s are left out of the system prompt: %d are the most.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles))
+		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%d files of %s are left out of the system prompt: the limit is %d.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles))
 		names = names[:maxRuleFiles]
 	}
 	for _, name := range names {
@@ -119,7 +120,7 @@ func (r *reader) dir(dir string) {
 	}
 }
 
-// file takes a file, unless its text is there already.
+// file includes a file, unless its text is already included.
 func (r *reader) file(path string) {
 	data, real, size, err := r.read(path)
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *reader) file(path string) {
 	switch {
 	case slices.Contains(r.reals, real):
 		return
-	case strings.TrimSpace(text) == "", strings.TrimSpace(text) == "@AGENTS.md": // as some agents include it
+	case strings.TrimSpace(text) == "", strings.TrimSpace(text) == "@AGENTS.md": // a form in which some agents include it
 		return
 	}
 	r.reals = append(r.reals, real)
@@ -139,7 +140,7 @@ func (r *reader) file(path string) {
 		text = cut(text, most)
 		size = max(size, int64(len(data)))
 		if text == "" {
-			rule.Rest = fmt.Sprintf("[Nothing of its %d bytes fits here: read this file where the task is about what it is named for.]", size)
+			rule.Rest = fmt.Sprintf("[Its %d bytes do not fit here: read this file if its name concerns the task.]", size)
 			r.nothing = append(r.nothing, oneLine(rule.Path, maxPath))
 		} else {
 			rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), size, strings.Count(text, "\n"))
@@ -154,11 +155,11 @@ func (r *reader) file(path string) {
 	}
 }
 
-// errNoRules says why a link is not followed: a repository must not get at a text
-// by a name that people know as harmless.
-var errNoRules = errors.New("it is a link to something else than a .md file")
+// errNoRules is the reason that a link is not followed: a repository must not
+// include a text under a name that looks harmless.
+var errNoRules = errors.New("it is a link to something other than a .md file")
 
-// read returns a file as far as it may be of use, where it really is, and its size.
+// read returns the usable part of a file, its path without links, and its size.
 func (r *reader) read(path string) (data []byte, real string, size int64, err error) {
 	f, real, size, err := r.files.Open(path)
 	if err != nil {
@@ -170,7 +171,7 @@ func (r *reader) read(path string) (data []byte, real string, size int64, err er
 	}
 	data, err = io.ReadAll(io.LimitReader(f, maxRule+1))
 	if err == nil && bytes.IndexByte(data, 0) >= 0 {
-		err = errors.New("it is no text")
+		err = errors.New("it is not text")
 	}
 	return data, real, size, err
 }
@@ -182,7 +183,8 @@ func (r *reader) leftOut(path string, err error) {
 	r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%s is left out of the system prompt: %s", oneLine(r.rel(path), maxPath), oneLine(err.Error(), maxPath)))
 }
 
-// rel is a path as the read tool takes it, short where it can be.
+// rel returns a path in the form that the read tool accepts, relative if
+// possible.
 func (r *reader) rel(path string) string {
 	if rel, err := filepath.Rel(r.cwd, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -190,7 +192,7 @@ func (r *reader) rel(path string) string {
 	return path
 }
 
-// cut returns at most max bytes of a text, in whole lines if there are any.
+// cut returns at most max bytes of a text, in whole lines if possible.
 func cut(text string, max int) string {
 	text = text[:min(len(text), max)]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
@@ -199,7 +201,7 @@ func cut(text string, max int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// write marks the text of a rule as the project's.
+// write writes the text of a rule, marked as the project's.
 func (r Rule) write(b *strings.Builder) {
 	b.WriteString("\n<" + element + ` path="` + oneLine(r.Path, maxPath) + "\">\n")
 	if r.Text != "" {

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// split cuts a SKILL.md into the values of its front matter, by key, and what
-// follows. A file without front matter has no values.
+// split splits a SKILL.md into the values of its front matter, by key, and the
+// text after it. A file without front matter has no values.
 //
-// The front matter is YAML, of which only what skills use is read: keys at the
-// beginning of a line with a plain, quoted or block value, each as one line.
-// Anything else, such as a list or a nested table, is left alone.
+// Of the front matter, which is YAML, only the part that skills use is read:
+// keys at the beginning of a line with a plain, quoted or block value, each
+// joined to one line. Anything else, such as a list or a nested table, is
+// ignored.
 func split(text string) (head map[string]string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
@@ -45,7 +46,7 @@ func split(text string) (head map[string]string, body string, err error) {
 	return nil, "", errors.New("its front matter has no end: a line of --- is missing")
 }
 
-// scalar makes a value one line.
+// scalar returns a value on one line.
 func scalar(v string) string {
 	first, more, _ := strings.Cut(v, "\n")
 	if first != "" && (first[0] == '|' || first[0] == '>') {

@@ -1,12 +1,11 @@
-// Package skills offers what the user has written down for the model: each
-// directory of the user's skills has a SKILL.md whose front matter says what the
-// skill is for, and whose text says how. The model is told of name and
-// description, and loads the text with the tool load_skill when it needs it.
+// Package skills offers the user's instructions to the model. Each directory of
+// the user's skills has a SKILL.md. Its front matter describes the purpose of
+// the skill, and its text the method. The model sees name and description, and
+// loads the text with the tool load_skill when it needs it.
 //
-// Start with [Load]. It promises that no file is waited for, that nothing of more
-// than its bounds is read, and that a skill which cannot be used takes no other
-// along. Skills are the user's, never the project's: those of a repository are not
-// looked at.
+// Start with [Load]. It never blocks on a file and reads no more than its
+// limits. A skill that cannot be used does not affect the others. Skills are
+// the user's: those of a repository are ignored.
 package skills
 
 import (
@@ -30,40 +29,40 @@ import (
 //go:embed load_skill.md
 var loadText string
 
-// Bounds of what is read.
+// Limits on the bytes and files that are read.
 const (
 	maxSkills = 50
 	maxHead   = 16 << 10  // bytes of a file, for its front matter
 	maxBody   = 256 << 10 // bytes of a file, for the model
 )
 
-// file is what describes a skill.
+// file is the name of the file that describes a skill.
 const file = "SKILL.md"
 
 // Skill is one of the user's skills.
 type Skill struct {
-	Name        string // that of its directory: lower case letters, digits, "-" and "_"
-	Description string // as it is written; may be empty
+	Name        string // the name of its directory: lower case letters, digits, "-" and "_"
+	Description string // unchanged; may be empty
 }
 
-// Set is the skills of a user. It does not change after Load.
+// Set holds the skills of a user. It does not change after Load.
 type Set struct {
 	Skills []Skill // by name
 	dir    string
 }
 
-// skillName is what a skill may be called: it stands in the system prompt, and is
-// the name of a directory.
+// skillName matches the valid names of skills: a name is in the system prompt,
+// and is the name of a directory.
 var skillName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
-// Load looks for skills in a directory, which need not exist; empty means that
-// there is none. The warnings name what was left out.
+// Load reads the skills in a directory, which need not exist; empty means that
+// there is no directory. The warnings name the omitted skills.
 func Load(dir string) (*Set, []string) {
 	set := &Set{dir: dir}
 	if dir == "" {
 		return set, nil
 	}
-	entries, err := os.ReadDir(dir) // by name
+	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return set, []string{fmt.Sprintf("The skills cannot be read: %v", err)}
 	}
@@ -110,7 +109,8 @@ func describe(text, name string) (string, error) {
 
 var errNoDir = errors.New("not a directory")
 
-// read returns the beginning of a regular file; more says that it goes on.
+// read returns the beginning of a regular file; more reports that the file is
+// longer.
 func read(path string, most int64) (data []byte, more bool, err error) {
 	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
 		return nil, false, errNoDir
@@ -119,7 +119,7 @@ func read(path string, most int64) (data []byte, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if !info.Mode().IsRegular() { // opening a FIFO would wait for who writes to it
+	if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
 		return nil, false, errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
@@ -129,7 +129,7 @@ func read(path string, most int64) (data []byte, more bool, err error) {
 	defer f.Close()
 	data, err = io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && bytes.IndexByte(data, 0) >= 0 {
-		err = errors.New("it is no text")
+		err = errors.New("it is not text")
 	}
 	if int64(len(data)) > most {
 		data, more = data[:most], true
@@ -137,7 +137,7 @@ func read(path string, most int64) (data []byte, more bool, err error) {
 	return data, more, err
 }
 
-// Tools returns load_skill, or nothing if there are no skills.
+// Tools returns load_skill, or no tool if there are no skills.
 func (s *Set) Tools() executors.Registry {
 	if len(s.Skills) == 0 {
 		return nil
@@ -145,7 +145,7 @@ func (s *Set) Tools() executors.Registry {
 	return s.tools()
 }
 
-// Catalogue returns the tools of a session with skills, to be listed only.
+// Catalogue returns the tools of a session with skills, for listings.
 func Catalogue() executors.Registry { return (&Set{}).tools() }
 
 func (s *Set) tools() executors.Registry {
@@ -155,7 +155,7 @@ func (s *Set) tools() executors.Registry {
 	}, s.prepare, s.load)}
 }
 
-// input is what load_skill takes.
+// input is the input of load_skill.
 type input struct {
 	Name string `json:"name"`
 }
@@ -169,7 +169,7 @@ func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors
 	return card, nil
 }
 
-// find reports whether there is a skill of that name, and else which there are.
+// find returns nil if a skill has that name, or an error that lists the skills.
 func (s *Set) find(name string) error {
 	var names []string
 	for _, skill := range s.Skills {
@@ -199,7 +199,7 @@ func (s *Set) load(_ context.Context, _ *executors.Call, in input) (executors.Re
 		text += fmt.Sprintf("\n[The first %d bytes of the skill; the rest is left out.]", maxBody)
 	}
 	if text == "" {
-		text = "The skill says nothing but its description."
+		text = "The skill has no text besides its description."
 	}
 	return executors.Result{Text: text, Raw: map[string]any{"name": in.Name, "truncated": more}}, nil
 }

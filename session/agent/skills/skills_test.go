@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// write makes a skill.
+// write writes the file of a skill.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -54,7 +54,7 @@ func TestLoad(t *testing.T) {
 	if len(warnings) != 5 {
 		t.Errorf("warnings:\n%s", all)
 	}
-	for _, want := range []string{`"Upper" is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "no text"} {
+	for _, want := range []string{`"Upper" is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "not text"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
@@ -67,7 +67,7 @@ func TestLoad(t *testing.T) {
 		"plain":    {text: "How."},
 		"quoted":   {text: "How."},
 		"bare":     {text: "# Bare"},
-		"folded":   {text: "The skill says nothing but its description."},
+		"folded":   {text: "The skill has no text besides its description."},
 		"long":     {text: "\n[The first 262144 bytes of the skill; the rest is left out.]"},
 		"../plain": {text: "The skills are: bare, folded, long, plain, quoted.", failed: true},
 		"Upper":    {text: "there is no skill", failed: true},
@@ -101,7 +101,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// FuzzSplit: no value spans lines, and the body is the end of the file.
+// FuzzSplit checks that no value spans lines, and that the body is the end of
+// the file.
 func FuzzSplit(f *testing.F) {
 	f.Add("---\nname: a\ndescription: |\n  b\n---\nbody")
 	f.Add("---\na: \"\\x00\\n\"\nb: '\n---")

@@ -12,26 +12,27 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Reason is why the model is offered a tool.
+// Reason is the reason that the model is offered a tool.
 type Reason string
 
-// The reasons. The first one that holds counts.
+// The reasons. The first one that applies counts.
 const (
 	AlwaysOn         Reason = "AlwaysOn"
-	NameMentioned    Reason = "NameMentioned"    // the prompt names it
-	ShortDescription Reason = "ShortDescription" // too short to tell whether it fits
+	NameMentioned    Reason = "NameMentioned"    // its name is in the prompt
+	ShortDescription Reason = "ShortDescription" // its description is too short to show whether it fits
 	AlreadyUsed      Reason = "AlreadyUsed"      // in the conversation that the model sees, or in this turn
 	SimilarityRank   Reason = "SimilarityRank"   // it is among the top_k that fit the prompt
-	NoEmbedding      Reason = "NoEmbedding"      // nobody knows whether it fits: it could not be embedded
-	DependencyMet    Reason = "DependencyMet"    // what it requires has completed
-	Kept             Reason = "Kept"             // the turn before had it, and all that this one needs
-	Unfiltered       Reason = "Unfiltered"       // nothing was left out
+	NoEmbedding      Reason = "NoEmbedding"      // it could not be embedded, so its fit is unknown
+	DependencyMet    Reason = "DependencyMet"    // the tools that it requires have completed
+	Kept             Reason = "Kept"             // the previous turn's tools contain all tools for this one
+	Unfiltered       Reason = "Unfiltered"       // all tools are offered
 )
 
-// maxPrompt bounds how much of a prompt is looked at, in bytes.
+// maxPrompt limits the part of a prompt that is examined, in bytes.
 const maxPrompt = 32 << 10
 
-// pick lets the filter choose. Which of these have to wait is asked later.
+// pick applies the filter. The dependencies of the picked tools are checked
+// later.
 func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, used map[string]bool) {
 	t.picked = make(map[string]Reason, len(t.all))
 	all := func() {
@@ -44,7 +45,7 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 		all()
 		return
 	}
-	var rest []int // of all
+	var rest []int // indexes in all
 	for i, tool := range t.all {
 		switch {
 		case s.alwaysOn[tool.Name]:
@@ -74,8 +75,8 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 	}
 }
 
-// rank scores the tools of those indexes, from 0 to 1 or so; NaN means that one
-// has no vector. False means that nothing tells which of them fit.
+// rank scores the tools with these indexes, roughly from 0 to 1; NaN means that
+// a tool has no vector. It returns false if nothing shows which of them fit.
 func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, rest []int) ([]float64, bool) {
 	if e, ok := llm.EmbedderOf(m); ok && s.failures[m.Name()] < maxFailures {
 		scores, known, err := s.vectors.rank(ctx, m.Name(), e, prompt, t.all, rest)
@@ -84,12 +85,12 @@ func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, res
 			return scores, true
 		}
 		s.failures[m.Name()]++
-		s.log.Debug("tool_filter goes by words: no embedding", "model", m.Name(), "err", err)
+		s.log.Debug("tool_filter compares words, since embedding failed", "model", m.Name(), "err", err)
 	}
 	return s.words.rank(prompt, t.all, rest)
 }
 
-// best returns the top_k of the tools, and all that have no score.
+// best returns the top_k of the tools, and all without a score.
 func (s *Set) best(t *turn, rest []int, scores []float64) []int {
 	type scored struct {
 		tool  int
@@ -114,9 +115,9 @@ func (s *Set) best(t *turn, rest []int, scores []float64) []int {
 	return top
 }
 
-// mentions reports whether a text has the name as a word: its neighbours are no
-// letters, digits or underscores. Of a name with a server before it, such as
-// github__create_issue, the rest is enough. Both are in lower case.
+// mentions reports whether a text contains the name as a word, without letters,
+// digits or underscores next to it. If the name has a server in front, as in
+// github__create_issue, the rest is enough. Both must be in lower case.
 func mentions(text, name string) bool {
 	if _, tool, ok := strings.Cut(name, "__"); ok && tool != "" && mentions(text, tool) {
 		return true

@@ -10,30 +10,30 @@ import (
 // TAFC is the table [tools.tafc]: think-augmented function calling.
 type TAFC struct {
 	// Enabled adds a parameter to complex tools, in which the model thinks
-	// before it fills the others. Default false.
+	// before it fills in the others. Default false.
 	Enabled bool `toml:"enabled"`
-	// ComplexityThreshold is the score from which on a tool is complex; see
-	// Complexity. Default 0.6; what lies outside of 0 to 1 is taken for the nearer
-	// of the two, and what is no number for the default.
+	// ComplexityThreshold is the score from which a tool counts as complex; see
+	// [Complexity]. Default 0.6. A value below 0 or above 1 is treated as that
+	// limit, and NaN as the default.
 	ComplexityThreshold float64 `toml:"complexity_threshold"`
 }
 
-// defaultThreshold is the score from which on a tool is complex.
+// defaultThreshold is the default of ComplexityThreshold.
 const defaultThreshold = 0.6
 
 // TAFCDefaults returns the defaults of the table.
 func TAFCDefaults() TAFC { return TAFC{ComplexityThreshold: defaultThreshold} }
 
-// Validate finds nothing wrong: a threshold that cannot be is replaced, with a
+// Validate returns no mistakes: an invalid threshold is replaced, with a
 // warning.
 func (TAFC) Validate() map[string]string { return nil }
 
-// Tighten takes nothing over: more words to think in are no restriction.
+// Tighten ignores the repository: a parameter for thoughts restricts nothing.
 func (c TAFC) Tighten(_ TAFC, has func(key string) bool) (TAFC, []string) {
 	return c, given(has, "enabled", "complexity_threshold")
 }
 
-// threshold returns the threshold that holds, and what the user must know of it.
+// threshold returns the effective threshold, and warnings for the user.
 func (c TAFC) threshold() (float64, []string) {
 	held := min(max(c.ComplexityThreshold, 0), 1)
 	if math.IsNaN(c.ComplexityThreshold) || math.IsInf(c.ComplexityThreshold, 0) {
@@ -42,22 +42,22 @@ func (c TAFC) threshold() (float64, []string) {
 	if held == c.ComplexityThreshold || !c.Enabled {
 		return held, nil
 	}
-	return held, []string{fmt.Sprintf("tools.tafc.complexity_threshold = %v is not from 0 to 1: it is taken for %v.", c.ComplexityThreshold, held)}
+	return held, []string{fmt.Sprintf("tools.tafc.complexity_threshold = %v is not from 0 to 1: it is treated as %v.", c.ComplexityThreshold, held)}
 }
 
 // Filter is the table [agent.tool_filter].
 type Filter struct {
 	// Enabled offers the model only the tools that fit the prompt. Default false.
 	Enabled bool `toml:"enabled"`
-	// TopK is how many tools are offered because they fit, besides those that are
-	// offered for another reason. Default 10; 0 means all.
+	// TopK is the number of tools that are offered by their rank, in addition
+	// to those offered for other reasons. Default 10; 0 means all.
 	TopK int `toml:"top_k"`
-	// MinDescriptionWords is how many words a description must have for the tool
-	// to be left out: of one that says less no one can tell whether it fits.
-	// Default 3.
+	// MinDescriptionWords is the length of a description, in words, from which
+	// the filter may omit the tool. A shorter one does not show whether the
+	// tool fits. Default 3.
 	MinDescriptionWords int `toml:"min_description_words"`
-	// AlwaysOn are the tools that are always offered. Default: those without which
-	// no work on a project goes on, and those that results of others name.
+	// AlwaysOn are the tools that are always offered. Default: the essential
+	// tools for a project, and those that results of others mention.
 	AlwaysOn []string `toml:"always_on"`
 }
 
@@ -68,7 +68,7 @@ func FilterDefaults() Filter {
 	}}
 }
 
-// Validate returns what is wrong, by key.
+// Validate returns the mistakes, by key.
 func (c Filter) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.TopK < 0 {
@@ -83,32 +83,31 @@ func (c Filter) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes nothing over: which tools the model knows of is no question of
-// what it may do.
+// Tighten ignores the repository: the choice of tools does not affect what the
+// model may do.
 func (c Filter) Tighten(_ Filter, has func(key string) bool) (Filter, []string) {
 	return c, given(has, "enabled", "top_k", "min_description_words", "always_on")
 }
 
 // Dependencies is the table [tools.dependencies].
 type Dependencies struct {
-	// Enabled makes tools wait for others. Default false.
+	// Enabled hides tools until others have completed. Default false.
 	Enabled bool `toml:"enabled"`
-	// BoostPerDep is what each tool of Prefers that completed adds to a tool's
-	// score, which is from 0 to 1. Default 0.15.
+	// BoostPerDep is added to a tool's score, which is from 0 to 1, for each
+	// completed tool of Prefers. Default 0.15.
 	BoostPerDep float64 `toml:"boost_per_dep"`
-	// MaxTotalBoost is the most that they add together. Default 0.2.
+	// MaxTotalBoost is the limit of their sum. Default 0.2.
 	MaxTotalBoost float64 `toml:"max_total_boost"`
-	// Rules are by tool. Default: none.
+	// Rules are the rules by tool. Default: no rules.
 	Rules map[string]Rule `toml:"rules"`
 }
 
-// Rule is what a tool waits for.
+// Rule lists the tools that another tool depends on.
 type Rule struct {
-	// Requires are tools that must have completed in this session before the model
-	// is offered the tool, and before it can call it.
+	// Requires are tools that must have completed in this session before the
+	// model is offered the tool and can call it.
 	Requires []string `toml:"requires"`
-	// Prefers are tools whose completion makes it likelier that the filter picks
-	// the tool.
+	// Prefers are tools whose completion raises the tool's rank in the filter.
 	Prefers []string `toml:"prefers"`
 }
 
@@ -117,11 +116,11 @@ func DependenciesDefaults() Dependencies {
 	return Dependencies{BoostPerDep: 0.15, MaxTotalBoost: 0.20}
 }
 
-// Validate returns what is wrong, by key.
+// Validate returns the mistakes, by key.
 func (c Dependencies) Validate() map[string]string {
 	wrong := map[string]string{}
 	for key, v := range map[string]float64{"boost_per_dep": c.BoostPerDep, "max_total_boost": c.MaxTotalBoost} {
-		if !(v >= 0 && v <= 1) { // nor is NaN
+		if !(v >= 0 && v <= 1) { // also false for NaN
 			wrong[key] = fmt.Sprintf("%v is not from 0 to 1", v)
 		}
 	}
@@ -136,13 +135,13 @@ func (c Dependencies) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes nothing over: a rule that makes a tool wait for another also makes
-// the model call that other one.
+// Tighten ignores the repository: a rule that hides a tool until another
+// completes also makes the model call that other one.
 func (c Dependencies) Tighten(_ Dependencies, has func(key string) bool) (Dependencies, []string) {
 	return c, given(has, "enabled", "boost_per_dep", "max_total_boost", "rules")
 }
 
-// unknown warns of tools in the rules that there are not.
+// unknown warns of tools in the rules that do not exist.
 func (c Dependencies) unknown(known func(name string) bool) []string {
 	var notes []string
 	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
@@ -164,7 +163,7 @@ func (c Dependencies) unknown(known func(name string) bool) []string {
 	return notes
 }
 
-// given lists the keys that a file has.
+// given returns those of the keys that a file has.
 func given(has func(key string) bool, keys ...string) []string {
 	return slices.DeleteFunc(keys, func(key string) bool { return !has(key) })
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// graph is which tool waits for which, without cycles.
+// graph maps each tool to those that it requires, without cycles.
 type graph struct {
 	requires, prefers map[string][]string
 }
 
-// newGraph takes the rules. The tools of a cycle would wait for each other for
-// ever: they wait for nothing, and a note names them. What waits for one of them
-// still does.
+// newGraph builds the graph from the rules. The tools of a cycle would wait for
+// each other forever, so they wait for nothing, and a note names them. Tools
+// that require one of them still wait.
 func newGraph(rules map[string]Rule) (graph, []string) {
 	g := graph{map[string][]string{}, map[string][]string{}}
 	for name, r := range rules {
@@ -39,7 +39,7 @@ func newGraph(rules map[string]Rule) (graph, []string) {
 }
 
 // cycles returns the groups of tools that require each other, by Tarjan's
-// algorithm; all sorted.
+// algorithm, sorted.
 func (g graph) cycles() [][]string {
 	var (
 		found      [][]string
@@ -84,8 +84,8 @@ func (g graph) cycles() [][]string {
 	return found
 }
 
-// boost is what completed tools add to the score of one that prefers them; mu is
-// held.
+// boost returns the increase of a tool's score by the completed tools that it
+// prefers; the caller holds mu.
 func (s *Set) boost(name string) float64 {
 	n := 0
 	for _, other := range s.graph.prefers[name] {
@@ -96,7 +96,8 @@ func (s *Set) boost(name string) float64 {
 	return min(float64(n)*s.cfg.Dependencies.BoostPerDep, s.cfg.Dependencies.MaxTotalBoost)
 }
 
-// unmet lists what has yet to complete before the tool; mu is held.
+// unmet returns the tools that must complete before this one; the caller holds
+// mu.
 func (s *Set) unmet(name string) []string {
 	var out []string
 	for _, other := range s.graph.requires[name] {
@@ -107,17 +108,18 @@ func (s *Set) unmet(name string) []string {
 	return out
 }
 
-// bypasses reports whether the tool waits for nothing in this turn, whatever it
+// bypasses reports whether the tool is available in this turn whatever it
 // requires.
 func (s *Set) bypasses(t *turn, name string) bool { return s.alwaysOn[name] || t.mentioned[name] }
 
-// waits reports whether the tool is hidden; mu is held.
+// waits reports whether the tool is hidden; the caller holds mu.
 func (s *Set) waits(t *turn, name string) bool {
 	return !t.open && !s.bypasses(t, name) && len(s.unmet(name)) > 0
 }
 
-// deadlocked reports whether waiting would leave the model nothing: every tool
-// that is not always on waits, or every one that the filter picked. mu is held.
+// deadlocked reports whether the rules would leave the model without tools: all
+// that are not always on wait, or all that the filter picked. The caller holds
+// mu.
 func (s *Set) deadlocked(t *turn) bool {
 	if len(s.graph.requires) == 0 {
 		return false
@@ -139,19 +141,19 @@ func (s *Set) deadlocked(t *turn) bool {
 	return waiting > 0 && (free == 0 || offered == 0)
 }
 
-// Exclusion is a tool that is hidden, and why.
+// Exclusion is a hidden tool and the reason.
 type Exclusion struct {
 	Tool  string
-	Unmet []string // tools that have yet to complete
+	Unmet []string // tools that must complete first
 }
 
-// String describes it in a few words.
+// String describes the exclusion in a few words.
 func (e Exclusion) String() string {
 	return e.Tool + " (requires " + strings.Join(e.Unmet, ", ") + ")"
 }
 
-// exclusions lists the tools that would wait if the turn were not open; mu is
-// held.
+// exclusions returns the tools that would wait if the turn were not open; the
+// caller holds mu.
 func (s *Set) exclusions(t *turn) []Exclusion {
 	var out []Exclusion
 	for _, tool := range t.all {
@@ -162,9 +164,9 @@ func (s *Set) exclusions(t *turn) []Exclusion {
 	return out
 }
 
-// Middleware refuses the calls of a model whose tool is hidden, and notes which
-// tools completed. It belongs where a call that cannot run is refused before
-// anything judges it.
+// Middleware refuses a model's call if its tool is hidden, and records which
+// tools completed. It belongs where calls that cannot run are refused before
+// anything judges them.
 func (s *Set) Middleware(next executors.Executor) executors.Executor {
 	if len(s.graph.requires)+len(s.graph.prefers) == 0 {
 		return next
@@ -198,8 +200,8 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return res, err
 }
 
-// refuses returns the failure of a call whose tool is hidden, nil if it may run. A
-// call that the user spells out is the user's own decision.
+// refuses returns the failure of a call whose tool is hidden, or nil if it may
+// run. A call that the user typed is the user's decision.
 func (s *Set) refuses(call *executors.Call) error {
 	if call.Origin != executors.Model {
 		return nil

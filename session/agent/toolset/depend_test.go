@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// rules reads "a: b c; d: e".
+// rules parses "a: b c; d: e".
 func rules(text string) map[string]Rule {
 	out := map[string]Rule{}
 	for one := range strings.SplitSeq(text, ";") {
@@ -41,12 +41,12 @@ func tools(list string) []llm.Tool {
 func TestCycles(t *testing.T) {
 	for text, want := range map[string]struct {
 		cycles string
-		left   string // what still has to wait
+		left   string // tools that still wait
 	}{
 		"a: b; b: c":                         {"[]", "map[a:[b] b:[c]]"},
 		"a: a":                               {"[[a]]", "map[]"},
 		"a: b; b: a":                         {"[[a b]]", "map[]"},
-		"top: a; a: b; b: c; c: a":           {"[[a b c]]", "map[top:[a]]"}, // what is above a cycle still waits
+		"top: a; a: b; b: c; c: a":           {"[[a b c]]", "map[top:[a]]"}, // a tool above a cycle still waits
 		"a: b; b: a x; x: y; c: d; d: c":     {"[[a b] [c d]]", "map[x:[y]]"},
 		"a: b c; b: d; c: d; d: e":           {"[]", "map[a:[b c] b:[d] c:[d] d:[e]]"},
 		"a: b; b: c; c: b; d: a":             {"[[b c]]", "map[a:[b] d:[a]]"},
@@ -63,7 +63,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// Whatever the rules, there is no cycle left.
+// No rules leave a cycle.
 func TestCyclesAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -76,7 +76,7 @@ func TestCyclesAtRandom(t *testing.T) {
 		if left := g.cycles(); len(left) > 0 {
 			t.Fatalf("%v: %v", all, left)
 		}
-		// Running all that is free, again and again, gets through every tool.
+		// Running all available tools repeatedly completes every tool.
 		done := map[string]bool{}
 		for range 6 {
 			for name := 'a'; name < 'g'; name++ {
@@ -147,7 +147,7 @@ func TestGate(t *testing.T) {
 	if run("test", executors.Model).Failed || s.turn.reasons["test"] != DependencyMet {
 		t.Errorf("test waits, or is there for %s", s.turn.reasons["test"])
 	}
-	if got := names(s.Offer(model{})); got != "build test deploy" { // behind the others
+	if got := names(s.Offer(model{})); got != "build test deploy" { // after the others
 		t.Errorf("%s", got)
 	}
 	if run("x", executors.User).Failed {
@@ -216,7 +216,7 @@ func TestBoost(t *testing.T) {
 			t.Errorf("%d completed: %v", completed, got)
 		}
 	}
-	// Of two that fit alike the one that prefers what completed is picked.
+	// If two fit equally, the one that prefers a completed tool is picked.
 	pair := []llm.Tool{{Name: "a", Description: "weigh the report by one"}, {Name: "b", Description: "weigh the report by two"}}
 	s.Begin(t.Context(), model{}, "weigh the report", nil, pair)
 	if got := names(s.Offer(model{})); got != "b" {

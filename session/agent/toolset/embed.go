@@ -14,29 +14,31 @@ import (
 )
 
 const (
-	// embedTimeout bounds what embedding adds to a turn.
+	// embedTimeout limits the time that embedding adds to a turn.
 	embedTimeout = 2 * time.Second
-	// embedBatch is how many tools are embedded by one request: what one gave is
-	// there for the next prompt, even if there was no time for all.
+	// embedBatch is the number of tools per request. The vectors of a finished
+	// request are ready for the next prompt, even if the time was too short for
+	// all.
 	embedBatch = 32
-	// maxFailures is after how many failures in a row a session asks a provider
-	// for no more embeddings.
+	// maxFailures is the number of failures in a row after which a session asks
+	// a provider for no more embeddings.
 	maxFailures = 3
-	// maxEmbedded bounds what is sent of a prompt, in bytes.
+	// maxEmbedded limits the part of a prompt that is embedded, in bytes.
 	maxEmbedded = 4 << 10
-	// maxVectors bounds how many vectors are kept of one model.
+	// maxVectors limits the number of vectors kept for one model.
 	maxVectors = 4096
 )
 
-// Vectors keeps the vectors of tools by model. The zero value is empty; sessions
-// may share it.
+// Vectors caches the vectors of tools by model. The zero value is empty;
+// sessions may share it.
 type Vectors struct {
 	mu      sync.Mutex
 	byModel map[string]map[[sha256.Size]byte][]float32
 }
 
-// rank returns how near each tool is to the prompt, NaN where it could not be
-// embedded, and how many could. The error is that of the prompt itself.
+// rank returns the similarity of each tool to the prompt, or NaN if the tool
+// could not be embedded, and the number of embedded tools. The error is that of
+// the prompt's embedding.
 func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int) (scores []float64, known int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
@@ -58,12 +60,12 @@ func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt
 	return scores, known, nil
 }
 
-// of returns the vectors of the tools, nil where there is none.
+// of returns the vectors of the tools, nil for a tool without one.
 func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
 	out := make([][]float32, len(rest))
 	keys := make([][sha256.Size]byte, len(rest))
 	texts := make([]string, len(rest))
-	var missing []int // of rest
+	var missing []int // indexes in rest
 	v.mu.Lock()
 	for i, tool := range rest {
 		texts[i] = embedded(all[tool])
@@ -94,7 +96,7 @@ func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []ll
 	return out
 }
 
-// keep is called with mu held.
+// keep caches a vector; the caller holds mu.
 func (v *Vectors) keep(model string, key [sha256.Size]byte, vector []float32) {
 	if v.byModel == nil {
 		v.byModel = map[string]map[[sha256.Size]byte][]float32{}
@@ -105,7 +107,7 @@ func (v *Vectors) keep(model string, key [sha256.Size]byte, vector []float32) {
 	v.byModel[model][key] = vector
 }
 
-// embedded is the text that stands for a tool.
+// embedded returns the text to embed for a tool.
 func embedded(t llm.Tool) string {
 	return t.Name + ": " + t.Description + "\nParameters: " + strings.Join(parameters(t), ", ")
 }
@@ -118,7 +120,8 @@ func embed(ctx context.Context, e llm.Embedder, texts []string) ([][]float32, er
 	return vectors, err
 }
 
-// cosine is 0 for vectors that cannot be compared.
+// cosine returns the cosine similarity, or 0 for vectors that cannot be
+// compared.
 func cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
-// TestProviderEmbeds goes all the way from a configured provider to the tools that
-// are offered: its embeddings choose them, and without these words do.
+// TestProviderEmbeds covers the path from a configured provider to the offered
+// tools: its embeddings choose them, and words do if it has none.
 func TestProviderEmbeds(t *testing.T) {
 	for _, kind := range []string{provider.TypeOpenAI, provider.TypeCompatible, provider.TypeGemini} {
 		t.Run(kind, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestProviderEmbeds(t *testing.T) {
 				}
 				vectors, _ := new(embedder).Embed(r.Context(), in.Input)
 				var data []string
-				for i, v := range vectors { // the last comes first
+				for i, v := range vectors { // in reverse order
 					raw, _ := json.Marshal(v)
 					data = append([]string{fmt.Sprintf(`{"index":%d,"embedding":%s}`, i, raw)}, data...)
 				}

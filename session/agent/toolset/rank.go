@@ -14,32 +14,32 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// lexicon ranks tools by words, where there are no embeddings: after BM25 (Robertson
-// and Zaragoza, "The Probabilistic Relevance Framework", 2009) without its
-// correction for length, since a tool that says more is not less to the point. A
-// word counts as itself, without its ending, and as what it means by words.txt,
-// so that "remove", "löschen" and "supprime" find what deletes; a word that no
-// tool has counts as the one that is spelt most like it.
+// lexicon ranks tools by words where there are no embeddings. It uses BM25
+// (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
+// without the correction for length, since a longer description is no less
+// relevant. A word counts as itself without its ending, and by its meanings in
+// words.txt, so that "remove", "löschen" and "supprime" find tools that delete.
+// An unknown word counts as the one spelt most like it.
 type lexicon struct {
-	tools   []llm.Tool // whose index it is
+	tools   []llm.Tool // the indexed tools
 	weights []map[string]float64
 	idf     map[string]float64
 	terms   []string         // of all tools, sorted
 	grams   map[string][]int // three characters -> indexes of terms
 }
 
-// What a word counts where it stands.
+// Weights of a word by its position.
 const (
 	nameWeight        = 3
 	descriptionWeight = 1
 	parameterWeight   = 1
 )
 
-// minAlike is how much a word that no tool has must be like one that some have.
+// minAlike is the least similarity of an unknown word to a known one.
 const minAlike = 0.55
 
-// rank scores the tools of those indexes, the best of all with 1. False means that
-// the prompt has no word that tells tools apart.
+// rank scores the tools with these indexes; the best of all scores 1. It
+// returns false if no word of the prompt distinguishes tools.
 func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bool) {
 	if !sameTools(l.tools, all) {
 		l.index(all)
@@ -47,7 +47,7 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 	query := map[string]float64{}
 	for _, w := range wordsOf(excerpt(prompt)) {
 		terms := termsOf(w)
-		known := len(terms) > 1 // it means something, if not here
+		known := len(terms) > 1 // it has a meaning, even if no tool has it
 		for _, term := range terms {
 			if l.idf[term] > 0 {
 				query[term], known = 1, true
@@ -60,7 +60,7 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 		}
 	}
 	scores, best := make([]float64, len(rest)), 0.0
-	terms := slices.Sorted(maps.Keys(query)) // sums must not depend on a map's order
+	terms := slices.Sorted(maps.Keys(query)) // sums must not depend on map order
 	for i, tool := range rest {
 		for _, term := range terms {
 			if w := l.weights[tool][term]; w > 0 {
@@ -78,7 +78,7 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 	return scores, true
 }
 
-// index reads the tools.
+// index builds the index of the tools.
 func (l *lexicon) index(all []llm.Tool) {
 	*l = lexicon{tools: slices.Clone(all), weights: make([]map[string]float64, len(all)), idf: map[string]float64{}, grams: map[string][]int{}}
 	for i, t := range all {
@@ -112,8 +112,8 @@ func (l *lexicon) add(weights map[string]float64, text string, weight float64) {
 	}
 }
 
-// nearest returns the term that shares most trigrams with a word, and how many of
-// both they are.
+// nearest returns the term that shares the most trigrams with a word, and the
+// share.
 func (l *lexicon) nearest(word string) (term string, alike float64) {
 	own := trigrams(word)
 	shared := map[int]int{}
@@ -130,7 +130,7 @@ func (l *lexicon) nearest(word string) (term string, alike float64) {
 	return term, alike
 }
 
-// trigrams returns the different sequences of three characters of a word with a
+// trigrams returns the distinct sequences of three characters of a word with a
 // space at each end.
 func trigrams(word string) []string {
 	runes := []rune(" " + word + " ")
@@ -143,8 +143,8 @@ func trigrams(word string) []string {
 	return out
 }
 
-// maxRanked bounds the words of a prompt that count, in bytes: those of its
-// beginning and its end, where people say what they want.
+// maxRanked limits the words of a prompt that count, in bytes: those at its
+// beginning and end, where users state their request.
 const maxRanked = 4 << 10
 
 func excerpt(prompt string) string {
@@ -154,7 +154,7 @@ func excerpt(prompt string) string {
 	return prompt[:maxRanked/2] + " " + prompt[len(prompt)-maxRanked/2:]
 }
 
-// parameters are the names of a tool's parameters, sorted.
+// parameters returns the names of a tool's parameters, sorted.
 func parameters(t llm.Tool) []string {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -165,8 +165,8 @@ func parameters(t llm.Tool) []string {
 	return slices.Sorted(maps.Keys(s.Properties))
 }
 
-// wordsOf returns the words of a text in lower case, without accents, without those
-// that say nothing. createIssue and create_issue are two words.
+// wordsOf returns the words of a text in lower case, without accents and
+// without stop words. createIssue and create_issue are two words.
 func wordsOf(text string) []string {
 	var out []string
 	var word []rune
@@ -198,7 +198,7 @@ func wordsOf(text string) []string {
 	return out
 }
 
-// plain writes a letter without its accent.
+// plain returns a letter without its accent.
 func plain(r rune) string {
 	for _, of := range []struct{ letters, plain string }{
 		{"àáâãäå", "a"}, {"ç", "c"}, {"èéêë", "e"}, {"ìíîï", "i"}, {"ñ", "n"}, {"òóôõöø", "o"}, {"ùúûü", "u"}, {"ýÿ", "y"},
@@ -211,8 +211,8 @@ func plain(r rune) string {
 	return string(r)
 }
 
-// termsOf is what a word counts as: itself without its ending, and "=" and a name
-// for each meaning.
+// termsOf returns the terms of a word: the word without its ending, and "=" and
+// a name for each meaning.
 func termsOf(word string) []string {
 	terms := []string{stem(word)}
 	t := table()
@@ -227,7 +227,7 @@ func termsOf(word string) []string {
 	return terms
 }
 
-// stem takes the ending off an English word, as far as it is plain.
+// stem removes the ending of an English word in simple cases.
 func stem(w string) string {
 	for _, ending := range []string{"ing", "ed", "ies", "s"} {
 		if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
@@ -247,14 +247,14 @@ func stem(w string) string {
 	return w
 }
 
-// words.txt holds words by meaning.
+// words.txt lists words by meaning.
 //
 //go:embed words.txt
 var wordsText string
 
-// meanings is words.txt.
+// meanings is the parsed words.txt.
 type meanings struct {
-	empty         map[string]bool     // words that say nothing
+	empty         map[string]bool     // stop words
 	whole, begins map[string][]string // words, and beginnings of words, to their meanings
 }
 

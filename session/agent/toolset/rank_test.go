@@ -12,7 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// catalogue reads tools from testdata: our own, and some as MCP servers have them.
+// catalogue reads tools from testdata: our own, and some typical ones of MCP
+// servers.
 func catalogue(t testing.TB) []llm.Tool {
 	text, err := os.ReadFile("testdata/tools.txt")
 	if err != nil {
@@ -37,7 +38,7 @@ func catalogue(t testing.TB) []llm.Tool {
 	return tools
 }
 
-// ranked are the names of the tools, the one that fits best first.
+// ranked returns the names of the tools, the best match first.
 func ranked(l *lexicon, prompt string, tools []llm.Tool) []string {
 	var rest []int
 	for i := range tools {
@@ -55,8 +56,8 @@ func ranked(l *lexicon, prompt string, tools []llm.Tool) []string {
 	return names
 }
 
-// The tool that a prompt needs must be among the ten that fit best by words, and
-// mostly among the first three.
+// The tool that a prompt needs must be among the ten best matches, and mostly
+// among the first three.
 func TestRank(t *testing.T) {
 	text, err := os.ReadFile("testdata/prompts.txt")
 	if err != nil {
@@ -88,7 +89,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// What has no word of any tool tells nothing.
+// A prompt without any word of the tools ranks nothing.
 func TestRankNothing(t *testing.T) {
 	var l lexicon
 	for _, prompt := range []string{"", "yes please", "ja, bitte", "oui", "👍", "请继续", "1 + 1", "..."} {
@@ -98,7 +99,7 @@ func TestRankNothing(t *testing.T) {
 	}
 }
 
-// A word that is spelt wrongly counts as the one that it is most like.
+// A misspelt word counts as the most similar one.
 func TestRankMisspelt(t *testing.T) {
 	var l lexicon
 	for prompt, want := range map[string]string{
@@ -133,7 +134,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// many is a catalogue of n tools.
+// many returns a catalogue of n tools.
 func many(t testing.TB, n int) []llm.Tool {
 	some := catalogue(t)
 	for i := 0; len(some) < n; i++ {

@@ -9,8 +9,9 @@ import (
 // order is the order in which /status lists the reasons.
 var order = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
 
-// Status returns the lines of /status: how the tools are chosen, which the last prompt
-// got and why, and which are hidden. It is empty where all of it is off.
+// Status returns the lines for /status: how tools are chosen, which ones the
+// last prompt got and why, and which are hidden. It is empty if filter,
+// dependencies and TAFC are off.
 func (s *Set) Status() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Prefix begins the names of the parameters in which a model thinks. No tool has
-// one of its own that begins so.
+// Prefix begins the names of the parameters in which a model thinks. No tool
+// has such a parameter of its own.
 const Prefix = "_tafc_think"
 
-// Strip takes the members out of a call's input whose names begin with [Prefix],
-// at any depth, since models put them beside the parameters that they think of.
-// All other bytes stay as they are. Bare reports that nothing else was in it.
+// Strip removes the members whose names begin with [Prefix] from a call's
+// input, at any depth, since models put them next to the parameters that they
+// think about. All other bytes stay. Bare reports that there were no other
+// members.
 //
-// An input that is a string holds what the model wrote instead of an object. What
-// it thought there is cut out as well; if that leaves an object, that is the
-// input.
+// An input that is a string holds the model's text in place of an object. Strip
+// removes thoughts from it too. If an object remains, that is the input.
 func Strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
 	if !bytes.Contains(input, []byte(Prefix)) && !bytes.Contains(input, []byte(`\u`)) {
 		return input, false
 	}
 	if !json.Valid(input) {
-		return input, false // none of the inputs that there are
+		return input, false // as every real input
 	}
 	if text := ""; json.Unmarshal(input, &text) == nil && bytes.HasPrefix(bytes.TrimSpace(input), []byte(`"`)) {
 		return stripText(input, text)
@@ -52,7 +52,7 @@ func stripJSON(in []byte) []byte {
 	return append(out, in[at:]...)
 }
 
-// stripper walks through valid JSON and notes what to cut.
+// stripper scans valid JSON and records the ranges to cut.
 type stripper struct {
 	in   []byte
 	i    int
@@ -68,7 +68,7 @@ func (s *stripper) space() {
 	}
 }
 
-// value passes a value and the space around it.
+// value skips a value and the space around it.
 func (s *stripper) value() {
 	s.space()
 	switch s.in[s.i] {
@@ -97,7 +97,7 @@ func (s *stripper) array() {
 	s.i++
 }
 
-// text passes a string and returns it with its quotes.
+// text skips a string and returns it with its quotes.
 func (s *stripper) text() []byte {
 	from := s.i
 	for s.i++; s.in[s.i] != '"'; s.i++ {
@@ -112,7 +112,7 @@ func (s *stripper) text() []byte {
 func (s *stripper) object() {
 	s.i++
 	s.space()
-	kept, comma := false, 0 // comma is where the one before the member is
+	kept, comma := false, 0 // comma is the offset of the comma before the member
 	for s.in[s.i] != '}' {
 		from, cuts := s.i, len(s.cuts)
 		name := s.text()
@@ -128,7 +128,7 @@ func (s *stripper) object() {
 		switch {
 		case !thought(name):
 			kept = true
-		case kept: // with the comma before it
+		case kept: // with the preceding comma
 			s.cuts = append(s.cuts[:cuts], cut{comma, end})
 		default:
 			s.cuts = append(s.cuts[:cuts], cut{from, next})
@@ -139,7 +139,7 @@ func (s *stripper) object() {
 	s.i++
 }
 
-// thought reports whether a name in quotes begins with Prefix.
+// thought reports whether a quoted name begins with Prefix.
 func thought(name []byte) bool {
 	if !bytes.ContainsRune(name, '\\') {
 		return bytes.HasPrefix(name[1:], []byte(Prefix))
@@ -148,12 +148,12 @@ func thought(name []byte) bool {
 	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, Prefix)
 }
 
-// maxEnds bounds how many ends of a thought are tried, in a text that is no JSON.
+// maxEnds limits how many ends of a thought are tried in a text that is not
+// JSON.
 const maxEnds = 64
 
-// stripText cuts what the model thought out of a text that was to be an object:
-// up to where the rest is one, else up to the end, since nothing tells where the
-// thought ends.
+// stripText removes a thought from a text that should have been an object. It
+// cuts at the first end that leaves an object, or else to the end of the text.
 func stripText(input json.RawMessage, text string) (json.RawMessage, bool) {
 	from := strings.Index(text, Prefix)
 	if from < 0 {

@@ -46,7 +46,7 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// FuzzStrip holds Strip against a slow one that goes by tokens.
+// FuzzStrip compares Strip with a slow implementation on tokens.
 func FuzzStrip(f *testing.F) {
 	for _, s := range []string{`{"_tafc_think":"hm","a":[{"_tafc_think_2":1},2]}`, `{"\u005ftafc_think":{}}`, `"{\"_tafc_think\": \"x\ny\", \"a\": 1}"`, `[]`, ` {"a" : 1 , "_tafc_think" : [] } `, `{"a":{"a":1,"_tafc_think":1},"_tafc_think":1}`} {
 		f.Add([]byte(s))
@@ -74,7 +74,7 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// tokens lists the tokens of a JSON text, without thoughts if they are to go.
+// tokens returns the tokens of a JSON text; without removes thoughts.
 func tokens(t *testing.T, in []byte, without bool) []string {
 	dec := json.NewDecoder(bytes.NewReader(in))
 	dec.UseNumber()

@@ -7,13 +7,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// thoughtAbout is what the model is told of the parameter that it thinks in.
-const thoughtAbout = "Fill this first: think step by step about what the other parameters must be, and why. Nobody reads it."
+// thoughtAbout describes the parameter for thoughts to the model.
+const thoughtAbout = "Fill this in first: think step by step about the values of the other parameters and their reasons. It is discarded."
 
-// thinking adds the parameter to complex tools.
+// thinking adds a parameter for thoughts to complex tools.
 type thinking struct {
 	threshold float64
-	schemas   map[string]json.RawMessage // by the schema without it
+	schemas   map[string]json.RawMessage // by the schema without the parameter
 }
 
 func (t *thinking) all(tools []llm.Tool) []llm.Tool {
@@ -24,8 +24,8 @@ func (t *thinking) all(tools []llm.Tool) []llm.Tool {
 	return out
 }
 
-// tool returns the tool as a model that may think in its call gets it. The same
-// tool always has the same bytes.
+// tool returns the tool in the form for a model that may think in its call. The
+// same tool always has the same bytes.
 func (t *thinking) tool(tool llm.Tool) llm.Tool {
 	if s, ok := t.schemas[string(tool.Schema)]; ok {
 		tool.Schema = s
@@ -43,8 +43,8 @@ func (t *thinking) tool(tool llm.Tool) llm.Tool {
 	return tool
 }
 
-// augmented adds the parameter to a schema. It is not required: a call without
-// thoughts is as good.
+// augmented adds the parameter to a schema. It is optional, since a call
+// without thoughts is valid.
 func augmented(schema json.RawMessage) json.RawMessage {
 	var root, properties map[string]json.RawMessage
 	if json.Unmarshal(schema, &root) != nil || root == nil {
@@ -71,9 +71,9 @@ func augmented(schema json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Where each part of a schema's complexity is at its most, and its weight there.
-// A flat tool with three parameters scores about 0.2, one with a list of objects
-// or with alternatives more than 0.6.
+// The values at which each part of a schema's complexity reaches its maximum,
+// and its weight. A flat tool with three parameters scores about 0.2, one with
+// a list of objects or with alternatives more than 0.6.
 const (
 	mostRequired, requiredWeight = 6, 0.30
 	mostDepth, depthWeight       = 3, 0.30
@@ -82,7 +82,7 @@ const (
 	alternativesWeight           = 0.30
 )
 
-// Complexity scores how hard it is to fill a JSON Schema in, from 0 to 1:
+// Complexity scores how hard a JSON Schema is to fill in, from 0 to 1:
 //
 //	0.30 · required parameters, at any depth, of 6
 //	+ 0.30 · levels of objects and arrays in the parameters, of 3
@@ -90,9 +90,9 @@ const (
 //	+ 0.20 · parameters, at any depth, of 10
 //	+ 0.30 if there are alternatives: anyOf, oneOf or allOf
 //
-// where each share counts up to 1, and so does the sum. Parameters and enums count
-// twice inside an array, four times inside an array in an array, and so on: a
-// model fills them in once per element. Anything that is no schema scores 0.
+// Each share is at most 1, and so is the sum. Parameters and enums count twice
+// inside an array, four times inside an array in an array, and so on, since a
+// model fills them in once per element. Input that is not a schema scores 0.
 func Complexity(schema json.RawMessage) float64 {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
@@ -108,7 +108,7 @@ func Complexity(schema json.RawMessage) float64 {
 	return min(score, 1)
 }
 
-// mostComplex returns the tool with the highest complexity, and that.
+// mostComplex returns the tool with the highest complexity and its score.
 func mostComplex(tools []executors.Tool) (name string, score float64) {
 	for _, tool := range tools {
 		if c := Complexity(tool.Schema); c > score || name == "" {
@@ -120,24 +120,26 @@ func mostComplex(tools []executors.Tool) (name string, score float64) {
 
 func share(n, most int) float64 { return float64(min(n, most)) / float64(most) }
 
-// counts is what a schema has.
+// counts are the parts of a schema.
 type counts struct {
 	required, depth, enum, params int
 	alternatives                  bool
 }
 
-// maxNesting is how deep a schema is looked into; no model fills in a deeper one.
+// maxNesting is the depth to which a schema is examined; no model fills in a
+// deeper one.
 const maxNesting = 32
 
-// perElement is how often a part of an array's element counts, compared to a part
-// outside of the array.
+// perElement is the factor by which a part of an array's element counts more
+// than a part outside of the array.
 const perElement = 2
 
-// maxTimes bounds how often a part counts; all shares are at their most before.
+// maxTimes limits how often a part counts; all shares reach their maximum
+// earlier.
 const maxTimes = 16
 
-// schema counts one schema that lies in level objects and arrays; its parts count
-// times.
+// schema counts a schema at a depth of level objects and arrays; its parts
+// count times.
 func (c *counts) schema(v any, level, times int) {
 	s, ok := v.(map[string]any)
 	if !ok || level > maxNesting {

@@ -49,7 +49,7 @@ func TestThinking(t *testing.T) {
 		if string(got[0].Schema) != flat || string(got[2].Schema) != `[]` {
 			t.Errorf("%s", got)
 		}
-		const want = `{"properties":{"_tafc_think":{"description":"Fill this first: think step by step about what the other parameters must be, and why. Nobody reads it.","type":"string"},"fields":{"type":"object","required":["type"],"properties":{"type":{"enum":["bug","task","story"]},"assignee":{"oneOf":[{"type":"string"},{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}]}}},"project":{"type":"string"},"summary":{"type":"string"}},"required":["project","summary","fields"],"type":"object"}`
+		const want = `{"properties":{"_tafc_think":{"description":"Fill this in first: think step by step about the values of the other parameters and their reasons. It is discarded.","type":"string"},"fields":{"type":"object","required":["type"],"properties":{"type":{"enum":["bug","task","story"]},"assignee":{"oneOf":[{"type":"string"},{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}]}}},"project":{"type":"string"},"summary":{"type":"string"}},"required":["project","summary","fields"],"type":"object"}`
 		if string(got[1].Schema) != want {
 			t.Errorf("%s", got[1].Schema)
 		}

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// tally counts what the rules did to the tools of a conversation: one count per
-// tool and prompt, unless a field says otherwise.
+// tally counts the effects of the rules on the tools of a conversation: one
+// count per tool and prompt, unless a field says otherwise.
 type tally struct {
 	prompts int
-	offered map[Reason]int // by the filter's rule
-	leftOut int            // by the filter
-	hidden  map[string]int // by the dependency rule of that tool
-	refused map[string]int // calls of a hidden tool, by its name
+	offered map[Reason]int // by the reason
+	leftOut int            // omitted by the filter
+	hidden  map[string]int // hidden by the dependency rule of that tool
+	refused map[string]int // refused calls of a hidden tool, by its name
 }
 
 func newTally() tally {
 	return tally{offered: map[Reason]int{}, hidden: map[string]int{}, refused: map[string]int{}}
 }
 
-// count counts the tools of the prompt that has just begun, and logs the counts;
-// mu is held.
+// count counts the tools of the new prompt and logs the counts; the caller
+// holds mu.
 func (s *Set) count() {
 	t, c := &s.turn, &s.tally
 	c.prompts++
@@ -70,8 +70,8 @@ func (c *tally) attrs() []any {
 	return attrs
 }
 
-// status returns the lines of /status: one for the rules of the filter, one for
-// those of the dependencies.
+// status returns the lines for /status: one for the rules of the filter, one
+// for those of the dependencies.
 func (c *tally) status(filter bool) []string {
 	var lines []string
 	if filter && c.prompts > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// The rules are counted over the prompts of a conversation, for /status and the
-// debug log.
+// The effects of the rules are counted over the prompts of a conversation, for
+// /status and the debug log.
 func TestTally(t *testing.T) {
 	var log strings.Builder
 	cfg := Config{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()}

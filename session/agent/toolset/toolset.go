@@ -1,17 +1,18 @@
-// Package toolset decides which tools a session's model is offered, and in which
-// form: it chooses by the prompt ([Filter]), hides what must wait for other tools
-// ([Dependencies]), and lets the model think inside of a call ([TAFC]).
+// Package toolset decides which tools a session's model is offered, and in
+// which form. It chooses tools by the prompt ([Filter]), hides those that
+// depend on others ([Dependencies]), and lets the model think inside a call
+// ([TAFC]).
 //
-// Start with [New]. It promises that the tools of a turn only ever grow at their
-// end, so that the provider's cache of the prefix holds; that a tool the model has
-// used stays; that nothing which begins with [Prefix] leaves it; and that a model
-// which calls its tools in the text gets all that are not hidden. With everything
-// off it gives what it was given.
+// Start with [New]. The tools of a turn only grow at their end, so that the
+// provider's cache of the prefix holds. A tool that the model has used stays.
+// No parameter that begins with [Prefix] leaves the package. A model that calls
+// its tools in text gets all that are not hidden. With everything off, all
+// tools pass unchanged.
 //
-// Why does a tool that was not chosen run all the same when the model calls it?
-// Because the filter saves tokens and is no gate: a model that knows the tool from
-// a result or a file is right. A tool that waits for another one does not run:
-// there the user's own rule says so.
+// Why does a tool that was not chosen still run when the model calls it? The
+// filter saves tokens and is no gate: a model that found the tool in a result
+// or a file is right. A tool that depends on another one does not run, since
+// the user's own rule demands it.
 package toolset
 
 import (
@@ -27,26 +28,26 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Config is what a Set goes by.
+// Config is the configuration of a Set.
 type Config struct {
 	TAFC         TAFC
 	Filter       Filter
 	Dependencies Dependencies
 }
 
-// Set chooses for one session. One turn at a time uses it; its Middleware and
-// Status may run beside that.
+// Set chooses tools for one session. It is used by one turn at a time; its
+// Middleware and Status are safe for concurrent use with that.
 type Set struct {
 	cfg      Config
 	graph    graph
 	vectors  *Vectors
 	log      *slog.Logger
-	notes    []string // what is wrong with the configuration
+	notes    []string // problems of the configuration
 	alwaysOn map[string]bool
 
 	thinking thinking
 	words    lexicon
-	failures map[string]int // of embedders in a row, by model
+	failures map[string]int // in a row, of embedders, by model
 
 	mu   sync.Mutex
 	done map[string]bool // tools that completed in this session
@@ -55,21 +56,21 @@ type Set struct {
 	tally tally
 }
 
-// turn is what was chosen for one prompt.
+// turn is the choice for one prompt.
 type turn struct {
 	all       []llm.Tool
 	picked    map[string]Reason // by the filter; some may have to wait
 	filtered  bool              // not all were picked
 	mentioned map[string]bool
 	called    map[string]bool // by the model
-	open      bool            // no tool has to wait, since all would
-	embedded  int             // tools that have a vector
+	open      bool            // no tool has to wait, since otherwise all would
+	embedded  int             // number of tools with a vector
 
-	offered []llm.Tool        // as the model gets them; only ever appended to
-	reasons map[string]Reason // of those
+	offered []llm.Tool        // in the form that the model gets; only ever appended to
+	reasons map[string]Reason // of the offered tools
 }
 
-// New makes a Set. Vectors keeps what was embedded; sessions may share it.
+// New returns a Set. Vectors caches embeddings; sessions may share it.
 func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}, tally: newTally()}
 	s.thinking.threshold, s.notes = cfg.TAFC.threshold()
@@ -86,8 +87,8 @@ func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 	return s
 }
 
-// Warnings lists for the user the settings that have no effect, given the
-// tools that there are.
+// Warnings returns warnings for the user about settings without effect on these
+// tools.
 func (s *Set) Warnings(tools []executors.Tool) []string {
 	notes := slices.Clone(s.notes)
 	if most, score := mostComplex(tools); s.cfg.TAFC.Enabled && score < s.thinking.threshold {
@@ -112,7 +113,7 @@ func (s *Set) Warnings(tools []executors.Tool) []string {
 	return notes
 }
 
-// Reset begins a new conversation: it forgets which tools completed, and the
+// Reset begins a new conversation: it clears the completed tools and the
 // counts.
 func (s *Set) Reset() {
 	s.mu.Lock()
@@ -121,12 +122,12 @@ func (s *Set) Reset() {
 	s.turn, s.tally = turn{}, newTally()
 }
 
-// Begin chooses for a prompt: what the user typed, empty if that is nothing. The
+// Begin chooses the tools for a prompt, which is the typed text or "". The
 // tools are in the order in which they are offered. It may ask the model's
-// provider for embeddings, for a short time.
+// provider for embeddings, with a short timeout.
 //
-// Which tools have completed is taken from the history too: a session that was
-// opened again is the same session.
+// It also finds completed tools in the history, since a reopened session
+// continues the old one.
 func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []llm.Message, tools []llm.Tool) {
 	s.mu.Lock()
 	before := s.turn
@@ -160,8 +161,8 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.count()
 }
 
-// recall takes over which tools completed in the history, and returns those that
-// the model has used in it; mu is held.
+// recall records the completed tools of the history and returns the tools that
+// the model has used in it; the caller holds mu.
 func (s *Set) recall(history []llm.Message) (used map[string]bool) {
 	used = map[string]bool{}
 	names := map[string]string{} // of the last answer, by id
@@ -182,8 +183,8 @@ func (s *Set) recall(history []llm.Message) (used map[string]bool) {
 	return used
 }
 
-// keeps reports whether the tools of the turn before will do for this one: then
-// they stay as they are, and the provider's cache of the conversation holds.
+// keeps reports whether the previous turn's tools suffice for this one. They
+// then stay unchanged, and the provider's cache of the conversation holds.
 func (s *Set) keeps(before, t *turn) bool {
 	if !before.filtered || !t.filtered || !sameTools(before.all, t.all) {
 		return false
@@ -199,7 +200,7 @@ func (s *Set) keeps(before, t *turn) bool {
 	return true
 }
 
-// keep offers what the turn before did; mu is held.
+// keep offers the tools of the previous turn; the caller holds mu.
 func (s *Set) keep(before *turn) {
 	s.turn.offered = slices.Clip(before.offered)
 	for name := range before.reasons {
@@ -211,9 +212,9 @@ func (s *Set) keep(before *turn) {
 	}
 }
 
-// Offer returns the tools for the next call of the model: those of the call before
-// in this turn, byte for byte, then what has become available. It is nil before
-// the first turn.
+// Offer returns the tools for the next call of the model: the tools of the
+// previous call in this turn, byte for byte, then those that have become
+// available. It is nil before the first turn.
 func (s *Set) Offer(m llm.Model) []llm.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +223,7 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 		return nil
 	}
 	inText := llm.CallsInText(m)
-	if t.picked == nil { // neither filter nor dependencies
+	if t.picked == nil { // neither filter nor dependencies are on
 		if !s.cfg.TAFC.Enabled || inText {
 			return t.all
 		}
@@ -231,14 +232,14 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 		}
 		return t.offered
 	}
-	if inText { // its calls are found in the text by the tools that it was told of
+	if inText { // its calls are found in text by the names of its tools
 		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.waits(t, tool.Name) })
 	}
 	s.extend(t)
 	return slices.Clip(t.offered)
 }
 
-// extend appends what has become available.
+// extend appends the tools that have become available.
 func (s *Set) extend(t *turn) {
 	first := len(t.offered) == 0
 	for _, tool := range t.all {
@@ -260,8 +261,8 @@ func (s *Set) extend(t *turn) {
 	}
 }
 
-// Take takes a call as the model made it, and returns it without what begins with
-// [Prefix]. Bare reports that nothing else was in it.
+// Take returns a model's call without the parameters that begin with [Prefix].
+// Bare reports that there were no others.
 func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
 	call.Input, bare = Strip(call.Input)
 	s.mu.Lock()
@@ -272,7 +273,7 @@ func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
 	return call, bare
 }
 
-// sameTools reports whether two catalogues are the same.
+// sameTools reports whether two catalogues are equal.
 func sameTools(a, b []llm.Tool) bool {
 	return slices.EqualFunc(a, b, func(a, b llm.Tool) bool {
 		return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)

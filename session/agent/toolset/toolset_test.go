@@ -18,7 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// model is a model that no one asks; it embeds if it can.
+// model is a model that is never called; it may embed.
 type model struct{ embedder llm.Embedder }
 
 func (model) Name() string { return "fake:model" }
@@ -28,7 +28,7 @@ func (model) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
 }
 func (m model) Embedder() llm.Embedder { return m.embedder }
 
-// set makes a Set of which nothing is logged.
+// set returns a Set that logs nothing.
 func set(change func(*Config)) *Set {
 	cfg := Config{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()}
 	change(&cfg)
@@ -47,12 +47,12 @@ func names(tools []llm.Tool) string {
 	return strings.Join(out, " ")
 }
 
-// calls is a history in which the tools ran; a name with "!" failed.
+// calls returns a history in which the tools ran; a name with "!" failed.
 func calls(tools ...string) []llm.Message {
 	var h []llm.Message
 	for i, name := range tools {
 		name, failed := strings.CutSuffix(name, "!")
-		id := fmt.Sprint(i % 2) // unique in one answer alone
+		id := fmt.Sprint(i % 2) // unique within one answer only
 		h = append(h,
 			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: id, Name: name, Input: json.RawMessage(`{}`)}}}},
 			llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: id, Failed: failed}}}})
@@ -124,7 +124,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// inOrder reports whether the names stand as in the catalogue.
+// inOrder reports whether the names are in the order of the catalogue.
 func inOrder(tools []llm.Tool, got string) bool {
 	last := -1
 	for name := range strings.FieldsSeq(got) {
@@ -137,8 +137,7 @@ func inOrder(tools []llm.Tool, got string) bool {
 	return true
 }
 
-// What the model calls is offered from then on, behind the others, whose bytes
-// stay.
+// A called tool is offered from then on, after the others, whose bytes stay.
 func TestGrows(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	s.cfg.TAFC.Enabled, s.thinking.threshold = true, 0
@@ -158,7 +157,8 @@ func TestGrows(t *testing.T) {
 	if want := "TAFC: from a complexity of 0 on, which 66 of 66 tools have"; !slices.Contains(s.Status(), want) {
 		t.Errorf("%q", s.Status())
 	}
-	// A model that calls in the text gets all, and no room to think.
+	// A model that calls tools in text gets all of them, without the parameter
+	// for thoughts.
 	if text := s.Offer(textcalls.Wrap(model{})); !sameTools(text, tools) {
 		t.Errorf("%s", names(text))
 	}
@@ -167,8 +167,8 @@ func TestGrows(t *testing.T) {
 	}
 }
 
-// The tools of the turn before stay where they will do, so that the provider's
-// cache of the conversation holds.
+// The previous turn's tools stay if they suffice, so that the provider's cache
+// of the conversation holds.
 func TestKept(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	offered := func(prompt string, history []llm.Message) string {
@@ -198,7 +198,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// embedder embeds by what texts are about.
+// embedder returns vectors by the topics of texts.
 type embedder struct {
 	asked [][]string
 	err   error
@@ -244,7 +244,7 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("%q", status)
 	}
 
-	// Without an answer it goes by words, and soon asks no more.
+	// Without embeddings it compares words, and it soon stops asking.
 	for _, broken := range []*embedder{{err: errors.New("not here")}, {wrong: true}} {
 		s, e = set(filtering), broken
 		for range maxFailures + 2 {
