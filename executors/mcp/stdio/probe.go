@@ -1,0 +1,72 @@
+package stdio
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// probe answers the request server/discover in the place of a server that does not
+// answer it, so that the client goes on with initialize. The zero value works.
+type probe struct {
+	after time.Duration // how long it waits; 0 means probeTime
+
+	mu    sync.Mutex
+	id    jsonrpc.ID
+	timer *time.Timer
+	gave  chan jsonrpc.Message // holds the answer that the server did not give
+}
+
+const methodDiscover = "server/discover"
+
+// probeTime is how long the response is waited for. Some older servers answer no
+// request before initialize.
+const probeTime = 5 * time.Second
+
+// sent starts to wait if m is the request.
+func (p *probe) sent(m jsonrpc.Message) {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || r.Method != methodDiscover {
+		return
+	}
+	p.stop()
+	gave := p.unanswered()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.id = r.ID
+	p.timer = time.AfterFunc(cmp.Or(p.after, probeTime), func() {
+		gave <- &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the server did not answer"}}
+	})
+}
+
+// answered stops to wait if m is the response.
+func (p *probe) answered(m jsonrpc.Message) {
+	r, ok := m.(*jsonrpc.Response)
+	p.mu.Lock()
+	is := ok && p.timer != nil && r.ID == p.id
+	p.mu.Unlock()
+	if is {
+		p.stop()
+	}
+}
+
+// unanswered receives an error in the place of the response, once the time is over.
+func (p *probe) unanswered() chan jsonrpc.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gave == nil {
+		p.gave = make(chan jsonrpc.Message, 2) // one each for the request and its repetition
+	}
+	return p.gave
+}
+
+func (p *probe) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+}

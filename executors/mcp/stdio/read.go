@@ -1,0 +1,152 @@
+package stdio
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+const (
+	maxLogged = 200     // lines of stderr
+	maxNoise  = 20      // lines of stdout that are no messages
+	maxLine   = 4 << 10 // bytes of a logged line
+	chunk     = 1 << 20 // the pieces in which a long line is kept
+)
+
+// errTooLong ends a server whose frame is longer than MaxFrame.
+var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", MaxFrame>>20)
+
+// readFrames passes on the messages of stdout, in order.
+func (s *Server) readFrames() {
+	defer close(s.out)
+	noise := 0
+	err := lines(s.piped.Stdout, MaxFrame, func(line []byte) bool {
+		messages := decode(line)
+		if len(messages) == 0 && len(line) > 0 {
+			if noise++; noise <= maxNoise {
+				s.log("stdout", logged(line))
+			}
+		}
+		for _, m := range messages {
+			select {
+			case s.out <- m:
+			case <-s.closed:
+				return false
+			}
+		}
+		return true
+	})
+	if err == nil {
+		err = io.EOF
+	}
+	s.mu.Lock()
+	s.fail = err
+	s.mu.Unlock()
+}
+
+// readStderr logs the first lines of stderr and keeps the last one.
+func (s *Server) readStderr() {
+	n := 0
+	_ = lines(s.piped.Stderr, -maxLine, func(line []byte) bool {
+		text := logged(line)
+		if text == "" {
+			return true
+		}
+		s.mu.Lock()
+		s.last = text
+		s.mu.Unlock()
+		if n++; n <= maxLogged {
+			s.log("stderr", text)
+		}
+		return true
+	})
+}
+
+// logged returns a line as it is logged: valid UTF-8, cut to maxLine.
+func logged(line []byte) string {
+	line = bytes.TrimSpace(line)
+	return strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
+}
+
+// decode returns the messages of a line; none if it has no message. A banner
+// without a line end may stand before the first message.
+func decode(line []byte) []jsonrpc.Message {
+	line = bytes.TrimSpace(line)
+	if i := bytes.Index(line, []byte(`{"jsonrpc"`)); i > 0 && line[0] != '{' && line[0] != '[' {
+		line = line[i:]
+	}
+	if len(line) == 0 {
+		return nil
+	}
+	if line[0] != '[' {
+		if m, err := jsonrpc.DecodeMessage(line); err == nil {
+			return []jsonrpc.Message{m}
+		}
+		return nil
+	}
+	var batch []json.RawMessage // of revision 2025-03-26
+	if json.Unmarshal(line, &batch) != nil {
+		return nil
+	}
+	var messages []jsonrpc.Message
+	for _, raw := range batch {
+		if m, err := jsonrpc.DecodeMessage(raw); err == nil {
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// lines calls each with every line of r, without its end, until each returns false.
+// A line over limit bytes is an error; if limit is negative, the line is cut
+// there instead. The end of r is no error. each may keep the line.
+func lines(r io.Reader, limit int, each func(line []byte) bool) error {
+	cut := limit < 0
+	limit = max(limit, -limit)
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, end, err := readLine(in, limit, cut)
+		if err != nil {
+			return err
+		}
+		if (len(line) > 0 || !end) && !each(line) || end {
+			return nil
+		}
+	}
+}
+
+// readLine returns the next line in memory of its own. end reports that nothing
+// follows.
+func readLine(in *bufio.Reader, limit int, cut bool) (line []byte, end bool, err error) {
+	var full [][]byte // pieces before line: to grow one slice would need twice the memory
+	size := 0
+	for {
+		part, err := in.ReadSlice('\n')
+		if size += len(part); size > limit+1 && !cut {
+			return nil, true, errTooLong
+		}
+		if keep := limit - (size - len(part)); keep < len(part) {
+			part = part[:max(keep, 0)]
+		}
+		if len(line)+len(part) > chunk && len(line) > 0 {
+			full, line = append(full, line), nil
+		}
+		if line == nil && len(full) > 0 {
+			line = make([]byte, 0, chunk)
+		}
+		line = append(line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(full) > 0 {
+			line = bytes.Join(append(full, line), nil)
+		}
+		return bytes.TrimSuffix(line, []byte("\n")), err != nil, nil
+	}
+}

@@ -1,0 +1,152 @@
+// Package stdio connects to MCP servers that run as child processes and speak on
+// stdin and stdout.
+//
+// Start with [Start], then pass the [Server] to the client of the SDK as its
+// transport. It promises that lines of stdout that are no JSON-RPC are dropped, that
+// a frame over [MaxFrame] ends the server and nothing else, that memory stays
+// bounded whatever the server writes, and that no process of the server's session
+// runs after [Server.End].
+//
+// It does not choose the environment or the directory; the caller does.
+//
+// Why not the SDK's CommandTransport? It ends the connection at the first line that
+// is not JSON, signals only the leader, which may be a launcher such as npx, and
+// leaves the server running when this process is killed.
+package stdio
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// MaxFrame is the length of the longest frame that a server may write, in bytes.
+const MaxFrame = 64 << 20
+
+// Polite is how long a server may take to end once its stdin is closed, before it
+// gets SIGTERM; SIGKILL follows after as long again:
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
+const Polite = 2 * time.Second
+
+// Server is a running server. It fits the SDK's Transport, for one connection.
+type Server struct {
+	log   func(stream, line string)
+	piped *process.Piped
+
+	out    chan jsonrpc.Message
+	closed chan struct{}
+	close  sync.Once
+	read   sync.WaitGroup // the readers of stdout and stderr
+
+	writing sync.Mutex
+	probe   probe
+
+	mu   sync.Mutex
+	last string // line of stderr
+	fail error  // why stdout is not read any more; nil while it is
+}
+
+// Start starts the program of a server. log receives lines that belong to no
+// message: the last argument is one line, without its end, cut to a few kilobytes.
+// It is called for the first lines of each stream, "stdout" or "stderr".
+func Start(prog process.Program, log func(stream, line string)) (*Server, error) {
+	piped, err := process.StartPiped(prog)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
+	}
+	s := &Server{log: log, piped: piped, out: make(chan jsonrpc.Message), closed: make(chan struct{})}
+	s.read.Go(s.readFrames)
+	s.read.Go(s.readStderr)
+	return s, nil
+}
+
+// Connect implements the SDK's Transport.
+func (s *Server) Connect(context.Context) (sdk.Connection, error) { return s, nil }
+
+// SessionID implements the SDK's Connection; such a connection has none.
+func (s *Server) SessionID() string { return "" }
+
+// Read returns the next message. At the end of stdout it returns io.EOF, or the
+// reason why the server was ended.
+func (s *Server) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m, ok := <-s.out:
+		if !ok {
+			return nil, s.failure()
+		}
+		s.probe.answered(m)
+		return m, nil
+	case m := <-s.probe.unanswered():
+		return m, nil
+	case <-s.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Server) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fail
+}
+
+// Write writes a message. It ends with ctx even if the server does not read.
+func (s *Server) Write(ctx context.Context, m jsonrpc.Message) error {
+	frame, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.probe.sent(m)
+	stop := context.AfterFunc(ctx, func() { _ = s.piped.Stdin.SetWriteDeadline(time.Unix(1, 0)) })
+	n, err := s.piped.Stdin.Write(append(frame, '\n'))
+	if !stop() && n == 0 { // nothing of it was written, so the next message can be
+		_ = s.piped.Stdin.SetWriteDeadline(time.Time{})
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Close ends the server as the protocol asks for.
+func (s *Server) Close() error {
+	s.End(Polite)
+	return nil
+}
+
+// End ends the server and all processes of its session, and waits for that: it
+// closes stdin, sends SIGTERM after the time polite, and SIGKILL after twice that.
+func (s *Server) End(polite time.Duration) {
+	s.close.Do(func() {
+		close(s.closed)
+		s.probe.stop()
+	})
+	s.piped.End(polite)
+	s.read.Wait()
+	s.piped.Release()
+}
+
+// Over is closed when the program and its session have ended.
+func (s *Server) Over() <-chan struct{} { return s.piped.Over() }
+
+// Exit returns how the program ended. It may be called once Over is closed.
+func (s *Server) Exit() executors.Exit { return s.piped.Exit() }
+
+// LastLine returns the last line of stderr that is not empty.
+func (s *Server) LastLine() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}

@@ -1,0 +1,195 @@
+//go:build unix
+
+package stdio
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// TestMain lets the test binary be a server: with SERVE set it serves one tool on
+// stdin and stdout.
+func TestMain(m *testing.M) {
+	if os.Getenv("SERVE") == "" {
+		os.Exit(m.Run())
+	}
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct{ Text string }) (*sdk.CallToolResult, any, error) {
+		fmt.Println("noise inside of a call {")
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: in.Text}}}, nil, nil
+	})
+	_ = s.Run(context.Background(), &sdk.StdioTransport{})
+}
+
+// logbook keeps what a server logs.
+type logbook struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logbook) add(stream, line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, stream+": "+line)
+}
+
+func (l *logbook) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
+}
+
+// start starts a shell script; $SERVER in it is this binary as a server.
+func start(t *testing.T, script string) (*Server, *logbook) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := &logbook{}
+	s, err := Start(process.Program{
+		Path: "sh", Args: []string{"-c", script}, Env: append(os.Environ(), "SERVER=SERVE=1 "+self), Dir: t.TempDir(),
+	}, book.add)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.End(0) })
+	return s, book
+}
+
+func connect(t *testing.T, s *Server) (*sdk.ClientSession, error) {
+	return sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Version: "1"}, nil).Connect(t.Context(), s, nil)
+}
+
+func TestNoise(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script string
+		want   []string
+	}{
+		"a quiet server": {`exec env $SERVER`, []string{"stdout: noise inside of a call {"}},
+		"banners": {
+			`echo "npm notice"; echo; echo "{not JSON"; echo "[1,2]"; echo "{}"; echo warn >&2; exec env $SERVER`,
+			[]string{"stdout: npm notice", "stdout: {not JSON", "stdout: [1,2]", "stdout: {}", "stderr: warn", "stdout: noise inside of a call {"},
+		},
+		"a banner without an end": {`printf 'Loading... '; exec env $SERVER`, []string{"stdout: noise inside of a call {"}},
+		"much noise": {
+			`for i in $(seq 100); do echo x; done; exec env $SERVER`,
+			slices.Repeat([]string{"stdout: x"}, maxNoise),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, book := start(t, tt.script)
+			c, err := connect(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "echo", Arguments: map[string]any{"Text": "hi"}})
+			if err != nil || r.Content[0].(*sdk.TextContent).Text != "hi" {
+				t.Errorf("call: %+v, %v", r, err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			got, want := book.all(), slices.Clone(tt.want)
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("log\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for name, tt := range map[string]struct{ script, want, last string }{
+		"ends at once":       {`echo "no such module" >&2; echo >&2; exit 3`, "", "no such module"},
+		"an endless line":    {`yes "" | tr '\n' x`, "more than 64 MiB", ""},
+		"closes its stdout":  {`exec >&-; sleep 60`, "EOF", ""},
+		"an endless message": {`printf '{"jsonrpc":"2.0","id":1,"result":"'; yes "" | tr '\n' x`, "more than 64 MiB", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := start(t, tt.script)
+			if _, err := connect(t, s); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("connect: %v, want %s", err, tt.want)
+			}
+			s.End(0)
+			if got := s.LastLine(); got != tt.last {
+				t.Errorf("last line %q, want %q", got, tt.last)
+			}
+		})
+	}
+}
+
+func TestUnansweredProbe(t *testing.T) {
+	s, _ := start(t, `read discover; exec env $SERVER`) // it never sees the first request
+	s.probe.after = 10 * time.Millisecond
+	if _, err := connect(t, s); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCallEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, `sleep 60`) // it reads nothing
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Version: "1"}, nil)
+	if _, err := c.Connect(ctx, s, nil); err == nil {
+		t.Error("connected to a server that does not answer")
+	}
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("y", 3*chunk)
+	for name, tt := range map[string]struct {
+		in    string
+		limit int
+		want  []string
+		fails bool
+	}{
+		"none":              {"", 10, nil, false},
+		"without an end":    {"a\n\nb", 10, []string{"a", "", "b"}, false},
+		"as long as may be": {"12345\n", 5, []string{"12345"}, false},
+		"too long":          {"ok\n123456\n", 5, []string{"ok"}, true},
+		"cut":               {"1234567\nab\n", -5, []string{"12345", "ab"}, false},
+		"in pieces":         {long + "\nz\n", 4 * chunk, []string{long, "z"}, false},
+		"pieces, cut":       {long + "\nz\n", -2 * chunk, []string{long[:2*chunk], "z"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			err := lines(strings.NewReader(tt.in), tt.limit, func(line []byte) bool {
+				got = append(got, string(line))
+				return true
+			})
+			if !slices.Equal(got, tt.want) || (err != nil) != tt.fails {
+				t.Errorf("%d lines, %v", len(got), err)
+			}
+		})
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add("a\nb", 3)
+	f.Add(`{"jsonrpc":"2.0","method":"x"}`+"\n", 100)
+	f.Fuzz(func(t *testing.T, in string, limit int) {
+		limit = min(max(limit, -1000), 1000)
+		_ = lines(strings.NewReader(in), limit, func(line []byte) bool {
+			if len(line) > max(limit, -limit)+1 {
+				t.Errorf("a line of %d bytes, limit %d", len(line), limit)
+			}
+			decode(line)
+			return true
+		})
+	})
+}

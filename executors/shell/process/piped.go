@@ -1,0 +1,95 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Piped is a running program whose streams belong to the caller, such as a server
+// that speaks a protocol on them. It runs in a session of its own, like a [Process].
+// Its methods may be called concurrently. The owner calls End.
+type Piped struct {
+	Stdin          *os.File // the program reads what is written here
+	Stdout, Stderr *os.File // what the program writes; read until they end
+
+	p     *Process
+	ended sync.Once
+	over  chan struct{} // closed when its session has ended
+}
+
+// StartPiped starts a program in a session of its own. Of prog it uses Path, Args,
+// Env, Dir and Reaper. When the program ends, by itself too, so does the rest of its
+// session.
+func StartPiped(prog Program) (*Piped, error) {
+	cmd := exec.Command(prog.Path, prog.Args...)
+	cmd.Dir = prog.Dir
+	cmd.Env = slices.Concat(prog.Env, []string{"PWD=" + prog.Dir})
+	cmd.SysProcAttr = ownSession()
+	readers, writers, err := pipes(3)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = readers[0], writers[1], writers[2]
+	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
+	p := &Process{cmd: cmd, exited: make(chan struct{}), reaper: prog.Reaper}
+	started := make(chan error)
+	go p.hold(nil, started)
+	err = <-started
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		return nil, err
+	}
+	p.reaper.add(cmd.Process.Pid, "")
+	s := &Piped{Stdin: ours[0], Stdout: ours[1], Stderr: ours[2], p: p, over: make(chan struct{})}
+	go s.supervise()
+	return s, nil
+}
+
+// supervise ends the rest of the session after the program.
+func (s *Piped) supervise() {
+	<-s.p.exited
+	endSession(s.p.cmd.Process.Pid)
+	s.p.reaper.remove(s.p.cmd.Process.Pid)
+	// Every process of the session is gone, so reads end by themselves unless a
+	// daemon holds the pipes.
+	time.AfterFunc(drainTime, func() { stopWaiting([]*os.File{s.Stdout, s.Stderr}) })
+	close(s.over)
+}
+
+// Over is closed when the program and its session have ended.
+func (s *Piped) Over() <-chan struct{} { return s.over }
+
+// Exit returns how the program ended. It may be called once Over is closed.
+func (s *Piped) Exit() executors.Exit { return exitOf(s.p.cmd.ProcessState) }
+
+// End ends the program and its session, and waits for that: it closes stdin, asks
+// the session to end after the time polite, and kills it after twice that time.
+func (s *Piped) End(polite time.Duration) {
+	s.ended.Do(func() { _ = s.Stdin.Close() })
+	pid := s.p.cmd.Process.Pid
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		select {
+		case <-s.over:
+			return
+		case <-time.After(polite):
+			signalSession(pid, sig)
+		}
+	}
+	select {
+	case <-s.over:
+	case <-time.After(grace): // stuck in the kernel: not even SIGKILL ends it now
+	}
+}
+
+// Release closes the caller's ends of stdout and stderr, after they were read.
+func (s *Piped) Release() { closeAll([]*os.File{s.Stdout, s.Stderr}) }
+
+// Pid returns the process id of the program, which is the id of its session.
+func (s *Piped) Pid() int { return s.p.cmd.Process.Pid }
