@@ -34,6 +34,8 @@ type Entry struct {
 	Rule        string `json:"rule,omitempty"`
 	Answer      string `json:"answer,omitempty"`
 	ClaimSource string `json:"claim_source,omitempty"`
+	MCPServer   string `json:"mcp_server,omitempty"`
+	MCPCode     string `json:"mcp_error_code,omitempty"` // of a failure of that server
 
 	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have made up
 
@@ -94,6 +96,10 @@ func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *E
 		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
 		Input:       l.input(call.Input),
 		ClaimSource: claimSource(call.Card, kind),
+		MCPServer:   cut(call.Spec.Server, maxName),
+	}
+	if e.MCPServer != "" {
+		e.ClaimSource = "mcp"
 	}
 	for i, p := range call.Card.Paths {
 		if i == maxPaths {
@@ -127,6 +133,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
+	e.MCPCode = cut(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
 	e.Suspect = l.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached

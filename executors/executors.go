@@ -66,6 +66,11 @@ type Tool struct {
 	Kind        Kind // of its calls, for a call whose card has no kind
 	Invocation  Invocation
 	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
+	// Server is the MCP server that the tool belongs to; empty for our own tools.
+	Server string
+	// Shown is the schema as models get it; nil means Schema without the keywords
+	// that only the validator needs.
+	Shown json.RawMessage
 }
 
 // Effect is a set of effects that a tool can have. Modes, the cache, the retry link
@@ -288,6 +293,7 @@ type Event struct {
 	Status   Status // the call was allowed and starts
 	Terminal string // a terminal of the client runs it from now on; its id there
 	Output   []byte // more output of a command that runs here, unchanged
+	Progress string // a line about how far the call has come
 	Exit     *Exit  // the command that runs here ended
 	Plan     *Plan  // the agent's plan from now on
 }
@@ -319,6 +325,7 @@ type Record struct {
 	Rule     string // why: the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
 
+	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
 	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
 	Truncated   bool      // the output is not complete

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -129,4 +130,35 @@ func (c *Client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// DialPublic dials an address, HOST:PORT, if all addresses of the host are on the
+// public Internet. It suits http.Transport. An error for any other host is a
+// [*executors.Failure].
+func DialPublic(ctx context.Context, _, address string) (net.Conn, error) {
+	name, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	h, err := parseHost(name)
+	if err != nil {
+		return nil, err
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	c := NewClient(Config{})
+	addrs, err := c.addresses(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	return c.connect(ctx, addrs, uint16(number))
+}
+
+// IsPublic reports whether a host, a name or an address, may be on the public
+// Internet. It looks nothing up.
+func IsPublic(name string) bool {
+	h, err := parseHost(name)
+	return err == nil && (!h.addr.IsValid() || unfitAddress(h.addr, neighbours()) == "")
 }

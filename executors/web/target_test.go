@@ -244,3 +244,20 @@ func FuzzTarget(f *testing.F) {
 		}
 	})
 }
+
+func TestDialPublic(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:80", "[::1]:80", "10.0.0.1:443", "localhost:80", "169.254.169.254:80", "printer.local:80", "127.1:80"} {
+		conn, err := DialPublic(t.Context(), "tcp", address)
+		if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category != executors.PolicyBlocked {
+			t.Errorf("%s: %v", address, err)
+		}
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	for name, want := range map[string]bool{"example.com": true, "1.1.1.1": true, "127.0.0.1": false, "localhost": false, "10.1.2.3": false, "nas": false} {
+		if IsPublic(name) != want {
+			t.Errorf("IsPublic(%s) = %t", name, !want)
+		}
+	}
+}

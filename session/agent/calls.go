@@ -233,6 +233,9 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	case ev.Terminal != "":
 		r.terminal = ev.Terminal
 		u.Content = r.contentLocked(nil)
+	case ev.Progress != "":
+		b := acp.TextBlock(ev.Progress)
+		u.Content = append(r.contentLocked(nil), acp.ToolContent{Type: "content", Content: &b})
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
 		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
 	case ev.Exit != nil && r.terminal != "":

@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// ErrorCode classifies the failure of a call or of a server.
+type ErrorCode string
+
+// The codes.
+const (
+	Transient     ErrorCode = "transient"      // a temporary failure
+	RateLimited   ErrorCode = "rate_limited"   // the server asks to slow down
+	InvalidInput  ErrorCode = "invalid_input"  // the same input would fail again
+	AuthFailure   ErrorCode = "auth_failure"   // the server does not know the user, or refuses
+	ServerError   ErrorCode = "server_error"   // the server failed
+	NotFound      ErrorCode = "not_found"      // there is no such tool or resource
+	PolicyBlocked ErrorCode = "policy_blocked" // a rule of this machine blocks it
+)
+
+// Retryable reports whether the same call may succeed later.
+func (c ErrorCode) Retryable() bool {
+	switch c {
+	case Transient, RateLimited, ServerError:
+		return true
+	}
+	return false
+}
+
+// Error is a classified failure.
+type Error struct {
+	Code       ErrorCode
+	Category   executors.Category
+	RetryAfter time.Duration // how long the server asks to wait; 0 means that it does not say
+	Err        error
+}
+
+// Error returns the message of the cause.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+var errClosed = errors.New("the server was stopped")
+
+// errTimeout is the cause with which a call ends that takes too long.
+var errTimeout = errors.New("the call took too long")
+
+// Codes of JSON-RPC errors that MCP adds: resources/read of an unknown resource, and
+// a call that needs the user to visit an address first.
+const (
+	codeResourceNotFound = -32002
+	codeURLElicitation   = -32042
+)
+
+// codeRejected is the code of the SDK's own error for a request that was not taken.
+const codeRejected = -32005
+
+// classify returns the failure that an error of the SDK means. status is what the
+// web server answered, if it did.
+func classify(err error, status status) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}
+	}
+	e := &Error{Code: ServerError, Category: executors.ServerError, RetryAfter: status.retryAfter, Err: err}
+	if f, ok := errors.AsType[*executors.Failure](err); ok && f.Category == executors.PolicyBlocked {
+		e.Code, e.Category = PolicyBlocked, executors.PolicyBlocked
+		return e
+	}
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok && rpc.Code != codeRejected {
+		e.Code, e.Category = rpcCode(rpc)
+		return e
+	}
+	if status.code >= http.StatusBadRequest {
+		e.Code, e.Category = httpCode(status.code)
+		return e
+	}
+	switch _, network := errors.AsType[net.Error](err); {
+	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
+		e.Code, e.Category = Transient, executors.Timeout
+	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing), errors.Is(err, io.EOF), errors.Is(err, errClosed):
+		e.Code = Transient
+	case network:
+		e.Code, e.Category = Transient, executors.NetworkError
+	}
+	return e
+}
+
+// rpcCode classifies an error that the server answered with.
+func rpcCode(e *jsonrpc.Error) (ErrorCode, executors.Category) {
+	text := strings.ToLower(e.Message)
+	unknown := strings.Contains(text, "unknown tool") || strings.Contains(text, "not found")
+	switch {
+	case e.Code == jsonrpc.CodeMethodNotFound, e.Code == codeResourceNotFound, e.Code == jsonrpc.CodeInvalidParams && unknown:
+		return NotFound, executors.PermanentFailure
+	case e.Code == jsonrpc.CodeInvalidParams, e.Code == jsonrpc.CodeInvalidRequest, e.Code == jsonrpc.CodeParseError:
+		return InvalidInput, executors.InvalidParameters
+	case e.Code == codeURLElicitation:
+		return AuthFailure, executors.PermanentFailure
+	}
+	return ServerError, executors.ServerError
+}
+
+// httpCode classifies a status other than success.
+func httpCode(status int) (ErrorCode, executors.Category) {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return AuthFailure, executors.PermanentFailure
+	case http.StatusNotFound, http.StatusGone:
+		return NotFound, executors.PermanentFailure
+	case http.StatusTooManyRequests:
+		return RateLimited, executors.RateLimited
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return Transient, executors.ServerError
+	}
+	if status < http.StatusInternalServerError {
+		return InvalidInput, executors.PermanentFailure
+	}
+	return ServerError, executors.ServerError
+}

@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config is the table [mcp].
+type Config struct {
+	// StartupWaitSecs is how long the first prompt of a session waits for servers
+	// that are still starting, in seconds; 0 means that it does not wait. Default 5.
+	StartupWaitSecs int `toml:"startup_wait_secs"`
+	// Servers are the servers of every session. Default none.
+	Servers []Server `toml:"servers"`
+}
+
+// Server is an entry for a server, such as one [[mcp.servers]].
+type Server struct {
+	// Name is the name of the server, unique. Tools are called NAME__TOOL.
+	Name string `toml:"name"`
+	// Command is the program of a server that speaks on stdin and stdout, looked up
+	// in PATH. A server has either Command or URL.
+	Command string `toml:"command"`
+	// Args are the arguments of Command.
+	Args []string `toml:"args"`
+	// Env are variables for Command, besides those that commands get.
+	Env map[string]string `toml:"env"`
+	// EnvFrom are names of variables that Command gets from the environment, even if
+	// they are named like secrets.
+	EnvFrom []string `toml:"env_from"`
+	// URL is the address of a server on the web.
+	URL string `toml:"url"`
+	// Transport is http or sse, the older protocol. Default http, and sse if the
+	// server does not speak http.
+	Transport string `toml:"transport"`
+	// Headers go with every request to URL. "${NAME}" is a variable of the
+	// environment.
+	Headers map[string]string `toml:"headers"`
+	// TimeoutSecs is how long a call may take, in seconds. Progress extends it, up to
+	// ten minutes. Default 60.
+	TimeoutSecs int `toml:"timeout_secs"`
+	// EnabledTools, if there are any, are all tools that are offered: names as the
+	// server has them, with "*" for any text. Default all.
+	EnabledTools []string `toml:"enabled_tools"`
+	// DisabledTools are not offered. Default none.
+	DisabledTools []string `toml:"disabled_tools"`
+	// Trust is trusted or untrusted. Tools of a trusted server that it marks as
+	// reading run without a question. Default untrusted.
+	Trust string `toml:"trust"`
+	// Enabled starts the server. Default true.
+	Enabled bool `toml:"enabled"`
+	// PerSession starts a server for each session. Default false: the sessions of a
+	// directory share it.
+	PerSession bool `toml:"per_session"`
+
+	// Guarded limits URL to the public Internet, unless it names another address
+	// itself. It is set for entries that are not the user's own.
+	Guarded bool `toml:"-"`
+}
+
+const (
+	defaultTimeout = 60
+	mostTimeout    = 600 // seconds, also with progress
+	mostWait       = 300
+
+	trusted   = "trusted"
+	untrusted = "untrusted"
+
+	transportHTTP = "http"
+	transportSSE  = "sse"
+)
+
+// Defaults returns the default settings.
+func Defaults() Config { return Config{StartupWaitSecs: 5} }
+
+// NewServer returns an entry with the default settings.
+func NewServer() Server { return Server{TimeoutSecs: defaultTimeout, Enabled: true} }
+
+// SetDefaults sets the defaults of an entry before it is decoded.
+func (s *Server) SetDefaults() { *s = NewServer() }
+
+// Validate returns a message for each wrong key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.StartupWaitSecs < 0 || c.StartupWaitSecs > mostWait {
+		wrong["startup_wait_secs"] = fmt.Sprintf("must be from 0 to %d, is %d", mostWait, c.StartupWaitSecs)
+	}
+	seen := map[string]bool{}
+	for i, s := range c.Servers {
+		for key, text := range s.Validate() {
+			wrong[fmt.Sprintf("servers[%d].%s", i, key)] = text
+		}
+		if seen[s.Name] && s.Name != "" {
+			wrong[fmt.Sprintf("servers[%d].name", i)] = fmt.Sprintf("%q is the name of another server", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return wrong
+}
+
+var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
+
+// Validate returns a message for each wrong key of an entry.
+func (s Server) Validate() map[string]string {
+	wrong := map[string]string{}
+	if !serverName().MatchString(s.Name) {
+		wrong["name"] = fmt.Sprintf("%q is not a name of at most 32 letters, digits, dots, dashes and underscores", s.Name)
+	}
+	switch {
+	case s.Command == "" && s.URL == "":
+		wrong["command"] = "is missing: a server has a command or a url"
+	case s.Command != "" && s.URL != "":
+		wrong["url"] = "a server has a command or a url, not both"
+	case s.URL != "":
+		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			wrong["url"] = fmt.Sprintf("%q is no address such as https://example.com/mcp", s.URL)
+		}
+	}
+	if !slices.Contains([]string{"", transportHTTP, transportSSE}, s.Transport) {
+		wrong["transport"] = fmt.Sprintf("%q is not one of http, sse", s.Transport)
+	}
+	if s.TimeoutSecs < 1 || s.TimeoutSecs > mostTimeout {
+		wrong["timeout_secs"] = fmt.Sprintf("must be from 1 to %d, is %d", mostTimeout, s.TimeoutSecs)
+	}
+	if !slices.Contains([]string{"", trusted, untrusted}, s.Trust) {
+		wrong["trust"] = fmt.Sprintf("%q is not one of trusted, untrusted", s.Trust)
+	}
+	for key, list := range map[string][]string{"enabled_tools": s.EnabledTools, "disabled_tools": s.DisabledTools} {
+		for _, pattern := range list {
+			if _, err := path.Match(pattern, ""); err != nil {
+				wrong[key] = fmt.Sprintf("%q is no pattern", pattern)
+			}
+		}
+	}
+	for name := range s.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			wrong["env"] = fmt.Sprintf("%q is not the name of a variable", name)
+		}
+	}
+	for name, value := range s.Headers {
+		if name == "" || strings.ContainsAny(name+value, "\r\n\x00") || http.CanonicalHeaderKey(name) == "Host" {
+			wrong["headers"] = fmt.Sprintf("%q cannot be sent as a header", name)
+		}
+	}
+	return wrong
+}
+
+// Tighten takes nothing over: a server of a repository is a program that it runs.
+func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }
+
+// offers reports whether a tool of the server is to be offered.
+func (s Server) offers(tool string) bool {
+	matches := func(pattern string) bool {
+		ok, _ := path.Match(pattern, tool)
+		return ok || pattern == tool
+	}
+	return (len(s.EnabledTools) == 0 || slices.ContainsFunc(s.EnabledTools, matches)) && !slices.ContainsFunc(s.DisabledTools, matches)
+}
+
+func (s Server) timeout() time.Duration {
+	if s.TimeoutSecs == 0 {
+		return defaultTimeout * time.Second
+	}
+	return time.Duration(s.TimeoutSecs) * time.Second
+}
+
+// shared reports whether the sessions of a directory share the server.
+func (s Server) shared() bool { return !s.PerSession }
+
+// hash identifies the entry with all of its settings.
+func (s Server) hash() string {
+	text, err := json.Marshal(s)
+	if err != nil { // strings, numbers and lists always encode
+		panic(err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Target returns the command or the address of an entry, on one line.
+func (s Server) Target() string {
+	if s.URL != "" {
+		return s.URL
+	}
+	return strings.Join(append([]string{s.Command}, s.Args...), " ")
+}

@@ -1,0 +1,470 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+const (
+	// startTime bounds one start: a launcher may first download the server.
+	startTime = 2 * time.Minute
+	// firstWait is the wait before a server is started again. It doubles with each
+	// failure, up to longestWait.
+	firstWait   = time.Second
+	longestWait = 5 * time.Minute
+	// steady is how long a server must run so that its failures are forgotten.
+	steady = time.Minute
+)
+
+var errLate = fmt.Errorf("it did not start within %s: %w", startTime, errTimeout)
+
+// legacyRevision is the newest revision without server/discover. Some servers end
+// when they get that request.
+const legacyRevision = "2025-11-25"
+
+// instance is a server that is started, and started again when it fails, until its
+// context ends.
+type instance struct {
+	entry  Server
+	dir    string
+	pool   *Servers
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when it has ended, with its processes
+
+	legacy bool // of run alone
+
+	mu       sync.Mutex
+	state    State
+	changed  chan struct{} // closed at each change of the fields below
+	session  *sdk.ClientSession
+	program  *stdio.Server // of the session; nil for a server on the web
+	tools    []tool
+	revision string
+	err      error             // why it is in Failed
+	watchers map[*watcher]bool // and whether the failure was reported
+	progress map[string]func(sdk.ProgressNotificationParams)
+	calls    int            // so far, for progress tokens
+	over     bool           // nothing is spawned any more
+	work     sync.WaitGroup // of spawn
+
+	listing sync.Mutex  // one list of tools at a time
+	relists atomic.Bool // a list waits for its turn
+}
+
+func newInstance(p *Servers, e Server, dir string) *instance {
+	i := &instance{
+		entry: e, dir: dir, pool: p, done: make(chan struct{}),
+		state: Starting, changed: make(chan struct{}),
+		watchers: map[*watcher]bool{}, progress: map[string]func(sdk.ProgressNotificationParams){},
+	}
+	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	return i
+}
+
+// run starts the server again and again.
+func (i *instance) run() {
+	defer close(i.done)
+	for wait := firstWait; i.ctx.Err() == nil; {
+		began := time.Now()
+		err := i.serve()
+		if i.ctx.Err() != nil {
+			break
+		}
+		if time.Since(began) > steady {
+			wait = firstWait
+			i.forgive()
+		}
+		i.fail(err)
+		if !sleep(i.ctx, wait) {
+			break
+		}
+		wait = min(2*wait, longestWait)
+		i.update(func() { i.state = Starting })
+	}
+	i.update(func() { i.state, i.session, i.tools, i.over = Stopped, nil, nil, true })
+	i.work.Wait()
+}
+
+// spawn runs f in the background; run waits for it.
+func (i *instance) spawn(f func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.over {
+		i.work.Go(f)
+	}
+}
+
+// forgive makes the next failure one that sessions are told of.
+func (i *instance) forgive() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for w := range i.watchers {
+		i.watchers[w] = false
+	}
+}
+
+// serve starts the server once and returns when it has ended, with the reason.
+func (i *instance) serve() error {
+	err := i.attempt()
+	if c, ok := errors.AsType[*connectError](err); ok && !i.legacy && c.ended && i.ctx.Err() == nil {
+		i.legacy = true // it may have ended because of server/discover
+		if other := i.attempt(); other != nil {
+			if again, ok := errors.AsType[*connectError](other); ok && again.ended {
+				i.legacy = false
+			}
+			return other
+		}
+	}
+	return err
+}
+
+// connectError is the failure of a start. ended reports that the program ended by
+// itself.
+type connectError struct {
+	err   *Error
+	ended bool
+}
+
+func (e *connectError) Error() string { return e.err.Error() }
+
+func (e *connectError) Unwrap() error { return e.err }
+
+// attempt starts the server, makes it ready, and waits for its end.
+func (i *instance) attempt() error {
+	ctx, note := noting(i.ctx)
+	// The context of a connection must not end before the connection: the SDK reads
+	// a stream of sse with it.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(startTime, func() { cancel(errLate) })
+	session, program, err := i.connect(ctx)
+	if !late.Stop() && i.ctx.Err() == nil {
+		if err == nil {
+			_ = session.Close()
+		}
+		err = errLate
+	}
+	if err != nil {
+		ended := false
+		if program != nil {
+			select {
+			case <-program.Over():
+				ended = true
+			case <-time.After(endedSoon):
+			}
+			program.End(hurry)
+			err = because(err, program, ended)
+		}
+		return &connectError{classify(err, note.status()), ended}
+	}
+	defer func() {
+		_ = session.Close()
+		if program != nil {
+			program.End(stdio.Polite)
+		}
+	}()
+	i.update(func() { i.session, i.program = session, program })
+	if err := i.list(ctx, session); err != nil {
+		if program != nil {
+			err = because(err, program, false)
+		}
+		return classify(err, note.status())
+	}
+	if res := session.InitializeResult(); res != nil {
+		i.update(func() { i.revision = res.ProtocolVersion })
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err = <-ended:
+	case <-i.ctx.Done():
+		err = context.Cause(i.ctx)
+	}
+	i.update(func() { i.session = nil })
+	if err == nil {
+		err = sdk.ErrConnectionClosed
+	}
+	if program != nil {
+		err = because(err, program, true)
+	}
+	return classify(err, status{})
+}
+
+// endedSoon is how long the end of a program is waited for after its connection
+// broke.
+const endedSoon = 100 * time.Millisecond
+
+// because adds to an error how the program ended and its last line of stderr.
+func because(err error, program *stdio.Server, ended bool) error {
+	if ended {
+		select {
+		case <-program.Over():
+			err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
+		case <-time.After(endedSoon):
+		}
+	}
+	if last := program.LastLine(); last != "" {
+		err = fmt.Errorf("%w: %s", err, last)
+	}
+	return err
+}
+
+func exitText(e executors.Exit) string {
+	if e.Code != nil {
+		return fmt.Sprintf("the program ended with exit code %d", *e.Code)
+	}
+	return "the program was ended by " + e.Signal
+}
+
+// connect starts the program or reaches the address. The program is returned also
+// with an error, if it was started.
+func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Server, error) {
+	if i.entry.URL != "" {
+		session, err := i.reach(ctx)
+		return session, nil, err
+	}
+	env, err := i.environment()
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := stdio.Start(process.Program{
+		Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.dir, Reaper: i.pool.Reaper,
+	}, func(stream, text string) {
+		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", i.pool.mask(text))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	i.update(func() { i.program = program })
+	session, err := i.client().Connect(ctx, program, i.options())
+	return session, program, err
+}
+
+// environment returns the environment of the program: that of commands, and what the
+// entry adds.
+func (i *instance) environment() ([]string, error) {
+	env := slices.Clone(i.pool.Env)
+	for _, name := range i.entry.EnvFrom {
+		if i.pool.Getenv == nil || i.pool.Getenv(name) == "" {
+			return nil, fmt.Errorf("the variable %s is not set", name)
+		}
+		env = append(env, name+"="+i.pool.Getenv(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.entry.Env)) {
+		env = append(env, name+"="+i.entry.Env[name])
+	}
+	return env, nil
+}
+
+// reach connects to an address. Without a transport of the entry it tries the older
+// one where the server refuses the newer one.
+func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
+	r, err := newRemote(i.entry, i.pool.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	ctx, note := noting(ctx)
+	sse := i.entry.Transport == transportSSE
+	session, err := i.client().Connect(ctx, r.transport(i.entry, sse), i.options())
+	switch note.status().code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		if err != nil && i.entry.Transport == "" {
+			if older, olderErr := i.client().Connect(ctx, r.transport(i.entry, true), i.options()); olderErr == nil {
+				return older, nil
+			}
+		}
+	}
+	if err != nil {
+		r.close()
+		err = classify(err, note.status())
+	}
+	return session, err
+}
+
+func (i *instance) options() *sdk.ClientSessionOptions {
+	if i.legacy {
+		return &sdk.ClientSessionOptions{ProtocolVersion: legacyRevision}
+	}
+	return nil
+}
+
+// client returns the client of one connection.
+func (i *instance) client() *sdk.Client {
+	return sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, // neither roots nor sampling
+		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
+			if !i.relists.Swap(true) {
+				i.spawn(func() { i.relist(r.Session) })
+			}
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			i.mu.Lock()
+			report := i.progress[fmt.Sprint(r.Params.ProgressToken)]
+			i.mu.Unlock()
+			if report != nil {
+				report(*r.Params)
+			}
+		},
+	})
+}
+
+// Bounds of a list of tools.
+const (
+	maxTools = 2000
+	maxPages = 200
+	listTime = 30 * time.Second
+)
+
+// relist reads the tools again. A failure leaves them as they were.
+func (i *instance) relist(session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(i.ctx, listTime)
+	defer cancel()
+	if err := i.list(ctx, session); err != nil && ctx.Err() == nil {
+		i.pool.Log.Warn("list the tools of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+	}
+}
+
+// list reads the tools of a session and makes the server ready.
+func (i *instance) list(ctx context.Context, session *sdk.ClientSession) error {
+	i.listing.Lock()
+	defer i.listing.Unlock()
+	i.relists.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	tools, err := i.read(ctx, session)
+	if err != nil {
+		return fmt.Errorf("list its tools: %w", err)
+	}
+	i.update(func() {
+		i.tools, i.state, i.err = tools, Ready, nil
+	})
+	return nil
+}
+
+func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
+	if res := session.InitializeResult(); res != nil && (res.Capabilities == nil || res.Capabilities.Tools == nil) {
+		return nil, nil
+	}
+	var tools []tool
+	seen, cursors := map[string]bool{}, map[string]bool{}
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		page, err := session.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tools {
+			if len(tools) == maxTools || seen[t.Name] || !i.entry.offers(t.Name) {
+				continue
+			}
+			seen[t.Name] = true
+			tools = append(tools, newTool(i.entry, t))
+		}
+		if page.NextCursor == "" || cursors[page.NextCursor] || len(tools) == maxTools {
+			break
+		}
+		cursors[page.NextCursor] = true
+		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
+	}
+	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.name, b.name) })
+	return tools, nil
+}
+
+// end ends the program faster than the protocol asks for.
+func (i *instance) end(polite time.Duration) {
+	i.mu.Lock()
+	program := i.program
+	i.mu.Unlock()
+	if program != nil {
+		program.End(polite)
+	}
+}
+
+// update changes the state and wakes those who wait for a change.
+func (i *instance) update(change func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	change()
+	close(i.changed)
+	i.changed = make(chan struct{})
+}
+
+// fail notes why the server does not run, and reports it to sessions that do not
+// know yet.
+func (i *instance) fail(err error) {
+	var report []*watcher
+	i.mu.Lock()
+	for w, told := range i.watchers {
+		if !told {
+			report = append(report, w)
+			i.watchers[w] = true
+		}
+	}
+	i.mu.Unlock()
+	i.pool.Log.Warn("mcp", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+	for _, w := range report {
+		w.failed(i, err)
+	}
+	i.update(func() { i.state, i.err = Failed, err })
+}
+
+func (i *instance) watch(w *watcher) {
+	i.mu.Lock()
+	failed, err := i.state == Failed, i.err
+	i.watchers[w] = failed
+	i.mu.Unlock()
+	if failed {
+		w.failed(i, err)
+	}
+}
+
+func (i *instance) unwatch(w *watcher) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.watchers, w)
+}
+
+// started waits until the first start has succeeded or failed, or ctx ends.
+func (i *instance) started(ctx context.Context) {
+	for {
+		i.mu.Lock()
+		state, changed := i.state, i.changed
+		i.mu.Unlock()
+		if state != Starting {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// live returns the session of a ready server, else why there is none.
+func (i *instance) live() (*sdk.ClientSession, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.session != nil && i.state == Ready:
+		return i.session, nil
+	case i.err != nil:
+		return nil, &Error{Code: Transient, Category: executors.ServerError, Err: fmt.Errorf("the MCP server %s does not run: %w", i.entry.Name, i.err)}
+	}
+	return nil, &Error{Code: Transient, Category: executors.ServerError, Err: fmt.Errorf("the MCP server %s does not run now (%s)", i.entry.Name, i.state)}
+}

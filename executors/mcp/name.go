@@ -1,0 +1,83 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// maxName is the length of the longest tool name that all providers accept.
+const maxName = 64
+
+// hashLen is the number of hex digits that make a name unique.
+const hashLen = 8
+
+// separator stands between the names of server and tool. No name of a server has it,
+// so it is found again.
+const separator = "__"
+
+// plain returns a name of the letters, digits, underscores and dashes that providers
+// accept.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// prefix returns the first part of the names of a server's tools. It has no
+// separator and does not end in an underscore.
+func prefix(server string) string {
+	p := plain(server)
+	for strings.Contains(p, separator) {
+		p = strings.ReplaceAll(p, separator, "_")
+	}
+	if p = strings.Trim(p, "_"); p == "" {
+		return "mcp"
+	}
+	return p
+}
+
+// prefixes returns the prefix of each server. Servers whose names differ have
+// different prefixes.
+func prefixes(servers []Server) []string {
+	count := map[string]int{}
+	for _, s := range servers {
+		count[strings.ToLower(prefix(s.Name))]++
+	}
+	out := make([]string, len(servers))
+	for i, s := range servers {
+		out[i] = prefix(s.Name)
+		if count[strings.ToLower(out[i])] > 1 {
+			out[i] += "_" + digits(s.Name)
+		}
+	}
+	return out
+}
+
+// toolNames returns the names under which the tools of a server are offered. They
+// depend on nothing but the names, so they are the same in each run.
+func toolNames(prefix string, tools []string) []string {
+	count := map[string]int{}
+	for _, t := range tools {
+		count[strings.ToLower(plain(t))]++
+	}
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		name := prefix + separator + plain(t)
+		if count[strings.ToLower(plain(t))] > 1 || len(name) > maxName {
+			name = name[:min(len(name), maxName-hashLen-1)] + "_" + digits(prefix+separator+t)
+		}
+		out[i] = name
+	}
+	return out
+}
+
+// digits returns hashLen hex digits of a hash of text.
+func digits(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:hashLen]
+}

@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
+	"github.com/zeph-acp/zeph-acp/executors/web"
+)
+
+// Bounds of a connection to a server on the web.
+const (
+	dialTime   = 10 * time.Second
+	headerSize = 64 << 10 // of an answer, bytes
+)
+
+// remote connects to one server on the web. It adds the entry's headers to requests
+// to the entry's own host, and to no other.
+type remote struct {
+	http    *http.Transport
+	host    string // HOST:PORT of the entry
+	headers map[string]string
+}
+
+// newRemote returns a connection to the address of an entry. Redirects lead to the
+// public Internet alone, whatever the entry names.
+func newRemote(e Server, getenv func(string) string) (*remote, error) {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{host: address(u), headers: map[string]string{}}
+	for name, value := range e.Headers {
+		if !e.Guarded {
+			if value, err = expand(value, getenv); err != nil {
+				return nil, err
+			}
+		}
+		r.headers[name] = value
+	}
+	own := !e.Guarded || !web.IsPublic(u.Hostname())
+	dialer := &net.Dialer{Timeout: dialTime}
+	r.http = &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if own && strings.EqualFold(address, r.host) {
+				return dialer.DialContext(ctx, network, address)
+			}
+			ctx, cancel := context.WithTimeout(ctx, dialTime)
+			defer cancel()
+			return web.DialPublic(ctx, network, address)
+		},
+		TLSHandshakeTimeout:    dialTime,
+		MaxResponseHeaderBytes: headerSize,
+		IdleConnTimeout:        time.Minute,
+		ForceAttemptHTTP2:      true,
+	}
+	return r, nil
+}
+
+// address returns HOST:PORT of a URL.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.EqualFold(address(req.URL), r.host) && len(r.headers) > 0 {
+		req = req.Clone(req.Context())
+		for name, value := range r.headers {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := r.http.RoundTrip(req)
+	if err == nil {
+		noteStatus(req.Context(), res)
+	}
+	return res, err
+}
+
+// transport returns the SDK's transport by which a server is reached.
+func (r *remote) transport(e Server, sse bool) sdk.Transport {
+	client := &http.Client{Transport: r}
+	if sse {
+		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: stdio.MaxFrame}
+	}
+	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: stdio.MaxFrame}
+}
+
+// close drops the connections that are not in use.
+func (r *remote) close() { r.http.CloseIdleConnections() }
+
+// status is what a web server answered to the last request of a call. The SDK's
+// errors have its text alone.
+type status struct {
+	code       int // 0 means that there was no answer
+	retryAfter time.Duration
+}
+
+type statusKey struct{}
+
+// statusNote keeps a status for the call whose context has it.
+type statusNote struct {
+	mu   sync.Mutex
+	last status
+}
+
+// noting returns a context whose requests note their status.
+func noting(ctx context.Context) (context.Context, *statusNote) {
+	n := &statusNote{}
+	return context.WithValue(ctx, statusKey{}, n), n
+}
+
+func (n *statusNote) status() status {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.last
+}
+
+func noteStatus(ctx context.Context, res *http.Response) {
+	n, ok := ctx.Value(statusKey{}).(*statusNote)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = status{res.StatusCode, backoff.RetryAfter(res.Header, time.Now())}
+}

@@ -1,0 +1,257 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+const (
+	maxSchema = 64 << 10 // bytes
+	maxDepth  = 64       // of nested values
+)
+
+// inputSchema returns the schema of a tool as it is checked, and as models get it.
+// An error means that the tool cannot be used.
+//
+// Both lack what is no use: the name of the dialect, and patterns that only
+// ECMAScript understands. Providers refuse a request if the outermost schema has
+// anyOf, oneOf, allOf, enum or not, so models get one without; the check still
+// knows them.
+func inputSchema(from any) (checked, offered json.RawMessage, err error) {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return nil, nil, fmt.Errorf("its schema is no JSON: %w", err)
+	}
+	if len(raw) > maxSchema {
+		return nil, nil, fmt.Errorf("its schema has %d bytes, more than %d", len(raw), maxSchema)
+	}
+	var root map[string]any
+	if json.Unmarshal(raw, &root) != nil || root == nil {
+		return nil, nil, errors.New("its schema is not an object")
+	}
+	if depth(root) > maxDepth {
+		return nil, nil, fmt.Errorf("its schema is nested more than %d deep", maxDepth)
+	}
+	if t, ok := root["type"]; ok && t != "object" {
+		return nil, nil, fmt.Errorf("its schema has the type %v, not object", t)
+	}
+	root["type"] = "object"
+	clean(root)
+	if err := (&cycles{root: root, state: map[uintptr]visit{}}).walk(root); err != nil {
+		return nil, nil, err
+	}
+	if checked, err = json.Marshal(root); err != nil {
+		return nil, nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(checked, &s); err != nil {
+		return nil, nil, fmt.Errorf("its schema is broken: %w", err)
+	}
+	if _, err := s.Resolve(nil); err != nil {
+		return nil, nil, fmt.Errorf("its schema is broken: %w", err)
+	}
+	flatten(root)
+	offered, err = json.Marshal(root)
+	return checked, offered, err
+}
+
+// depth returns how deep a value is nested, up to a little more than maxDepth.
+func depth(v any) int {
+	most := 0
+	each(v, func(sub any) {
+		if most <= maxDepth {
+			most = max(most, depth(sub))
+		}
+	})
+	return most + 1
+}
+
+// each calls f with the values of an object or a list.
+func each(v any, f func(any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, sub := range v {
+			f(sub)
+		}
+	case []any:
+		for _, sub := range v {
+			f(sub)
+		}
+	}
+}
+
+// clean removes from a schema and its subschemas what neither models nor the check
+// can use.
+func clean(v any) {
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range []string{"$schema", "$id", "id"} {
+			if _, text := m[key].(string); text {
+				delete(m, key)
+			}
+		}
+		if pattern, text := m["pattern"].(string); text && !compiles(pattern) {
+			delete(m, "pattern")
+		}
+		if patterns, ok := m["patternProperties"].(map[string]any); ok {
+			maps.DeleteFunc(patterns, func(p string, _ any) bool { return !compiles(p) })
+		}
+	}
+	each(v, clean)
+}
+
+func compiles(pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	return err == nil
+}
+
+// flatten moves the properties of the outermost alternatives up, as optional ones,
+// and drops the alternatives.
+func flatten(root map[string]any) {
+	properties, _ := root["properties"].(map[string]any)
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		branches, _ := root[key].([]any)
+		for _, b := range branches {
+			branch, _ := b.(map[string]any)
+			more, _ := branch["properties"].(map[string]any)
+			for name, schema := range more {
+				if properties[name] == nil {
+					properties[name] = schema
+				}
+			}
+		}
+		delete(root, key)
+	}
+	for _, key := range []string{"enum", "const", "not", "if", "then", "else"} {
+		delete(root, key)
+	}
+	root["properties"] = properties
+}
+
+// inPlace are the keywords whose schemas apply to the same value as the schema that
+// has them.
+var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+
+// values are the keywords that hold values, not schemas.
+var values = []string{"const", "default", "enum", "examples", "example"}
+
+// visit is how far the search has come with a schema.
+type visit int
+
+const (
+	open visit = iota + 1
+	done
+)
+
+// cycles searches for a schema that refers to itself without going into the value: a
+// check of any value against it would never end.
+type cycles struct {
+	root  map[string]any
+	state map[uintptr]visit // by the address of the schema
+}
+
+// walk searches from every schema in v.
+func (c *cycles) walk(v any) error {
+	if m, ok := v.(map[string]any); ok {
+		if err := c.follow(m); err != nil {
+			return err
+		}
+		for key, sub := range m {
+			if slices.Contains(values, key) {
+				continue
+			}
+			if err := c.walk(sub); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	list, _ := v.([]any)
+	for _, sub := range list {
+		if err := c.walk(sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow searches from a schema to those that apply to the same value.
+func (c *cycles) follow(m map[string]any) error {
+	id := reflect.ValueOf(m).Pointer()
+	switch c.state[id] {
+	case open:
+		return errors.New("its schema refers to itself")
+	case done:
+		return nil
+	}
+	c.state[id] = open
+	defer func() { c.state[id] = done }()
+	next := make([]any, 0, len(inPlace))
+	for _, key := range inPlace {
+		if list, ok := m[key].([]any); ok {
+			next = append(next, list...)
+		} else {
+			next = append(next, m[key])
+		}
+	}
+	for _, key := range []string{"$ref", "$dynamicRef"} {
+		if ref, text := m[key].(string); text {
+			target, err := c.at(ref)
+			if err != nil {
+				return err
+			}
+			next = append(next, target)
+		}
+	}
+	for _, v := range next {
+		if sub, ok := v.(map[string]any); ok {
+			if err := c.follow(sub); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// at returns the value that a JSON pointer, such as #/$defs/a, leads to.
+func (c *cycles) at(ref string) (any, error) {
+	missing := fmt.Errorf("its schema refers to %.100q, which is not in it", ref)
+	pointer, err := url.PathUnescape(ref)
+	if err != nil || pointer != "#" && !strings.HasPrefix(pointer, "#/") {
+		return nil, missing
+	}
+	var v any = c.root
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		token = unescape.Replace(token)
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, missing
+			}
+			v = at[i]
+		default:
+			return nil, missing
+		}
+	}
+	if v == nil {
+		return nil, missing
+	}
+	return v, nil
+}

@@ -1,0 +1,242 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Options describe a session to [Servers.Session].
+type Options struct {
+	Dir string // absolute; where programs run
+	// Servers are the entries in order of precedence: of two with the same name the
+	// first counts.
+	Servers []Server
+	// Wait is how long the first prompt waits for servers that are still starting.
+	Wait time.Duration
+	// Warn receives a line for the user. It must not block; nil drops it.
+	Warn func(text string)
+}
+
+// Session is the executor of the tools of one session's servers. Close it.
+type Session struct {
+	pool    *Servers
+	warn    func(string)
+	wait    time.Duration
+	watcher *watcher
+	servers []*joined
+
+	mu      sync.Mutex
+	waited  bool
+	closed  bool
+	offered []offer
+}
+
+// joined is a server in one session.
+type joined struct {
+	*instance
+	prefix string // of the names of its tools
+}
+
+// offer is a tool that the session offers.
+type offer struct {
+	executors.Tool
+	title  string
+	server *joined
+	as     string // the name that the server has for it
+}
+
+// Session starts the servers of a session in the background.
+func (p *Servers) Session(o Options) *Session {
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait}
+	if s.warn == nil {
+		s.warn = func(string) {}
+	}
+	s.watcher = &watcher{failed: s.failed}
+	var entries []Server
+	for _, e := range o.Servers {
+		if !e.Enabled {
+			continue
+		}
+		if slices.ContainsFunc(entries, func(other Server) bool { return other.Name == e.Name }) {
+			continue
+		}
+		entries = append(entries, e)
+	}
+	for i, prefix := range prefixes(entries) {
+		s.servers = append(s.servers, &joined{p.open(entries[i], o.Dir, s.watcher), prefix})
+	}
+	return s
+}
+
+// failed tells the user of a server that does not run.
+func (s *Session) failed(i *instance, err error) {
+	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.", i.entry.Name, strings.TrimSuffix(s.pool.mask(line(err.Error())), ".")))
+}
+
+// Ready brings the offered tools up to date. The first time it waits for servers
+// that are still starting. Between two calls the tools stay the same.
+func (s *Session) Ready(ctx context.Context) {
+	s.mu.Lock()
+	first := !s.waited
+	s.waited = true
+	s.mu.Unlock()
+	if first && s.wait > 0 {
+		waiting, cancel := context.WithTimeout(ctx, s.wait)
+		for _, server := range s.servers {
+			server.started(waiting)
+		}
+		cancel()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered = s.refresh()
+}
+
+// refresh returns the tools that there are now: those that were offered before in
+// their order, then the others.
+func (s *Session) refresh() []offer {
+	now := map[string]offer{}
+	var names []string
+	for _, server := range s.servers {
+		for _, o := range server.offers() {
+			now[o.Name] = o
+			names = append(names, o.Name)
+		}
+	}
+	var all []offer
+	for _, o := range s.offered {
+		if current, ok := now[o.Name]; ok {
+			all = append(all, current)
+		} else if !o.server.isReady() { // it may come back
+			all = append(all, o)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(s.offered, func(o offer) bool { return o.Name == name }) {
+			all = append(all, now[name])
+		}
+	}
+	return all
+}
+
+// offers returns the tools of a ready server under their names in the session.
+func (j *joined) offers() []offer {
+	j.mu.Lock()
+	tools, ready := j.tools, j.state == Ready
+	j.mu.Unlock()
+	if !ready {
+		return nil
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.name
+	}
+	var out []offer
+	for i, name := range toolNames(j.prefix, names) {
+		t := tools[i]
+		if t.problem != "" {
+			continue
+		}
+		t.offered.Name = name
+		out = append(out, offer{t.offered, t.title, j, t.name})
+	}
+	return out
+}
+
+func (j *joined) isReady() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state == Ready
+}
+
+// Tools lists the tools as of the last Ready.
+func (s *Session) Tools() []executors.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tools := make([]executors.Tool, len(s.offered))
+	for i, o := range s.offered {
+		tools[i] = o.Tool
+	}
+	return tools
+}
+
+func (s *Session) find(name string) (offer, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.offered, func(o offer) bool { return o.Name == name })
+	if i < 0 {
+		return offer{}, false
+	}
+	return s.offered[i], true
+}
+
+// Prepare returns a card with the names of server and tool.
+func (s *Session) Prepare(_ context.Context, call *executors.Call) (executors.Card, error) {
+	o, ok := s.find(call.Tool)
+	if !ok {
+		return executors.Card{}, executors.NotFound(s.Tools(), call.Tool)
+	}
+	title := o.as
+	if o.title != "" {
+		title = o.title
+	}
+	return executors.Card{Title: fmt.Sprintf("%s (MCP server %s)", executors.Titled(title), o.server.entry.Name), Kind: o.Kind}, nil
+}
+
+// Execute makes the call.
+func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	o, ok := s.find(call.Tool)
+	if !ok {
+		return executors.FailWith(executors.NotFound(s.Tools(), call.Tool)), nil
+	}
+	call.Record.ClaimSource = "mcp"
+	input := call.Input
+	if len(input) == 0 {
+		input = json.RawMessage(`{}`)
+	}
+	r, err := o.server.call(ctx, o.as, input, func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) })
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		call.Record.Code = string(e.Code)
+		f := executors.Failuref(e.Category, "%s: %v", call.Tool, e.Err)
+		f.RetryAfter = e.RetryAfter
+		if !e.Code.Retryable() && e.Code != InvalidInput {
+			f.Hint("Do not retry this call; choose another way or tell the user.")
+		}
+		return f.Result(), nil
+	}
+	if err != nil {
+		return executors.FailWith(err), nil
+	}
+	if r.IsError {
+		call.Record.Code = string(InvalidInput) // the text says what the model can change
+	}
+	return resultOf(o.server.entry.Name, r), nil
+}
+
+// Close gives the servers back. It waits until those that no other session uses have
+// ended.
+func (s *Session) Close() {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return
+	}
+	var all sync.WaitGroup
+	for _, server := range s.servers {
+		all.Go(func() { s.pool.release(server.instance, s.watcher) })
+	}
+	all.Wait()
+}

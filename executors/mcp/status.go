@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Status is the state of a server as people and clients see it.
+type Status struct {
+	Name     string            `json:"name"`
+	Target   string            `json:"target"` // command or address
+	State    State             `json:"state"`
+	Revision string            `json:"protocolVersion,omitempty"`
+	Tools    []string          `json:"tools"`             // as they are called here
+	LeftOut  map[string]string `json:"leftOut,omitempty"` // why a tool is not offered, by its name
+	Error    string            `json:"error,omitempty"`   // the last one
+}
+
+// Status returns the state of each server.
+func (s *Session) Status() []Status {
+	out := []Status{}
+	for _, server := range s.servers {
+		out = append(out, server.status(s.pool.mask))
+	}
+	return out
+}
+
+func (j *joined) status(mask func(string) string) Status {
+	st := Status{Name: j.entry.Name, Target: mask(j.entry.Target()), Tools: []string{}}
+	for _, o := range j.offers() {
+		st.Tools = append(st.Tools, o.Name)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	st.State, st.Revision = j.state, j.revision
+	if j.err != nil {
+		st.Error = mask(line(j.err.Error()))
+	}
+	for _, t := range j.tools {
+		if t.problem != "" {
+			if st.LeftOut == nil {
+				st.LeftOut = map[string]string{}
+			}
+			st.LeftOut[t.name] = t.problem
+		}
+	}
+	return st
+}
+
+// String describes the server in a few lines of Markdown.
+func (s Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "- `%s`: %s", s.Name, s.State)
+	if s.State == Ready {
+		fmt.Fprintf(&b, ", %s", executors.Count(len(s.Tools), "tool"))
+	}
+	if s.Revision != "" {
+		fmt.Fprintf(&b, ", protocol %s", s.Revision)
+	}
+	if s.Error != "" {
+		fmt.Fprintf(&b, "; %s", s.Error)
+	}
+	b.WriteByte('\n')
+	for _, t := range s.Tools {
+		fmt.Fprintf(&b, "  - `%s`\n", t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.LeftOut)) {
+		fmt.Fprintf(&b, "  - `%s` is left out: %s\n", line(name), s.LeftOut[name])
+	}
+	return b.String()
+}

@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// maxDescription bounds the description of a tool, in characters.
+const maxDescription = 1024
+
+// tool is a tool of a server.
+type tool struct {
+	name    string         // as the server has it
+	title   string         // one line for people; may be empty
+	offered executors.Tool // without a name, which depends on the session
+	problem string         // why it is not offered; empty if it is
+}
+
+// newTool reads the definition of a tool of a server.
+func newTool(e Server, t *sdk.Tool) tool {
+	out := tool{name: t.Name, title: line(t.Title)}
+	if out.title == "" && t.Annotations != nil {
+		out.title = line(t.Annotations.Title)
+	}
+	checked, offered, err := inputSchema(t.InputSchema)
+	switch {
+	case t.Name == "" || len(t.Name) > maxToolName:
+		out.problem = "its name is empty or too long"
+		return out
+	case err != nil:
+		out.problem = err.Error()
+		return out
+	}
+	out.offered = executors.Tool{
+		Server: e.Name, Description: describe(e.Name, t), Schema: checked, Shown: offered, Kind: executors.KindOther,
+	}
+	if e.Trust == trusted && t.Annotations != nil && t.Annotations.ReadOnlyHint {
+		out.offered.Effect, out.offered.Kind = executors.Reads, executors.KindRead
+	}
+	return out
+}
+
+// maxToolName bounds the name of a tool as the server has it, in bytes.
+const maxToolName = 512
+
+// describe returns the description of a tool for models, marked as the server's words.
+func describe(server string, t *sdk.Tool) string {
+	text := t.Description
+	if strings.TrimSpace(text) == "" {
+		text = t.Title
+	}
+	text = strings.TrimSpace(visible(text))
+	if at := executors.RuneOffset(text, maxDescription); at < len(text) {
+		text = text[:at] + "…"
+	}
+	return strings.TrimSpace(fmt.Sprintf("(MCP server %s) %s", server, text))
+}
+
+// visible returns a text without characters that people do not see: models would
+// read them all the same.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// line returns a text on one line, bounded.
+func line(text string) string {
+	text = strings.Join(strings.Fields(visible(text)), " ")
+	if at := executors.RuneOffset(text, 200); at < len(text) {
+		text = text[:at] + "…"
+	}
+	return text
+}
+
+// definition returns what the user approves of a tool: whatever steers the model.
+func (t tool) definition() string {
+	raw, err := json.MarshalIndent(struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Schema      json.RawMessage `json:"schema"`
+	}{t.name, t.offered.Description, t.offered.Schema}, "", "  ")
+	if err != nil { // the schema is valid JSON
+		return t.name
+	}
+	return string(raw) + "\n"
+}
