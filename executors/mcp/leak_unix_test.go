@@ -24,7 +24,7 @@ func TestNothingIsLeft(t *testing.T) {
 			before := goroutines()
 			s := f.open(program(t, "s", "tools"), program(t, "bad", "exit"))
 			var pid int
-			fmt.Sscan(strings.TrimPrefix(f.call(s, "s__pid", `{}`).Text, marked), &pid)
+			fmt.Sscan(strings.TrimPrefix(f.call(s, "s__pid", `{}`).ForModel(), marked), &pid)
 			hung := make(chan executors.Result)
 			go func() {
 				r, _ := s.Execute(t.Context(), &executors.Call{Tool: "s__hang", Record: &executors.Record{}, Notify: func(executors.Event) {}})
@@ -37,7 +37,7 @@ func TestNothingIsLeft(t *testing.T) {
 			})
 			end(f, s)
 			if r := <-hung; !r.Failed {
-				t.Errorf("the call ended with %q", r.Text)
+				t.Errorf("the call ended with %q", r.ForModel())
 			}
 			if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 				t.Errorf("process %d is left: %v", pid, err)

@@ -58,11 +58,11 @@ func TestCalls(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				got := f.call(s, tt.tool, tt.input)
-				if got.Text != tt.want && !(tt.category != "" && strings.Contains(got.Text, tt.want)) {
-					t.Errorf("text %q, want %q", got.Text, tt.want)
+				if got.ForModel() != tt.want && !(tt.category != "" && strings.Contains(got.ForModel(), tt.want)) {
+					t.Errorf("text %q, want %q", got.ForModel(), tt.want)
 				}
-				if got.Failed != tt.failed || got.Category != tt.category || got.record.Code != string(tt.code) {
-					t.Errorf("failed %t, category %q, code %q", got.Failed, got.Category, got.record.Code)
+				if got.Failed != tt.failed || got.Category() != tt.category || got.record.Code != string(tt.code) {
+					t.Errorf("failed %t, category %q, code %q", got.Failed, got.Category(), got.record.Code)
 				}
 				if tt.code != "" && got.record.ClaimSource != "mcp" {
 					t.Errorf("claim source %q", got.record.ClaimSource)
@@ -87,8 +87,8 @@ func TestListChanged(t *testing.T) {
 		if got := names(s.Tools()); got != before+" s__another" {
 			t.Errorf("tools %s, want the new one at the end", got)
 		}
-		if got := f.call(s, "s__another", `{}`); got.Text != marked+"new" {
-			t.Errorf("the new tool answers %q", got.Text)
+		if got := f.call(s, "s__another", `{}`); got.ForModel() != marked+"new" {
+			t.Errorf("the new tool answers %q", got.ForModel())
 		}
 	})
 }
@@ -105,8 +105,8 @@ func TestCancel(t *testing.T) {
 		if e.URL == "" {
 			f.until("the cancel notification", func() bool { return s.servers[0].program.LastLine() == "cancelled" })
 		}
-		if got := f.call(s, "s__look", `{}`); got.Text != marked+"seen" {
-			t.Errorf("after the cancel: %q", got.Text)
+		if got := f.call(s, "s__look", `{}`); got.ForModel() != marked+"seen" {
+			t.Errorf("after the cancel: %q", got.ForModel())
 		}
 	})
 }
@@ -117,12 +117,12 @@ func TestTimeout(t *testing.T) {
 	e.TimeoutSecs = 1
 	s := f.open(e)
 	got := f.call(s, "s__hang", `{}`)
-	if got.Category != executors.Timeout || got.record.Code != string(Transient) || !strings.Contains(got.Text, "timeout_secs = 1") {
-		t.Errorf("%s, %s: %s", got.Category, got.record.Code, got.Text)
+	if got.Category() != executors.Timeout || got.record.Code != string(Transient) || !strings.Contains(got.ForModel(), "timeout_secs = 1") {
+		t.Errorf("%s, %s: %s", got.Category(), got.record.Code, got.ForModel())
 	}
 	got = f.call(s, "s__slow", `{}`) // takes longer, and reports progress
-	if got.Text != marked+"done" || len(got.progress) < 2 || got.progress[0] != "1 of 8: step" {
-		t.Errorf("%q, progress %q", got.Text, got.progress)
+	if got.ForModel() != marked+"done" || len(got.progress) < 2 || got.progress[0] != "1 of 8: step" {
+		t.Errorf("%q, progress %q", got.ForModel(), got.progress)
 	}
 }
 
@@ -131,8 +131,8 @@ func TestEnvironment(t *testing.T) {
 	f.Env = append(f.Env, "GIVEN=no")
 	e := program(t, "s", "tools")
 	e.Args, e.Env["GIVEN"], e.EnvFrom = []string{"-x", "a b"}, "yes", []string{"SHELL_TOKEN"}
-	if got := f.call(f.open(e), "s__env", `{}`); got.Text != marked+"yes t0k3n -x,a b" {
-		t.Errorf("got %q", got.Text)
+	if got := f.call(f.open(e), "s__env", `{}`); got.ForModel() != marked+"yes t0k3n -x,a b" {
+		t.Errorf("got %q", got.ForModel())
 	}
 }
 
@@ -140,7 +140,7 @@ func TestShared(t *testing.T) {
 	f := newFixture(t)
 	e, own := program(t, "s", "tools"), program(t, "s", "tools")
 	own.PerSession = true
-	pid := func(s *Session) string { return f.call(s, "s__pid", `{}`).Text }
+	pid := func(s *Session) string { return f.call(s, "s__pid", `{}`).ForModel() }
 	a, b, c := f.open(e), f.open(e), f.open(own)
 	if pid(a) != pid(b) || pid(a) == pid(c) {
 		t.Errorf("%s, %s and per session %s", pid(a), pid(b), pid(c))
@@ -181,17 +181,17 @@ func TestFailure(t *testing.T) {
 func TestRestart(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(program(t, "s", "tools"))
-	first := f.call(s, "s__pid", `{}`).Text
+	first := f.call(s, "s__pid", `{}`).ForModel()
 	got := f.call(s, "s__exit", `{}`)
 	if !got.Failed || got.record.Code != string(Transient) {
-		t.Errorf("%s: %s", got.record.Code, got.Text)
+		t.Errorf("%s: %s", got.record.Code, got.ForModel())
 	}
 	if s.Ready(t.Context()); names(s.Tools()) != testTools {
 		t.Errorf("tools of a server that is being started again: %s", names(s.Tools()))
 	}
 	f.until("the server", func() bool {
 		got := f.call(s, "s__pid", `{}`)
-		return !got.Failed && got.Text != first
+		return !got.Failed && got.ForModel() != first
 	})
 	if w := f.warn.list(); len(w) != 1 || !strings.Contains(w[0], "exit code 2") || !strings.Contains(w[0], "panic: oh") {
 		t.Errorf("warnings %q", w)
