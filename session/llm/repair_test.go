@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// history reads a conversation: a line is a message, "u" or "a" and its blocks,
-// where !x is a call of ID x and ?x its result.
+// history parses a conversation: each line is a message, "u" or "a" and its
+// blocks, where !x is a call with the ID x and ?x its result.
 func history(text string) []Message {
 	var out []Message
 	for line := range strings.Lines(text) {

@@ -39,8 +39,8 @@ type Compaction struct {
 	// Before and After are the estimated tokens of the context.
 	Before int `json:"before,omitempty"`
 	After  int `json:"after,omitempty"`
-	// MessageID is the id of the note to a client without compaction_update; empty if
-	// the client was told in another way.
+	// MessageID is the id of the note to a client without compaction_update; it is
+	// empty if the client got an update instead.
 	MessageID string `json:"messageId,omitempty"`
 }
 

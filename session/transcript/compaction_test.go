@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// A client is told of a compaction in the way that it can show, once.
+// A replay shows a compaction once, in the form that the client supports.
 func TestCompactionReplayed(t *testing.T) {
 	head := Digest{Summary: "s"}.Message()
 	events := []Event{
@@ -42,7 +42,7 @@ func TestCompactionReplayed(t *testing.T) {
 	}
 }
 
-// What an import brings must not be taken for ours where it cannot be.
+// An import rejects a compaction that this program could not have made.
 func TestUnsoundCompaction(t *testing.T) {
 	for name, data := range map[string]string{
 		"strategy":     `{"strategy":"mine"}`,
@@ -58,7 +58,7 @@ func TestUnsoundCompaction(t *testing.T) {
 	}
 }
 
-// A log of an earlier version has a summary in the place of all.
+// In a log of an earlier version, a summary replaces the whole history.
 func TestEarlierCompaction(t *testing.T) {
 	history := History([]Event{
 		Prompt{Content: []acp.ContentBlock{acp.TextBlock("a")}}, Block{Block: llm.Block{Text: "b"}}, Answer{}, TurnEnd{Reason: acp.StopEndTurn},

@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// attachments is a prompt with all that may be large.
+// attachments returns a prompt in which every field that may be large is set.
 func attachments(text, data string) Prompt {
 	blob := data
 	return Prompt{MessageID: "6f1c", Instead: `"6f1c#"`, Content: []acp.ContentBlock{
@@ -21,7 +21,7 @@ func attachments(text, data string) Prompt {
 	}}
 }
 
-// What EncodeEvent writes is read again as it was, large or not.
+// Decoding restores every event, whether large or small.
 func TestEncodeEvent(t *testing.T) {
 	odd := "\x00\x1f\"\\\n\t\r\u2028 ☃ 🎉 </script>"
 	for name, e := range map[string]Event{

@@ -26,7 +26,8 @@ func replayed(t *testing.T, events ...Event) []acp.MessageChunk {
 	return chunks
 }
 
-// A text that is too long for a frame comes in pieces, cut between characters.
+// A text that is too long for a frame is sent in pieces, cut between
+// characters.
 func TestReplayLongText(t *testing.T) {
 	text := "x" + strings.Repeat("€", maxReplayed) + strings.Repeat("\"\x01", maxReplayed/8)
 	chunks := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{acp.TextBlock(text)}})
@@ -42,7 +43,7 @@ func TestReplayLongText(t *testing.T) {
 	}
 }
 
-// What cannot be shown as it was is shown as something that can.
+// An attachment that cannot be shown is replaced by one that can.
 func TestReplayAttachments(t *testing.T) {
 	large := strings.Repeat("A", maxReplayed+4)
 	resource := acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///a", MIMEType: "text/plain", Text: &large}}
@@ -63,7 +64,7 @@ func TestReplayAttachments(t *testing.T) {
 	}
 }
 
-// A warning is said when a turn begins, and recorded before the prompt.
+// A warning is shown when a turn begins, and recorded before the prompt.
 func TestReplayOrder(t *testing.T) {
 	prompt := func(id string) Prompt {
 		return Prompt{MessageID: id, Content: []acp.ContentBlock{acp.TextBlock(id)}}

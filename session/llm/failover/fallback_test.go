@@ -59,8 +59,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// A model that failed is left alone for a while, of which the user was told; then
-// it is the first again.
+// After a failure, and a notice to the user, a model rests for a while. Then it
+// is the first again.
 func TestFallbackRests(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
@@ -86,8 +86,8 @@ func TestFallbackRests(t *testing.T) {
 	}
 }
 
-// While a model is left alone, those that lack their key don't take its place:
-// neither are they told of with each call, nor does their window count.
+// While a model rests, models without a key do not replace it: no call reports
+// them, and their window does not count.
 func TestFallbackWithoutKey(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
@@ -103,8 +103,8 @@ func TestFallbackWithoutKey(t *testing.T) {
 	}
 }
 
-// What does not fit into a window is not sent, and the window is that of the
-// model which answers.
+// A request that does not fit a model's window is not sent to it, and the
+// window is that of the answering model.
 func TestFallbackWindow(t *testing.T) {
 	var c llmtest.IdleClock
 	model := func(name, script string, window int) *retrier {
@@ -123,7 +123,7 @@ func TestFallbackWindow(t *testing.T) {
 	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", tale(events, err)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if f.Window() != 8000 { // nothing is to be compacted or stopped for one that is left out
+	if f.Window() != 8000 { // no compaction and no stop for the sake of a skipped model
 		t.Errorf("window %d", f.Window())
 	}
 }

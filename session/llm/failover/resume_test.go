@@ -50,8 +50,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// No text is said twice, wherever an answer breaks off and whether the model goes
-// on or begins anew.
+// No text comes twice, wherever an answer breaks off, whether the model
+// continues or starts again.
 func FuzzTrimmer(f *testing.F) {
 	f.Add("The quick brown fox jumps over the lazy dog.", 9, 0, 3)
 	f.Add("The quick brown fox jumps over the lazy dog.", 40, 20, 1)

@@ -23,8 +23,8 @@ func idleClock(c *llmtest.IdleClock) backoff.Clock {
 	return backoff.Clock{Now: c.Now, Sleep: c.Sleep, Random: never}
 }
 
-// scripts makes a model of each script, "a", "b" and so on, which are asked in turn.
-// A script of "no key" is a model that lacks its key.
+// scripts returns a model that asks the scripts, named "a", "b" and so on, in
+// turn. A script of "no key" is a model without a key.
 func scripts(t testing.TB, c backoff.Clock, retry backoff.Limits, texts ...string) llm.Model {
 	t.Helper()
 	var models []llm.Model
@@ -44,7 +44,7 @@ func scripts(t testing.TB, c backoff.Clock, retry backoff.Limits, texts ...strin
 	return New(retry, c, models[0], models[1:]...)
 }
 
-// keyless is a model that lacks its key.
+// keyless is a model without a key.
 type keyless struct{ *local.Script }
 
 func (k keyless) Ready() error {
@@ -56,13 +56,13 @@ func (k keyless) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error
 	return func(yield func(llm.Event, error) bool) { yield(llm.Event{}, k.Ready()) }
 }
 
-// told is an answer as the user is told of it.
+// told returns an answer as the user sees it.
 func told(m llm.Model, ctx context.Context) string {
 	events, err := llmtest.Collect(m, ctx, llmtest.Hello())
 	return tale(events, err)
 }
 
-// tale writes events down, each in a few words.
+// tale describes each event in a few words.
 func tale(events []llm.Event, err error) string {
 	var words []string
 	for _, ev := range events {
@@ -146,7 +146,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// Up to half of a wait is left to chance, never what the provider asks for.
+// Up to half of a pause is random, but never less than the provider's
+// Retry-After.
 func TestRetryJitter(t *testing.T) {
 	var c llmtest.IdleClock
 	clock := idleClock(&c)
@@ -158,8 +159,8 @@ func TestRetryJitter(t *testing.T) {
 	}
 }
 
-// A cancel in a wait ends the stream with its cause; nothing is asked any more,
-// not the fallback either.
+// A cancel during a pause ends the stream with its cause. No model is asked
+// afterwards, not even the fallback.
 func TestRetryCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
@@ -170,7 +171,7 @@ func TestRetryCancel(t *testing.T) {
 	}
 }
 
-// BenchmarkRelay passes chunks on through all that goes on after failures.
+// BenchmarkRelay passes chunks through every wrapper that handles failures.
 func BenchmarkRelay(b *testing.B) {
 	const chunks = 10_000
 	script := strings.Repeat(`{"text": "some words"}`+"\n", chunks)

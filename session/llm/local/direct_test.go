@@ -83,7 +83,7 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// Only the last prompt is run, whatever was before it.
+// Only the calls of the last prompt run, whatever came before it.
 func TestDirectLastPrompt(t *testing.T) {
 	old := []llm.Message{llmtest.Said("/bash old"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "direct_1", Name: "bash", Input: json.RawMessage(`{}`)}}}}}
@@ -113,11 +113,11 @@ func TestDirectCancelled(t *testing.T) {
 	}
 }
 
-// TestShort: what stands after "/TOOL" without JSON.
+// TestShort tests the short form, "/TOOL" followed by text that is not JSON.
 func TestShort(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema      string
-		input, hint string // input empty: the usage is shown
+		input, hint string // an empty input means that the usage is shown
 	}{
 		"the required one":      {`{"properties":{"n":{"type":"integer"},"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, `{"a":"docs"}`, "A"},
 		"the only string":       {`{"properties":{"n":{"type":"integer"},"a":{"type":"string"}}}`, `{"a":"docs"}`, "[A]"},
@@ -152,7 +152,7 @@ func TestSpells(t *testing.T) {
 	}
 }
 
-// Whatever a prompt is, it can be planned, and a call has an input or a problem.
+// Every prompt can be planned, and each call has either an input or a problem.
 func FuzzPlan(f *testing.F) {
 	f.Add("/bash ls")
 	f.Add("/read {\"path\": 1}\n/list")

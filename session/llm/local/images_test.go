@@ -10,8 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// Direct tells of the images of the last prompt, and takes none for a part of a
-// command.
+// Direct mentions the images of the last prompt, and ignores them in commands.
 func TestDirectImages(t *testing.T) {
 	const note = "\n\n[image/png, 1 KiB, not shown: direct takes no images]"
 	help := strings.TrimSpace(connect)

@@ -178,7 +178,7 @@ func BenchmarkScript(b *testing.B) {
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "chunks/s")
 }
 
-// A script may use the words of the protocol and nest what belongs together.
+// A script may use the protocol's names and nest related fields.
 func TestScriptSpellings(t *testing.T) {
 	plain := `{"tool":"bash","input":{"command":"ls"},"id":"c1"}` + "\n" + `{"stop":"tools"}` + "\n\n" + `{"error":"busy","status":529}`
 	other := `{"tool":{"name":"bash","input":{"command":"ls"},"id":"c1"}}` + "\n" + `{"stop":"tool_use"}` + "\n\n" + `{"error":{"message":"busy","status":529}}`

@@ -22,7 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 )
 
-// shelf is what catalogues keep, in memory.
+// shelf stores the lists of catalogues in memory.
 type shelf struct{ data []byte }
 
 func (k *shelf) catalogue(now func() time.Time) *Catalogue {
@@ -39,7 +39,8 @@ func choiceNames(choices []llm.Choice) string {
 	return strings.Join(names, " ")
 }
 
-// A list is asked for once a day by all processes, and shown from then on.
+// A list is requested once a day by all processes together, and shown
+// afterwards.
 func TestCatalogueLists(t *testing.T) {
 	var asked atomic.Int32
 	answer := `{"models":[{"name":"a:1b"},{"name":"b:latest"}]}`
@@ -60,8 +61,8 @@ func TestCatalogueLists(t *testing.T) {
 	clock := func() time.Time { return now }
 	var file shelf
 
-	// round opens a catalogue, asks, and tells what there was before and after,
-	// how often it said that something changed, and how often the server was asked.
+	// round opens a catalogue, refreshes it, and returns the models before and
+	// after, the number of change notices, and the number of requests.
 	round := func() string {
 		c := file.catalogue(clock)
 		changed := 0
@@ -69,7 +70,7 @@ func TestCatalogueLists(t *testing.T) {
 		n := asked.Load()
 		before := choiceNames(c.Models(cfg, getenv))
 		c.Refresh(cfg, getenv)
-		c.Refresh(cfg, getenv) // while it runs
+		c.Refresh(cfg, getenv) // while a request is pending
 		c.running.Wait()
 		c.Refresh(cfg, getenv) // and after
 		c.running.Wait()
@@ -108,7 +109,7 @@ func TestCatalogueLists(t *testing.T) {
 	}
 }
 
-// What two processes bring at the same time is all kept.
+// The lists that two processes save at the same time are both kept.
 func TestCatalogueOfTwo(t *testing.T) {
 	var file shelf
 	a := llmtest.ServeOllama(t, "", `{"models":[{"name":"a"}]}`)
@@ -153,12 +154,12 @@ func TestCatalogueTimeout(t *testing.T) {
 		if took := time.Since(begin); took != listTimeout+listAgain || !errors.Is(said, context.Canceled) {
 			t.Errorf("closing took %s: %v", took, said)
 		}
-		c.ask(Provider{Name: "q", Type: TypeOllama}, "q x", silent{}) // closed: nothing runs
+		c.ask(Provider{Name: "q", Type: TypeOllama}, "q x", silent{}) // a closed catalogue sends no request
 		c.running.Wait()
 	})
 }
 
-// No list is longer than a menu, and none starves another.
+// No list is longer than a menu, and none crowds out another.
 func TestManyModels(t *testing.T) {
 	long := func(p Provider) (list []llm.Choice) {
 		for i := range 400 {

@@ -24,7 +24,8 @@ const (
 	embedBytes = 8 << 10
 )
 
-// embedderAt is what a user gets who configures a provider at that address.
+// embedderAt returns the embedder for a provider that is configured at this
+// address.
 func embedderAt(t testing.TB, p Provider, url string) llm.Embedder {
 	p.BaseURL, p.EmbeddingModel = url, "e"
 	cfg := Config{Providers: []Provider{p}, Retry: wireRetry}
@@ -52,7 +53,7 @@ func TestOpenAIEmbed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer http.HandlerFunc
 		want   [][]float32
-		err    string // behind the provider's name
+		err    string // the message after the provider's name
 		hint   string
 	}{
 		"in order":       {answer: llmtest.Status(200, `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,1]},{"object":"embedding","index":1,"embedding":[-1,0]}],"model":"e","usage":{"prompt_tokens":2,"total_tokens":2}}`), want: two},
@@ -110,8 +111,8 @@ func TestOpenAIEmbed(t *testing.T) {
 	}
 }
 
-// Many texts, and long ones, go in requests that no provider refuses for their
-// size; the vectors are in the order of the texts.
+// Many texts, or long ones, are split into requests within each provider's
+// limits. The vectors are in the order of the texts.
 func TestOpenAIEmbedMany(t *testing.T) {
 	var sizes []int
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +146,7 @@ func TestOpenAIEmbedMany(t *testing.T) {
 	}
 }
 
-// The dimensions of one request must be those of the next.
+// All requests must return vectors of the same dimension.
 func TestOpenAIEmbedUneven(t *testing.T) {
 	n := 0
 	s := llmtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -178,7 +179,7 @@ func TestOpenAIEmbedNot(t *testing.T) {
 	cause := errors.New("the user pressed stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s := llmtest.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client has disconnected
 		cancel(cause)
 		<-r.Context().Done()
 	})

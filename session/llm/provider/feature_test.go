@@ -13,7 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 )
 
-// A request that is too long has to be made shorter, whatever else the refusal names.
+// A request that is too long must become shorter, whatever other feature the
+// message names.
 func TestTooLongLosesNoImages(t *testing.T) {
 	const message = "The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens."
 	requests := 0
@@ -28,7 +29,7 @@ func TestTooLongLosesNoImages(t *testing.T) {
 	}
 }
 
-// What was left out in vain is sent again.
+// A feature whose removal did not help is sent again.
 func TestFeatureLeftOutInVain(t *testing.T) {
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body := bodyOf(r)
@@ -51,11 +52,11 @@ func TestFeatureLeftOutInVain(t *testing.T) {
 	}
 }
 
-// Of two requests that are refused at once, both are sent again.
+// If two concurrent requests are refused, both are sent again.
 func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
 	for dialect, tt := range map[string]struct {
 		refused        func(body string) bool
-		message, other string // and the answer to the other request
+		message, other string // message for this request and for the other one
 	}{
 		"local": {func(body string) bool { return strings.Contains(body, "stream_options") },
 			"stream_options is not permitted", saysText("Hi") + "\n" + chatEnd},

@@ -19,7 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// endless is a body that repeats a piece for ever, after a head.
+// endless is a body that repeats a piece forever, after a head.
 type endless struct {
 	head  io.Reader
 	piece string
@@ -43,8 +43,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { return nil }
 
-// TestEndless gets streams that never say anything whole, or never stop. They are
-// given up before they fill the memory.
+// TestEndless reads streams without a complete event, or without an end. They
+// fail before they fill the memory.
 func TestEndless(t *testing.T) {
 	block := `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}` + "\n\n"
 	for name, tt := range map[string]struct {
@@ -77,7 +77,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestEndlessList bounds a list of models, which the SDKs read to its end.
+// TestEndlessList checks the limit on the size of a list of models.
 func TestEndlessList(t *testing.T) {
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -98,8 +98,8 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// pieces are chunks of each dialect: one that begins a call, one that only keeps the
-// connection alive, and one with 16 bytes of arguments.
+// pieces are chunks of each dialect: one that begins a call, one that only
+// keeps the connection alive, and one with 16 bytes of arguments.
 var pieces = map[string]struct {
 	begin              func() wire.Answer
 	start, alive, args string
@@ -118,8 +118,8 @@ var pieces = map[string]struct {
 		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
 }
 
-// streamed returns the failure of a stream whose chunks come from next, a minute after
-// one another; nil ends it.
+// streamed returns the failure of a stream whose chunks come from next, one
+// minute apart; nil ends it.
 func streamed(t *testing.T, begin func() wire.Answer, next func(minute int) []byte) (failed *llm.Error, minutes int) {
 	t.Helper()
 	var alive context.Context
@@ -150,9 +150,9 @@ func streamed(t *testing.T, begin func() wire.Answer, next func(minute int) []by
 	return failed, minutes
 }
 
-// A server that keeps the connection alive, and never answers, is given up after an
-// hour; one whose model writes a long call, of which nobody is told until it is
-// whole, is not.
+// After an hour, a server fails that keeps the connection alive without an
+// answer. A server whose model writes a long call does not, although no event
+// comes until the call is complete.
 func TestKeptAlive(t *testing.T) {
 	for name, d := range pieces {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// Arguments without an end are given up long before they fill the memory.
+// Endless arguments fail long before they fill the memory.
 func TestEndlessArguments(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for name, d := range pieces {

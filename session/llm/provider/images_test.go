@@ -27,15 +27,15 @@ func TestSees(t *testing.T) {
 			}
 		})
 	}
-	// An endpoint that doesn't see, doesn't with another model either.
+	// If an endpoint refuses images for one model, it does so for the others too.
 	m, err := Select(Config{Providers: []Provider{{Type: "claude", Images: "no"}}}, func(string) string { return "" }, nil, "claude:other")
 	if err != nil || llm.Sees(m) {
 		t.Errorf("another model sees: %v", err)
 	}
 }
 
-// What the API would refuse for its size is left out, so that it does not refuse
-// every later request too.
+// An image beyond the API's size limit is omitted: otherwise the API would
+// refuse every later request too.
 func TestTooLargeImage(t *testing.T) {
 	c := newAnthropic(Provider{Type: TypeClaude}, func(string) string { return "key" })
 	most := c.LargestImage()

@@ -14,8 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 )
 
-// A request of kept messages is the request that is encoded anew: while the conversation
-// grows, when its beginning or its tools change, and after it becomes shorter.
+// A request from kept messages equals one that is encoded from scratch: while
+// the conversation grows, when its beginning or its tools change, and after it
+// becomes shorter.
 func TestKeptMessages(t *testing.T) {
 	call := func(id, tool string) llm.Block {
 		return llm.Block{Call: &llm.ToolCall{ID: id, Name: tool, Input: json.RawMessage(`{"path": "<a>"}`)}}
@@ -65,7 +66,7 @@ func TestKeptMessages(t *testing.T) {
 	}
 }
 
-// What a server refuses is left out of messages that were kept with it.
+// A feature that a server refuses is also removed from kept messages.
 func TestKeptMessagesRefused(t *testing.T) {
 	var bodies []string
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 )
 
-// A model without tools is asked once more, in text.
+// A model without tools is asked once more, with the tools described in text.
 func TestOllamaWithoutTools(t *testing.T) {
 	s := llmtest.ServeOllama(t, "", "", llmtest.Status(400, `{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}`),
 		llmtest.NDJSONLines(llmtest.OllamaSays("\"content\":\"```bash\\nls\\n```\""), llmtest.OllamaDone))

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// Streams and answers that differ from what a dialect usually does.
+// Streams and answers that deviate from their dialect.
 func TestOddAnswers(t *testing.T) {
 	const key = "check the key in GEMINI_API_KEY, or that of zeph-acp login"
 	for name, tt := range map[string]struct {
@@ -50,7 +50,8 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// bare is the model of the server without what asks it again.
+// bare returns the model of the server without the wrappers that handle
+// failures.
 func bare(t *testing.T, s *wireServer) llm.Model {
 	p := s.dialect.provider
 	p.BaseURL = s.URL
@@ -61,8 +62,8 @@ func bare(t *testing.T, s *wireServer) llm.Model {
 	return m
 }
 
-// A conversation that Claude began goes on with each other model: what Claude alone
-// can read stays behind, and everything else is what the API takes.
+// Every other model can continue a conversation that Claude began. Data that
+// only Claude can read is omitted, and the API accepts the rest.
 func TestHistoryOfClaude(t *testing.T) {
 	var history []llm.Message
 	if err := json.Unmarshal(llmtest.Golden(t, "../../anthropic/testdata/history.json"), &history); err != nil {
@@ -90,8 +91,8 @@ func TestHistoryOfClaude(t *testing.T) {
 	}
 }
 
-// What a server wants back of calls and of the thoughts before them goes back as it
-// came, through the store, and to no other model.
+// Server data on calls, and on the thoughts before them, is returned unchanged
+// to the same model, also after the store, and to no other model.
 func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 	thoughts := func(delta string) string {
 		return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" +
@@ -165,8 +166,8 @@ func bodyOf(r *http.Request) string {
 	}
 }
 
-// IDs go back as they came: Kimi's tell which tool they are of, and LiteLLM's hold
-// Gemini's signature. OpenAI takes few characters alone.
+// IDs are returned unchanged: Kimi's name the tool, and LiteLLM's contain
+// Gemini's signature. Only OpenAI restricts their characters.
 func TestCallIDsGoBack(t *testing.T) {
 	long := "call_7__thought__" + strings.Repeat("AbC/+=", 30)
 	for _, tt := range []struct{ dialect, id, want string }{
@@ -181,10 +182,10 @@ func TestCallIDsGoBack(t *testing.T) {
 	}
 }
 
-// What a server refuses is left out, and not sent again.
+// A refused feature is omitted and not sent again.
 func TestOpenAIGivesWay(t *testing.T) {
 	for name, tt := range map[string]struct {
-		dialect, word, message string // of a request that is refused, and why; ! before what one must have
+		dialect, word, message string // the dialect of a refused request, a word in it, and the reason; ! precedes a required word
 	}{
 		"usage":      {"local", `"stream_options"`, "Extra inputs are not permitted: stream_options"},
 		"summaries":  {"responses", `"summary":"auto"`, "Your organization must be verified to generate reasoning summaries."},
@@ -238,7 +239,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 				}
 			}
 			want := 3
-			if name == "thoughts" { // those of the next answer may be of use again
+			if name == "thoughts" { // those of the next answer may be useful again
 				want = 4
 			}
 			if len(bodies) != want {

@@ -33,11 +33,11 @@ func TestCost(t *testing.T) {
 	}{
 		"claude":                           {usage, 0.6 + 1.5 + 0.18 + 0.75, "EUR", true},
 		"claude:" + anthropic.DefaultModel: {usage, 3.03, "EUR", true},
-		"claude:other":                     {usage, 0, "", false}, // the price was that of the configured model
+		"claude:other":                     {usage, 0, "", false}, // the price belongs to the configured model
 		"plain":                            {usage, 3, "USD", true},
 		"free":                             {usage, 0, "credits", true},
 		"none":                             {usage, 0, "", false},
-		"script":                           {llm.Usage{Input: 5, CacheRead: 9}, 2.7e-6, "EUR", true}, // more than there is
+		"script":                           {llm.Usage{Input: 5, CacheRead: 9}, 2.7e-6, "EUR", true}, // more cached tokens than input tokens
 		"openai":                           {usage, 3.03, "EUR", true},
 		"openai:other":                     {usage, 0, "", false},
 		"gemini":                           {usage, 3.03, "EUR", true},

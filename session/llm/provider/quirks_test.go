@@ -15,10 +15,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// quirk is a stream as one server or another has it, whatever the dialect says.
+// quirk is a stream of some server, which may violate its dialect.
 type quirk struct {
 	stream string // the body; lines that begin with { become events
-	kind   string // Content-Type, if it is not that of a stream
+	kind   string // Content-Type; empty means that of a stream
 	want   []llm.Event
 	fails  *llm.Error
 }
@@ -103,7 +103,7 @@ var quirks = map[string]quirk{
 	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0, `{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
 		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` + "\n" + completed(``), want: hi},
 
-	// Anthropic's Messages, and what others make of it.
+	// Anthropic's Messages, and other servers' versions of them.
 	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: hi},
 	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: hi},
 	"claude/blocks never begun":    {stream: `{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"Hm."}}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
@@ -193,7 +193,7 @@ func brokeOff() *llm.Error {
 	return &llm.Error{Message: "the provider failed in the middle of the answer", Hint: "try again later", Again: true}
 }
 
-// TestQuirks reads what real servers make of the dialects.
+// TestQuirks reads the dialects as real servers write them.
 func TestQuirks(t *testing.T) {
 	for name, q := range quirks {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// eventsOf makes events of the lines that are JSON.
+// eventsOf returns the lines that are JSON as events.
 func eventsOf(body string) string {
 	var out strings.Builder
 	for line := range strings.Lines(body) {

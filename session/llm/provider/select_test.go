@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// What a model can, it can with all that goes on after failures around it.
+// The wrappers that handle failures keep the capabilities of the model.
 func TestCapabilitiesShow(t *testing.T) {
 	cfg := Config{Retry: Defaults().Retry, Fallback: []string{"direct2", "claude"}, Providers: []Provider{
 		{Name: "a", Type: TypeClaude, Model: "claude-opus-5-5", APIKeyEnv: "KEY", ToolUse: toolsText, Price: llm.Price{Input: 1}},
@@ -100,7 +100,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// The key and the address come from what Select was given, and nowhere else.
+// The key and the address come only from Select's arguments.
 func TestSelectEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", "http://192.0.2.1/")
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "../anthropic/testdata/text.sse"))
@@ -177,7 +177,7 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// names lists what is available by the Name of each model, the default first.
+// names returns the Name of each available model, the default first.
 func names(cfg Config, getenv func(string) string) []string {
 	var names []string
 	for _, p := range available(cfg, getenv) {

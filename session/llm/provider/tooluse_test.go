@@ -13,7 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// A model that refuses tools is asked the same in text, once, and from then on.
+// After a model has refused tools, the same request is sent once more in text,
+// and later requests are in text from the start.
 func TestOrText(t *testing.T) {
 	refused := new(atomic.Bool)
 	s := scriptOf(t, `
@@ -64,7 +65,7 @@ func TestOrTextFails(t *testing.T) {
 	}
 }
 
-// The model that Select gives can all that the provider's own can.
+// A model from Select has all capabilities of the provider's own model.
 func TestSelectToolUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.jsonl")
 	if err := os.WriteFile(file, []byte(`{"text": "<think>a</think>b"}`), 0o600); err != nil {

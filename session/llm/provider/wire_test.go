@@ -23,25 +23,25 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// dialect is how a kind of provider speaks. Its streams, as the real service
-// sends them, are testdata/wire/NAME/BEHAVIOUR.txt: a whole HTTP response each.
+// dialect describes the API of one kind of provider. Its recorded streams are
+// in testdata/wire/NAME/BEHAVIOUR.txt, each a whole HTTP response.
 type dialect struct {
 	provider Provider          // what the user configures, without the address
-	path     string            // that requests go to, after the address
-	auth     string            // the header that has the key, with the key
-	keyEnv   string            // empty if none is needed
+	path     string            // path of requests, after the address
+	auth     string            // the header with the key
+	keyEnv   string            // empty if no key is needed
 	usage    llm.Usage         // of the behaviour text
-	back     string            // of the thoughts, what the next request has in it; empty if nothing
-	lacks    []string          // behaviours that it doesn't have
-	aside    map[string]string // paths that are asked besides, and the fixtures that answer
+	back     string            // text from the thoughts that the next request contains; empty if there is none
+	lacks    []string          // behaviours without a recording
+	aside    map[string]string // paths of additional requests, and the fixtures that answer them
 
-	// decode is how the model reads a response.
+	// decode reads a response as the model does.
 	decode func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer)
 }
 
 const wireKey = "key-for-the-wire"
 
-// dialects are all that are tested.
+// dialects are all tested dialects.
 var dialects = map[string]dialect{
 	"claude": {
 		provider: Provider{Type: TypeClaude}, path: "/v1/messages", auth: "X-Api-Key: " + wireKey, keyEnv: anthropicKey,
@@ -89,11 +89,11 @@ func decodeChat() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
 	return wire.JSONOrSSE, openai.NewChatAnswer("chat:m")
 }
 
-// behaviour is what a model does, whatever the dialect.
+// behaviour is a sequence of answers, independent of the dialect.
 type behaviour struct {
-	answers []string    // names of the fixtures that the server answers with; the last again and again
-	want    []llm.Event // without what differs: usage, opaque data, IDs of calls
-	fails   *llm.Error  // with Provider and Message left out, and the names of keys in the hint as KEY
+	answers []string    // names of the fixtures with the server's answers; the last one is repeated
+	want    []llm.Event // without the parts that differ: usage, opaque data, IDs of calls
+	fails   *llm.Error  // without Provider and Message, and with KEY in place of key names in the hint
 }
 
 var behaviours = map[string]behaviour{
@@ -116,13 +116,13 @@ var behaviours = map[string]behaviour{
 		want:  []llm.Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond)},
 		fails: &llm.Error{Status: 500, Hint: "tried 3 times; try again later", Again: true}},
 	"cut stream": {answers: []string{"cut", "text"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
-	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if nobody had asked it to go on
+	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if the model had not been asked to continue
 		want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: llm.StopMaxTokens}}},
 	"cut twice": {answers: []string{"cut"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}},
 		fails: &llm.Error{Hint: "what came of the answer is kept: send another prompt to go on", Again: true}},
 }
 
-// wireRetry is how often and how soon the models of wireServer are asked again.
+// wireRetry limits the attempts and pauses of the models of wireServer.
 var wireRetry = backoff.Limits{MaxAttempts: 2, BaseMS: 10, MaxMS: 20, BudgetSecs: 5}
 
 func wireWait(try int, d time.Duration) llm.Event {
@@ -133,8 +133,8 @@ func wireCall(name, input string) llm.Event {
 	return llm.Event{Call: &llm.ToolCall{Name: name, Input: json.RawMessage(input)}}
 }
 
-// TestWire plays every behaviour in every dialect, through Select: what a user
-// configures is what is tested.
+// TestWire plays every behaviour in every dialect through Select, so it tests
+// the model that a user configures.
 func TestWire(t *testing.T) {
 	for name, d := range dialects {
 		for title, b := range behaviours {
@@ -171,7 +171,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireCancel ends an answer that has begun and does not go on.
+// TestWireCancel cancels an answer that hangs after its beginning.
 func TestWireCancel(t *testing.T) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {
@@ -190,13 +190,13 @@ func TestWireCancel(t *testing.T) {
 			if last != cause {
 				t.Errorf("error %v, want %v", last, cause)
 			}
-			<-s.gone // the server was told
+			<-s.gone // the server noticed it
 		})
 	}
 }
 
-// TestWireGoesOn looks at the request after a stream that was cut: it begins as
-// the first one, and has what was said as the model's own words.
+// TestWireGoesOn checks the request after a cut stream: it begins like the
+// first one, and has the received text as the model's own.
 func TestWireGoesOn(t *testing.T) {
 	for name, d := range dialects {
 		s := newWireServer(t, name, d, "cut", "text")
@@ -227,8 +227,8 @@ func TestWireUsage(t *testing.T) {
 	}
 }
 
-// TestWireThoughtsGoBack goes on after an answer with thoughts. What belongs to
-// them goes back to the model that had them, as it came, and to no other.
+// TestWireThoughtsGoBack continues after an answer with thoughts. Their opaque
+// data is returned unchanged to the model that sent it, and to no other.
 func TestWireThoughtsGoBack(t *testing.T) {
 	for name, d := range dialects {
 		if d.back == "" {
@@ -240,7 +240,7 @@ func TestWireThoughtsGoBack(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		history := []llm.Message{llmtest.Said("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}, llmtest.Said("again")}
-		raw, err := json.Marshal(history) // as the store keeps it
+		raw, err := json.Marshal(history) // the form in the store
 		if err == nil {
 			history = nil
 			err = json.Unmarshal(raw, &history)
@@ -264,8 +264,8 @@ func TestWireThoughtsGoBack(t *testing.T) {
 	}
 }
 
-// TestWirePrefix lets a conversation grow. What was sent before is sent again
-// byte by byte, since that is what the provider's cache goes by.
+// TestWirePrefix lets a conversation grow. Each request repeats the previous
+// one byte for byte, since providers cache by prefix.
 func TestWirePrefix(t *testing.T) {
 	for name, d := range dialects {
 		s := newWireServer(t, name, d, "call", "parallel", "text", "text")
@@ -301,8 +301,9 @@ func TestWirePrefix(t *testing.T) {
 	}
 }
 
-// prefix is what a provider's cache goes by: the tools, the system prompt and the
-// messages, up to the end of the last message, without the marks of the cache.
+// prefix returns the part of a request that determines the provider's cache:
+// the tools, the system prompt and the messages, up to the end of the last
+// message, without the cache marks.
 func prefix(t *testing.T, body string) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(body), &members); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// TestWireBytes cuts each stream after every byte: how the network cuts it must
-// not change an event.
+// TestWireBytes cuts each stream after every byte: the boundaries of network
+// reads must not change an event.
 func TestWireBytes(t *testing.T) {
 	for name, d := range dialects {
 		for _, b := range behaviours {
@@ -36,8 +36,8 @@ func TestWireBytes(t *testing.T) {
 	}
 }
 
-// FuzzWire reads a stream that ends anywhere, and in two pieces before. It ends
-// with a stop or with an error, and what came before is what the whole has.
+// FuzzWire reads a stream that ends anywhere, in two pieces. It must end with a
+// stop or an error, and the events before must be those of the whole stream.
 func FuzzWire(f *testing.F) {
 	names := slices.Sorted(func(yield func(string) bool) {
 		for name := range dialects {
@@ -88,7 +88,7 @@ func FuzzWire(f *testing.F) {
 }
 
 // TestWireEnds ends streams after each byte: the events are the beginning of
-// those of the whole stream, and a stop or an error ends them.
+// those of the whole stream, followed by a stop or an error.
 func TestWireEnds(t *testing.T) {
 	for name, d := range dialects {
 		for _, file := range []string{"text", "parallel"} {

@@ -25,7 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// TestWireCancelEarly ends a request to which nothing has come.
+// TestWireCancelEarly cancels a request before any response.
 func TestWireCancelEarly(t *testing.T) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {
@@ -41,12 +41,12 @@ func TestWireCancelEarly(t *testing.T) {
 			if events, err := llmtest.Collect(s.model(), ctx, llmtest.Hello()); err != cause || len(events) > 0 {
 				t.Errorf("%+v, error %v, want %v", events, err, cause)
 			}
-			<-s.gone // the server was told
+			<-s.gone // the server noticed it
 		})
 	}
 }
 
-// TestWireCancelWait ends the wait for another try.
+// TestWireCancelWait cancels the pause before another attempt.
 func TestWireCancelWait(t *testing.T) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {
@@ -77,9 +77,10 @@ func TestWireCancelWait(t *testing.T) {
 	}
 }
 
-// TestWireMalformed gets a call whose arguments are no JSON: the tool gets what the
-// model wrote as a string, which no tool takes, so that it is put right or told
-// of. The call goes back as an object, since most refuse anything else.
+// TestWireMalformed reads a call with arguments that are not JSON. The tool
+// gets the raw text as a string, which no tool accepts, so that the call is
+// corrected or the model gets the error. The call is sent back as an object,
+// since most servers refuse anything else.
 func TestWireMalformed(t *testing.T) {
 	for name, d := range dialects {
 		if !exists(name, "unreadable") {
@@ -107,7 +108,7 @@ func TestWireMalformed(t *testing.T) {
 	}
 }
 
-// inputsIn are the inputs of the calls in a request, whatever its dialect.
+// inputsIn returns the inputs of the calls in a request of any dialect.
 func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
 	var look func(v any)
 	look = func(v any) {
@@ -138,11 +139,11 @@ func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
 	return inputs
 }
 
-// An address that is wrong stays so: it is not tried again.
+// A wrong address is not tried again.
 func TestWireMistaken(t *testing.T) {
 	answer := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("was asked") })
 	plain, secret := httptest.NewServer(answer), httptest.NewUnstartedServer(answer)
-	secret.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	secret.Config.ErrorLog = log.New(io.Discard, "", 0) // discards failed handshakes
 	secret.StartTLS()
 	defer plain.Close()
 	defer secret.Close()
@@ -158,7 +159,7 @@ func TestWireMistaken(t *testing.T) {
 				return
 			}
 			_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n")
-			_, _ = io.Copy(io.Discard, c) // else what is unread would reset the connection
+			_, _ = io.Copy(io.Discard, c) // otherwise unread data would reset the connection
 			c.Close()
 		}
 	}()
@@ -183,8 +184,8 @@ func TestWireMistaken(t *testing.T) {
 	}
 }
 
-// What base_url holds besides the address goes out with each request, and is in
-// no message, whatever the server says.
+// Other parts of base_url are sent with each request, and appear in no message,
+// whatever the server says.
 func TestWireAddress(t *testing.T) {
 	var got []string
 	srv := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -217,7 +218,7 @@ func TestWireAddress(t *testing.T) {
 	}
 }
 
-// What a proxy refuses is not blamed on the address alone.
+// A proxy's refusal is not blamed on the address alone.
 func TestWireProxy(t *testing.T) {
 	proxy := llmtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusProxyAuthRequired)

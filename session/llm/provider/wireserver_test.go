@@ -18,13 +18,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// wireServer speaks a dialect.
+// wireServer is a server for a dialect.
 type wireServer struct {
 	*httptest.Server
 	t       testing.TB
 	dialect dialect
-	hang    bool          // after the first answer's body, nothing comes
-	mute    bool          // nothing comes at all, not even a status
+	hang    bool          // after the body of the first answer, the connection hangs
+	mute    bool          // sends nothing, not even a status
 	asked   chan struct{} // if not nil, closed when a request hangs
 	gone    chan struct{} // closed when the client left a hanging answer
 
@@ -32,7 +32,7 @@ type wireServer struct {
 	bodies []string
 }
 
-// newWireServer answers with the fixtures in turn, with the last one from then on.
+// newWireServer answers with the fixtures in turn, and repeats the last one.
 func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wireServer {
 	s := &wireServer{t: t, dialect: d, gone: make(chan struct{})}
 	s.Server = llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func newWireServer(t testing.TB, name string, d dialect, answers ...string) *wir
 	return s
 }
 
-// model is what Select makes for the server.
+// model returns Select's model for the server.
 func (s *wireServer) model() llm.Model {
 	p := s.dialect.provider
 	p.BaseURL = s.URL
@@ -86,7 +86,7 @@ func (s *wireServer) model() llm.Model {
 	return m
 }
 
-// fixture is a response as it was sent.
+// fixture returns a response as it was recorded.
 func fixture(t testing.TB, dialect, name string) *http.Response {
 	raw, err := os.ReadFile(filepath.Join("testdata", "wire", dialect, name+".txt"))
 	if err != nil {
@@ -112,7 +112,7 @@ func exists(dialect, name string) bool {
 	return err == nil
 }
 
-// plain returns the events without what differs from provider to provider.
+// plain returns the events without the parts that differ between providers.
 func plain(t *testing.T, events []llm.Event) (out []llm.Event) {
 	ids := map[string]bool{}
 	for _, ev := range events {
@@ -146,7 +146,7 @@ func plain(t *testing.T, events []llm.Event) (out []llm.Event) {
 	return out
 }
 
-// blocksOf is an answer as the history keeps it.
+// blocksOf returns an answer in the form of the history.
 func blocksOf(events []llm.Event) (blocks []llm.Block) {
 	for _, ev := range events {
 		switch n := len(blocks); {

@@ -14,12 +14,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// answers is a model that answers with those events and keeps the request.
+// answers is a model that answers with these events and keeps the request.
 type answers struct {
 	events []llm.Event
 	err    error // at the end
 	asked  []llm.Request
-	read   int // events that were taken
+	read   int // number of consumed events
 }
 
 func (*answers) Name() string { return "answers" }
@@ -41,8 +41,8 @@ func (a *answers) Stream(_ context.Context, req llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-// inChunks streams an answer of which each chunk has n bytes, or as many more as
-// its last character needs; 0 means all.
+// inChunks streams an answer in chunks of n bytes, or more to complete a
+// character; 0 means one chunk.
 func inChunks(t testing.TB, answer string, n int, stop llm.StopReason) (string, []llm.Event) {
 	var events []llm.Event
 	for answer != "" {
@@ -143,7 +143,7 @@ func TestTextAnswer(t *testing.T) {
 	}
 }
 
-// What is no beginning of a call does not wait for its line to end.
+// Text that cannot begin a call is passed on before its line ends.
 func TestTextAnswerIsRelayed(t *testing.T) {
 	for _, chunks := range [][]string{
 		{"Hel", "lo ", "`co", "de`"}, {"```go\n", "func ", "x() {", "\n", "\t`"}, {"```js", "on\n", "[\n", "1,", " 2"}, {"    `", "``"}, {"<", "b>"},
@@ -159,7 +159,7 @@ func TestTextAnswerIsRelayed(t *testing.T) {
 	}
 }
 
-// Where no tool is offered, as for a summary, nothing is a call.
+// Without tools, as in a request for a summary, no text is a call.
 func TestTextAnswerWithoutTools(t *testing.T) {
 	m := &answers{events: []llm.Event{{Text: "<think>a</think>```ba"}, {Text: "sh\nls\n```\nOutput:\na"}, {Stop: llm.StopEnd}}}
 	got, err := llmtest.Collect(Wrap(m), t.Context(), llm.Request{})
@@ -171,7 +171,7 @@ func TestTextAnswerWithoutTools(t *testing.T) {
 	}
 }
 
-// An answer that goes on with a made-up result is not read to its end.
+// The rest of an answer is not read once it continues with a made-up result.
 func TestTextAnswerStopsEarly(t *testing.T) {
 	m := &answers{events: []llm.Event{{Usage: &llm.Usage{Input: 9, Output: 1}}, {Text: "```bash\nls\n```\n"}, {Text: "Output:\n"}, {Text: "a"}, {Stop: llm.StopEnd}}}
 	got, err := llmtest.Collect(Wrap(m), t.Context(), llm.Request{Tools: llmtest.Tools()})
@@ -180,7 +180,7 @@ func TestTextAnswerStopsEarly(t *testing.T) {
 	}
 }
 
-// An answer that breaks off leaves its text, and a native call is one as well.
+// The text of a broken answer is kept, and a native call is passed on.
 func TestTextAnswerBroken(t *testing.T) {
 	call := &llm.ToolCall{ID: "1", Name: "list", Input: json.RawMessage("{}")}
 	for want, events := range map[string][]llm.Event{
@@ -200,8 +200,8 @@ func TestTextAnswerBroken(t *testing.T) {
 	}
 }
 
-// FuzzTextStream: how an answer is cut into chunks changes nothing, and no text
-// holds a call.
+// FuzzTextStream checks that chunk boundaries do not change the events, and
+// that no text contains a call.
 func FuzzTextStream(f *testing.F) {
 	for _, s := range []string{
 		"a\n```bash\nls\n```\n\nb\n```bash\nls\n```", "<think>a</think>\n```tool_call\n{\"tool_id\":\"read\"}\n```\nOutput:\n",

@@ -54,7 +54,7 @@ func TestInText(t *testing.T) {
 	}
 }
 
-// The system prompt shows each tool in a form that is read as a call of it.
+// The system prompt shows each tool in a form that parses as a call of it.
 func TestCatalogue(t *testing.T) {
 	got := toolList(llmtest.Tools())
 	for _, want := range []string{
@@ -76,7 +76,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// FuzzSpell: a call is written so that the same call is read again.
+// FuzzSpell checks that a written call parses as the same call.
 func FuzzSpell(f *testing.F) {
 	for _, s := range []string{"ls", "cat <<E\n```\nE", " \n", "a\r\nb", "~~~\n```bash\n", "", "a\n\n"} {
 		f.Add(s, "bash", true)
@@ -114,7 +114,7 @@ func TestRefusesTools(t *testing.T) {
 		"tools param requires --jinja flag":                                                        true,
 		"Unsupported parameter: 'tools' is not supported with this model.":                         true,
 		"This model doesn't support tool use in streaming mode.":                                   true,
-		"this model cannot use it: tools are currently not supported":                              false, // "currently not" nobody says yet
+		"this model cannot use it: tools are currently not supported":                              false, // no known server writes "currently not"
 		"tools are not currently supported":                                                        true,
 		"This model does not support function calling":                                             true,
 		"tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf":        false,
