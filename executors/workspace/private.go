@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Own describes where zeph-acp keeps its own files: configuration, saved keys,
@@ -22,6 +23,17 @@ type Own struct {
 	// kept are private files that were opened in a race. They stay open: closing one
 	// would drop this process's locks on it (fcntl(2)), which SQLite relies on.
 	kept []*os.File
+	// looks are the last ones at each place.
+	looks map[string]look
+}
+
+// look is the result of a look for the files of a place. It holds as long as the
+// directory does not change: its entries cannot either then.
+type look struct {
+	dir   fs.FileInfo
+	at    time.Time // before the files were looked for
+	names []string
+	files []fs.FileInfo
 }
 
 // Place is a directory that contains files of zeph-acp.
@@ -83,17 +95,43 @@ func (r *Roots) Private() *Private {
 	p := &Private{own: r.own, dirs: map[string]spots{}}
 	for _, place := range r.own.Places {
 		s := findSpot(place.Dir, place.Mixed)
-		for _, name := range place.Files {
-			if s.info != nil && !strings.ContainsAny(name, `*?[\`) && p.file(filepath.Join(place.Dir, name)) {
-				s.files = append(s.files, name)
-			}
-		}
+		p.find(&s, place)
 		if place.Mixed && r.worksIn(s.path) {
 			s.names = place.Files
 		}
 		p.spots = append(p.spots, s)
 	}
 	return p
+}
+
+// find adds the hidden files of a place to p and s, by the last look at it if
+// nothing has changed since.
+func (p *Private) find(s *spot, place Place) {
+	if s.info == nil {
+		return
+	}
+	p.own.mu.Lock()
+	last, known := p.own.looks[place.Dir]
+	p.own.mu.Unlock()
+	if known && unchanged(last.dir, s.info, last.at) {
+		s.files, p.files = last.names, append(p.files, last.files...)
+		return
+	}
+	now, files, places := time.Now(), len(p.files), len(p.spots)
+	for _, name := range place.Files {
+		if !strings.ContainsAny(name, `*?[\`) && p.file(filepath.Join(place.Dir, name)) {
+			s.files = append(s.files, name)
+		}
+	}
+	if len(p.spots) > places { // a link may lead elsewhere without a change of this directory
+		return
+	}
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	if p.own.looks == nil {
+		p.own.looks = map[string]look{}
+	}
+	p.own.looks[place.Dir] = look{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
 }
 
 // findSpot finds a directory that is hidden. It is known by its identity; its path
@@ -266,7 +304,14 @@ func (p *Private) Below(abs string) []string {
 
 // Linked reports whether a hidden file has further hard links, which may be
 // anywhere on its file system.
-func (p *Private) Linked() bool { return p != nil && slices.ContainsFunc(p.files, linked) }
+func (p *Private) Linked() bool {
+	return p != nil && slices.ContainsFunc(p.spots, func(s spot) bool {
+		return slices.ContainsFunc(s.files, func(name string) bool {
+			info, err := os.Lstat(filepath.Join(s.path, name)) // a link made elsewhere leaves the directory as it was
+			return err == nil && linked(info)
+		})
+	})
+}
 
 // Dirs returns the directories that are hidden with all their content.
 func (p *Private) Dirs() []string {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // home makes a home directory with files of ours, and more by names. Own is as
@@ -241,5 +242,46 @@ func BenchmarkResolvePrivate(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A look at our own files is used again only as long as nothing has changed.
+func TestPrivateLooksAgain(t *testing.T) {
+	dir, own := home(t)
+	r, err := New(filepath.Join(dir, "home"))
+	must(t, err)
+	r = r.Without(own)
+	data := filepath.Join(dir, "home/share/zeph-acp")
+	hidden := func() int { return len(r.Private().files) }
+	aged := func() { // as if the looks had been made long after the last change
+		for place, l := range own.looks {
+			l.at = l.at.Add(time.Hour)
+			own.looks[place] = l
+		}
+	}
+	if got := hidden(); got != 2 {
+		t.Fatalf("%d hidden files at first", got)
+	}
+	aged()
+	must(t, os.WriteFile(filepath.Join(data, "zeph.db-wal"), nil, 0o600))
+	if got := hidden(); got != 3 {
+		t.Errorf("%d hidden files with a new one", got)
+	}
+	aged()
+	must(t, os.Rename(filepath.Join(data, "zeph.db-wal"), filepath.Join(data, "zeph.db")))
+	p := r.Private()
+	info, err := os.Lstat(filepath.Join(data, "zeph.db"))
+	must(t, err)
+	if len(p.files) != 2 || !p.known(info) {
+		t.Errorf("%d hidden files after one was replaced", len(p.files))
+	}
+	aged()
+	r.Private()
+	if p := r.Private(); p.Linked() {
+		t.Error("linked without a link")
+	}
+	must(t, os.Link(filepath.Join(data, "zeph.db"), filepath.Join(dir, "home/w/hard")))
+	if p := r.Private(); !p.Linked() {
+		t.Error("a later link is not seen")
 	}
 }
