@@ -77,6 +77,9 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 
 // Opened waits until the client has settled, then announces the session.
 func (s *Session) Opened() {
+	if s.all.Prepare != nil {
+		s.all.Prepare()
+	}
 	announce := func() { s.announce(context.Background()) }
 	if s.all.Settle == 0 {
 		announce()

@@ -93,10 +93,13 @@ type Sessions struct {
 	// Taken, if not nil, is called with each model that a session begins to
 	// use. It must not block.
 	Taken func(llm.Model)
-	Modes []acp.SessionMode
-	Store *store.DB // nil stores nothing
-	NewID func() string
-	Now   func() time.Time
+	// Prepare, if not nil, is called when a client knows a new session, before
+	// its first prompt. It must not block.
+	Prepare func()
+	Modes   []acp.SessionMode
+	Store   *store.DB // nil stores nothing
+	NewID   func() string
+	Now     func() time.Time
 	// Settle is the delay between the response that names a session and its
 	// first updates, unless a prompt comes first. Some clients drop updates
 	// that arrive before they have processed that response.

@@ -94,6 +94,12 @@ func New(path string, o Options) *DB {
 	}
 }
 
+// Exists reports whether the file is there.
+func (db *DB) Exists() bool {
+	_, err := os.Stat(db.path)
+	return err == nil
+}
+
 // Open opens the database before its first use, so that the first use need not
 // wait for it.
 func (db *DB) Open(ctx context.Context) error {

@@ -170,11 +170,15 @@ func (a *App) Server() *acp.Server {
 			_, err := a.model(a.Model)
 			return err
 		},
-		Initialized: a.openStore,
-		Logout:      a.Logout,
-		Command:     program,
-		Extensions:  extensions(sessions),
-		Log:         a.Log,
+		Initialized: func() {
+			if a.Store != nil && a.Store.Exists() { // a client that only asks for capabilities gets no new file
+				a.openStore()
+			}
+		},
+		Logout:     a.Logout,
+		Command:    program,
+		Extensions: extensions(sessions),
+		Log:        a.Log,
 	}
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
 		s.Trace = trace(a.Log)
@@ -191,7 +195,7 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: a.models, Taken: a.taken,
+		Models: a.models, Taken: a.taken, Prepare: a.openStore,
 		Modes: modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
