@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// side is the author of a line.
+// side is the writer of a line.
 type side string
 
 const (
@@ -68,7 +68,7 @@ func (a *agent) record(s side, line []byte) {
 	a.more = make(chan struct{})
 }
 
-// sent returns all frames of both sides so far.
+// sent returns the frames that the agent wrote so far.
 func (a *agent) sent() []frame {
 	a.mu.Lock()
 	defer a.mu.Unlock()
