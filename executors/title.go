@@ -1,6 +1,7 @@
 package executors
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -37,4 +38,26 @@ func OneLine(name string) string {
 		return strconv.Quote(name)
 	}
 	return name
+}
+
+// WholeLine returns a script or another text on one line, without removing
+// anything. It spells out control characters and characters that change the
+// direction of text: with them a client could show another script than the one
+// that runs.
+func WholeLine(text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString(" ⏎ ")
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

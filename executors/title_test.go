@@ -19,3 +19,16 @@ func TestTitles(t *testing.T) {
 		}
 	}
 }
+
+func TestWholeLine(t *testing.T) {
+	for in, want := range map[string]string{
+		" a\tb\r\nc\n":         "a b ⏎ c",
+		"rm\x1b[8m -rf\x1b[0m": "rm<U+001B>[8m -rf<U+001B>[0m",
+		"a\rb\u202ec":          "a<U+000D>b<U+202E>c",
+		"r\u200bm\u2028x":      "r<U+200B>m<U+2028>x",
+	} {
+		if got := WholeLine(in); got != want {
+			t.Errorf("WholeLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

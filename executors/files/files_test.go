@@ -132,6 +132,30 @@ func (b *bench) content(name string) string {
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
+// swap exchanges a directory and a link, again and again, until stop is called.
+func (b *bench) swap(dir, link string) (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	dir, link = b.path(dir), b.path(link)
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			_ = os.Rename(dir, dir+".tmp")
+			_ = os.Rename(link, dir)
+			_ = os.Rename(dir, link)
+			_ = os.Rename(dir+".tmp", dir)
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

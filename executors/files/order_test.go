@@ -95,22 +95,7 @@ func TestWalkRace(t *testing.T) {
 	b := newBench(t, map[string]string{"a/d/f": "hit\n", "a/link": "-> ../../out", "b": "hit\n"})
 	must(t, os.MkdirAll(b.path("../out"), 0o755))
 	must(t, os.WriteFile(b.path("../out/f"), []byte("hit "+secret), 0o644))
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		d, link := b.path("a/d"), b.path("a/link")
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			_ = os.Rename(d, d+".tmp")
-			_ = os.Rename(link, d)
-			_ = os.Rename(d, link)
-			_ = os.Rename(d+".tmp", d)
-		}
-	}()
+	stop := b.swap("a/d", "a/link")
 	for range 500 {
 		for tool, input := range map[string]in{"grep": {"pattern": "hit"}, "find_path": {"pattern": "**/f"}} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
@@ -119,8 +104,7 @@ func TestWalkRace(t *testing.T) {
 			}
 		}
 	}
-	close(done)
-	<-stopped
+	stop()
 }
 
 func TestIgnoreFiles(t *testing.T) {

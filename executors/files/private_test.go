@@ -22,11 +22,16 @@ func atHome(t *testing.T) *bench {
 	})
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/hard")))
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/.gitignore")))
-	roots, err := workspace.New(b.dir)
-	must(t, err)
-	roots = roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: b.path(".config/zeph-acp"), Files: []string{"keys.toml"}}}})
+	roots := privateRoots(b)
 	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
 	return b
+}
+
+// privateRoots returns the roots without the files of zeph-acp.
+func privateRoots(b *bench) *workspace.Roots {
+	roots, err := workspace.New(b.dir)
+	must(b.t, err)
+	return roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: b.path(".config/zeph-acp"), Files: []string{"keys.toml"}}}})
 }
 
 func TestPrivate(t *testing.T) {
@@ -78,9 +83,7 @@ func TestPrivateIsLeftOut(t *testing.T) {
 // Before the client is asked for a text, the path is refused.
 func TestPrivateIsNotAskedFor(t *testing.T) {
 	b := atHome(t)
-	roots, err := workspace.New(b.dir)
-	must(t, err)
-	roots = roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: b.path(".config/zeph-acp"), Files: []string{"keys.toml"}}}})
+	roots := privateRoots(b)
 	b.buf = &buffers{Disk: Disk{Roots: roots}, text: map[string]string{b.path(".config/zeph-acp/keys.toml"): secret, b.path("project/hard"): secret}}
 	b.Registry = New(b.buf, roots, Defaults())
 	for _, path := range []string{".config/zeph-acp/keys.toml", "project/hard"} {
@@ -95,22 +98,7 @@ func TestPrivateIsNotAskedFor(t *testing.T) {
 func TestPrivateWriteRace(t *testing.T) {
 	b := atHome(t)
 	must(t, os.MkdirAll(b.path("project/d"), 0o755))
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		d, link := b.path("project/d"), b.path("project/link")
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			_ = os.Rename(d, d+".tmp")
-			_ = os.Rename(link, d)
-			_ = os.Rename(d, link)
-			_ = os.Rename(d+".tmp", d)
-		}
-	}()
+	stop := b.swap("project/d", "project/link")
 	for range 300 {
 		for tool, input := range map[string]in{"write": {"path": "project/d/keys.toml", "content": "x"}, "read": {"path": "project/d/keys.toml"}, "grep": {"path": "project/d", "pattern": "sk"}, "list_directory": {"path": "project/d"}} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
@@ -119,8 +107,7 @@ func TestPrivateWriteRace(t *testing.T) {
 			}
 		}
 	}
-	close(done)
-	<-stopped
+	stop()
 	if got := b.content(".config/zeph-acp/keys.toml"); got != secret {
 		t.Errorf("the file holds %q", got)
 	}

@@ -79,7 +79,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds(
 
 // brief shortens a script to one line of a list.
 func brief(script string) string {
-	line := oneLine(script)
+	line := executors.WholeLine(script)
 	if at := executors.RuneOffset(line, 80); at < len(line) {
 		return line[:at] + "…"
 	}
@@ -307,13 +307,13 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, error) {
 	j, f := e.background.find(id)
 	if f != nil {
-		return executors.Card{Title: call.Tool + " " + executors.Titled(oneLine(id))}, f
+		return executors.Card{Title: call.Tool + " " + executors.Titled(executors.WholeLine(id))}, f
 	}
 	verb := "output of "
 	if call.Tool == ToolStop {
 		verb = "stop "
 	}
-	return executors.Card{Title: verb + id + " " + executors.Quoted(oneLine(j.line)), Kind: executors.KindExecute}, nil
+	return executors.Card{Title: verb + id + " " + executors.Quoted(executors.WholeLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
 // look returns the output of a job since the last look, with the state of the job

@@ -38,7 +38,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
@@ -164,7 +163,7 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 	if f := e.check(in); f != nil {
 		return executors.Card{}, f
 	}
-	title := executors.Quoted(oneLine(in.Command))
+	title := executors.Quoted(executors.WholeLine(in.Command))
 	if in.Background {
 		title += " in the background"
 	}
@@ -294,25 +293,4 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, d)
-}
-
-// oneLine shows a whole script on one line. It spells out control characters and
-// characters that change the direction of text: with them a client could show
-// another script than the one that runs.
-func oneLine(script string) string {
-	script = strings.ReplaceAll(strings.TrimSpace(script), "\r\n", "\n")
-	var b strings.Builder
-	for _, r := range script {
-		switch {
-		case r == '\n':
-			b.WriteString(" ⏎ ")
-		case r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

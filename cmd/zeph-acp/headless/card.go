@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 const (
@@ -37,9 +38,9 @@ type card struct {
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
-	c := &card{id: t.ToolCallID, title: label(bare(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
+	c := &card{id: t.ToolCallID, title: executors.WholeLine(bare(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
 	c.runs = t.Kind == "execute"
-	kind := label(t.Kind)
+	kind := executors.WholeLine(t.Kind)
 	if kind == "" {
 		kind = "other"
 	}
@@ -170,7 +171,7 @@ const needsPermission = "This needs your permission "
 func (c *card) explain(fault map[string]string, rest []string) {
 	if len(rest) > 0 && strings.HasPrefix(rest[0], needsPermission) {
 		rest[0] = strings.Replace(rest[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)
-		c.line(red, label(rest[0]))
+		c.line(red, executors.WholeLine(rest[0]))
 		for _, l := range rest[1:] { // rules, to be copied, so in full
 			c.line(plainText, l)
 		}
@@ -183,10 +184,10 @@ func (c *card) explain(fault map[string]string, rest []string) {
 	}
 	say := func() {
 		if fault["error"] != "" {
-			c.line(red, label(fault["error"]))
+			c.line(red, executors.WholeLine(fault["error"]))
 		}
 		if advice != "" {
-			c.line(plainText, label(advice))
+			c.line(plainText, executors.WholeLine(advice))
 		}
 	}
 	if rules {
@@ -221,7 +222,7 @@ func cutFault(text string) (fault map[string]string, rest string) {
 // end closes the card.
 func (c *card) end(how string, st style) {
 	c.breakLine()
-	c.out.WriteString(c.screen.paint(dim, "╰ ") + c.screen.paint(st, label(how)) + "\n")
+	c.out.WriteString(c.screen.paint(dim, "╰ ") + c.screen.paint(st, executors.WholeLine(how)) + "\n")
 	c.ended = true
 }
 
@@ -231,7 +232,7 @@ func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 	var lines []string
 	for _, d := range diffs {
 		if !strings.Contains(c.title, filepath.Base(d.Path)) {
-			lines = append(lines, label(d.Path))
+			lines = append(lines, executors.WholeLine(d.Path))
 		}
 		lines = append(lines, unified(d)...)
 	}

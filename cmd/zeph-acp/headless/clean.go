@@ -124,12 +124,6 @@ func (c *cleaner) restart(r rune) (text bool) {
 	return false
 }
 
-// label returns a text on one line without removing anything: the user decides by
-// it, so it must not look like another text.
-func label(text string) string {
-	return strings.ReplaceAll(Visible(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")), "\n", " ⏎ ")
-}
-
 // Visible escapes characters that a terminal would not show. \n and \t stay.
 func Visible(text string) string {
 	var b strings.Builder

@@ -32,18 +32,6 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestLabel(t *testing.T) {
-	for in, want := range map[string]string{
-		" a\tb\r\nc\n":         "a\tb ⏎ c",
-		"rm\x1b[8m -rf\x1b[0m": "rm<U+001B>[8m -rf<U+001B>[0m",
-		"a\rb\u202ec":          "a<U+000D>b<U+202E>c",
-	} {
-		if got := label(in); got != want {
-			t.Errorf("label(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 // No terminal control sequence gets through, wherever the stream is split.
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[31mb\x1b]0;x\x07c", 4)

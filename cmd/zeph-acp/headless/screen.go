@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Screen shows a turn to a person: the text as it streams, and a card for every
@@ -99,7 +100,7 @@ func (s *Screen) plan(p acp.PlanUpdate) {
 	s.begin(acp.UpdatePlan)
 	marks := map[string]string{"completed": "[x]", "in_progress": "[>]"}
 	for _, e := range p.Entries {
-		s.write(cmp.Or(marks[e.Status], "[ ]") + " " + label(e.Content) + "\n")
+		s.write(cmp.Or(marks[e.Status], "[ ]") + " " + executors.WholeLine(e.Content) + "\n")
 	}
 }
 
@@ -160,7 +161,7 @@ func (s *Screen) endCards() {
 
 func (s *Screen) end(st style, how string) {
 	s.begin("end")
-	s.write(s.paint(st, label(how)) + "\n")
+	s.write(s.paint(st, executors.WholeLine(how)) + "\n")
 }
 
 // chunk prints a piece of a message or a thought.

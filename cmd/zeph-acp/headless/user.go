@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // User answers permission requests on behalf of the user who started the turn. It
@@ -126,7 +127,7 @@ func (s *Screen) note(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.asked(t)
-	c.line(yellow, label(text))
+	c.line(yellow, executors.WholeLine(text))
 	if c.onlyAsked {
 		c.end("asked", dim)
 	}
@@ -145,7 +146,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		case content.Type == "diff":
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
-			if text := unfence(*content.Content.Text); label(text) != c.title {
+			if text := unfence(*content.Content.Text); executors.WholeLine(text) != c.title {
 				c.line(plainText, Visible(text))
 			}
 		}
@@ -157,7 +158,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		c.line(bold, "Allow this?")
 	}
 	for i, o := range p.Options {
-		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, label(o.Name)))
+		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, executors.WholeLine(o.Name)))
 	}
 	s.flush()
 }
