@@ -24,7 +24,12 @@ const Tombstone = "[cancelled]"
 // since some providers reuse an ID in a later answer. Repairing twice changes nothing.
 // The argument is not changed.
 func Repair(history []Message) []Message {
-	out := make([]Message, 0, len(history)+1)
+	n := sound(history)
+	if n > 0 && n == len(history) {
+		return history
+	}
+	out := append(make([]Message, 0, len(history)+1), history[:n]...)
+	history = history[n:]
 	for len(history) > 0 {
 		m := history[0]
 		history = history[1:]
@@ -40,10 +45,6 @@ func Repair(history []Message) []Message {
 			out = append(out, Message{Role: Assistant, Blocks: blocks, Count: m.Count})
 		}
 		replies := history[:nextAnswer(history)]
-		if len(replies) == 1 && len(replies[0].Blocks) > 0 && answers(replies[0].Blocks, blocks) {
-			out, history = append(out, replies[0]), history[1:]
-			continue
-		}
 		if results := resultsOf(blocks, replies); len(results) > 0 {
 			// They belong to the message that follows, if there is one.
 			if len(replies) > 0 {
@@ -65,8 +66,28 @@ func nextAnswer(history []Message) int {
 	return len(history)
 }
 
-// answers reports whether a reply needs no repair: it begins with one result for each
-// call in blocks, in order, and has no others.
+// sound returns the number of messages at the beginning that need no repair.
+func sound(history []Message) int {
+	isCall := func(b Block) bool { return b.Call != nil }
+	isResult := func(b Block) bool { return b.Result != nil }
+	for i := 0; i < len(history); i++ {
+		blocks := history[i].Blocks
+		if len(blocks) == 0 || slices.ContainsFunc(blocks, isResult) || history[i].Role != Assistant && slices.ContainsFunc(blocks, isCall) {
+			return i
+		}
+		if !slices.ContainsFunc(blocks, isCall) {
+			continue
+		}
+		if i+1 == len(history) || history[i+1].Role == Assistant || !answers(history[i+1].Blocks, blocks) {
+			return i
+		}
+		i++ // the results
+	}
+	return len(history)
+}
+
+// answers reports whether a reply begins with one result for each call in blocks, in
+// order, and has neither others nor calls.
 func answers(reply, blocks []Block) bool {
 	for _, b := range blocks {
 		if b.Call == nil {
