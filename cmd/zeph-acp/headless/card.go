@@ -143,14 +143,10 @@ func leftOut(lines int) string {
 	return fmt.Sprintf("… %d more lines: a pipe or a file gets all of them", lines)
 }
 
-// fail shows why a call failed. Its text is the one for the model: the block
-// [tool_error], the output, and the tool's own lines such as "[exit 1]".
+// fail shows why a call failed: a sentence, the output, and the tool's own lines
+// such as "[exit 1]".
 func (c *card) fail(text string) {
 	how := []string{"failed"}
-	fault, text := cutFault(text)
-	if category := fault["category"]; category != "" {
-		how = append(how, strings.ReplaceAll(category, "_", " "))
-	}
 	rest := linesOf(text)
 	own := len(rest) - len(notes(rest))
 	for i := len(rest) - 1; i >= own; i-- {
@@ -159,64 +155,24 @@ func (c *card) fail(text string) {
 			break
 		}
 	}
-	c.explain(fault, rest)
+	c.explain(rest)
 	c.end(strings.Join(how, " · "), red)
 }
 
 // needsPermission is the prefix of the message about a call that was not allowed.
 const needsPermission = "This needs your permission "
 
-// explain shows the outcome of a call and what was wrong. For rules that would
-// allow the call, it shows the reason first, then the file that they belong in.
-func (c *card) explain(fault map[string]string, rest []string) {
-	if len(rest) > 0 && strings.HasPrefix(rest[0], needsPermission) {
-		rest[0] = strings.Replace(rest[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)
-		c.line(red, executors.WholeLine(rest[0]))
-		for _, l := range rest[1:] { // rules, to be copied, so in full
-			c.line(plainText, l)
-		}
+// explain shows the text of a failed call. For rules that would allow the call, it
+// names the file that they belong in, and shows them in full, to be copied.
+func (c *card) explain(lines []string) {
+	if len(lines) == 0 || !strings.HasPrefix(lines[0], needsPermission) {
+		c.preview(lines, plainText)
 		return
 	}
-	advice := fault["suggestion"]
-	rules := fault["category"] == "confirmation_required" && slices.ContainsFunc(rest, func(l string) bool { return strings.HasPrefix(l, "[[tools.permissions.") })
-	if _, where, ok := strings.Cut(advice, " to config.toml"); ok && rules && c.screen.Config != "" {
-		advice = "Run it with --yes, or add this to " + c.screen.Config + strings.TrimSuffix(where, ".") + ":"
+	c.line(red, executors.WholeLine(strings.Replace(lines[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)))
+	for _, l := range lines[1:] {
+		c.line(plainText, l)
 	}
-	say := func() {
-		if fault["error"] != "" {
-			c.line(red, executors.WholeLine(fault["error"]))
-		}
-		if advice != "" {
-			c.line(plainText, executors.WholeLine(advice))
-		}
-	}
-	if rules {
-		say()
-		for _, l := range rest { // to be copied, so in full
-			c.line(plainText, l)
-		}
-		return
-	}
-	c.preview(rest, plainText)
-	say()
-}
-
-// cutFault removes the block [tool_error] from the beginning of a text.
-func cutFault(text string) (fault map[string]string, rest string) {
-	rest, ok := strings.CutPrefix(text, "[tool_error]\n")
-	if !ok {
-		return nil, text
-	}
-	fault = map[string]string{}
-	for rest != "" {
-		line, after, _ := strings.Cut(rest, "\n")
-		key, value, ok := strings.Cut(line, ": ")
-		if _, again := fault[key]; !ok || again || len(fault) == 4 {
-			break
-		}
-		fault[key], rest = value, after
-	}
-	return fault, rest
 }
 
 // end closes the card.

@@ -103,9 +103,9 @@ func TestScreen(t *testing.T) {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:o\n", ended("a", "failed", "o\n[exit 3]")},
 			"╭ execute  x\n│ o\n╰ failed · exit 3\n",
 		},
-		"tool error": {
-			[]string{call("a", "x"), ended("a", "failed", "[tool_error]\ncategory: policy_blocked\nerror: no\nsuggestion: do: not\nretryable: false\nsome: output\n[exit 126]")},
-			"╭ execute  x\n│ some: output\n│ no\n│ do: not\n╰ failed · policy blocked · exit 126\n",
+		"failure": {
+			[]string{call("a", "x"), ended("a", "failed", "It may not be executed.\nsome: output\n[exit 126]")},
+			"╭ execute  x\n│ It may not be executed.\n│ some: output\n╰ failed · exit 126\n",
 		},
 		"not ended":  {[]string{call("a", "x"), call("b", "y"), "=cancelled"}, "╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n"},
 		"other kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ other  t\n╰ completed\n"},
@@ -126,8 +126,8 @@ func TestScreen(t *testing.T) {
 			"╭ execute  x\n│ o\n│ [sandbox: a long hint]\n│ [full output: 3 lines]\n╰ failed · exit 1\n",
 		},
 		"rules that would allow it": {
-			[]string{call("a", "x"), ended("a", "failed", "[tool_error]\ncategory: confirmation_required\nerror: nobody answered\nsuggestion: add it\nretryable: false\n\n[[tools.permissions.bash]]\npattern = \"x\"")},
-			"╭ execute  x\n│ nobody answered\n│ add it\n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n╰ failed · confirmation required\n",
+			[]string{call("a", "x"), ended("a", "failed", "This needs your permission (w), and nobody answered. Add this:\n\n[[tools.permissions.bash]]\npattern = \"x\"")},
+			"╭ execute  x\n│ This needs your permission (w), and nobody answered. Add this:\n│ \n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n╰ failed\n",
 		},
 		"lines that end in CR LF": {
 			[]string{
@@ -180,9 +180,9 @@ func TestScreenWhole(t *testing.T) {
 	update(strings.Replace(call("a", "x"), "execute", "read", 1))
 	update(ended("a", "completed", strings.Repeat("l\n", 200)))
 	update(call("b", "y"))
-	update(ended("b", "failed", "[tool_error]\ncategory: confirmation_required\nerror: no\nsuggestion: answer, or add it to config.toml above the others.\nretryable: false\n\n[[tools.permissions.bash]]"))
+	update(ended("b", "failed", "This needs your permission (w), and nobody answered. Answer, or add this to config.toml above the others:\n\n[[tools.permissions.bash]]"))
 	want := "╭ read  x\n" + strings.Repeat("│ l\n", 200) + "╰ completed\n" +
-		"╭ execute  y\n│ no\n│ Run it with --yes, or add this to /c.toml above the others:\n│ [[tools.permissions.bash]]\n╰ failed · confirmation required\n"
+		"╭ execute  y\n│ This needs your permission (w), and nobody answered. Answer, or add this to /c.toml above the others:\n│ \n│ [[tools.permissions.bash]]\n╰ failed\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
