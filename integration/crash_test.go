@@ -21,8 +21,8 @@ var (
 	seed  = flag.Uint64("seed", 0, "seed of the random choices; 0 means a new one each time")
 )
 
-// killers are the capabilities of clients whose agents are killed.
-var killers = []string{
+// killedClients are the capabilities of clients whose agents are killed.
+var killedClients = []string{
 	`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`, `{}`, `{"_meta":{"terminal_output":true}}`,
 }
 
@@ -65,7 +65,7 @@ const killScript = `{"thought":"thought 1 of N: "}
 // seen completed, and the session goes on at once.
 func TestStatement132_063_066KillAndLoad(t *testing.T) {
 	frames := map[string]int{} // in a session without a kill
-	for _, caps := range killers {
+	for _, caps := range killedClients {
 		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))
 		frames[caps] = len(e.sent())
 		if n := len(e.shownTo().items); n != 3*20 {
@@ -77,7 +77,7 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 		chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			caps := killers[chance.IntN(len(killers))]
+			caps := killedClients[chance.IntN(len(killedClients))]
 			killAndLoad(t, caps, frames[caps], chance)
 		})
 	}

@@ -53,7 +53,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			if tt.env == nil {
 				tt.env = p.Env()
 			}
-			e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: slices.Concat(hasty, tt.env)})
+			e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: slices.Concat(oneRetry, tt.env)})
 			s := e.session()
 			got := within(t, patience, "answer", e.begun(s, "the first prompt"))
 			f := codeOf(got.err)
@@ -84,8 +84,8 @@ func TestStatement087ProviderFailure(t *testing.T) {
 	}
 }
 
-// hasty retries a failing provider once, without a wait.
-var hasty = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS=0", "ZEPH_LLM_RETRY_MAX_MS=0"}
+// oneRetry retries a failing provider once, without a wait.
+var oneRetry = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS=0", "ZEPH_LLM_RETRY_MAX_MS=0"}
 
 // TestRetry checks that a temporary failure is retried after a wait, and that the
 // user sees each wait.
@@ -110,7 +110,7 @@ func TestCutStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, fakemodel.BreakOff(fakemodel.Say("I was about ")), fakemodel.Answer(fakemodel.Say(rest)), fakemodel.Answer(fakemodel.Say("Yes.")))
-			e := (&ide{}).begin(t, start{env: slices.Concat(hasty, p.Env())})
+			e := (&ide{}).begin(t, start{env: slices.Concat(oneRetry, p.Env())})
 			s := e.session()
 			e.prompt(s, "hi")
 			if got := e.Text(s); got != "I was about to look at it." {

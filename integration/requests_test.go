@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// maxTrivial limits the system prompt and the tools of a request, in bytes.
-const maxTrivial = 10 << 10
+// maxSystemAndTools limits the system prompt and the tools of a request, in bytes.
+const maxSystemAndTools = 10 << 10
 
 // errand is a usual prompt with a model's answers.
 type errand struct {
@@ -151,8 +151,8 @@ func TestBytesSent(t *testing.T) {
 			t.Fatalf("%s: %d requests, want %d", e.name, len(requests), len(e.rounds)+1)
 		}
 		first, last := requests[0], requests[len(requests)-1]
-		if n := len(first.tools) + len(first.system); n > maxTrivial {
-			t.Errorf("%s: system prompt and tools take %d bytes, more than %d", e.name, n, maxTrivial)
+		if n := len(first.tools) + len(first.system); n > maxSystemAndTools {
+			t.Errorf("%s: system prompt and tools take %d bytes, more than %d", e.name, n, maxSystemAndTools)
 		}
 		messages := fmt.Sprint(len(first.messages))
 		if len(requests) > 1 {

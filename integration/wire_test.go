@@ -14,7 +14,7 @@ import (
 
 // configured starts the binary with these providers; the first is the default.
 func configured(of map[string]*fakemodel.Recorded, order ...string) start {
-	s := start{env: slices.Clone(hasty)}
+	s := start{env: slices.Clone(oneRetry)}
 	for _, name := range order {
 		s.config += fmt.Sprintf("\n[[llm.providers]]\nname = %q\n%s\nbase_url = %q\n", name, of[name].Settings, of[name].URL)
 		if env := of[name].KeyEnv; env != "" {
