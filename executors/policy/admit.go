@@ -9,7 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// further is a copy of a call with another card, to be judged by itself.
+// further returns a copy of a call with another card, so that the card is
+// judged on its own.
 func further(call *executors.Call, card executors.Card) *executors.Call {
 	next := *call
 	next.Card, next.Ask, next.Unfit = card, nil, nil
@@ -26,15 +27,15 @@ func (g judge) admit(call *executors.Call) func(context.Context, executors.Card)
 			call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
 			return blocked
 		case len(ask) > 0:
-			return executors.Failuref(executors.ConfirmationRequired, "it needs a call of its own: %s", strings.Join(ask, "; "))
+			return executors.Failuref(executors.ConfirmationRequired, "it needs a separate call: %s", strings.Join(ask, "; "))
 		}
 		return nil
 	}
 }
 
-// admit returns the permission link's part of [executors.Call.Admit], which asks
-// the user where no rule and no "always" decides. A site is asked about once in a
-// call: a try that is repeated meets the same redirects.
+// admit returns the permission link's part of [executors.Call.Admit]. It asks
+// the user if no rule and no "always" decides. It asks about a site once per
+// call, because a retry meets the same redirects.
 func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card) error {
 	guard := call.Admit
 	granted := map[string]bool{siteOf(call.Card.URL): true}
@@ -67,12 +68,13 @@ func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card
 			call.Record.Decision = string(Deny)
 			return executors.Failuref(executors.PolicyBlocked, "%s is not allowed: %s", card.URL, d.why)
 		}
-		return executors.Failuref(executors.ConfirmationRequired, "%s needs the user's permission (%s), and nobody answered", card.URL, d.why).
+		return executors.Failuref(executors.ConfirmationRequired, "%s needs the user's permission (%s), and the question was not answered", card.URL, d.why).
 			Hint("If that is the page you want, call the tool with this URL.")
 	}
 }
 
-// siteOf returns the host of a URL as an "always" covers it: with or without www.
+// siteOf returns the host of a URL without a leading "www.". An "always" covers
+// the host in both forms.
 func siteOf(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {

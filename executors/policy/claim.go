@@ -6,9 +6,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// claimSource is where the output of a command comes from, for the audit log: a
-// command that does nothing but show files which it names gives what they hold,
-// as a tool for files would. Empty means as of the tool.
+// claimSource returns the source of a command's output for the audit log. A
+// command that only shows files which it names has the source of the file
+// tools. "" means the default source of the tool.
 func claimSource(s *command.Script) string {
 	shows := func(c *command.Command) bool { return c.ReadOnly() && !c.Guess }
 	names := func(p command.Path) bool { return p.Sure && len(p.Abs) > 0 }

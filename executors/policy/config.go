@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Config is what the table [tools] says of permissions.
+// Config is the part of the table [tools] about permissions.
 type Config struct {
-	// Permissions are the rules of each tool, [[tools.permissions.TOOL]]; the
-	// first that matches counts. Default none.
+	// Permissions are the rules of each tool, [[tools.permissions.TOOL]]. The
+	// first rule that matches decides. Default none.
 	Permissions map[string][]Rule `toml:"permissions"`
 
-	// repository are the rules of the workspace's own file: a source of its
-	// own, which never allows.
+	// repository holds the rules of the workspace's own file. They are a
+	// separate source, which never allows a call.
 	repository map[string][]Rule
 }
 
-// Defaults is the configuration that nobody changed.
+// Defaults returns the default settings.
 func Defaults() Config { return Config{} }
 
 // Validate returns a message for each invalid value, by key.
@@ -40,8 +40,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over the deny and ask rules of the repository's file. It returns
-// the keys that it left alone.
+// Tighten adopts the deny and ask rules of the repository's file. It returns
+// the keys of that file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	if !has("permissions") {
 		return c, nil
@@ -73,30 +73,32 @@ func rules(of map[string][]Rule, tool string) []Rule {
 	return out
 }
 
-// ShellRules is the part of the table [tools.shell] that says what may run.
+// ShellRules is the part of the table [tools.shell] about the commands that may
+// run.
 type ShellRules struct {
-	// BlockedCommands are blocked besides the built-in ones, whatever a rule
-	// says: a program, or a program and its first words ("git push"). Default
-	// none.
+	// BlockedCommands are blocked in addition to the built-in ones, even if a
+	// rule allows them. An entry is a program, or a program and its first words
+	// ("git push"). Default none.
 	BlockedCommands []string `toml:"blocked_commands"`
-	// AllowedCommands are built-in blocked programs, or curl and wget, that are
-	// treated like any other. BlockedCommands win. Default none.
+	// AllowedCommands lift the block from built-in blocked programs, or from
+	// curl and wget. BlockedCommands take precedence. Default none.
 	AllowedCommands []string `toml:"allowed_commands"`
 	// AllowNetwork, if false, blocks curl and wget. Default true.
 	AllowNetwork bool `toml:"allow_network"`
-	// OutsidePaths is what happens to a command that names a file outside the
+	// OutsidePaths says how to treat a command that names a file outside the
 	// roots: block or ask. Default block.
 	OutsidePaths string `toml:"outside_paths"`
-	// AllowedPaths are directories besides the session's that commands may name
-	// files in, absolute or "~/..."; "." is the session's own and adds nothing.
-	// Tools for files stay in the session's. Default none.
+	// AllowedPaths are directories, apart from the session's, in which commands
+	// may name files. They are absolute or begin with "~/"; "." is the
+	// session's own directory and adds nothing. File tools stay in the
+	// session's directories. Default none.
 	AllowedPaths []string `toml:"allowed_paths"`
-	// ConfirmPatterns are texts in a command that always ask, whatever a rule
-	// says; letter case does not count. Default none.
+	// ConfirmPatterns are texts that make a command need permission, even if a
+	// rule allows it. Letter case is ignored. Default none.
 	ConfirmPatterns []string `toml:"confirm_patterns"`
 }
 
-// ShellDefaults is the configuration that nobody changed.
+// ShellDefaults returns the default settings.
 func ShellDefaults() ShellRules { return ShellRules{AllowNetwork: true, OutsidePaths: "block"} }
 
 // Validate returns a message for each invalid value, by key.
@@ -124,8 +126,8 @@ func (c ShellRules) Validate() map[string]string {
 // isDot reports whether dir is the session's own directory: ".", however written.
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
-// Tighten takes over what blocks or asks more. It returns the keys that it left
-// alone.
+// Tighten adopts the settings that block more or ask more. It returns the keys
+// of the repository's file that it ignored.
 func (c ShellRules) Tighten(repo ShellRules, has func(key string) bool) (ShellRules, []string) {
 	var ignored []string
 	if has("blocked_commands") {

@@ -9,22 +9,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// confirmation is a command that is asked about although a rule allows it, unless
-// the rule names what is dangerous about it: "git *" does not cover "git push
-// --force", "git push --force*" does.
+// confirmation is a command that needs permission although a rule allows it,
+// unless the rule names the dangerous option. "git *" does not cover "git push
+// --force", but "git push --force*" does.
 type confirmation struct {
 	words   string // the program and its first words
-	options string // one of these; empty means any call; "+" stands for a forced refspec
-	what    string // it does
+	options string // any one of these; empty means any call; "+" stands for a forced refspec
+	effect  string // for the user: the damage that it does
 }
 
-// confirmations are commands that destroy what no undo brings back, or send out
-// what nobody takes back.
+// confirmations are commands that destroy data for good, or that publish data.
 var confirmations = []confirmation{
 	{"rm", "", "it deletes files"},
 	{"shred", "", "it destroys files"},
-	{"truncate", "", "it cuts files"},
-	{"git push", "-f --force --force-with-lease --force-if-includes --mirror --delete -d --prune + :", "it rewrites or deletes what others have"},
+	{"truncate", "", "it truncates files"},
+	{"git push", "-f --force --force-with-lease --force-if-includes --mirror --delete -d --prune + :", "it rewrites or deletes branches that others use"},
 	{"git reset", "--hard", "it drops changes"},
 	{"git clean", "", "it deletes files"},
 	{"git checkout", "-f --force -- .", "it drops changes"},
@@ -49,12 +48,12 @@ var confirmations = []confirmation{
 	{"docker system prune", "", "it deletes images and volumes"},
 	{"docker volume rm", "", "it deletes volumes"},
 	{"gh repo delete", "", "it deletes a repository"},
-	{"helm uninstall", "", "it deletes what runs"},
-	{"kubectl delete", "", "it deletes what runs"},
-	{"terraform destroy", "", "it deletes what runs"},
-	{"tofu destroy", "", "it deletes what runs"},
+	{"helm uninstall", "", "it uninstalls a running release"},
+	{"kubectl delete", "", "it deletes cluster resources"},
+	{"terraform destroy", "", "it destroys infrastructure"},
+	{"tofu destroy", "", "it destroys infrastructure"},
 	{"dropdb", "", "it deletes a database"},
-	{"crontab", "", "it decides what runs later"},
+	{"crontab", "", "it changes the scheduled commands"},
 }
 
 // databases are programs that take SQL.
@@ -64,8 +63,8 @@ var dropsData = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
 })
 
-// confirms returns why a command is asked about although a rule with this pattern
-// allows it; empty if the rule is enough.
+// confirms returns why a command needs permission although a rule with this
+// pattern allows it. "" means that the rule suffices.
 func confirms(c *command.Command, pattern string) string {
 	pattern, _, _ = strings.Cut(strings.ToLower(pattern), "*")
 	for _, confirm := range confirmations {
@@ -78,7 +77,7 @@ func confirms(c *command.Command, pattern string) string {
 		}
 		program, rest, _ := strings.Cut(confirm.words, " ")
 		if !named(pattern, program+" "+rest+" "+option) {
-			return confirm.what
+			return confirm.effect
 		}
 	}
 	if slices.Contains(databases, c.Program()) && dropsData().MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate") {
@@ -87,8 +86,7 @@ func confirms(c *command.Command, pattern string) string {
 	return ""
 }
 
-// given returns the first of the dangerous options that the command has, as it is
-// written.
+// given returns the first dangerous option of the command, as it is written.
 func (f confirmation) given(c *command.Command) string {
 	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
@@ -105,12 +103,13 @@ func (f confirmation) given(c *command.Command) string {
 	return ""
 }
 
-// bundled reports whether a word is a bundle of short options with this one.
+// bundled reports whether a word is a bundle of short options that includes
+// letter.
 func bundled(word string, letter byte) bool {
 	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.IndexByte(word, letter) > 0
 }
 
-// named reports whether the plain beginning of a pattern has all the words.
+// named reports whether the literal prefix of a pattern contains all the words.
 func named(pattern, words string) bool {
 	has := strings.Fields(pattern)
 	for i, w := range has {

@@ -11,21 +11,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// decision is what all sources together say of a call.
+// decision is the verdict of all sources on a call.
 type decision struct {
 	verdict
-	// keys are what an "always" would be remembered by, and covers what it would
-	// cover, in words.
+	// An "always" is remembered under keys; covers describes its extent to the
+	// user.
 	keys   []string
 	covers string
 	// dismissed reports that the user closed the question without an answer.
 	dismissed bool
-	// judged is the form in which a command that is allowed runs; nil means that
-	// it runs as it is written, after the user said so.
+	// judged is the form in which an allowed command runs. Nil means that it
+	// runs as written, because the user allowed it.
 	judged *executors.Judged
 }
 
-// decide judges a call. Nothing is asked yet.
+// decide judges a call without asking the user.
 func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	var d decision
 	switch {
@@ -36,12 +36,12 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
-		d = p.decideFiles(call, verdict{action: Allow, why: "default: it touches nothing outside the session"})
+		d = p.decideFiles(call, verdict{action: Allow, why: "default: it only changes the session's own state"})
 	case mode(p.Mode()).readOnly && !looks(tool.Effect):
 		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
-		d = p.decideFiles(call, verdict{action: Ask, why: "default: the network is asked about"})
+		d = p.decideFiles(call, verdict{action: Ask, why: "default: network access needs permission"})
 	default:
 		d = p.decideFiles(call, p.edits(call))
 	}
@@ -55,15 +55,15 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 func (p ruling) edits(call *executors.Call) verdict {
 	switch {
 	case call.Card.Kind == executors.KindDelete:
-		return verdict{action: Ask, why: "default: deletions are asked about in every mode"}
+		return verdict{action: Ask, why: "default: deletions need permission in every mode"}
 	case mode(p.Mode()).edits && len(call.Card.Paths) > 0:
 		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
-	return verdict{action: Ask, why: "default: changes are asked about"}
+	return verdict{action: Ask, why: "default: changes need permission"}
 }
 
-// decideFiles judges a call of a tool that is not a shell, by the files that it
-// touches and where no rule says anything by the default.
+// decideFiles judges a call of a tool other than a shell, by the files that it
+// touches. If no rule matches, byDefault applies.
 func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, covers: call.Tool + " inside this project"}
 	spell := forPaths(p.Roots.Dirs(), p.Home)
@@ -77,18 +77,19 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	}
 	changes := byDefault.action != Allow || mode(p.Mode()).edits && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
 	if changes && slices.ContainsFunc(call.Card.Paths, sensitive) {
-		// It decides what git and this agent do later, so no "always" covers it.
-		d.verdict, d.keys = verdict{action: Ask, why: "default: .git and .zeph are always asked about"}, nil
+		// These files control git and this agent later, so no "always" covers
+		// them.
+		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
 	}
 	if call.Card.Kind == executors.KindDelete {
-		d.keys = nil // each time, unless a rule says so: nothing brings it back
+		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone
 	}
 	return d
 }
 
-// canonical writes an input in the one way that all its spellings have in common, so
-// that neither an escape nor a space gets it past a rule: no spaces between,
-// members by name, and no more escapes than JSON needs. What is no JSON stays.
+// canonical returns an input as compact JSON with sorted members and minimal
+// escapes, so that no other spelling of it evades a rule. It returns a text
+// that is not JSON unchanged.
 func canonical(input json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
@@ -105,8 +106,8 @@ func canonical(input json.RawMessage) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// sources judges subjects by the user's rules and by the repository's, and where
-// no rule matches by other. Each subject is judged by itself.
+// sources judges each subject by the rules of the user and of the repository.
+// If no rule matches, other applies.
 func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
 	total := verdict{action: Allow, why: ""}
 	for _, s := range subjects {
@@ -125,12 +126,12 @@ func (p ruling) sources(tool string, subjects []string, spell func(string) []str
 	return total
 }
 
-// decideCommand judges each simple command by itself: the whole is allowed if
-// all are, and denied if one is.
+// decideCommand judges each simple command on its own. The script is allowed if
+// all commands are, and denied if one is.
 func (p ruling) decideCommand(call *executors.Call) decision {
 	card := call.Card
 	src := parse(card.Command, card.Dir, p.Home)
-	// A deny may also be meant for the whole line.
+	// A deny may also match the whole line.
 	d := decision{verdict: p.sources(call.Tool, []string{card.Command}, asWritten, verdict{action: Allow, why: ""})}
 	if d.action != Deny {
 		d.verdict = verdict{action: Allow, why: ""}
@@ -143,8 +144,8 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	judged, notPlain := p.form(call, src, false)
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
-	forget := false                     // something in it must be asked about each time
-	all := len(src.script.Commands) > 0 // a rule allows every command there is
+	forget := false                     // a part of the script needs permission each time
+	all := len(src.script.Commands) > 0 // a rule allows every command of the script
 	for _, c := range src.script.Commands {
 		v := p.segment(call.Tool, c, src, onlyReads)
 		all = all && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")
@@ -164,7 +165,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	d.covers = strings.Join(covers, ", ")
 	if v := p.writes(src.script); v.action != "" && !onlyReads {
 		d.verdict = d.stronger(p.inMode(v))
-		forget = true // which file it is differs from call to call
+		forget = true // the file differs from call to call
 	}
 	if forget {
 		d.keys = nil
@@ -176,7 +177,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case all: // the user said that no command is to be judged
+	case all: // the user's rule says that no command is to be judged
 	default:
 		d.verdict = p.inMode(verdict{action: Ask, why: "default: " + notPlain.Error()})
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
@@ -184,7 +185,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	return d
 }
 
-// inMode turns an ask into a deny where the mode only reads.
+// inMode turns an ask into a deny in a read-only mode.
 func (p ruling) inMode(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
 		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
@@ -192,10 +193,10 @@ func (p ruling) inMode(v verdict) verdict {
 	return v
 }
 
-// segment judges one simple command. onlyReads says that the plain form of the
-// whole script does.
+// segment judges one simple command. onlyReads means that the plain form of the
+// whole script only reads.
 func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads bool) verdict {
-	if c.Guess { // what it may be can only deny
+	if c.Guess { // a guess can only lead to a deny
 		if v := p.commandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
 			return v
 		}
@@ -207,20 +208,20 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 	case reads:
 		other = verdict{action: Allow, why: "default: it only reads"}
 	case neutral(c):
-		other = verdict{action: Allow, why: "default: what it runs is judged by itself"}
+		other = verdict{action: Allow, why: "default: the command that it runs is judged on its own"}
 	}
 	v := p.commandRules(tool, c, other)
 	if v.action == Allow && !reads {
 		_, open := c.Subcommand()
 		switch {
 		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
-			v = verdict{action: Ask, why: "default: downloads are always asked about"}
+			v = verdict{action: Ask, why: "default: downloads always need permission"}
 		case confirms(c, v.pattern) != "":
 			v = verdict{action: Ask, why: fmt.Sprintf("default: %s, which rule %q does not name", confirms(c, v.pattern), v.pattern)}
 		case open && !neutral(c):
-			v = verdict{action: Ask, why: "default: what it does is computed"}
+			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
-			v = verdict{action: Ask, why: "default: it sets variables that can change what is run"}
+			v = verdict{action: Ask, why: "default: it sets variables that can change which program runs"}
 		}
 	}
 	if v.action == Allow && !reads && !neutral(c) && mode(p.Mode()).readOnly {
@@ -229,9 +230,9 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 	return p.inMode(v)
 }
 
-// commandRules judges a command by the user's rules and by the repository's, and
-// where no rule matches by other. A rule that allows must match the command as
-// it is written; any other also matches what the command comes to.
+// commandRules judges a command by the rules of the user and of the repository.
+// If no rule matches, other applies. A rule that allows must match the command
+// as written; any other rule also matches its expanded forms.
 func (p ruling) commandRules(tool string, c *command.Command, other verdict) verdict {
 	forms := c.Forms()
 	first := func(list []Rule) (Rule, bool) {
@@ -254,23 +255,23 @@ func (p ruling) commandRules(tool string, c *command.Command, other verdict) ver
 	return v
 }
 
-// neutral reports whether a command does nothing but run another that is judged
-// by itself.
+// neutral reports whether a command only runs another command, which is judged
+// on its own.
 func neutral(c *command.Command) bool {
 	if !c.Wraps {
 		return false
 	}
-	// Not among them: shells other than bash, which read a text in another way than
-	// it was judged; nohup and time, which write files.
+	// Two kinds are excluded. Shells other than bash parse a script differently
+	// than this package does. nohup and time write files.
 	if c.Program() == "bash" {
 		return len(c.Words) > 1 && slices.Contains([]string{"-c", "-ec", "-lc"}, c.Words[1].Text)
 	}
 	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
 
-// writes judges the files that redirections write and that commands name: asked
-// about are files in .git and .zeph, and what is written by commands that would
-// otherwise only read.
+// writes judges the files that redirections write and that commands name. Two
+// kinds need permission: files in .git and .zeph, and files that an otherwise
+// read-only command writes.
 func (p ruling) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	steps := 0
@@ -282,19 +283,19 @@ func (p ruling) writes(s *command.Script) verdict {
 			switch {
 			case !r.Write || harmless(place):
 			case sensitive(place):
-				return verdict{action: Ask, why: "default: .git and .zeph are always asked about"}
+				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			case onlyReads:
 				return verdict{action: Ask, why: "default: it writes " + r.Target.Text}
 			}
 		}
 	}
 	for _, c := range s.Commands {
-		if c.ReadOnly() { // its plain form has the files
+		if c.ReadOnly() { // its plain form lists the files
 			continue
 		}
 		for _, f := range c.Paths() {
 			if slices.ContainsFunc(slices.Concat(places(f, &steps)...), sensitive) {
-				return verdict{action: Ask, why: "default: .git and .zeph are always asked about"}
+				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			}
 		}
 	}

@@ -7,15 +7,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// interpreters run text that they are given.
+// interpreters are programs that can run a text as code.
 var interpreters = []string{
 	".", "awk", "bun", "deno", "eval", "gawk", "lua", "node", "osascript", "perl", "php", "powershell", "pwsh", "python", "python2", "python3", "rscript", "ruby", "source", "tclsh",
 }
 
-// takers run their standard input, whatever their operands are.
+// takers are programs that run their standard input, whatever their operands
+// are.
 var takers = []string{"at", "batch", "parallel"}
 
-// fetchers give what they download to their standard output, as curl does.
+// fetchers are programs that write a download to their standard output, as curl
+// does.
 var fetchers = []string{"aria2c", "curl", "fetch", "ftp", "get", "http", "https", "links", "lwp-request", "lynx", "w3m", "wget", "xh"}
 
 func runsText(c *command.Command) bool {
@@ -26,14 +28,14 @@ func runsText(c *command.Command) bool {
 func downloads(list []*command.Command) bool { return fetches(list, 0) }
 
 func fetches(list []*command.Command, depth int) bool {
-	const most = 8 // of commands in words of commands
+	const most = 8 // nesting of commands in words of commands
 	return slices.ContainsFunc(list, func(c *command.Command) bool {
 		return slices.Contains(fetchers, c.Program()) || depth < most && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
 	})
 }
 
-// runsDownload reports whether what c runs comes from a download: as its input,
-// in its text, or as its name.
+// runsDownload reports whether c may run a download: its input, its code or its
+// name comes from one.
 func runsDownload(c *command.Command) bool {
 	if downloads(c.Words[0].From) {
 		return true
@@ -50,15 +52,16 @@ func runsDownload(c *command.Command) bool {
 	return downloads(c.Inputs) && readsProgram(c)
 }
 
-// fromStdin reports whether make takes its rules from its standard input.
+// fromStdin reports whether make reads its rules from standard input.
 func fromStdin(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 		return slices.Contains([]string{"-", "-f-", "--file=-", "--makefile=-", "/dev/stdin"}, w.Text)
 	})
 }
 
-// readsProgram reports whether c, which runs text, may take it from its standard
-// input: it has no program of its own, or one that is computed or filled in.
+// readsProgram reports whether an interpreter may read its program from
+// standard input: it has no program among its operands, or that operand is
+// computed or filled in.
 func readsProgram(c *command.Command) bool {
 	for i, w := range c.Args() {
 		text := w.Text
@@ -68,7 +71,7 @@ func readsProgram(c *command.Command) bool {
 			return true
 		case len(text) > 1 && text[0] == '-':
 			if i+1 < len(c.Words)-1 && (text[len(text)-1] == 'c' || text[len(text)-1] == 'e') {
-				// A text of its own; but xargs may put the input into it.
+				// The operand is a text; but xargs may put the input into it.
 				return c.Wrapped && slices.Contains([]string{"%", "{}", "$0", "$1", "$@", `"$@"`, `"$0"`, `"$1"`, `eval "$1"`}, c.Args()[i+1].Text)
 			}
 		default:

@@ -100,7 +100,7 @@ type refusing struct{ asked int }
 
 func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (string, error) {
 	r.asked++
-	return "", errors.New("nobody answers")
+	return "", errors.New("no answer")
 }
 
 // judge sends a script through the links that decide, and returns what would

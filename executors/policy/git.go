@@ -13,9 +13,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// gitHarmless are the settings of a repository that make git neither run a
-// program, fetch, nor read another file. All others are asked about: git has
-// hundreds, and each version has more.
+// gitHarmless matches the settings of a repository with which git runs no
+// program, fetches nothing and reads no other file. All other settings need
+// permission: git has hundreds, and each version adds more.
 var gitHarmless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(` +
 		`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
@@ -29,19 +29,20 @@ var gitHarmless = sync.OnceValue(func() *regexp.Regexp {
 		`)$`)
 })
 
-// gitRunsNothing returns why git, asked in one of these directories what it
-// knows, may start a program of the repository's choice or read what belongs to
-// another one. A repository's settings are not part of a clone, but whatever
-// unpacked or wrote this directory may have made them. The user's own
-// configuration is the user's.
+// gitRunsNothing returns an error if a read-only git command in one of these
+// directories may start a program that the repository chose, or read the data
+// of another repository.
+//
+// A clone does not copy settings, but an archive or a program may have written
+// this directory with settings in it. The user's own configuration is trusted.
 func gitRunsNothing(dirs []string, private *workspace.Private) error {
 	if len(dirs) == 0 {
-		return errors.New("its directory is not known")
+		return errors.New("its directory is unknown")
 	}
 	for _, dir := range dirs {
-		real, err := filepath.EvalSymlinks(dir) // git goes up from where the directory really is
+		real, err := filepath.EvalSymlinks(dir) // git searches upwards from the real directory
 		if err != nil && !os.IsNotExist(err) {
-			return errors.New("its directory cannot be followed")
+			return errors.New("its directory cannot be resolved")
 		}
 		if err != nil {
 			real = dir
@@ -53,18 +54,18 @@ func gitRunsNothing(dirs []string, private *workspace.Private) error {
 	return nil
 }
 
-// repository looks at the repository that dir is in.
+// repository checks the repository that contains dir.
 func repository(dir string, private *workspace.Private) error {
 	for {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Lstat(git); err == nil {
-			if !info.IsDir() { // of a worktree or a submodule
-				return errors.New("the repository is elsewhere")
+			if !info.IsDir() { // a file, in a worktree or a submodule
+				return errors.New("the repository is in another directory")
 			}
 			return ownRepository(git, private)
 		}
 		if exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) {
-			return errors.New("it is a repository without files")
+			return errors.New("it is a bare repository")
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -74,29 +75,29 @@ func repository(dir string, private *workspace.Private) error {
 	}
 }
 
-// gitParts are the parts of a repository that must be its own.
+// gitParts are the parts of a repository that must not be links.
 var gitParts = []string{"HEAD", "config", "index", "objects", "objects/info", "objects/pack", "refs", "packed-refs", "logs", "info", "shallow"}
 
 func ownRepository(git string, private *workspace.Private) error {
 	for _, name := range gitParts {
 		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return fmt.Errorf(".git/%s is a link", name)
+			return fmt.Errorf(".git/%s is a symbolic link", name)
 		}
 	}
 	for name, what := range map[string]string{
-		"modules": "it has submodules", "commondir": "its settings are elsewhere", "config.worktree": "its settings are elsewhere",
+		"modules": "it has submodules", "commondir": "its configuration is in another file", "config.worktree": "its configuration is in another file",
 		"objects/info/alternates": "it reads the objects of another repository", "objects/info/http-alternates": "it reads the objects of another repository",
 	} {
 		if exists(filepath.Join(git, name)) {
 			return errors.New(what)
 		}
 	}
-	if !exists(filepath.Join(git, "HEAD")) { // git would go on up
-		return errors.New(".git is no repository")
+	if !exists(filepath.Join(git, "HEAD")) { // git would search further up
+		return errors.New(".git is not a repository")
 	}
 	text, ok := readConfig(filepath.Join(git, "config"), private)
 	if !ok {
-		return errors.New("its settings cannot be read")
+		return errors.New("its configuration cannot be read")
 	}
 	return harmlessConfig(text)
 }
@@ -108,8 +109,9 @@ var (
 	gitSetting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)\s*(=[^\\]*)?$`) })
 )
 
-// harmlessConfig returns the first line of a repository's configuration that is
-// not known to be harmless. Lines that go on in the next one are not.
+// harmlessConfig returns an error that names the first setting in a
+// repository's configuration that is not known to be harmless. A continued line
+// counts as unknown.
 func harmlessConfig(text string) error {
 	section := ""
 	for line := range strings.Lines(text) {
@@ -125,10 +127,10 @@ func harmlessConfig(text string) error {
 		}
 		m := gitSetting().FindStringSubmatch(line)
 		if m == nil {
-			return fmt.Errorf("its settings have %q", line)
+			return fmt.Errorf("its configuration contains %q", line)
 		}
 		if key := section + "." + m[1]; !gitHarmless().MatchString(key) {
-			return fmt.Errorf("it sets %s", key)
+			return fmt.Errorf("its configuration sets %s", key)
 		}
 	}
 	return nil

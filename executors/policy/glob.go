@@ -8,11 +8,12 @@ import (
 	"sync"
 )
 
-// globs keeps compiled patterns: they are few, and matched for every call.
+// globs caches compiled patterns. They are few, and each call is matched
+// against them.
 var globs sync.Map // string -> *regexp.Regexp
 
-// maxPattern is the longest pattern of a Rule, in bytes: the time to match a
-// command is its length times that of the pattern.
+// maxPattern is the longest pattern of a Rule, in bytes. Matching takes time
+// proportional to the length of the pattern times that of the command.
 const maxPattern = 4 << 10
 
 // glob compiles a pattern of a Rule.
@@ -21,7 +22,7 @@ func glob(pattern string) (*regexp.Regexp, error) {
 		return re.(*regexp.Regexp), nil
 	}
 	if len(pattern) > maxPattern {
-		return nil, fmt.Errorf("a pattern of %d bytes, more than %d", len(pattern), maxPattern)
+		return nil, fmt.Errorf("the pattern has %d bytes, more than the limit of %d", len(pattern), maxPattern)
 	}
 	var b strings.Builder
 	b.WriteString(`(?is)^`)
@@ -63,9 +64,9 @@ func glob(pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// firstMatch returns the first rule one of whose patterns matches text. A pattern
-// that does not compile matches everything that it could deny or ask about, and
-// allows nothing.
+// firstMatch returns the first rule with a pattern that matches text. A pattern
+// that does not compile matches everything in a deny or ask rule, and nothing
+// in an allow rule.
 func firstMatch(list []Rule, text string, spell func(pattern string) []string) (Rule, bool) {
 	for _, r := range list {
 		for _, p := range spell(r.Pattern) {
@@ -78,10 +79,11 @@ func firstMatch(list []Rule, text string, spell func(pattern string) []string) (
 	return Rule{}, false
 }
 
-// asWritten spells a pattern for commands.
+// asWritten returns the pattern as the only spelling, for commands.
 func asWritten(pattern string) []string { return []string{pattern} }
 
-// forPaths spells a pattern for absolute paths.
+// forPaths returns a function that lists the spellings of a pattern for
+// absolute paths.
 func forPaths(roots []string, home string) func(string) []string {
 	return func(pattern string) []string {
 		switch {

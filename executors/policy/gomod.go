@@ -11,14 +11,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// goLocal finds the directories that a go.mod or go.work names.
+// goLocal matches the directories that a go.mod or go.work names.
 var goLocal = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
 })
 
-// goStays returns why go, asked in one of these directories about packages, may
-// read sources outside of the roots: a module file there names a directory
-// elsewhere.
+// goStays returns an error if a read-only go command in one of these
+// directories may read sources outside the roots: a module file there names a
+// directory elsewhere.
 func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
 	for _, dir := range dirs {
 		for {
@@ -43,7 +43,7 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) error
 	}
 	if filepath.Base(path) == "vendor" {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link", path)
+			return fmt.Errorf("%s is a symbolic link", path)
 		}
 		return nil
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Guard is the link that blocks what no rule and no answer of the user can
-// allow, and adds reasons to ask where it cannot be sure.
+// Guard is the link that blocks calls which no rule and no answer of the user
+// can allow. It adds reasons to ask about uncertain calls.
 type Guard struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace // for tools that name files
-	// Commands is the workspace of shell commands, besides which they may name
-	// what is in allowed_paths; nil means Roots. What may not be read says Roots,
-	// if it is a *workspace.Roots.
+	// Commands is the workspace of shell commands, which may also name files in
+	// allowed_paths; nil means Roots. The rules for reading come from Roots, if
+	// it is a *workspace.Roots.
 	Commands Workspace
 	Home     string // absolute; empty means unknown
-	// Private looks at zeph-acp's own files; nil means that there are none.
+	// Private returns zeph-acp's own files; nil means that there are none.
 	Private func() *workspace.Private
 }
 
@@ -52,7 +52,7 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	return g.Executor.Execute(ctx, call)
 }
 
-// judge looks at one call with one policy.
+// judge checks one call against one policy.
 type judge struct {
 	*Guard
 	*ShellPolicy
@@ -60,7 +60,7 @@ type judge struct {
 
 func (g *Guard) judge(p *ShellPolicy) judge { return judge{g, p} }
 
-// dirs are the directories that commands may name files in.
+// dirs returns the directories in which commands may name files.
 func (g judge) dirs() []string { return slices.Concat(g.commands().Dirs(), g.allowed) }
 
 func (g judge) commands() Workspace {
@@ -70,8 +70,8 @@ func (g judge) commands() Workspace {
 	return g.writable()
 }
 
-// call returns why a call is blocked, or reasons to ask. Reads says that its tool
-// changes nothing: it may then name what may be read outside of the roots.
+// call returns why a call is blocked, or reasons to ask. reads means that its
+// tool changes nothing; it may then name readable files outside the roots.
 func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
 	card := call.Card
 	if blocked := g.places(card, reads); blocked != nil {
@@ -109,7 +109,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 		reason, why := g.removes(c)
 		if why != "" {
 			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
-				Hint("Name the directories inside that are to be removed."), nil
+				Hint("Name the directories inside it that should be removed."), nil
 		}
 		ask = append(ask, reason...)
 	}
@@ -145,7 +145,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	return nil, ask
 }
 
-// places returns why one of the card's paths is blocked.
+// places returns a failure if one of the card's paths is blocked.
 func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failure) {
 	roots := g.writable()
 	if reads {
@@ -172,8 +172,8 @@ func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failu
 	return nil
 }
 
-// builtinBlocked are the programs that are never run, or with their first
-// words, with those that are the same by another name.
+// builtinBlocked are the programs that never run, some only with these first
+// words. It includes their other names.
 var builtinBlocked = []string{
 	"sudo", "su", "doas", "pkexec", "run0", "sudoedit",
 	"fdisk", "cfdisk", "sfdisk", "gdisk", "sgdisk", "parted", "mke2fs", "mkswap", "wipefs", "dd", "gdd", "dcfldd", "dc3dd",
@@ -182,11 +182,11 @@ var builtinBlocked = []string{
 	"nc", "ncat", "netcat",
 }
 
-// downloaders are the programs that fetch what others could run.
+// downloaders are the programs that fetch text which another program could run.
 var downloaders = []string{"curl", "wget"}
 
-// blocks returns why a command is blocked whatever it works on, and the key by
-// which the user could allow it if the reason names none.
+// blocks returns why a command is blocked regardless of its operands. key is
+// the setting that would allow it, empty if the reason names one.
 func (g judge) blocks(c *command.Command) (why, key string) {
 	program := c.Program()
 	name, _, _ := strings.Cut(program, ".") // mkfs.ext4, nc.openbsd
@@ -202,7 +202,7 @@ func (g judge) blocks(c *command.Command) (why, key string) {
 	case builtin && !has(g.shell.AllowedCommands):
 		return "an agent must not run it", "tools.shell.allowed_commands"
 	case runsDownload(c):
-		return "it would run what it downloads, unseen", ""
+		return "it would run a download that the user has not seen", ""
 	}
 	return "", ""
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// ShellPolicy is what the configuration says, at one time, of what may run: the
-// rules of [tools.shell] and of [[tools.permissions.TOOL]], with what follows
-// from them. It does not change.
+// ShellPolicy is the configured policy for commands at one time: the rules of
+// [tools.shell] and of [[tools.permissions.TOOL]], with the values derived from
+// them. It is immutable.
 type ShellPolicy struct {
 	shell   ShellRules
 	rules   Config
 	allowed []string // allowed_paths, absolute and without symlinks
 }
 
-// NewShellPolicy makes the policy of a valid configuration. Home is absolute;
+// NewShellPolicy makes the policy of a valid configuration. home is absolute;
 // empty means unknown.
 //
-// Where a directory of allowed_paths leads is looked up here, once: a link that
-// takes its place later opens nothing.
+// Symbolic links in allowed_paths are resolved here, once. A link that later
+// replaces such a directory opens nothing.
 func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
 	return &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
 }
@@ -47,34 +47,34 @@ func (c ShellRules) Allowed(home string) []string {
 	return dirs
 }
 
-// ShellPolicyHandle holds the policy in force, for the links of one session. A
-// new one takes its place at once and as a whole: a call is judged by one policy
-// from its first link to its last, however long the user thinks. All methods may
-// be called concurrently.
+// ShellPolicyHandle holds the current policy for the links of one session.
+// Store replaces it atomically. A call is judged by one policy from its first
+// link to its last, however long the user takes to answer. All methods may be
+// called concurrently.
 type ShellPolicyHandle struct {
-	// Renew, if not nil, is called before a call is judged, so that it can Store
-	// what is in force by then. It is set before the first call.
+	// Renew, if not nil, is called before a call is judged, so that it can
+	// Store a newer policy. It is set before the first call.
 	Renew func()
 
 	now    atomic.Pointer[ShellPolicy]
-	judged sync.Map // *executors.Record -> *ShellPolicy: of calls that are on their way
+	judged sync.Map // *executors.Record -> *ShellPolicy: of running calls
 }
 
-// NewShellPolicyHandle makes a handle that holds p.
+// NewShellPolicyHandle returns a handle that holds p.
 func NewShellPolicyHandle(p *ShellPolicy) *ShellPolicyHandle {
 	h := &ShellPolicyHandle{}
 	h.Store(p)
 	return h
 }
 
-// Store puts p into force for all calls that are judged from now on.
+// Store makes p the policy for all calls that are judged from now on.
 func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.now.Store(p) }
 
-// Load returns the policy in force.
+// Load returns the current policy.
 func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.now.Load() }
 
-// begin returns the policy that judges the call until end is called. A call is
-// known by its record, which links that copy the call leave the same.
+// begin returns the policy that judges the call until end is called. It
+// identifies a call by its record, which copies of the call share.
 func (h *ShellPolicyHandle) begin(call *executors.Call) (p *ShellPolicy, end func()) {
 	if p, ok := h.judged.Load(call.Record); ok && call.Record != nil {
 		return p.(*ShellPolicy), func() {}

@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
-// form returns the plain form in which a command may run without a question. The
-// error is the reason to ask. remembered says that the user's answers for good
-// count too.
+// form returns the plain form in which a command may run without permission.
+// The error is the reason to ask. remembered means that an "always" of the user
+// counts too.
 func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*executors.Judged, error) {
 	card := call.Card
 	if p.NoBash {
@@ -31,7 +31,7 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 	steps := 0
 	for _, f := range form.Files {
 		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
-			return nil, errors.New(".git and .zeph are always asked about")
+			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}
 	for _, c := range form.Commands {
@@ -40,7 +40,7 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 		}
 		if c.Program() == "git" {
 			if err := gitRunsNothing(c.Dirs, p.private()); err != nil {
-				return nil, fmt.Errorf("what the repository makes git do is not known (%w)", err)
+				return nil, fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 			}
 		}
 		if c.Program() == "go" && !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
@@ -53,16 +53,16 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 		}
 	}
 	if form.ReadOnly && card.FullAccess {
-		return nil, errors.New("it failed when it could only read")
+		return nil, errors.New("it failed in the read-only sandbox")
 	}
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
-// covers returns nil if a rule, or with remembered an answer for good, allows a
-// command that is not known to only read. A file that the command writes needs a
-// rule of its own for the command.
+// covers returns nil if a rule, or with remember an "always" of the user,
+// allows a command that is not known to only read. A command that writes a file
+// needs a rule of its own.
 func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, remember bool) error {
-	if c.ReadOnly { // and yet it writes a file
+	if c.ReadOnly { // it only reads, apart from a file that it writes
 		return why
 	}
 	one := command.New(c.Words, c.Dirs, c.Assigns)
@@ -73,7 +73,7 @@ func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, rem
 		}
 	}
 	switch {
-	case v.action == Allow && v.pattern == "": // the rest of the chain knows it as harmless, and the table does not
+	case v.action == Allow && v.pattern == "": // other links treat it as harmless, but the plain form does not
 		return why
 	case v.action != Allow:
 		return errors.New(strings.TrimPrefix(v.why, "default: "))
@@ -81,13 +81,13 @@ func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, rem
 	steps := 0
 	for _, f := range c.Writes {
 		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
-			return errors.New(".git and .zeph are always asked about")
+			return errors.New("files in .git and .zeph always need permission")
 		}
 	}
 	return nil
 }
 
-// pathOf returns the file of a plain form as a path that a command names.
+// pathOf converts a file of a plain form to a path of a command.
 func pathOf(f plain.File) command.Path {
 	p := command.Path{Text: f.Text, Glob: f.Glob, Sure: true}
 	for _, d := range f.Dirs {
@@ -99,11 +99,11 @@ func pathOf(f plain.File) command.Path {
 	return p
 }
 
-// builtins are programs that bash has itself.
+// builtins are commands that bash implements itself.
 var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true", "type"}
 
-// ownProgram returns the file that a bare name of a program leads to, if that
-// file is inside the session's roots: PATH may have directories of the project.
+// ownProgram returns the file that runs for a bare program name, if that file
+// is inside the session's roots. PATH may include directories of the project.
 func (p ruling) ownProgram(c *plain.Command) string {
 	name := c.Words[0]
 	if strings.Contains(name, "/") || slices.Contains(builtins, name) {
@@ -124,17 +124,17 @@ func (p ruling) ownProgram(c *plain.Command) string {
 	return ""
 }
 
-// underSystem reports whether a root is so wide that the system's programs are
-// inside it.
+// underSystem reports whether a root is so wide that it contains the system's
+// programs.
 func underSystem(root string) bool { return root == string(filepath.Separator) || root == "/usr" }
 
-// plain returns the plain form of a command, if it has one and only reads.
+// plain returns the plain form of a command, if it has one that only reads.
 func (g judge) plain(card executors.Card) (*plain.Form, bool) {
 	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, nil)
 	return form, err == nil
 }
 
-// named judges the files of a plain form: those are exactly the words that its
+// named judges the files of a plain form. They are exactly the words that its
 // programs open.
 func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string) {
 	private := ownFiles{private: g.private(), home: g.Home}
@@ -160,7 +160,7 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 			}
 		}
 		if f.NotDir && slices.ContainsFunc(path.Abs, isDir) {
-			ask = append(ask, fmt.Sprintf("%s is a directory, and links in it may lead elsewhere", f.Text))
+			ask = append(ask, fmt.Sprintf("%s is a directory, and symbolic links in it may lead elsewhere", f.Text))
 		}
 	}
 	if private.named != "" {

@@ -16,7 +16,8 @@ func inside(path, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// sockets returns a redirection that the shell takes for a network connection.
+// sockets returns a redirection that the shell would open as a network
+// connection.
 func (g judge) sockets(s *command.Script) string {
 	for _, r := range s.Redirects {
 		if r.Socket() {
@@ -26,11 +27,11 @@ func (g judge) sockets(s *command.Script) string {
 	return ""
 }
 
-// paths judges the files that a script names: the first that is surely outside,
-// and reasons to ask about others.
+// paths judges the files that a script names. outside is the first that is
+// certainly outside the roots; ask holds reasons to ask about others.
 func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	all := s.ExtractPaths()
-	for _, c := range s.Commands { // many read the directory in which they run
+	for _, c := range s.Commands { // many commands read their working directory
 		if len(c.Dirs) > 0 && !slices.ContainsFunc(all, func(p command.Path) bool { return p.Text == c.Dirs[0] }) {
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
@@ -41,16 +42,16 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	}
 	for _, p := range all {
 		if len(p.Abs) == 0 {
-			ask = append(ask, fmt.Sprintf("which file %s is, is known only when it runs", p.Text))
+			ask = append(ask, fmt.Sprintf("the file that %s names is known only at run time", p.Text))
 		}
 		for i, found := range places(p, &steps) {
-			if i < len(p.Abs) && harmless(p.Abs[i]) { // before links: /dev/stderr leads to our own
+			if i < len(p.Abs) && harmless(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
 				continue
 			}
 			if !slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
 				continue
 			}
-			// What a pattern matches now may be something else when it runs.
+			// A pattern may match other files when the command runs.
 			if i == 0 && p.Sure && !g.mayName(found[len(found)-1], temp) {
 				if outside == "" {
 					outside = p.Text
@@ -64,8 +65,8 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	return outside, slices.Compact(ask)
 }
 
-// processFile returns a computed word of the script that names a file of a process
-// whatever its computed part is: "/proc/$PPID/fd/1" may be the agent's own.
+// processFile returns a computed word of the script that may name a file of a
+// process: "/proc/$PPID/fd/1" may belong to the agent.
 func processFile(s *command.Script) string {
 	computed := func(w command.Word) bool {
 		text := strings.NewReplacer(`"`, "", "'", "", `\`, "", "//", "/").Replace(w.Text)
@@ -84,8 +85,8 @@ func processFile(s *command.Script) string {
 	return ""
 }
 
-// mayName reports whether a command may name the file, a place without links:
-// inside the roots or allowed_paths, a harmless device, or temporary.
+// mayName reports whether a command may name the file, a path without links. It
+// must be inside the roots or allowed_paths, a harmless device, or temporary.
 func (g judge) mayName(place string, temp []string) bool {
 	if harmless(place) {
 		return true
@@ -96,17 +97,17 @@ func (g judge) mayName(place string, temp []string) bool {
 	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return inside(place, dir) })
 }
 
-// harmless reports whether abs is a device that anybody may use.
+// harmless reports whether abs is a device that any command may use.
 func harmless(abs string) bool {
 	switch abs {
 	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return true
 	}
-	// Other descriptors may be of whatever started the agent.
+	// Other descriptors may belong to the program that started the agent.
 	return abs == "/dev/fd/0" || abs == "/dev/fd/1" || abs == "/dev/fd/2"
 }
 
-// tempDirs are where commands may leave files.
+// tempDirs returns the directories for temporary files.
 func tempDirs() []string {
 	dirs := []string{os.TempDir()}
 	if filepath.Separator == '/' {

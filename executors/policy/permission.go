@@ -10,14 +10,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Approver asks the user about a call. It returns the ID of the option that was
-// chosen, "" if the user dismissed the question, or ctx's cause if the turn ends
-// first; any other error means that no one could be asked.
+// Approver asks the user about a call. It returns the ID of the chosen option,
+// "" if the user dismissed the question, or ctx's cause if the turn ends first.
+// Any other error means that the question could not be asked.
 type Approver interface {
 	Approve(ctx context.Context, call *executors.Call, options []Option) (string, error)
 }
 
-// dismissed is the answer on record where the user closed the question.
+// dismissed is the recorded answer if the user closed the question.
 const dismissed = "dismissed"
 
 // Option is one answer that the user may choose.
@@ -27,8 +27,8 @@ type Option struct {
 	Name string
 }
 
-// The IDs of the options; each is also the option's kind, and no two have the
-// same kind, since some clients tell them apart by that.
+// The IDs of the options. Each is also the option's kind. No two options have
+// the same kind, because some clients distinguish them by it.
 const (
 	allowOnce    = "allow_once"
 	allowAlways  = "allow_always"
@@ -41,17 +41,19 @@ type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
-	// Private is as of Guard: what git would be told by is not looked for there.
+	// Private returns zeph-acp's own files. The search for git settings does
+	// not read them.
 	Private  func() *workspace.Private
-	Mode     func() string // the session's mode now
-	Approver Approver      // nil means that nobody can be asked
-	// Remembered holds the user's answers for good.
+	Mode     func() string // returns the session's current mode
+	Approver Approver      // nil means that no one can be asked
+	// Remembered holds the user's "always" answers.
 	Remembered *Remembered
-	// NoBash says that commands are not run by bash: then none is known to only
-	// read, since another shell reads the same text in another way.
+	// NoBash means that a shell other than bash runs the commands. No command
+	// is then known to only read, because that shell parses a script
+	// differently.
 	NoBash bool
 
-	asking chan struct{} // has room for one: questions come one after the other
+	asking chan struct{} // holds one: questions are asked one at a time
 }
 
 func (p *Permission) private() *workspace.Private {
@@ -61,7 +63,7 @@ func (p *Permission) private() *workspace.Private {
 	return p.Private()
 }
 
-// Middleware puts the link into a chain.
+// Middleware puts the link around next.
 func (p *Permission) Middleware(next executors.Executor) executors.Executor {
 	p.asking = make(chan struct{}, 1)
 	return permitted{next, p}
@@ -72,15 +74,15 @@ type permitted struct {
 	*Permission
 }
 
-// ruling judges one call with one policy.
+// ruling judges one call by one policy.
 type ruling struct {
 	*Permission
 	*ShellPolicy
 }
 
-// Tools hides what rules could only deny. What the mode denies stays: the mode
-// can change at any time, a denial names it, and a list of tools that stays the
-// same keeps the provider's cache.
+// Tools omits tools whose every call the rules deny. It keeps tools that only
+// the mode denies: the mode can change at any time, a denial names it, and a
+// stable list of tools keeps the provider's cache valid.
 func (p permitted) Tools() []executors.Tool {
 	return p.shown(p.Policy.Load())
 }
@@ -95,12 +97,12 @@ func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 	return shown
 }
 
-// hides reports whether the rules deny whatever a call of a tool would do.
+// hides reports whether the rules deny every call of a tool.
 func (p *ShellPolicy) hides(tool string) bool {
 	return deniesAll(rules(p.rules.Permissions, tool)) || deniesAll(rules(p.rules.repository, tool))
 }
 
-// deniesAll reports whether the rules deny whatever a call would do.
+// deniesAll reports whether the rules deny every call.
 func deniesAll(rules []Rule) bool {
 	for _, r := range rules {
 		if r.Action != Deny {
@@ -143,7 +145,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 			f = f.People("Not allowed: %s. The command /mode switches the mode.", d.why).Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
 		}
 		return f.Result(), nil
-	case call.Unfit != nil: // it could not run, so nobody was asked
+	case call.Unfit != nil: // it could not run, so no question was asked
 		return executors.FailWith(call.Unfit), nil
 	case d.action == Ask:
 		return r.unanswered(call, tool, d), nil
@@ -154,8 +156,8 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	return p.next.Execute(ctx, call)
 }
 
-// settle asks the user, unless an earlier answer settles it. Its decision is
-// Allow, Deny, or Ask where nobody answered.
+// settle asks the user, unless an earlier answer settles the question. Its
+// decision is Allow or Deny; it is Ask if there was no answer.
 func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
 	select {
 	case p.asking <- struct{}{}:
@@ -163,7 +165,7 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	case <-ctx.Done():
 		return decision{}, context.Cause(ctx)
 	}
-	d := p.decide(call, tool) // mode and answers may have changed while others were asked
+	d := p.decide(call, tool) // mode and answers may have changed while another question was open
 	if d.action != Ask {
 		return d, nil
 	}
@@ -209,8 +211,8 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	return d, nil
 }
 
-// again reports whether an answer for good covers the call. A command that is not
-// the very text that the user saw runs in its plain form.
+// again reports whether an "always" covers the call. The command runs in its
+// plain form unless its text is exactly the one that the user saw.
 func (p ruling) again(call *executors.Call, d *decision) bool {
 	card := call.Card
 	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {
@@ -221,8 +223,8 @@ func (p ruling) again(call *executors.Call, d *decision) bool {
 	return err == nil
 }
 
-// options returns the answers to choose from. Where nothing could be remembered,
-// or a gate will ask again whatever is, the user is not offered it.
+// options returns the answers to choose from. It omits an "always" that could
+// not be remembered, or that a gate would ask about again.
 func options(call *executors.Call, d decision) []Option {
 	all := []Option{{allowOnce, allowOnce, "Allow once"}}
 	if len(d.keys) > 0 && len(call.Ask) == 0 {
@@ -235,15 +237,15 @@ func options(call *executors.Call, d decision) []Option {
 	return all
 }
 
-// unanswered is the result of a call that the user did not decide about.
+// unanswered returns the result of a call that the user did not decide.
 func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
 	if d.dismissed {
 		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", d.why).
 			Hint("Do not retry this call; ask the user what to do instead.").
 			People("You dismissed the question, so this was not run.").Result()
 	}
-	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and nobody answered", d.why).
-		People("This needs your permission (%s), and nobody answered. Answer the question in an editor, or run it with --yes. No rule can allow it.", d.why)
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", d.why).
+		People("This needs your permission (%s), and the question was not answered. Answer the question in an editor, or run it with --yes. No rule can allow it.", d.why)
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		return f.Hint("Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time.").Result()
@@ -252,8 +254,8 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
-	f = f.People("This needs your permission (%s), and nobody answered. Answer the question, run it with --yes, or add this %s:", d.why, strings.TrimSuffix(where, ", as they are"))
+	f = f.People("This needs your permission (%s), and the question was not answered. Answer the question, run it with --yes, or add this %s:", d.why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here %s.", where).Result()
-	res.Below("\n" + rules) // it has lines of its own, which TOML needs
+	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res
 }

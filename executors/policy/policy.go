@@ -1,19 +1,20 @@
 // Package policy decides whether a call may run: it allows, asks the user or
 // denies.
 //
-// Start with [Guard], which blocks what no rule can allow, and [Permission],
-// which judges the rest by rules, mode and defaults and is the only one that
-// asks. Both go into the chain in this order. They judge what would happen, the
-// call's Card, and never the words in which the model asked for it: files by
-// their absolute path, a shell command by each simple command that it would run.
+// Start with [Guard], which blocks calls that no rule can allow, and
+// [Permission], which judges the rest by rules, mode and defaults. Only
+// [Permission] asks the user. Both go into the chain in this order. They judge
+// the call's Card, not the words of the model: files by their absolute path,
+// and a shell command by each simple command that it would run.
 //
-// It promises that what it cannot parse is asked about, that a deny from any
-// source holds whatever another source or an earlier "always" says, that nobody
-// is asked about a call that could not run, and that no command which names
-// zeph-acp's own files gets through. What a program finds by itself it cannot see.
+// It promises that a command which it cannot parse is asked about, that a deny
+// from any source overrides every other source and every earlier "always", and
+// that the user is never asked about a call that could not run. No command that
+// names zeph-acp's own files gets through. Files that a program opens without
+// naming them are out of its sight.
 //
-// Why does an "always" not cover what a gate wants asked? Because the user said
-// it of another case: gates add their reasons call by call.
+// Why does an "always" not cover a question that a gate adds? Because the user
+// answered about another case: gates add their reasons call by call.
 package policy
 
 import (
@@ -22,23 +23,22 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// Workspace is what policy needs to know of the session's roots;
-// workspace.Roots fits.
+// Workspace holds the session's roots; workspace.Roots implements it.
 type Workspace interface {
 	// Dirs lists the roots, absolute and without symlinks.
 	Dirs() []string
 	// Resolve returns path without symlinks, or an error if it lies outside the
 	// roots.
 	Resolve(path string) (string, error)
-	// ResolveEntry is Resolve, but a symlink at path itself is not followed.
+	// ResolveEntry is Resolve without following a symlink at path itself.
 	ResolveEntry(path string) (string, error)
 }
 
-// Action is what a source says of a call.
+// Action is the decision of one source about a call.
 type Action string
 
-// The actions, from weak to strong; the strongest of all sources counts, except
-// that a rule's allow is stronger than the default's ask.
+// The actions, from weak to strong. The strongest of all sources counts, except
+// that a rule's allow overrides the default's ask.
 const (
 	Allow Action = "allow"
 	Ask   Action = "ask"
@@ -48,22 +48,22 @@ const (
 // Rule is one entry of [[tools.permissions.TOOL]].
 type Rule struct {
 	// Pattern is matched without regard to case against the whole of a simple
-	// command, or of an absolute path; a pattern that does not begin with "/",
-	// "~" or "*" is also taken from the roots. "*" is any text, "/" included;
-	// "?" one character; "[a-z]" one of these.
+	// command, or of an absolute path. A pattern that does not begin with "/",
+	// "~" or "*" is also tried relative to each root. "*" matches any text,
+	// also "/"; "?" matches one character; "[a-z]" one of these.
 	Pattern string `toml:"pattern"`
 	// Action is allow, ask or deny.
 	Action Action `toml:"action"`
 }
 
-// Mode is a way for the agent to work.
+// Mode is a working mode of the agent.
 type Mode struct {
 	ID, Name, Description string
-	readOnly              bool // nothing is changed
-	edits                 bool // files inside the roots are changed without asking
+	readOnly              bool // the agent changes nothing
+	edits                 bool // files inside the roots may be changed without permission
 }
 
-// Modes lists the modes, the one that allows least first.
+// Modes lists the modes, the strictest first.
 func Modes() []Mode {
 	return []Mode{
 		{ID: "ask", Name: "Ask", Description: "Looks and answers; changes nothing.", readOnly: true},
@@ -73,7 +73,7 @@ func Modes() []Mode {
 	}
 }
 
-// mode returns the mode of that id; what is not known allows least.
+// mode returns the mode of that id. An unknown id has the strictest mode.
 func mode(id string) Mode {
 	for _, m := range Modes() {
 		if m.ID == id {
@@ -83,16 +83,16 @@ func mode(id string) Mode {
 	return Modes()[0]
 }
 
-// verdict is a decision and why it was made, for the audit log and the user.
+// verdict is a decision with its reason, for the audit log and the user.
 type verdict struct {
 	action  Action
 	why     string
-	pattern string // of the user's rule that says so, if one does
+	pattern string // of the user's rule that decided; empty if no rule did
 	byMode  bool   // another mode would not deny it
 	said    string // to people instead of why; empty means why
 }
 
-// stronger returns the verdict that counts of two.
+// stronger returns the stronger of two verdicts.
 func (v verdict) stronger(o verdict) verdict {
 	rank := map[Action]int{Allow: 1, Ask: 2, Deny: 3}
 	if rank[o.action] > rank[v.action] {
@@ -101,7 +101,7 @@ func (v verdict) stronger(o verdict) verdict {
 	return v
 }
 
-// parsed is a command that is judged, parsed once for both links.
+// parsed is a command that is parsed once for both links.
 type parsed struct {
 	text   string
 	script *command.Script

@@ -41,7 +41,7 @@ func (a *answers) Approve(ctx context.Context, call *executors.Call, options []O
 	a.asked = append(a.asked, call.Card.Title)
 	a.names = append(a.names, options)
 	if len(a.give) == 0 {
-		return "", errors.New("nobody there")
+		return "", errors.New("no client")
 	}
 	answer := a.give[0]
 	a.give = a.give[1:]

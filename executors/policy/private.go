@@ -22,24 +22,25 @@ func (g *Guard) private() *workspace.Private {
 	return g.Private()
 }
 
-// outOfReach is the failure of a call that would touch zeph-acp's own files.
+// outOfReach returns the failure of a call that would touch zeph-acp's own
+// files.
 func outOfReach(name string) *executors.Failure {
-	return executors.Failuref(executors.PolicyBlocked, "%s is out of reach: zeph-acp's own files (configuration, keys, sessions, audit log) are for no tool", name).
-		Hint("Do not try another way. What is to be changed there the user changes, with zeph-acp's own commands or in the editor.")
+	return executors.Failuref(executors.PolicyBlocked, "%s is protected: no tool may touch zeph-acp's own files (configuration, keys, sessions, audit log)", name).
+		Hint("Do not try another way. The user changes these files, with zeph-acp's own commands or in the editor.")
 }
 
-// ownFiles is the search of one script for zeph-acp's own files.
+// ownFiles searches one script for zeph-acp's own files.
 type ownFiles struct {
 	private *workspace.Private
 	home    string
 	steps   int
-	named   string // the first word that surely names one
-	below   string // the first word that names a directory which is taken along with them
+	named   string // the first word that certainly names one
+	below   string // the first word that names a directory above them which the command processes as a whole
 	ask     []string
 }
 
-// own judges what a script would do to zeph-acp's own files: blocked if it would
-// surely touch them, ask are reasons to ask where it may.
+// own judges the effect of a script on zeph-acp's own files. blocked is set if
+// it would certainly touch them; ask holds reasons to ask where it may.
 func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	private := g.private()
 	if private == nil {
@@ -50,7 +51,7 @@ func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.F
 		o.file(r.Path(), true)
 	}
 	for _, c := range s.Commands {
-		if len(c.Dirs) > 0 { // many read the directory in which they run
+		if len(c.Dirs) > 0 { // many commands read their working directory
 			o.file(command.Path{Text: c.Dirs[0], Abs: c.Dirs}, true)
 		}
 		paths := c.Paths()
@@ -68,14 +69,14 @@ func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.F
 		return outOfReach(o.named), nil
 	case o.below != "":
 		return executors.Failuref(executors.PolicyBlocked, "zeph-acp's own files are below %s, and no tool may touch them", o.below).
-			Hint("Name directories that they are not in, or use grep, find_path and list_directory, which leave them out."), nil
+			Hint("Name directories that do not contain them, or use grep, find_path and list_directory, which leave them out."), nil
 	}
 	o.text(card)
 	slices.Sort(o.ask)
 	return nil, slices.Compact(o.ask)
 }
 
-// file judges what one word may be.
+// file judges a word that may name a file.
 func (o *ownFiles) file(p command.Path, sure bool) {
 	for i, places := range o.places(p) {
 		switch {
@@ -90,23 +91,24 @@ func (o *ownFiles) file(p command.Path, sure bool) {
 	}
 }
 
-// places returns where a path leads, with the files that a pattern matches.
+// places returns where a path leads, with the files that match its pattern.
 func (o *ownFiles) places(p command.Path) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
 		volume := filepath.VolumeName(abs)
 		f := follower{steps: &o.steps, plain: true}
-		if harmless(abs) { // before links: /dev/stdin leads to our own
+		if harmless(abs) { // before links are resolved: /dev/stdin leads to a file of ours
 			f.found = []string{abs}
 		} else if f.follow(volume+string(filepath.Separator), split(abs[len(volume):], p.Glob), 0) != nil {
-			o.reason("which file %s is, cannot be told", p.Text)
+			o.reason("the file that %s names is unknown", p.Text)
 		}
 		out = append(out, f.found)
 	}
 	return out
 }
 
-// atHome returns a path within a text as a program would expand it.
+// atHome expands the "~" and "$HOME" of a path within a text, as a program
+// would.
 func (o *ownFiles) atHome(p command.Path) command.Path {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && o.home != "" {
 		p.Abs = []string{filepath.Join(o.home, rest)}
@@ -114,10 +116,11 @@ func (o *ownFiles) atHome(p command.Path) command.Path {
 	return p
 }
 
-// copiers are programs that put files of the same name into a directory.
+// copiers are programs that copy or move files into a directory under their own
+// names.
 var copiers = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
 
-// into judges the files that a copy would write in a directory.
+// into judges the files that a copy would write into a directory.
 func (o *ownFiles) into(c *command.Command, paths []command.Path) {
 	if !slices.Contains(copiers, c.Program()) {
 		return
@@ -142,14 +145,16 @@ func (o *ownFiles) into(c *command.Command, paths []command.Path) {
 	}
 }
 
-// walkers are programs that only read, and of a directory what is below it; the
-// value says whether they start in the current one if none is named.
+// walkers are programs that only read, and that read a directory recursively.
+// The value reports whether they start in the working directory if no directory
+// is named.
 var walkers = map[string]bool{
 	"diff": false, "du": true, "egrep": true, "fd": true, "fdfind": true, "fgrep": true, "find": true, "git": false, "grep": true, "ls": true, "rg": true, "tree": true,
 }
 
-// above judges directories that zeph-acp's own files are below: what would take
-// them along is blocked, and whatever may go down there is asked about.
+// above judges directories that contain zeph-acp's own files. A command that
+// would process them is blocked; one that may descend into them needs
+// permission.
 func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	program := c.Program()
 	start, walks := walkers[program]
@@ -163,24 +168,24 @@ func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
 	}
 	if takes(c) && o.private.Linked() {
-		o.reason("some of zeph-acp's own files have other names (hard links), which it may come to")
+		o.reason("some of zeph-acp's own files have hard links, which it may reach")
 	}
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
-		target := i == len(dirs)-1 && slices.Contains(copiers, program) // they put things there
+		target := i == len(dirs)-1 && slices.Contains(copiers, program) // the destination of a copy
 		if o.hold(c, p) && o.below == "" && !target && takes(c) {
 			o.below = p.Text
 		}
 	}
 	for _, p := range glued {
-		if !walks { // "--grep=." is no directory
+		if !walks { // "--grep=." is not a directory
 			o.hold(c, p)
 		}
 	}
 }
 
-// operands returns the words of a command that may be directories, and what else
-// may be one.
+// operands returns the words of a command that may be directories, and other
+// paths that may be one.
 func operands(c *command.Command, paths []command.Path) (words, other []command.Path) {
 	words = slices.Clone(paths)
 	for _, p := range c.Mentions() {
@@ -196,8 +201,8 @@ func operands(c *command.Command, paths []command.Path) (words, other []command.
 	return words, other
 }
 
-// hold asks about a directory that zeph-acp's own files are below, and reports
-// whether it surely is one.
+// hold adds a reason to ask about a directory above zeph-acp's own files. It
+// reports whether the word certainly is one.
 func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
 	for i, places := range o.places(o.atHome(p)) {
 		if slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
@@ -208,8 +213,8 @@ func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
 	return sure
 }
 
-// takes reports whether a command shows, copies or moves the contents of all
-// that is below the directories that it is given.
+// takes reports whether a command shows, copies or moves everything below the
+// directories among its operands.
 func takes(c *command.Command) bool {
 	switch c.Program() {
 	case "diff", "mv", "rg", "rsync", "scp", "zip":
@@ -224,16 +229,15 @@ func takes(c *command.Command) bool {
 	return false
 }
 
-// reaches reports whether own files are below a directory, where the command
-// would go: many leave out names that begin with a dot.
+// reaches reports whether the command would reach own files below a directory:
+// many programs skip names that begin with a dot.
 func (o *ownFiles) reaches(c *command.Command, dir string) bool {
 	return slices.ContainsFunc(o.private.Below(dir), func(rel string) bool {
 		return !leavesDots(c) || !strings.HasPrefix(rel, ".") && !strings.Contains(rel, string(filepath.Separator)+".")
 	})
 }
 
-// goesDown reports whether a walker looks below the directories that it is
-// given.
+// goesDown reports whether a walker descends into its operands.
 func goesDown(c *command.Command) bool {
 	switch c.Program() {
 	case "grep", "egrep", "fgrep":
@@ -247,7 +251,7 @@ func goesDown(c *command.Command) bool {
 	return true
 }
 
-// leavesDots reports whether a walker leaves out names that begin with a dot.
+// leavesDots reports whether a walker skips names that begin with a dot.
 func leavesDots(c *command.Command) bool {
 	switch c.Program() {
 	case "rg":
@@ -260,8 +264,8 @@ func leavesDots(c *command.Command) bool {
 	return false
 }
 
-// hasOption reports whether one of the options may be given: a letter in a
-// bundle, or a long one, abbreviated or not.
+// hasOption reports whether one of the options may be present: a letter in a
+// bundle, or a long option, abbreviated or not.
 func hasOption(c *command.Command, letters string, long ...string) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 		name, _, _ := strings.Cut(w.Text, "=")
@@ -275,15 +279,15 @@ func hasOption(c *command.Command, letters string, long ...string) bool {
 	})
 }
 
-// texts are parts of a script that look like paths, also in what it gives a
-// program to run.
+// texts matches parts of a script that look like paths, also in code for an
+// interpreter.
 var texts = sync.OnceValue(func() *regexp.Regexp {
 	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"
 	return regexp.MustCompile(name + "/" + name)
 })
 
-// text asks about names of own files anywhere in the script, such as in a
-// program for an interpreter.
+// text adds a reason to ask if a name of an own file stands anywhere in the
+// script, such as in a program for an interpreter.
 func (o *ownFiles) text(card executors.Card) {
 	for _, name := range texts().FindAllString(card.Command, 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
@@ -292,16 +296,16 @@ func (o *ownFiles) text(card executors.Card) {
 		}
 		o.file(o.atHome(p), false)
 	}
-	for _, dir := range o.private.Dirs() { // of $HOME/.config/zeph-acp all but the variable
+	for _, dir := range o.private.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")
 		tail := strings.Join(parts[max(0, len(parts)-2):], "/")
 		if speaksOf(filepath.ToSlash(card.Command), tail) {
-			o.reason("it speaks of zeph-acp's own directory %s", tail)
+			o.reason("it mentions zeph-acp's own directory %s", tail)
 		}
 	}
 }
 
-// speaksOf reports whether name stands in text as whole names.
+// speaksOf reports whether text mentions name as whole path elements.
 func speaksOf(text, name string) bool {
 	inName := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	text, name = strings.ToLower(text), strings.ToLower(name)

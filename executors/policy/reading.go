@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// readable returns the rules for what may be read, nil if there are none.
+// readable returns the rules for reading, nil if there are none.
 func (g judge) readable() *workspace.Readable {
 	if r, ok := g.Roots.(*workspace.Roots); ok {
 		return r.Readable()
@@ -20,8 +20,8 @@ func (g judge) readable() *workspace.Readable {
 	return nil
 }
 
-// writable is the workspace of tools that change files: what may only be read is
-// no part of it.
+// writable is the workspace of tools that change files, without the directories
+// that are only readable.
 func (g judge) writable() Workspace {
 	if r, ok := g.Roots.(*workspace.Roots); ok {
 		return r.Writing()
@@ -32,9 +32,10 @@ func (g judge) writable() Workspace {
 // nonReaders are programs that print nothing of the contents of their operands.
 var nonReaders = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "touch", "truncate", "unlink"}
 
-// reading judges the files of a script by the rules for reading. Blocked is what
-// surely is read and may not be; of directories only those that the command
-// shows the contents of. What a program finds by itself is for the sandbox.
+// reading judges the files of a script by the rules for reading. blocked is set
+// for a file that is certainly read against the rules; for a directory, only if
+// the command shows the contents of its files. The sandbox covers files that a
+// program opens by itself.
 func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []string) {
 	r := g.readable()
 	if r == nil {
@@ -51,7 +52,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 			continue
 		}
 		below, paths := takes(c), c.Paths()
-		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to look for
+		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
 			for _, dir := range starts(c) {
 				l.file(dir, true, false)
 			}
@@ -66,7 +67,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 			}
 		}
 		if below {
-			l.ask = append(l.ask, fmt.Sprintf("%s may come to files that may not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
+			l.ask = append(l.ask, fmt.Sprintf("%s may reach files that must not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
 		}
 	}
 	if l.refused != "" {
@@ -77,18 +78,18 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 	return nil, slices.Compact(l.ask)
 }
 
-// reader is the search of one script for files that may not be read.
+// reader searches one script for files that must not be read.
 type reader struct {
 	rules   *workspace.Readable
 	home    string
 	steps   int
-	refused string // the first word that surely names one
+	refused string // the first word that certainly names one
 	why     string
 	ask     []string
 }
 
-// file judges what one word may be; below says that of a directory all that is
-// in it is read.
+// file judges a word that may name a file. below means that the command reads
+// everything in a directory.
 func (l *reader) file(p command.Path, sure, below bool) {
 	for i, abs := range p.Abs {
 		why := l.refuses(abs, p.Glob, below)
@@ -99,12 +100,13 @@ func (l *reader) file(p command.Path, sure, below bool) {
 				l.refused, l.why = p.Text, why
 			}
 		default:
-			l.ask = append(l.ask, fmt.Sprintf("%s may be a file that may not be read (%s)", p.Text, why))
+			l.ask = append(l.ask, fmt.Sprintf("%s may be a file that must not be read (%s)", p.Text, why))
 		}
 	}
 }
 
-// mentioned judges a word that nothing says is a file: one that is there counts.
+// mentioned judges a word that may not be a file name at all. It counts if the
+// file exists.
 func (l *reader) mentioned(p command.Path) {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && l.home != "" {
 		p.Abs = []string{filepath.Join(l.home, rest)}
@@ -117,16 +119,16 @@ func (l *reader) mentioned(p command.Path) {
 	}
 }
 
-// refuses returns why a file may not be read, empty if it may.
+// refuses returns why a file must not be read, "" if it may be.
 func (l *reader) refuses(abs string, glob, below bool) string {
 	if harmless(abs) {
 		return ""
 	}
 	volume := filepath.VolumeName(abs)
 	f := follower{steps: &l.steps, plain: true}
-	_ = f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0) // what cannot be followed is judged elsewhere
+	_ = f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0) // a path that cannot be followed is judged elsewhere
 	found := f.found
-	if glob { // of what matches later, too
+	if glob { // a file that the pattern matches later counts too
 		dir := abs[:strings.IndexAny(abs+"*", "*?[")]
 		found = append(found, filepath.Dir(dir+"x"))
 	}
@@ -139,7 +141,7 @@ func (l *reader) refuses(abs string, glob, below bool) string {
 		default:
 			info, err := os.Lstat(place)
 			if err != nil {
-				continue // it is not there
+				continue // it does not exist
 			}
 			if _, outside := l.rules.RefusesDir(place); !info.IsDir() || below && outside {
 				return "[tools.file] allow_read does not name it"

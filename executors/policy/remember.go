@@ -2,8 +2,8 @@ package policy
 
 import "sync"
 
-// Remembered holds the answers that the user gave for good, for one session. Its
-// zero value holds none; it may be used concurrently.
+// Remembered holds the user's "always" answers of one session. Its zero value
+// is empty. It may be used concurrently.
 type Remembered struct {
 	mu      sync.Mutex
 	answers map[string]Action // Allow or Deny
@@ -21,8 +21,8 @@ func (r *Remembered) Set(keys []string, a Action) {
 	}
 }
 
-// Answer returns what the user said: Deny if one key was rejected, Allow if all
-// were allowed, else Ask.
+// Answer returns the remembered answer: Deny if one key was rejected, Allow if
+// all were allowed, else Ask.
 func (r *Remembered) Answer(keys []string) Action {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,18 +8,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// destructive are programs of which one call says nothing about the next: what
-// they delete or overwrite is gone. With a subcommand, only that one.
+// destructive are programs that delete or overwrite data for good, so that an
+// "always" for one call must not cover the next. An entry with a subcommand
+// covers only that one.
 var destructive = []string{
 	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf", "rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink",
 	"git checkout", "git clean", "git push", "git rebase", "git reset", "git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi", "docker system", "kubectl delete",
 	"alias", "exec", "export", "function", "hash", "enable", "unset", "declare", "xargs", "parallel", "fd",
 }
 
-// remembered returns what an "always" for this command is remembered by, and what
-// it covers in words: the program and its first operand, a download's hosts, or
-// the exact text where one call says nothing about the next. The key is empty if
-// nothing can be remembered.
+// remembered returns the key under which an "always" for this command is
+// remembered, and its extent in words. The extent is the program and its first
+// operand, the hosts of a download, or the exact text of a destructive command.
+// The key is empty if nothing can be remembered.
 func remembered(c *command.Command, src parsed) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()
@@ -43,15 +44,15 @@ func remembered(c *command.Command, src parsed) (key, covers string) {
 	return "command " + what, quote(what)
 }
 
-// hasCode reports whether an interpreter is given its program as text.
+// hasCode reports whether an interpreter has its program as an operand.
 func hasCode(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 		return w.Text == "--eval" || w.Text == "--print" || !w.Literal || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "cerEp")
 	})
 }
 
-// hostsOf returns the hosts that a download names, sorted; false if one is not
-// known.
+// hostsOf returns the hosts that a download names, sorted. ok is false if one
+// is unknown.
 func hostsOf(c *command.Command) ([]string, bool) {
 	var hosts []string
 	for _, w := range c.Args() {

@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// removes judges recursive removal: of what is protected it is blocked, of what
-// is not known it asks.
+// removes judges recursive removal. It blocks the removal of a protected
+// directory, and asks about an unknown one.
 func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 	var targets []command.Path
 	switch {
@@ -18,7 +18,7 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 			return nil, "it removes everything"
 		}
 		targets = c.Paths()
-	case c.Program() == "mv": // what is moved away is gone from where it was
+	case c.Program() == "mv": // a file that is moved away is gone from its place
 		targets = moved(c)
 	case c.Program() == "rimraf":
 		targets = starts(c)
@@ -42,7 +42,7 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 	return ask, ""
 }
 
-// moved are the files that mv takes away.
+// moved returns the files that mv moves away.
 func moved(c *command.Command) []command.Path {
 	paths := c.Paths()
 	if into := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "-t") || strings.HasPrefix(w.Text, "--t") }); !into && len(paths) > 0 {
@@ -51,8 +51,8 @@ func moved(c *command.Command) []command.Path {
 	return paths
 }
 
-// listed are the directories all of whose files a pipe of commands prints, for
-// xargs to hand on.
+// listed returns the directories whose whole contents a pipeline prints, for
+// xargs to pass on.
 func listed(inputs []*command.Command) []command.Path {
 	if len(inputs) != 1 {
 		return nil
@@ -68,7 +68,8 @@ func listed(inputs []*command.Command) []command.Path {
 	return nil
 }
 
-// recursive reports whether rm goes into directories, in any spelling.
+// recursive reports whether rm descends into directories, in any spelling of
+// the option.
 func recursive(args []command.Word) bool {
 	for _, a := range args {
 		switch {
@@ -87,8 +88,8 @@ func recursive(args []command.Word) bool {
 	return false
 }
 
-// clears reports whether find removes all that it finds: no test that picks some
-// stands before what removes.
+// clears reports whether find removes everything that it finds: no test before
+// the removal excludes any file.
 func clears(args []command.Word) bool {
 	for _, alternative := range alternatives(args) {
 		picked := false
@@ -117,7 +118,7 @@ func clears(args []command.Word) bool {
 	return false
 }
 
-// alternatives splits find's expression at each "-o" and "," outside of
+// alternatives splits find's expression at each "-o" and "," outside
 // parentheses.
 func alternatives(args []command.Word) [][]command.Word {
 	var out [][]command.Word
@@ -154,7 +155,7 @@ func group(args []command.Word) []command.Word {
 	return args
 }
 
-// picks reports whether every alternative of a group picks some files.
+// picks reports whether every alternative of a group excludes some files.
 func picks(args []command.Word) bool {
 	for _, alternative := range alternatives(args) {
 		if !slices.ContainsFunc(alternative, func(a command.Word) bool { return strings.HasPrefix(a.Text, "-") }) {
@@ -190,7 +191,7 @@ func negated(args []command.Word, i int) bool {
 }
 
 // starts returns the directories in which find begins: the operands before its
-// expression, else the current one.
+// expression, else the working directory.
 func starts(c *command.Command) []command.Path {
 	var words []command.Word
 	for _, a := range c.Args() {
@@ -208,9 +209,10 @@ func starts(c *command.Command) []command.Path {
 	return (&command.Command{Words: append([]command.Word{{Text: "rm", Literal: true}}, words...), Dirs: c.Dirs}).Paths()
 }
 
-// protected reports whether abs is the file system's root, the home directory, a
-// root of the session, a directory of zeph-acp's own or something above one of
-// them, or stands for all that is in one of these.
+// protected reports whether abs must not be removed as a whole. That holds for
+// the file system's root, the home directory, a root of the session, a
+// directory of zeph-acp's own, any directory above them, and a pattern for all
+// their contents.
 func (g judge) protected(abs string) bool {
 	for {
 		abs = strings.TrimRight(filepath.ToSlash(abs), "/")

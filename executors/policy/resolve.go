@@ -11,19 +11,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// Why a path is not followed: it is not worth its time, or leads through what is
-// another thing for the process that will run (/proc/self/cwd).
+// A path is not followed if that takes too long, or if it means something else
+// to the process that will run (/proc/self/cwd).
 var (
 	errTooMany = errors.New("too many files or symbolic links")
 	errProcess = errors.New("it belongs to a process")
 )
 
-// maxSteps bounds the names that are looked at for one script.
+// maxSteps bounds the names that are examined for one script.
 const maxSteps = 1 << 15
 
-// leads returns where a path of a command leads: name by name as the system goes,
-// links followed before ".." goes up. Of a pattern it gives where each file that
-// matches leads. What does not exist is taken as it is written.
+// leads returns where a path of a command leads. It follows the path name by
+// name, as the system does: links are followed before ".." goes up. For a
+// pattern it returns where each matching file leads. A file that does not exist
+// stays as written.
 func leads(abs string, glob bool, steps *int) ([]string, error) {
 	volume := filepath.VolumeName(abs)
 	f := follower{steps: steps}
@@ -47,11 +48,11 @@ func split(p string, glob bool) []step {
 
 type follower struct {
 	steps *int // so far
-	plain bool // plain files that match a pattern are wanted too
+	plain bool // also return plain files that match a pattern
 	found []string
 }
 
-// follow goes on from dir, which has no links, with names.
+// follow continues from dir, which contains no links, with names.
 func (f *follower) follow(dir string, names []step, links int) error {
 	for len(names) > 0 {
 		if *f.steps++; *f.steps > maxSteps || links > 255 {
@@ -93,17 +94,17 @@ func (f *follower) follow(dir string, names []step, links int) error {
 	return nil
 }
 
-// ofProcess reports whether a name in dir stands for a process.
+// ofProcess reports whether a name in dir refers to a process.
 func ofProcess(dir string, s step) bool {
 	return dir == "/proc" && (s.pattern || s.name == "self" || s.name == "thread-self" || strings.Trim(s.name, "0123456789") == "")
 }
 
-// matches follows the files in dir that match a pattern. Plain files at the end
-// lead nowhere else, so that only links and directories are looked at.
+// matches follows the files in dir that match a pattern. Only links and
+// directories are examined, because a plain file at the end leads nowhere else.
 func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
-		pattern = "*" // a class of characters: any name
+		pattern = "*" // a character class: match any name
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -116,7 +117,7 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 			ok = true
 		}
 		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") {
-			ok = false // a shell wants the dot spelled out
+			ok = false // a shell does not match a leading dot
 		}
 		link := e.Type()&fs.ModeSymlink != 0
 		if f.plain && ok && !link && len(rest) == 0 {
@@ -133,8 +134,8 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 	return nil
 }
 
-// places returns where a file of a command leads, seen from each of its
-// directories in turn. Steps counts the work for one script.
+// places returns where a file of a command leads, seen from each of its working
+// directories. steps counts the work for one script.
 func places(p command.Path, steps *int) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
@@ -147,5 +148,5 @@ func places(p command.Path, steps *int) [][]string {
 	return out
 }
 
-// unknownPlace is outside of everything.
+// unknownPlace is a path outside every directory.
 const unknownPlace = "\x00"

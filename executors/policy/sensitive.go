@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// unseen are characters that some file systems leave out of names.
+// unseen removes characters that some file systems ignore in names.
 var unseen = strings.NewReplacer("\u200c", "", "\u200d", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
 	"\u206a", "", "\u206b", "", "\u206c", "", "\u206d", "", "\u206e", "", "\u206f", "", "\ufeff", "")
 
-// sensitive reports whether a file decides what git or this agent do later, by
-// any of the names that some file system has for it.
+// sensitive reports whether a file controls git or this agent later, by any
+// name that some file system has for it.
 func sensitive(abs string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(abs), "/") {
 		name, _, _ := strings.Cut(unseen.Replace(part), ":") // ".git::$INDEX_ALLOCATION"

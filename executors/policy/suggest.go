@@ -14,10 +14,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// suggestRules returns the rules by which the user's config.toml would allow the
-// call, as TOML to be put at its end, or, if first, above the other rules of the
-// tool, of which one matches before them; empty if no rules would, since it is
-// asked about whatever they say.
+// suggestRules returns the rules that would allow the call, as TOML for the
+// user's config.toml. first means that they belong above the tool's other
+// rules, because one of those would match first. The text is empty if no rule
+// can allow the call.
 func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text string, first bool) {
 	var added []Rule
 	var blocks []string
@@ -45,8 +45,7 @@ func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text st
 	return strings.Join(blocks, "\n\n"), first
 }
 
-// patterns are those that rules for the call would have, each for no more than
-// what it does.
+// patterns returns patterns for rules that cover the call and nothing more.
 func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 	var out []string
 	add := func(text string) {
@@ -78,7 +77,7 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 	return out
 }
 
-// literally spells a text as a pattern that matches nothing else.
+// literally escapes a text so that the pattern matches nothing else.
 var literally = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
@@ -90,7 +89,8 @@ func tomlKey(s string) string {
 	return tomlString(s)
 }
 
-// tomlString is s as a basic string: what JSON has, but for DEL.
+// tomlString returns s as a basic string of TOML: a JSON string with DEL
+// escaped.
 func tomlString(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

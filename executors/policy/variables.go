@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// harmlessVariables are those that change how a program prints or builds, not
-// what is run.
+// harmlessVariables change how a program prints or builds, not which program
+// runs.
 var harmlessVariables = []string{
 	"CGO_ENABLED", "CI", "COLUMNS", "DEBUG", "FORCE_COLOR", "GOARCH", "GOOS", "LANG", "LC_ALL", "LC_CTYPE", "LINES", "NODE_ENV", "NO_COLOR", "PORT",
 	"RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
 }
 
-// plainVariables reports whether setting the variables leaves what is run as it
-// is. Names in lower case are the script's own.
+// plainVariables reports whether setting the variables does not change which
+// program runs. Lower-case names are the script's own.
 func plainVariables(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool {
 		own := n == strings.ToLower(n) && !strings.HasSuffix(n, "_proxy")
@@ -23,15 +23,15 @@ func plainVariables(names []string) bool {
 	})
 }
 
-// steering are variables that change what a shell or a program that only reads
-// would run, load or look at.
+// steering matches variables that change which code or files a shell or a
+// read-only program uses.
 var steering = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|git|glibc|gnu|go|gpg|grep|jdk|jq|ld|less|locale?|lsof|malloc|node|npm|perl|python|ripgrep|ruby|shell|ssh|term(info|cap)|tree|tz|xdg)|` +
 		`(command|config|dir|editor|env|file|flags|home|options|opts|pager|path|prefix|proxy|root|rc|shell|wrapper)$|preload|` +
 		`^(ifs|globignore|hostaliases|nlspath|ps[0-4]|oldpwd|pwd|res_options|visual|execignore|posixly_correct|optind|hist.*)$`)
 })
 
-// steers reports whether one of the variables is such a one.
+// steers reports whether one of the variables matches steering.
 func steers(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return steering().MatchString(n) && !plainVariables([]string{n}) })
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// looks reports whether a tool changes nothing, here or elsewhere; over the
-// network its call still tells somebody something.
+// looks reports whether a tool changes nothing, here or elsewhere. A network
+// call is no mere look: it sends data to the other side.
 func looks(e executors.Effect) bool {
 	return e&^executors.Idempotent == executors.Reads|executors.Network
 }
 
-// decideWeb judges a call that asks for a URL.
+// decideWeb judges a call that requests a URL.
 func (p ruling) decideWeb(call *executors.Call) decision {
 	u, err := url.Parse(call.Card.URL)
-	if err != nil { // no tool of ours gives such a card
-		return decision{verdict: verdict{action: Deny, why: "its URL cannot be read"}}
+	if err != nil { // no tool of ours has such a card
+		return decision{verdict: verdict{action: Deny, why: "its URL cannot be parsed"}}
 	}
-	site := siteOf(call.Card.URL) // a redirect between host and www.host is no other site
+	site := siteOf(call.Card.URL) // a redirect between host and www.host stays on one site
 	d := decision{
-		verdict: verdict{action: Ask, why: "default: the web is asked about"},
+		verdict: verdict{action: Ask, why: "default: web requests need permission"},
 		keys:    []string{"web " + site}, covers: "reading " + site,
 	}
 	if r, ok := firstURLMatch(rules(p.rules.Permissions, call.Tool), u); ok {
@@ -44,16 +44,16 @@ func firstURLMatch(list []Rule, u *url.URL) (Rule, bool) {
 	return Rule{}, false
 }
 
-// coversURL reports whether a pattern that allows covers u. Host and path are
-// matched each by itself: a "*" in the host must not reach into a path, where
-// anybody can write anything.
+// coversURL reports whether an allow pattern covers u. Host and path are
+// matched separately: a "*" in the host must not reach into the path, which
+// anyone can choose.
 func coversURL(pattern string, u *url.URL) bool {
 	host, path, hasPath := strings.Cut(strings.TrimPrefix(pattern, "https://"), "/")
 	return globMatches(host, u.Host, false) && (!hasPath || globMatches("/"+path, u.RequestURI(), false))
 }
 
-// mayMeanURL reports whether a pattern that denies or asks may mean u: its host,
-// with or without www., or its text with or without the scheme.
+// mayMeanURL reports whether a deny or ask pattern may mean u: it matches the
+// host, with or without "www.", or the text with or without the scheme.
 func mayMeanURL(pattern string, u *url.URL) bool {
 	whole := u.String()
 	site := strings.TrimPrefix(u.Host, "www.")
@@ -62,8 +62,8 @@ func mayMeanURL(pattern string, u *url.URL) bool {
 	}) || coversURL(pattern, u)
 }
 
-// globMatches matches a text; broken is the answer for a pattern that does not
-// compile.
+// globMatches reports whether the pattern matches a text. It returns broken for
+// a pattern that does not compile.
 func globMatches(pattern, text string, broken bool) bool {
 	re, err := glob(pattern)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestAdmit(t *testing.T) {
 		"asked":                {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
 		"asked once in a call": {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x", "https://a.org/", "https://www.b.org/y"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
 		"rejected":             {give: []string{allowOnce, rejectOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "rejected"},
-		"nobody answers":       {give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "nobody answered"},
+		"no answer":            {give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "the question was not answered"},
 		"the same host":        {give: []string{allowOnce}, to: []string{"https://a.org/x", "https://www.a.org/"}, asked: "Fetch https://a.org/"},
 	} {
 		t.Run(name, func(t *testing.T) {
