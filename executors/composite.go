@@ -71,7 +71,7 @@ func NotFound(tools []Tool, name string) *Failure {
 		names[i] = t.Name
 	}
 	if len(tools) == 0 {
-		return Failuref(ToolNotFound, "no tool %q", name).Hint("There are no tools in this session; answer without.")
+		return Failuref(ToolNotFound, "no tool %q", name).Hint("There are no tools in this session; answer without one.")
 	}
 	return Failuref(ToolNotFound, "no tool %q", name).Hint("Use one of: %s.", strings.Join(names, ", "))
 }

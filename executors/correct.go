@@ -14,10 +14,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Models write arguments that are nearly right: null for a parameter they leave
-// out, "3" for a number, an object as JSON in a string. corrector puts these
-// right by the schema, before anything judges the call. It never invents a value
-// and never changes one that fits.
+// corrector fixes common mistakes in the arguments of models: null for an
+// omitted parameter, "3" for a number, an object as JSON in a string. It
+// corrects them by the schema, before any link judges the call. It never
+// invents a value and never changes one that fits.
 type corrector struct {
 	root        *jsonschema.Schema // resolves local references
 	keepUnknown bool               // leave unknown members in, for the message of a failure
@@ -28,9 +28,8 @@ type corrector struct {
 	unknown []string // members that were dropped, as the note shows them
 }
 
-// Bounds of the work for one input, since a schema may refer to itself: values
-// that are examined, and attempts within attempts. Any further value stays as it
-// is.
+// Limits on the work for one input, since a schema may refer to itself: values
+// that are examined, and nested attempts. Any further value stays unchanged.
 const (
 	maxCorrected = 100_000
 	maxAttempts  = 8
@@ -134,8 +133,8 @@ func (c *corrector) members(s *jsonschema.Schema, at string, members map[string]
 	}
 }
 
-// convert returns v as a value of one of the types, if it can be read as one, else
-// v. done reports that its parts are corrected too.
+// convert returns v as a value of one of the types, if it can be parsed as one,
+// else v. done reports that its parts are corrected too.
 func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v any) (got any, done bool) {
 	text, isText := v.(string)
 	for _, t := range types {
@@ -226,7 +225,7 @@ func (c *corrector) integer(n json.Number) any {
 	return json.Number(strconv.FormatInt(int64(f), 10))
 }
 
-// maxRefs bounds how many references lead from one to the next.
+// maxRefs bounds the length of a chain of references.
 const maxRefs = 8
 
 // follow returns the schema that a chain of local references leads to.

@@ -5,12 +5,12 @@
 // lives outside [Call] and [Result], so a link cannot lose a capability of what
 // it wraps. Start with [Executor], then [Chain].
 //
-// The package has neither tools nor links with a policy; those are its
-// sub-packages. It promises that a call of an unknown tool, or whose input does not
-// fit the tool's schema, fails with a text that the model can act on.
+// The package contains neither tools nor links with a policy; those are in its
+// sub-packages. It promises that a call fails with a text for the model if the
+// tool is unknown or the input does not fit its schema.
 //
-// Why is a failing tool not an error? Because a failure is for the model to act
-// on, and the turn goes on. An error ends the turn, so it is kept for a cancel
+// Why is a failing tool not an error? Because the model can act on a failure,
+// and the turn goes on. An error ends the turn, so it is reserved for a cancel
 // and for a broken store.
 package executors
 
@@ -26,7 +26,7 @@ type Executor interface {
 	Tools() []Tool
 	// Prepare returns a card of the call's effect, without the effect. An error
 	// means that the call cannot run: wrong input, a path outside the roots, a
-	// text to replace that is not there. The card then holds what is known.
+	// text to replace that does not occur. The card then holds the known part.
 	Prepare(ctx context.Context, call *Call) (Card, error)
 	// Execute runs the call. An error ends the turn; see the package doc.
 	Execute(ctx context.Context, call *Call) (Result, error)
@@ -73,8 +73,8 @@ type Tool struct {
 	Shown json.RawMessage
 }
 
-// Effect is a set of effects that a tool can have. Modes, the cache, the retry link
-// and the audit log decide by it, never by the tool's name.
+// Effect is a set of effects that a tool can have. Modes, the cache, the retry
+// link and the audit log go by it, never by the tool's name.
 type Effect uint8
 
 // The effects; a tool has one or more. The user is asked about a tool without an
@@ -98,7 +98,7 @@ func (e Effect) ReadOnly() bool { return e&^Idempotent == Reads }
 // that its calls need no permission.
 func (e Effect) InternalOnly() bool { return e&^Idempotent == Internal }
 
-// Origin says who asked for a call.
+// Origin is the party that asked for a call.
 type Origin uint8
 
 // The origins.
@@ -128,7 +128,7 @@ func (p Phase) String() string {
 	return [...]string{"executor", "planner", "verifier", "autonomous"}[p]
 }
 
-// Call is one request to run a tool, with all that the links need.
+// Call is one request to run a tool, with all the data that the links need.
 type Call struct {
 	ID      string          // UUID; the toolCallId of the protocol
 	Tool    string          // tool name
@@ -144,9 +144,9 @@ type Call struct {
 	// Card is the result of Prepare. The permission link and the client's user
 	// judge the call by it.
 	Card Card
-	// Unfit is the error of Prepare. Such a call cannot run. The permission link
-	// fails it with this error, after the gates that may deny it without revealing
-	// the contents of files.
+	// Unfit is the error of Prepare. Such a call cannot run. The permission
+	// link fails it with this error, after the gates that may deny it without
+	// revealing the contents of files.
 	Unfit error
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
@@ -158,17 +158,18 @@ type Call struct {
 	// Notes are lines for the model about the call itself, such as parameters that
 	// were ignored. The link that adds them writes them below the result.
 	Notes []string
-	// Record holds facts for the audit line. The link that learns a fact writes
+	// Record holds facts for the audit line. The link that learns a fact sets
 	// it. It is never nil in a call that came through the chain.
 	Record *Record
 	// Notify reports progress to the client. It is never nil in a call that came
 	// through the chain, and may be called from any goroutine until Execute
 	// returns.
 	Notify func(Event)
-	// Admit judges a further card of a call that runs already, such as the next page
-	// of a redirect, as the first card was judged; it may ask the user. An error
-	// refuses it: a *Failure, or ctx's cause if the turn ends. The links that
-	// judge calls set it; nil admits nothing. One goroutine at a time calls it.
+	// Admit judges a further card of a running call, such as the next page of a
+	// redirect, by the same rules as the first card. It may ask the user. An
+	// error refuses the card: a *Failure, or ctx's cause if the turn ends. The
+	// links that judge calls set it; nil admits nothing. At most one goroutine
+	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
 	// Compress replaces the conversation before this call by a summary, and
 	// returns a report for the model. After an error nothing has changed. It is nil
@@ -210,8 +211,9 @@ type Card struct {
 	Diffs     []Diff   // the changes of a write or an edit
 	Command   string   // the script a shell would run; empty for other tools
 	Dir       string   // absolute; where Command would run
-	// FullAccess reports that Command ran in a read-only sandbox before and failed
-	// because of it. It must then not be allowed again for looking read-only.
+	// FullAccess reports that Command failed before because of its read-only
+	// sandbox. It must then not be allowed again on the ground that it only
+	// reads.
 	FullAccess bool
 	URL        string // the address of a web request, normalised; empty for other tools
 }
@@ -255,9 +257,10 @@ type Result struct {
 	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content
 	Locations []Location
-	// Valid reports whether the same call would have the same result now: the
-	// files that it read have not changed. The result cache calls it before it
-	// returns a result again; nil means that the result must not be cached.
+	// Valid reports whether the same call would have the same result now,
+	// because the files that it read are unchanged. The result cache calls it
+	// before it returns a result again. Nil means that the result must not be
+	// cached.
 	Valid func() bool
 	// ValidSize is roughly how much memory Valid holds, in bytes.
 	ValidSize int
@@ -319,10 +322,10 @@ type PlanEntry struct {
 }
 
 // Record collects facts for the audit line of one call. The link that learns a
-// fact writes it. Calls do not share a Record.
+// fact sets it. Calls do not share a Record.
 type Record struct {
 	Decision string // allow, ask or deny
-	Rule     string // why: the rule, mode or default that decided
+	Rule     string // the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Category classifies a failure. It decides about retries, about the
-// parameter-reformat path and about reputation; the names are those of the
-// audit log and of the [tool_error] block.
+// Category classifies a failure. Retries, the parameter-reformat path and
+// reputation go by it. The audit log and the [tool_error] block use these
+// names.
 type Category string
 
-// The eleven categories, and the quota's own.
+// The eleven categories of the taxonomy, and one for the quota.
 const (
 	ToolNotFound         Category = "tool_not_found"
 	InvalidParameters    Category = "invalid_parameters"
@@ -48,31 +48,31 @@ func (c Category) Quality() bool {
 	return false
 }
 
-// suggestion is the advice for failures without their own.
+// suggestion is the advice for a failure that has no hint.
 var suggestion = map[Category]string{
 	ToolNotFound:         "Use one of the offered tools.",
 	InvalidParameters:    "Correct the named parameter and call the tool again.",
-	TypeMismatch:         "Give the named parameter the type that the schema asks for.",
+	TypeMismatch:         "Use the type that the schema requires for the named parameter.",
 	PolicyBlocked:        "Do not retry this call; choose another way or ask the user.",
-	ConfirmationRequired: "Ask the user how to go on; do not retry this call unchanged.",
+	ConfirmationRequired: "Ask the user how to proceed; do not retry this call unchanged.",
 	PermanentFailure:     "The same call will fail again; change it or choose another way.",
 	Cancelled:            "The user stopped this; wait for the next prompt.",
 	RateLimited:          "Wait before you call this again.",
 	ServerError:          "The other side failed; try again later.",
 	NetworkError:         "The network failed; try again later.",
-	Timeout:              "Let it do less at once, or run it with a longer limit.",
+	Timeout:              "Split the work into smaller calls, or set a longer timeout.",
 	QuotaBlocked:         "Call no more tools; answer with what you know.",
 }
 
-// Failure is a classified failure as an error. Prepare returns it, and so do the
-// internals of tools.
+// Failure is a classified failure as an error. Prepare and the internals of
+// tools return it.
 type Failure struct {
 	Category   Category
 	Message    string // what happened, one sentence, for the model
 	Suggestion string // what to do next; empty means the category's advice
 	Said       string // what people read; empty means Message as a sentence
 	// RetryAfter is how long the other side asks to wait before the call is made
-	// again; 0 means that it did not say.
+	// again; 0 means that it did not ask.
 	RetryAfter time.Duration
 }
 
@@ -106,8 +106,8 @@ func (f *Failure) Result() Result {
 	return Result{Failed: true, Failure: &line}
 }
 
-// maxSentence bounds the message of a failure, in bytes: it may quote a path or a
-// command of any length.
+// maxSentence bounds the message of a failure, in bytes: it may quote a path or
+// a command of any length.
 const maxSentence = 4 << 10
 
 // bounded returns a long text without its middle.
@@ -130,8 +130,8 @@ func Failf(c Category, format string, args ...any) Result {
 	return Failuref(c, format, args...).Result()
 }
 
-// FailWith turns any error into a Result: a *Failure as it is, anything else by
-// ClassifyIO.
+// FailWith converts any error to a Result. It keeps a *Failure and classifies
+// any other error with ClassifyIO.
 func FailWith(err error) Result {
 	if f, ok := asFailure(err); ok {
 		return f.Result()

@@ -54,7 +54,7 @@ func ShownRaw(raw any) any {
 	return v
 }
 
-// few returns a JSON value with its lists cut.
+// few returns a JSON value with shortened lists.
 func few(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -8,8 +8,8 @@ import (
 // offeredSchemas caches the results of Offered.
 var offeredSchemas sync.Map // schema as text -> json.RawMessage
 
-// Offered returns the schema for models: Shown, or Schema without the keywords that
-// only the validator needs, since each costs tokens in every request.
+// Offered returns the schema for models: Shown, or Schema without the keywords
+// that only the validator needs. Each keyword costs tokens in every request.
 func (t Tool) Offered() json.RawMessage {
 	if t.Shown != nil {
 		return t.Shown

@@ -109,8 +109,8 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Window returns n bytes from an offset on, without bytes that cannot be read or are
-// not valid UTF-8.
+// Window returns up to n bytes from an offset. It omits bytes that cannot be
+// read or are not valid UTF-8.
 func (s *Spool) Window(off, n int64) string {
 	buf := make([]byte, max(n, 0))
 	got, _ := s.ReadAt(buf, off)

@@ -21,8 +21,8 @@ func Quoted(s string) string {
 	return fence + s + fence
 }
 
-// Titled returns s, a path or a pattern, for a title. It quotes s only if a client
-// could show it differently.
+// Titled returns s, a path or a pattern, for a title. It quotes s only if a
+// client could render it differently.
 func Titled(s string) string {
 	if strings.ContainsAny(s, ":`") {
 		return Quoted(s)
@@ -30,8 +30,8 @@ func Titled(s string) string {
 	return s
 }
 
-// OneLine returns a name as it is, or quoted if it would not stay on one line or
-// would change the direction of the text.
+// OneLine returns a name unchanged. It quotes a name that contains line breaks
+// or characters that change the text direction.
 func OneLine(name string) string {
 	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) } // Cf: changes of direction
 	if strings.IndexFunc(name, odd) >= 0 || !utf8.ValidString(name) {

@@ -12,9 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// unfit explains to the model and the user why an input does not fit: which
-// parameter, and what is wrong with it. A fault that is not worded here is
-// reported in the validator's words.
+// unfit returns a failure that explains why an input does not fit: the
+// parameter, and its fault. For other faults it uses the validator's words.
 func unfit(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
 	if category, text := complaint(schema, "", input); text != "" {
 		return Failuref(category, "%s: %s", tool.Name, text)
@@ -237,8 +236,8 @@ func likest(wrong string, names []string) string {
 	return at
 }
 
-// Closest returns the tools that a wrong name may have meant, at most three, the
-// most similar first; nil if no name shares a word with it.
+// Closest returns at most three tools that a wrong name may mean, the most
+// similar first. It returns nil if no name shares a word with it.
 func Closest(tools []Tool, wrong string) []string {
 	wrong = wrong[:min(len(wrong), 64)]
 	parts := words(wrong)

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; comes with the MCP SDK and costs nothing at start
+	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; already a dependency of the MCP SDK, with no cost at start
 )
 
-// Validate is the link that corrects the input of calls by the tool's schema and
-// refuses calls that do not fit it, or whose tool does not exist. So every link
-// after it judges a whole card, and the input that is judged is the one that runs.
+// Validate is the link that corrects the input of calls by the tool's schema.
+// It refuses calls that do not fit the schema, or whose tool does not exist. So
+// later links judge a complete card, and the input that they judge is the one
+// that runs.
 func Validate(next Executor) Executor { return newValidator(next) }
 
 func newValidator(next Executor) *validator {
@@ -43,7 +44,7 @@ func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
 	return res, err
 }
 
-// check corrects the call's input, or returns why it cannot run.
+// check corrects the call's input, or returns the reason why it cannot run.
 func (v *validator) check(call *Call) error {
 	if call.Spec.Name == "" {
 		return NotFound(v.Tools(), call.Tool)
@@ -56,8 +57,8 @@ func (v *validator) check(call *Call) error {
 	return nil
 }
 
-// Fits returns why an input does not fit the tool's schema, even once corrected;
-// nil if it does.
+// Fits returns an error that says why an input does not fit the tool's schema,
+// even after correction; nil if it fits.
 func Fits(tool Tool, input json.RawMessage) error {
 	_, _, err := newValidator(nil).fit(tool, input)
 	return err
@@ -89,8 +90,8 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 	return fixed, notes, nil
 }
 
-// schema resolves a schema once: doing it for every call would cost more than
-// most tools.
+// schema resolves each schema once. Resolving it for every call would cost more
+// than most tools.
 func (v *validator) schema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

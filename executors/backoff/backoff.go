@@ -1,5 +1,5 @@
-// Package backoff decides when an attempt that failed is made again. Calls of tools
-// and requests to models share it.
+// Package backoff schedules further attempts after a failure. Tool calls and
+// model requests share it.
 //
 // Start with [Limits.Begin] after the first failure, and call [Schedule.Next] after each.
 // [RetryAfter] parses the wait that a server asks for, and [Sleep] waits. It promises
@@ -22,8 +22,9 @@ import (
 type Limits struct {
 	// MaxAttempts is the number of further attempts; 0 means none.
 	MaxAttempts int `toml:"max_attempts"`
-	// BaseMS is the longest wait before the first further attempt, in milliseconds.
-	// It doubles with each attempt. At least half of it is waited; 0 means no wait.
+	// BaseMS is the upper bound of the first wait, in milliseconds. It doubles
+	// with each attempt. The actual wait is at least half of it; 0 means no
+	// wait.
 	BaseMS int `toml:"base_ms"`
 	// MaxMS bounds that wait, in milliseconds; not less than BaseMS. A server that
 	// asks for a longer wait gets it, within the budget.
@@ -63,14 +64,14 @@ func (l Limits) Validate() map[string]string {
 	return wrong
 }
 
-// Clock is time and chance, which tests replace.
+// Clock is a source of time and randomness, which tests replace.
 type Clock struct {
 	Now    func() time.Time
 	Sleep  func(ctx context.Context, d time.Duration) error // returns ctx's cause if ctx ends first
 	Random func() float64                                   // from 0 to 1
 }
 
-// SystemClock returns the system's time and chance.
+// SystemClock returns the system's clock and randomness.
 func SystemClock() Clock { return Clock{time.Now, Sleep, rand.Float64} }
 
 // Schedule plans the attempts after one failure.
@@ -117,9 +118,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // maxRetryAfter bounds the wait that a server asks for: some ask for centuries.
 const maxRetryAfter = 24 * time.Hour
 
-// RetryAfter returns how long a response asks to wait before another attempt, at most
-// a day; 0 means that it does not. Besides the standard's forms it accepts fractions of
-// a second and the header Retry-After-Ms.
+// RetryAfter returns how long a response asks the client to wait before another
+// attempt, at most a day. 0 means that it does not ask. In addition to the
+// standard's forms it accepts fractions of a second and the header
+// Retry-After-Ms.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
 func RetryAfter(h http.Header, now time.Time) time.Duration {
@@ -136,7 +138,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds returns that many seconds, within 0 and maxRetryAfter.
+// seconds converts a number of seconds, clamped to the range from 0 to
+// maxRetryAfter.
 func seconds(s float64) time.Duration {
 	if !(s > 0) { // or not a number
 		return 0

@@ -22,7 +22,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Bounds of one session's cache: the least recently used entry goes first.
+// Limits of one session's cache. The least recently used entry is evicted
+// first.
 const (
 	maxEntries = 512
 	maxBytes   = 8 << 20
@@ -43,7 +44,7 @@ type Cache struct {
 	recent   list.List             // of *entry; the one used last is first
 	bytes    int
 	mutating int    // running calls that mutate
-	changes  uint64 // counts changes that may invalidate a result in the making
+	changes  uint64 // counts changes that may invalidate a result that is being computed
 	stats    Stats
 }
 
@@ -88,7 +89,7 @@ func (c *Cache) Stats() Stats {
 	return s
 }
 
-// Middleware puts the link around next; it returns next if the cache is off.
+// Middleware puts the link around next. It returns next if the cache is off.
 func (c *Cache) Middleware(next executors.Executor) executors.Executor {
 	if !c.config.Enabled {
 		return next
@@ -141,13 +142,13 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 	return res, nil
 }
 
-// keep copies the facts of a result from its record, without the decision on its
-// call.
+// keep copies the facts of a result from its record, but not the permission
+// decision.
 func keep(to *executors.Record, from executors.Record) {
 	to.ClaimSource, to.ExitCode, to.Truncated, to.Before = from.ClaimSource, from.ExitCode, from.Truncated, from.Before
 }
 
-// storable reports whether a result may be returned again at all.
+// storable reports whether a result may be cached at all.
 func storable(res executors.Result, record *executors.Record) bool {
 	switch {
 	case res.Failed, res.Valid == nil, res.Full != nil, res.Done != nil:
@@ -161,8 +162,8 @@ func storable(res executors.Result, record *executors.Record) bool {
 // busy must be called without the lock: Busy is foreign code.
 func (c *Cache) busy() bool { return c.Busy != nil && c.Busy() }
 
-// quiet reports whether no running call can change files. put compares the state
-// that it returns to find out whether that stayed so.
+// quiet reports whether no running call can change files. put compares the
+// counter that it returns to detect changes since.
 func (c *Cache) quiet() (changes uint64, ok bool) {
 	if c.busy() {
 		return 0, false
@@ -189,7 +190,7 @@ func (c *Cache) get(k key, card executors.Card) *entry {
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries[k] != at { // dropped meanwhile
+	if c.entries[k] != at { // dropped in the meantime
 		holds = false
 	} else if !holds {
 		c.remove(at)
@@ -208,7 +209,7 @@ func (c *Cache) expired(e *entry) bool {
 	return c.config.TTLSecs > 0 && time.Since(e.at) >= c.config.ttl()
 }
 
-// put keeps an entry, unless something may have changed since quiet.
+// put stores an entry, unless something may have changed since quiet.
 func (c *Cache) put(e *entry, changes uint64) {
 	if c.busy() {
 		return
@@ -242,7 +243,7 @@ func (c *Cache) mutate(paths []string) (after func()) {
 	return func() { change(-1) }
 }
 
-// drop removes the entries that meant selects.
+// drop removes the entries that meant reports true for.
 func (c *Cache) drop(meant func(*entry) bool) {
 	for at := c.recent.Front(); at != nil; {
 		next := at.Next()

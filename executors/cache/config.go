@@ -30,9 +30,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten lets the repository's file switch the cache off, and shorten how long
-// results are kept. It returns the keys that the file set and that were not
-// taken.
+// Tighten lets the repository's file switch the cache off, and shorten the
+// lifetime of results. It returns the keys of that file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	if has("enabled") && !repo.Enabled {

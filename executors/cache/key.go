@@ -42,7 +42,7 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 
 // size is roughly how many bytes an entry needs.
 func size(e *entry) (n int, ok bool) {
-	const each = 512 // the entry itself, and its place
+	const each = 512 // the entry itself and its slot in the map
 	n = each + len(e.result.ForModel()) + e.result.ValidSize + len(e.url)
 	for _, p := range e.paths {
 		n += len(p)
@@ -96,8 +96,8 @@ func touched(paths []string) func(*entry) bool {
 	}
 }
 
-// decides returns the directory of a file that decides which entries a search there
-// finds, such as .gitignore; it returns any other path as it is.
+// decides returns the directory of a file such as .gitignore, which decides
+// which entries a search there finds. It returns any other path unchanged.
 func decides(path string) string {
 	dir, name := filepath.Split(path)
 	if strings.HasPrefix(name, ".") && strings.HasSuffix(name, "ignore") {
@@ -110,8 +110,9 @@ func decides(path string) string {
 	return path
 }
 
-// folded returns the same text for names that are one name on some file systems.
-// On others too much is dropped, which does no harm.
+// folded returns the same text for names that are equal on a case-insensitive
+// file system. On other file systems the cache drops too much, which does no
+// harm.
 func folded(path string) string { return strings.ToLower(path) }
 
 // within reports whether path is dir or lies below it.

@@ -24,8 +24,8 @@ type change struct {
 	done  string  // the text of the result
 }
 
-// plan computes a change without making it. If the path is known, the change has
-// its target even with an error.
+// plan computes a change without making it. Even with an error, the change has
+// its target if the path is known.
 type plan[In any] func(ctx context.Context, in In) (change, error)
 
 // prepare returns the Prepare function of a tool with this plan.
@@ -76,7 +76,7 @@ func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call
 func sameAsJudged(call *executors.Call, now ...target) error {
 	for i, shown := range call.Card.Paths {
 		if i < len(now) && shown != now[i].abs {
-			return executors.Failuref(executors.PolicyBlocked, "%s leads to another file than when this was judged", now[i].show)
+			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].show)
 		}
 	}
 	return nil
@@ -87,7 +87,7 @@ func sameAsJudged(call *executors.Call, now ...target) error {
 func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
 	text := c.done
 	if shown != nil && !slices.EqualFunc(shown, show(c.client, c.old, c.text), sameDiff) {
-		text += "\n[the file had changed since this change was shown; it was made to the newer content]"
+		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
 	}
 	actual, err := t.fs.ReadFile(ctx, c.abs)
 	_, unreadable := t.roots.Readable().Refuses(c.abs)
@@ -98,7 +98,7 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 		text += fmt.Sprintf("\n[it could not be read back: %v]", workspace.Cause(err))
 		actual = c.text
 	case !sameText(actual, c.text):
-		text += "\n[after writing, the file differs from what was written, as when a client formats on save:]\n" +
+		text += "\n[after writing, the file differs from the written text, for example because the client formats on save:]\n" +
 			unified(c.show, c.text, actual)
 	}
 	res := executors.Result{
@@ -111,8 +111,8 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 	return res
 }
 
-// sameText compares without line endings and byte order mark: a client's buffer
-// may hold neither.
+// sameText compares texts without line endings and byte order mark, since a
+// client's buffer may lack both.
 func sameText(a, b string) bool {
 	return a == b || parse(a).text == parse(b).text
 }

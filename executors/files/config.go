@@ -15,9 +15,10 @@ import (
 // Config is the table [tools.file]: the directories in which the file tools work,
 // and the limits of one call.
 type Config struct {
-	// AllowedPaths are further directories in which the file tools may work;
-	// absolute, or from ~/. "." is the session's own and adds
-	// nothing. A directory that does not exist is left out with a warning. Default empty.
+	// AllowedPaths are further directories in which the file tools may work.
+	// They are absolute or begin with "~/"; "." is the session's own and adds
+	// nothing. A directory that does not exist is left out with a warning.
+	// Default empty.
 	AllowedPaths []string `toml:"allowed_paths"`
 	// DenyRead are globs of files that no tool may read, list, search, move or
 	// copy, as [workspace.ReadRules] matches them. Default empty.
@@ -74,7 +75,7 @@ func Defaults() Config {
 	}
 }
 
-// limitKey is one numeric setting with its least value.
+// limitKey is one numeric setting with its smallest value.
 type limitKey struct {
 	name  string
 	least int
@@ -122,8 +123,8 @@ func (c Config) Validate() map[string]string {
 // isDot reports whether dir is the session's own directory: ".", however written.
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
-// Tighten takes over the lower limits and the deny_read of a repository's file.
-// It returns the keys that the file set and that were not, or not fully, taken over.
+// Tighten adopts the lower limits and the deny_read of a repository's file. It
+// returns the keys of that file that it ignored fully or in part.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	for _, name := range []string{"allowed_paths", "allow_read", "respect_ignore"} {

@@ -48,7 +48,7 @@ func (t *tools) copy(ctx context.Context, call *executors.Call, in relocateInput
 type copier struct {
 	tools *tools
 	relocation
-	whole bool // for a move: nothing may be left out, and all must be on the disk before the source is deleted
+	whole bool // for a move: copy every entry, and sync all to the disk before the source is deleted
 
 	census  // of the copied entries
 	entries int
@@ -56,7 +56,7 @@ type copier struct {
 	left    []leftOut
 }
 
-// leftOut counts entries that were not copied for one reason.
+// leftOut counts the entries that were skipped for one reason.
 type leftOut struct {
 	why   string
 	first string
@@ -82,10 +82,10 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 	temp := ".zeph-" + rand.Text() + ".tmp"
 	err = c.entry(ctx, src, name, stage, temp, "")
 	if err == nil && c.whole && (len(c.left) > 0 || c.denied > 0 || c.hidden) {
-		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device whole:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil && c.files+c.dirs == 0 {
-		err = executors.Failuref(executors.PolicyBlocked, "nothing of %s can be copied:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+		err = executors.Failuref(executors.PolicyBlocked, "no part of %s can be copied:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil {
 		if err = t.place(stage, temp, c.to); err == nil {
@@ -220,8 +220,8 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 	return to.Close()
 }
 
-// link copies a symlink unchanged, if it stays in the session's directories both
-// from the old place and from the new one.
+// link copies a symlink unchanged, if its target is in the session's
+// directories from both the old and the new place.
 func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
 	to, err := src.Readlink(name)
 	if err != nil {
@@ -242,12 +242,12 @@ func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, r
 // that may be used.
 func (c *copier) stays(at, to string) bool {
 	if !filepath.IsAbs(to) {
-		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: what ".." means depends on links
+		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: the meaning of ".." depends on links
 	}
 	return c.tools.roots.Leads(to)
 }
 
-// leave records an entry that was left out.
+// leave records an entry that was skipped.
 func (c *copier) leave(why, rel string) {
 	if rel == "" {
 		rel = filepath.Base(c.from.abs)
@@ -261,7 +261,7 @@ func (c *copier) leave(why, rel string) {
 	c.left = append(c.left, leftOut{why: why, first: rel, n: 1})
 }
 
-// notes returns a line for each reason with the entries that were left out.
+// notes returns a line for each reason with the entries that were skipped.
 func (c *copier) notes() string {
 	var b strings.Builder
 	for _, l := range c.left {

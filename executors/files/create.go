@@ -13,7 +13,8 @@ type createInput struct {
 	Path string `json:"path"`
 }
 
-// planCreate reports whether the directory exists already.
+// planCreate resolves the path and reports whether the directory already
+// exists.
 func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
@@ -26,7 +27,7 @@ func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
 	case err != nil:
 		return tg, false, t.explain(err, "create", tg)
 	case !info.IsDir():
-		return tg, false, executors.Failuref(executors.PermanentFailure, "%s exists already: it is %s", tg.show, workspace.Describe(info.Mode())).
+		return tg, false, executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", tg.show, workspace.Describe(info.Mode())).
 			Hint("Choose another name.")
 	}
 	return tg, true, nil
@@ -49,7 +50,7 @@ func (t *tools) create(ctx context.Context, call *executors.Call, in createInput
 		return fail(ctx, err)
 	}
 	if exists {
-		return executors.Result{Text: "Directory exists already: " + tg.show, Raw: rawDirectory{Path: tg.client}}, nil
+		return executors.Result{Text: "Directory already exists: " + tg.show, Raw: rawDirectory{Path: tg.client}}, nil
 	}
 	dir, err := t.roots.Writing().MakeDir(tg.abs)
 	if err != nil {

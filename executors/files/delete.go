@@ -18,8 +18,8 @@ type deleteInput struct {
 // maxShownEntries bounds the entries that are counted before the user is asked.
 const maxShownEntries = 20_000
 
-// planDelete counts the entries that would be deleted, at most room. Files that may
-// not be read may be deleted; their content is not shown.
+// planDelete counts the entries that would be deleted, at most room. It accepts
+// files that the rules for reading refuse, since their content is not shown.
 func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg target, c census, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.entry("path", in.Path, roots); err != nil {
@@ -53,7 +53,7 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteI
 		return card, err
 	}
 	if c.dirs > 0 {
-		card.Title += fmt.Sprintf(" and all in it (%s)", &c)
+		card.Title += fmt.Sprintf(" and everything in it (%s)", &c)
 	}
 	card.Locations = []executors.Location{{Path: tg.client}}
 	return card, nil
@@ -74,8 +74,8 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput
 	defer dir.Close()
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
-		return executors.Failuref(executors.PermanentFailure, "delete %s: %v, after %s were deleted", tg.show, workspace.Cause(err), executors.Count(gone, "entry")).
-			Hint("See what is left with list_directory.").Result(), nil
+		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.show, workspace.Cause(err), executors.Count(gone, "entry")).
+			Hint("Use list_directory to see the remaining entries.").Result(), nil
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "delete", tg))

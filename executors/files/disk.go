@@ -16,8 +16,8 @@ import (
 )
 
 // Disk is the FS for clients without file methods. It opens only regular files
-// inside the roots, whatever happens to symlinks meanwhile. The rules for reading
-// apply to ReadFile alone.
+// inside the roots, even if symlinks are replaced meanwhile. The rules for
+// reading apply to ReadFile alone.
 type Disk struct {
 	Roots    *workspace.Roots // required
 	MaxBytes int              // the largest file that is read; 0 means any size
@@ -38,7 +38,7 @@ func (d Disk) ReadFile(ctx context.Context, path string) (string, error) {
 	}
 	var text strings.Builder
 	text.Grow(int(info.Size()) + 1)
-	n, err := io.Copy(&text, d.limit(f)) // it may grow while it is read, and /proc has no sizes
+	n, err := io.Copy(&text, d.limit(f)) // it may grow meanwhile, and /proc has no sizes
 	switch {
 	case err != nil:
 		return "", err
@@ -58,7 +58,7 @@ func (d Disk) limit(r io.Reader) io.Reader {
 func (d Disk) tooLarge(path string) error {
 	return executors.Failuref(executors.PermanentFailure, "%s is larger than the limit of %d bytes",
 		executors.OneLine(d.Roots.Rel(path)), d.MaxBytes).
-		Hint("Page through it with read, or work on it in bash.")
+		Hint("Page through it with read, or process it with bash.")
 }
 
 // WriteFile replaces the file in one step: a reader sees the old content or the new

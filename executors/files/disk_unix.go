@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// keepOwner returns f the owner of the file that it will replace, where we may: in
-// a container we are often root and the user's files are not.
+// keepOwner changes the owner of f to that of the file that it will replace, if
+// permitted. In a container the agent often runs as root, and the user's files
+// belong to another user.
 func keepOwner(f *os.File, before fs.FileInfo) {
 	if st, ok := before.Sys().(*syscall.Stat_t); ok {
-		_ = f.Chown(int(st.Uid), int(st.Gid)) // who may not give files away made it as himself
+		_ = f.Chown(int(st.Uid), int(st.Gid)) // without that permission the file already belongs to us
 	}
 }

@@ -60,7 +60,7 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 func (t *tools) checkGrowth(raw string, in editInput, name string) error {
 	if len(raw) > t.cfg.MaxFileBytes {
 		return executors.Failuref(executors.PermanentFailure, "%s has %d bytes, over the limit of %d", name, len(raw), t.cfg.MaxFileBytes).
-			Hint("Work on it in bash.")
+			Hint("Edit it with bash.")
 	}
 	n := 1
 	if in.ReplaceAll && in.OldString != "" {
@@ -81,10 +81,10 @@ func applyEdit(raw string, in editInput, name string) (text string, lines []int,
 	switch {
 	case from == to:
 		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string and new_string are the same").
-			Hint("Give the text to change and what it should become; line endings are kept as the file has them.")
+			Hint("old_string is the present text, new_string its replacement; line endings stay as they are in the file.")
 	case from == "" && d.text != "":
 		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string is empty, but %s is not", name).
-			Hint("Give the text to replace; to insert, give a line and the same line with the new ones; write replaces the whole file.")
+			Hint("Set it to the text to replace. To insert lines, replace a line by itself and the new lines. Use write to replace the whole file.")
 	}
 	offsets := occurrences(d.text, from)
 	switch {

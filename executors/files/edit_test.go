@@ -69,7 +69,7 @@ func TestEditFails(t *testing.T) {
 	wantFailure(t, edit("go", "func gg() { y(1) }", "z"), executors.InvalidParameters, "closest is line 9")
 	wantFailure(t, edit("go", "   3\tfunc f() {\n   4\t\tif x {", "z"), executors.InvalidParameters, "line numbers")
 	wantFailure(t, edit("go", "func old() { y() }", "func g() { y() }"), executors.InvalidParameters, "done already", "line 9")
-	wantFailure(t, edit("go", "θθθθ", "z"), executors.InvalidParameters, "nor anything like it")
+	wantFailure(t, edit("go", "θθθθ", "z"), executors.InvalidParameters, "no similar text")
 	wantFailure(t, edit("quote", `say "hello" now`, "z"), executors.InvalidParameters, "whitespace or quotes", "line 1")
 	wantFailure(t, edit("go", "y()", "y()"), executors.InvalidParameters, "same")
 	wantFailure(t, edit("go", "a\r\nb", "a\nb"), executors.InvalidParameters, "line endings")
@@ -101,7 +101,7 @@ func TestEditOfChangedFile(t *testing.T) {
 	must(t, os.WriteFile(b.path("f"), []byte("new\na\nb\n"), 0o644))
 	res, err := b.Execute(t.Context(), call)
 	must(t, err)
-	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.ForModel(), "had changed") || *res.Content[0].Diff.Old != "new\na\nb\n" {
+	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.ForModel(), "changed after this diff") || *res.Content[0].Diff.Old != "new\na\nb\n" {
 		t.Errorf("wrote %q: %+v", got, res)
 	}
 	if res.Locations[0].Line != 3 {
@@ -127,7 +127,7 @@ func TestFormatOnSave(t *testing.T) {
 	b := newBench(t, nil).buffered(nil)
 	b.buf.save = strings.ToUpper
 	res := b.run("write", in{"path": "f", "content": "a\nb\n"})
-	for _, part := range []string{"differs from what was written", "-a", "+A"} {
+	for _, part := range []string{"differs from the written text", "-a", "+A"} {
 		if !strings.Contains(res.ForModel(), part) {
 			t.Errorf("no %q in %s", part, res.ForModel())
 		}

@@ -2,18 +2,18 @@
 // write, edit, find_path, list_directory, create_directory, delete_path,
 // move_path, copy_path and grep.
 //
-// Start with [New]. Each tool is written once; only where the contents of files
-// live is an [FS]: [Disk] here, or the client's buffers. Names, kinds and sizes
-// of files always come from the disk.
+// Start with [New]. Each tool is written once; only the place of the contents
+// of files is an [FS]: [Disk] here, or the client's buffers. Names, kinds and
+// sizes of files always come from the disk.
 //
-// It promises that no tool reads or writes outside of the session's roots or in
-// zeph-acp's own files, which walks and lists leave out. A change keeps every byte
-// that it did not mean to change: byte order mark, line endings, a missing final
-// newline. Prepare shows the change that Execute makes; if the file changed in
-// between, the result shows the actual change. Permissions are up to the links
-// around the tools.
+// It promises that no tool reads or writes outside the session's roots or in
+// zeph-acp's own files, which walks and lists leave out. A change keeps every
+// other byte: byte order mark, line endings, a missing final newline. Prepare
+// shows the change that Execute makes; if the file changed in between, the
+// result shows the actual change. The links around the tools check permissions.
 //
-// Package files/walk visits directory trees, files/search finds a regex in texts.
+// Package files/walk visits directory trees; files/search finds a regex in
+// texts.
 //
 // Why does Prepare return a Card with its error? A call that cannot run, such as an
 // edit of text that is not there, still names a path, and the gates judge the call
@@ -33,9 +33,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// FS is where the contents of files live. Paths are those that
-// [workspace.Roots.Resolve] returns; both methods may be called concurrently.
-// An error that is an [*executors.Failure] reaches the model as it is.
+// FS stores the contents of files. Its paths come from
+// [workspace.Roots.Resolve]; both methods may be called concurrently. An
+// [*executors.Failure] as error reaches the model unchanged.
 type FS interface {
 	// ReadFile returns the whole text as the user sees it, unsaved changes
 	// included. The error is fs.ErrNotExist if there is no file.
@@ -101,7 +101,7 @@ type tools struct {
 // target is a resolved path of a call.
 type target struct {
 	abs    string // as Resolve returned it
-	show   string // for messages and titles: relative to the cwd where it can be, one line
+	show   string // for messages and titles: relative to the cwd if possible, one line
 	client string // absolute, as the client spells it
 }
 
@@ -157,17 +157,17 @@ func refused(err error) *executors.Failure {
 	}
 	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", private).
-			Hint("Do not try another way. What is to be changed there the user changes, with zeph-acp's own commands or in the editor.")
+			Hint("Do not try another way. The user changes these files, with zeph-acp's own commands or in the editor.")
 	}
 	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", denied).
-			Hint("Do not try another way. Go on without it, or ask the user.")
+			Hint("Do not try another way. Continue without it, or ask the user.")
 	}
 	return nil
 }
 
-// load reads the content of tg through FS, if tg is a regular file or not on the
-// disk. The error is for explain.
+// load reads the content of tg through FS, if tg is a regular file or not on
+// the disk. Pass its error to explain.
 func (t *tools) load(ctx context.Context, tg target) (string, error) {
 	info, err := t.roots.Lstat(tg.abs)
 	switch {
@@ -176,7 +176,7 @@ func (t *tools) load(ctx context.Context, tg target) (string, error) {
 		return "", err
 	case info.IsDir():
 		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", tg.show).
-			Hint("Use list_directory to see what is in it.")
+			Hint("Use list_directory to list it.")
 	case !info.Mode().IsRegular():
 		return "", &workspace.IrregularError{Path: tg.show, Mode: info.Mode()}
 	}

@@ -42,8 +42,9 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) 
 	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
 }
 
-// planFind starts the search in the literal directories that the pattern begins
-// with. So a directory that is asked for by name is searched even if it is ignored.
+// planFind moves the literal leading directories of the pattern into the start
+// of the search. So a directory that is asked for by name is searched even if
+// it is ignored.
 func (t *tools) planFind(in findInput) (findPlan, error) {
 	dir := in.Path
 	if dir == "" {
@@ -82,10 +83,10 @@ func checkPattern(in, pattern string) error {
 		return executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes and %d braces", maxPattern, maxBraces)
 	case strings.Trim(in, "/") == "":
 		return executors.Failuref(executors.InvalidParameters, "the pattern is empty").
-			Hint("Give a glob such as *.go or src/**/*.ts.")
+			Hint("Use a glob such as *.go or src/**/*.ts.")
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
 		return executors.Failuref(executors.InvalidParameters, "the pattern %q contains ..", in).
-			Hint("Give the directory to start from as path instead.")
+			Hint("Set path to the start directory instead.")
 	case !doublestar.ValidatePattern(pattern):
 		return executors.Failuref(executors.InvalidParameters, "the pattern %q is not a valid glob", in).
 			Hint("Close each [ and {, and write \\[ for a bracket in a name.")
@@ -130,7 +131,7 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 	case found.total == 0:
 		res.Text = "No files matching: " + executors.OneLine(in.Pattern)
 	case found.total > len(found.shown):
-		res.Text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or give a path]", len(found.shown), found.total)
+		res.Text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or set path]", len(found.shown), found.total)
 	}
 	res.Text += notes
 	return res, nil
@@ -197,8 +198,8 @@ func (t *tools) tree(tg target, includeIgnored bool) walk.Tree {
 	return walk.Tree{Roots: t.roots, Dir: tg.abs, Ignore: t.ignoring(includeIgnored), Budget: t.budget}
 }
 
-// ignoring reports whether files of patterns count: they do unless the user or the
-// model wants otherwise.
+// ignoring reports whether ignore files apply. They do unless the user or the
+// model turns them off.
 func (t *tools) ignoring(include bool) bool { return t.cfg.RespectIgnore && !include }
 
 // checkStart fails if the path that a call names is not a directory.
@@ -213,7 +214,7 @@ func (t *tools) checkStart(name string) error {
 	}
 	if !info.IsDir() {
 		return executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
-			Hint("Give the directory to search in as path.")
+			Hint("Set path to the directory to search in.")
 	}
 	return nil
 }

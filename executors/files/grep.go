@@ -106,7 +106,7 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (exec
 		return fail(ctx, t.explain(err, "search", tg))
 	}
 	if out.Hits == 0 && strings.Contains(in.Pattern, `\n`) {
-		notes = "\n[a match never goes over the end of a line]" + notes
+		notes = "\n[a match never spans several lines]" + notes
 	}
 	res.Text, res.Locations = out.Text(in.Pattern)+notes, out.places.locations
 	res.Raw = rawMatches{Matches: out.Hits, Files: out.places.files, Places: out.places.raw(), More: out.More}

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// notFound returns a failure for an old_string that is not in text. It quotes the
-// most similar text, so that every space shows.
+// notFound returns a failure for an old_string that does not occur in text. It
+// quotes the most similar text, so that every space is visible.
 func notFound(text, old, new, name string) *executors.Failure {
 	const again = "Read the file again and copy old_string from it exactly, without line numbers."
 	failure := func(format string, args ...any) *executors.Failure {
@@ -31,7 +31,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 	lines := strings.Split(text, "\n")
 	want := strings.Split(strings.Trim(old, "\n"), "\n")
 	if len(lines) > maxHintWork/len(want) {
-		return failure(", nor is it looked for anything like it in so many lines")
+		return failure(", and the file has too many lines to search for similar text")
 	}
 	if at, same := closestBlock(lines, want); same == len(want) {
 		return failure(": only whitespace or quotes differ at line %d, which has %s", at+1, quoteLines(lines[at:at+len(want)]))
@@ -41,7 +41,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 	if at, ok := closestLine(lines, want); ok {
 		return failure(": the closest is line %d, which has %s", at+1, quoteLines(lines[at:at+1]))
 	}
-	return failure(", nor anything like it")
+	return failure(", and there is no similar text")
 }
 
 // maxHintWork bounds the pairs of lines that are compared for a hint.
@@ -88,8 +88,8 @@ func blockEqual(lines, want []string, at int) bool {
 	return true
 }
 
-// squeeze removes differences that are easily overlooked: whitespace, and the shape
-// of quotes and dashes.
+// squeeze removes differences that are easy to overlook: whitespace, and the
+// shape of quotes and dashes.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -111,7 +111,7 @@ func endings(old string, ends []bool, text string, near bool) []bool {
 		}
 		return out
 	}
-	next := 0 // the first old line that is not yet accounted for
+	next := 0 // the first old line that is not yet matched
 	pairs := append(common(from, to), [2]int{len(from), len(to)})
 	done := 0
 	for _, p := range pairs {

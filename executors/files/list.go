@@ -100,7 +100,8 @@ func group(mode fs.FileMode) int {
 	return 3
 }
 
-// listing returns one line for each entry, at most most, and a note about the rest.
+// listing returns one line for each of at most most entries, and a note about
+// the rest.
 func listing(name string, entries []fs.DirEntry, most int) string {
 	if len(entries) == 0 {
 		return "Empty directory: " + name

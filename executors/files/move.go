@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// planMove checks a move. A file that may not be read may not be moved either: it
-// might be readable under its new name.
+// planMove checks a move. A file that the rules for reading refuse may not be
+// moved either: it might be readable under its new name.
 func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, error) {
 	r, err := t.plan(in, t.roots.Writing(), "move")
 	if r.from.abs == "" || r.to.abs == "" {
@@ -34,8 +34,8 @@ func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, err
 		return r, t.explain(err, "look at what is in", r.from)
 	}
 	if c.denied > 0 {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: of it, or of what is in it, %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, executors.Count(c.denied, "entry")).
-			Hint("Move what else is in it, or ask the user.")
+		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, executors.Count(c.denied, "entry")).
+			Hint("Move the other entries, or ask the user.")
 	}
 	return r, nil
 }
@@ -99,10 +99,10 @@ func (t *tools) moveFar(ctx context.Context, r relocation, dir *workspace.Dir, n
 	if err := t.copyTo(ctx, c); err != nil {
 		return fail(ctx, err)
 	}
-	// From here on a cancel would leave two halves.
+	// A cancel from here on would leave a part in each place.
 	if _, err := remove(context.WithoutCancel(ctx), dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but not all of it could be deleted after: %v", r.from.show, r.to.show, workspace.Cause(err)).
-			Hint("Delete what is left of %s.", r.from.show).Result(), nil
+		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but the source could not be deleted completely: %v", r.from.show, r.to.show, workspace.Cause(err)).
+			Hint("Delete the rest of %s.", r.from.show).Result(), nil
 	}
 	return r.result(done + " (to another device)"), nil
 }

@@ -69,7 +69,7 @@ func TestReadFails(t *testing.T) {
 	wantFailure(t, read("a.txt"), executors.PermanentFailure, "no such file: a.txt (did you mean b.txt?)")
 	wantFailure(t, read("readme.md"), executors.PermanentFailure, "did you mean README.md?")
 	wantFailure(t, read("scr/mian.go"), executors.PermanentFailure, "did you mean src/main.go?")
-	wantFailure(t, read("src/completely-else"), executors.PermanentFailure, "no such file", "what is in src with list_directory")
+	wantFailure(t, read("src/completely-else"), executors.PermanentFailure, "no such file", "List src with list_directory")
 	wantFailure(t, read("nowhere/near/this"), executors.PermanentFailure, "no such file: nowhere/near/this")
 	wantFailure(t, read("link"), executors.PermanentFailure, "no such file")
 	wantFailure(t, read("b.txt/x"), executors.PermanentFailure, "b.txt/x")

@@ -47,8 +47,8 @@ func (r relocation) card(verb string, kind executors.Kind, in relocateInput) exe
 	return card
 }
 
-// plan resolves and checks both ends; the source by the roots from. An existing
-// destination is never overwritten.
+// plan resolves and checks both ends; it resolves the source by the roots from.
+// It never overwrites an existing destination.
 func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
 	if r.from, err = t.entry("source", in.Source, from); err != nil {
 		return r, err
@@ -62,24 +62,24 @@ func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r re
 	}
 	r.info = info
 	if t.roots.InGit(r.to.abs) {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s belongs to git and nothing can be put there", r.to.show).
+		return r, executors.Failuref(executors.PolicyBlocked, "%s belongs to git, and no tool may write there", r.to.show).
 			Hint("Use git for it, or ask the user.")
 	}
 	if strings.HasSuffix(in.Destination, "/") && !info.IsDir() {
 		return r, executors.Failuref(executors.InvalidParameters, "destination: %q names a directory", in.Destination).
-			Hint("Give the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+			Hint("Use the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
 	}
 	return r, t.checkDestination(r)
 }
 
-// checkDestination fails if the destination exists, or is inside of the source.
+// checkDestination fails if the destination exists, or is inside the source.
 func (t *tools) checkDestination(r relocation) error {
 	if r.from.abs == r.to.abs {
 		return executors.Failuref(executors.InvalidParameters, "source and destination are the same: %s", r.from.show)
 	}
 	if r.info.IsDir() && workspace.Encloses(r.from.abs, r.info, filepath.Dir(r.to.abs)) {
-		return executors.Failuref(executors.InvalidParameters, "%s is inside of %s", r.to.show, r.from.show).
-			Hint("Choose a destination outside of the source.")
+		return executors.Failuref(executors.InvalidParameters, "%s is inside %s", r.to.show, r.from.show).
+			Hint("Choose a destination outside the source.")
 	}
 	there, err := t.roots.Writing().Lstat(r.to.abs)
 	switch {
@@ -88,10 +88,10 @@ func (t *tools) checkDestination(r relocation) error {
 	case err != nil:
 		return t.explain(err, "look at", r.to)
 	case there.IsDir():
-		return executors.Failuref(executors.PermanentFailure, "%s exists already: it is a directory", r.to.show).
-			Hint("To put it in there, give the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+		return executors.Failuref(executors.PermanentFailure, "%s already exists: it is a directory", r.to.show).
+			Hint("To move it into the directory, use the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
 	}
-	return executors.Failuref(executors.PermanentFailure, "%s exists already: it is %s", r.to.show, workspace.Describe(there.Mode())).
+	return executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", r.to.show, workspace.Describe(there.Mode())).
 		Hint("Choose another name, or delete it first.")
 }
 
@@ -123,7 +123,7 @@ func (t *tools) stage(to target) (*workspace.Dir, error) {
 // explainPlace returns the failure for an error of place.
 func (t *tools) explainPlace(err error, verb string, r relocation) error {
 	if errors.Is(err, fs.ErrExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s exists already", r.to.show).
+		return executors.Failuref(executors.PermanentFailure, "%s already exists", r.to.show).
 			Hint("Choose another name, or delete it first.")
 	}
 	return t.explain(err, verb, r.to)
@@ -138,8 +138,8 @@ func (r relocation) result(text string) executors.Result {
 	return res
 }
 
-// relocated starts a move or a copy. It computes the plan again, which must be the
-// one that was judged.
+// relocated checks a move or a copy before it starts. The plan, computed again,
+// must be the one that was judged.
 func relocated(ctx context.Context, call *executors.Call, r relocation, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -54,14 +54,14 @@ func TestFind(t *testing.T) {
 			t.Error(res.ForModel())
 		}
 	}
-	wantFailure(t, b.run("find_path", in{"pattern": "../*.go"}), executors.InvalidParameters, "..", "as path")
+	wantFailure(t, b.run("find_path", in{"pattern": "../*.go"}), executors.InvalidParameters, "..", "Set path")
 	wantFailure(t, b.run("find_path", in{"pattern": "src/[a"}), executors.InvalidParameters, "not a valid glob")
 	wantFailure(t, b.run("find_path", in{"pattern": ""}), executors.InvalidParameters, "empty")
 	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "scr"}), executors.PermanentFailure, "did you mean src?")
 	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "a.go"}), executors.PermanentFailure, "not a directory")
 	cfg := Defaults()
 	cfg.MaxResults = 2
-	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or give a path]" {
+	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]" {
 		t.Error(res.ForModel())
 	}
 }
@@ -89,7 +89,7 @@ func TestGrep(t *testing.T) {
 		{in{"pattern": `^$`, "path": "a.go"}, "a.go:2: "},
 		{in{"pattern": "foo", "path": "ignored"}, "ignored:1: foo"},
 		{in{"pattern": "absent"}, "No matches for: absent"},
-		{in{"pattern": `a\nb`}, "No matches for: a\\nb\n[a match never goes over the end of a line]"},
+		{in{"pattern": `a\nb`}, "No matches for: a\\nb\n[a match never spans several lines]"},
 	} {
 		if res := b.run("grep", tt.input); res.ForModel() != tt.want || res.Failed {
 			t.Errorf("grep %v:\n got %q\nwant %q", tt.input, res.ForModel(), tt.want)
@@ -114,7 +114,7 @@ func TestGrepLimits(t *testing.T) {
 	cfg := Defaults()
 	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
 	b.with(cfg)
-	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or give a path or include]" {
+	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]" {
 		t.Error(res.ForModel())
 	}
 	cfg.MaxFileBytes = 200

@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// missing returns the failure for a path that does not exist. It names the path
-// that was probably meant.
+// missing returns the failure for a path that does not exist. It suggests the
+// most similar existing path.
 func (t *tools) missing(tg target) *executors.Failure {
 	dir, names := t.existing(tg.abs)
 	if meant, ok := t.meant(dir, names); ok {
@@ -17,7 +17,7 @@ func (t *tools) missing(tg target) *executors.Failure {
 			Hint("Use the path that exists, or find_path to search for the name.")
 	}
 	return executors.Failuref(executors.PermanentFailure, "no such file: %s", tg.show).
-		Hint("See what is in %s with list_directory, or search for the name with find_path.", t.at(dir).show)
+		Hint("List %s with list_directory, or search for the name with find_path.", t.at(dir).show)
 }
 
 // existing splits abs into the deepest existing directory and the names below it.
@@ -36,7 +36,7 @@ func (t *tools) existing(abs string) (dir string, names []string) {
 	}
 }
 
-// meant descends from dir by the entries most similar to names.
+// meant follows names from dir, using the most similar entry at each step.
 func (t *tools) meant(dir string, names []string) (string, bool) {
 	for i, name := range names {
 		entries := t.entries(dir)
@@ -49,7 +49,7 @@ func (t *tools) meant(dir string, names []string) (string, bool) {
 	return dir, len(names) > 0
 }
 
-// entries lists as much of a directory as a suggestion needs.
+// entries returns as many entries of a directory as a suggestion needs.
 func (t *tools) entries(dir string) []fs.DirEntry {
 	d, err := t.roots.Dir(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *tools) entries(dir string) []fs.DirEntry {
 	}
 	defer d.Close()
 	const most = 10_000
-	entries, _, _ := d.ReadDir(most) // the entries before an error are enough
+	entries, _, _ := d.ReadDir(most) // the entries before an error suffice
 	return entries
 }
 

@@ -15,12 +15,13 @@ func (t *tools) entry(parameter, path string, roots *workspace.Roots) (target, e
 	return t.resolved(parameter, path, roots.ResolveEntry)
 }
 
-// checkFixed refuses entries that must stay: the session's directories and those
-// above them, and .git. verb is the intended action, in messages.
+// checkFixed refuses entries that must stay in place: the session's
+// directories, the directories above them, and .git. verb is the intended
+// action, in messages.
 func (t *tools) checkFixed(tg target, verb string) error {
 	if t.roots.Holds(tg.abs) {
-		return executors.Failuref(executors.PolicyBlocked, "%s is a directory of the session, or one is in it, and can't be %s", tg.show, verb).
-			Hint("Name what is in it, one by one.")
+		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s", tg.show, verb).
+			Hint("Name the entries in it one by one.")
 	}
 	if t.roots.InGit(tg.abs) {
 		return executors.Failuref(executors.PolicyBlocked, "%s belongs to git and can't be %s", tg.show, verb).
@@ -33,8 +34,8 @@ func (t *tools) checkFixed(tg target, verb string) error {
 }
 
 func (t *tools) holdsOwn(tg target, verb string) error {
-	return executors.Failuref(executors.PolicyBlocked, "%s holds zeph-acp's own files and can't be %s", tg.show, verb).
-		Hint("Name what else is in it, one by one.")
+	return executors.Failuref(executors.PolicyBlocked, "%s contains zeph-acp's own files and can't be %s", tg.show, verb).
+		Hint("Name the other entries in it one by one.")
 }
 
 // census counts an entry and everything below it.
@@ -47,7 +48,7 @@ type census struct {
 	denied      int  // entries that may not be read
 }
 
-// count adds name in dir. An entry that vanishes meanwhile does not count.
+// count adds name in dir. An entry that vanishes during the count is skipped.
 func (c *census) count(ctx context.Context, dir *workspace.Dir, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -58,8 +58,8 @@ func TestTreeTools(t *testing.T) {
 		is    string // what is there after; empty means no change
 	}{
 		{"create_directory", in{"path": "n/e/w"}, "Created directory: n/e/w", "+n/ +n/e/ +n/e/w/"},
-		{"create_directory", in{"path": "d/"}, "Directory exists already: d", ""},
-		{"create_directory", in{"path": "a"}, "!permanent_failure a exists already: it is a regular file", ""},
+		{"create_directory", in{"path": "d/"}, "Directory already exists: d", ""},
+		{"create_directory", in{"path": "a"}, "!permanent_failure a already exists: it is a regular file", ""},
 		{"create_directory", in{"path": "a/b"}, "!permanent_failure not a directory", ""},
 		{"create_directory", in{"path": "out/n"}, "!policy_blocked outside", ""},
 		{"create_directory", in{"path": "dangling"}, "Created directory: nowhere", "+nowhere/"},
@@ -85,13 +85,13 @@ func TestTreeTools(t *testing.T) {
 		{"move_path", in{"source": "a", "destination": "b"}, "Moved: a -> b", "+b=A -a=A"},
 		{"move_path", in{"source": "d", "destination": "p/q"}, "Moved: d -> p/q", "+p/ +p/q/ +p/q/e/ +p/q/e/y=Y +p/q/esc->../../outside/s +p/q/up->../a +p/q/x=X -d/ -d/e/ -d/e/y=Y -d/esc->../../outside/s -d/up->../a -d/x=X"},
 		{"move_path", in{"source": "out", "destination": "o2"}, "Moved: out -> o2", "+o2->../outside -out->../outside"},
-		{"move_path", in{"source": "a", "destination": "d"}, "!permanent_failure give the full new path: d/a.", ""},
-		{"move_path", in{"source": "a", "destination": "d/x"}, "!permanent_failure d/x exists already", ""},
-		{"move_path", in{"source": "a", "destination": "dangling"}, "!permanent_failure dangling exists already: it is a symbolic link", ""},
-		{"move_path", in{"source": "a", "destination": "new/"}, "!invalid_parameters Give the full", ""},
+		{"move_path", in{"source": "a", "destination": "d"}, "!permanent_failure use the full new path: d/a.", ""},
+		{"move_path", in{"source": "a", "destination": "d/x"}, "!permanent_failure d/x already exists", ""},
+		{"move_path", in{"source": "a", "destination": "dangling"}, "!permanent_failure dangling already exists: it is a symbolic link", ""},
+		{"move_path", in{"source": "a", "destination": "new/"}, "!invalid_parameters Use the full", ""},
 		{"move_path", in{"source": "a", "destination": "./a"}, "!invalid_parameters the same", ""},
 		{"move_path", in{"source": "a", "destination": "in/b"}, "!permanent_failure", ""},
-		{"move_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside of d", ""},
+		{"move_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside d", ""},
 		{"move_path", in{"source": ".", "destination": "d/all"}, "!policy_blocked directory of the session", ""},
 		{"move_path", in{"source": ".git", "destination": "git"}, "!policy_blocked git", ""},
 		{"move_path", in{"source": "a", "destination": "sub/.git/a"}, "!policy_blocked git", ""},
@@ -103,11 +103,11 @@ func TestTreeTools(t *testing.T) {
 		{"copy_path", in{"source": "a", "destination": "p/b"}, "Copied: a -> p/b (1 file, 1 byte)", "+p/ +p/b=A"},
 		{"copy_path", in{"source": "d", "destination": "d2"}, "Copied: d -> d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+d2/ +d2/e/ +d2/e/y=Y +d2/up->../a +d2/x=X"},
 		{"copy_path", in{"source": "d", "destination": "p/d2"}, "Copied: d -> p/d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+p/ +p/d2/ +p/d2/e/ +p/d2/e/y=Y +p/d2/up->../a +p/d2/x=X"},
-		{"copy_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside of d", ""},
+		{"copy_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside d", ""},
 		{"copy_path", in{"source": "in", "destination": "in2"}, "Copied: in -> in2 (1 file, 0 bytes)", "+in2->d/x"},
-		{"copy_path", in{"source": "out", "destination": "out2"}, "!policy_blocked nothing of out can be copied: [left out: out, symlinks that lead outside]", ""},
+		{"copy_path", in{"source": "out", "destination": "out2"}, "!policy_blocked no part of out can be copied: [left out: out, symlinks that lead outside]", ""},
 		{"copy_path", in{"source": "a", "destination": "a"}, "!invalid_parameters the same", ""},
-		{"copy_path", in{"source": "a", "destination": "sub/f"}, "!permanent_failure exists already", ""},
+		{"copy_path", in{"source": "a", "destination": "sub/f"}, "!permanent_failure already exists", ""},
 		{"copy_path", in{"source": "a", "destination": "../outside/b"}, "!policy_blocked outside", ""},
 		{"copy_path", in{"source": "sub/f", "destination": ".git/hooks/f"}, "!policy_blocked git", ""},
 		{"copy_path", in{"source": "a", "destination": "d/x/b"}, "!permanent_failure", ""},
@@ -155,7 +155,7 @@ func TestTreeCards(t *testing.T) {
 		paths string
 	}{
 		{"create_directory", in{"path": "n"}, "new directory n", executors.KindEdit, "n"},
-		{"delete_path", in{"path": "d"}, "d and all in it (4 files, 21 bytes)", executors.KindDelete, "d"},
+		{"delete_path", in{"path": "d"}, "d and everything in it (4 files, 21 bytes)", executors.KindDelete, "d"},
 		{"delete_path", in{"path": "out"}, "out", executors.KindDelete, "out"},
 		{"move_path", in{"source": "in", "destination": "p/q"}, "in → p/q", executors.KindMove, "in p/q"},
 		{"move_path", in{"source": "in", "destination": "d"}, "in → d", executors.KindMove, "in d"}, // with an error
@@ -303,7 +303,7 @@ func TestMoveOntoHardLink(t *testing.T) {
 	if err := os.Link(b.path("a"), b.path("A")); err != nil {
 		t.Skip("names that differ in letter case alone are one name here:", err)
 	}
-	wantFailure(t, b.run("move_path", in{"source": "a", "destination": "A"}), executors.PermanentFailure, "exists already")
+	wantFailure(t, b.run("move_path", in{"source": "a", "destination": "A"}), executors.PermanentFailure, "already exists")
 	if shape(t, b.dir) != "A=x a=x" {
 		t.Error(shape(t, b.dir))
 	}

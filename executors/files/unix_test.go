@@ -83,7 +83,7 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	}
 	must(t, syscall.Mkfifo(b.path("f/pipe"), 0o600))
 	before := shape(t, b.dir)
-	wantFailure(t, b.run("move_path", in{"source": "f", "destination": far + "/f"}), executors.PermanentFailure, "another device whole", "pipe")
+	wantFailure(t, b.run("move_path", in{"source": "f", "destination": far + "/f"}), executors.PermanentFailure, "another device completely", "pipe")
 	if shape(t, b.dir) != before || shape(t, far) != "n/ n/d/ n/d/a=x n/d/l->../../nowhere" {
 		t.Error(shape(t, b.dir), shape(t, far))
 	}

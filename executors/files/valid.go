@@ -23,13 +23,13 @@ func (t *tools) readsDisk() bool {
 	return ok && d.ReadsDisk()
 }
 
-// settled is how old a change must be for the next change to have another time:
-// file systems count in steps of up to two seconds (FAT).
+// settled is how old a change must be to differ in time from the next change.
+// File systems store times in steps of up to two seconds (FAT).
 const settled = 2 * time.Second
 
 // unchanged returns a function for Result.Valid. It reports whether path still
-// leads to the same file or directory, unchanged since the call of unchanged, which
-// comes before the read. It is nil if that cannot be decided.
+// leads to the same unchanged file or directory. Call unchanged before the
+// read. The result is nil if this cannot be decided.
 func (t *tools) unchanged(path string, tg target) func() bool {
 	before, err := t.roots.Lstat(tg.abs)
 	if err != nil || !before.IsDir() && !before.Mode().IsRegular() {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// statusChanged is when anything of a file was last changed, which nobody can
-// set back.
+// statusChanged returns when the data or the metadata of a file last changed.
+// No program can set this time back.
 func statusChanged(info fs.FileInfo) time.Time {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -18,15 +18,15 @@ import (
 // still be cached. Checking them all must be cheaper than the walk.
 const maxWatched = 2000
 
-// watch collects the dependencies of the result of a walk: the directories that it
-// listed, the files that it read, and the files of patterns. Its methods may be
-// called concurrently.
+// watch collects the dependencies of the result of a walk: the listed
+// directories, the files that were read, and the ignore files. Its methods may
+// be called concurrently.
 type watch struct {
 	tools    *tools
 	start    target
 	ignoring bool
 	began    time.Time
-	excludes string // the user's own
+	excludes string // the user's own ignore file
 
 	over  atomic.Bool // too many paths, or one that cannot be watched
 	mu    sync.Mutex
@@ -58,13 +58,13 @@ func (w *watch) entry(e walk.Entry) {
 		w.directory(abs)
 	case e.Type.IsRegular():
 		w.add(abs)
-	default: // the target of a link may change anywhere
+	default: // the target of a link may change without a trace
 		w.over.Store(true)
 	}
 }
 
-// directory adds a directory with its files of patterns. A new one changes the
-// time of the directory, except in .git.
+// directory adds a directory with its ignore files. A new ignore file changes
+// the time of the directory, except in .git.
 func (w *watch) directory(abs string) {
 	w.add(abs)
 	if !w.ignoring {
@@ -99,11 +99,11 @@ type seen struct {
 // seenBytes is about the size of a seen in memory, without its path.
 const seenBytes = 400
 
-// valid returns a function for Result.Valid, after the walk. It reports whether all
-// dependencies are unchanged. The cache itself checks that the call's path still
-// leads to the start. The function is nil if that cannot be decided: a path that
-// changed shortly before the walk or later may have changed while it was read. size
-// is how much memory the function holds, in bytes.
+// valid returns a function for Result.Valid, after the walk. It reports whether
+// all dependencies are unchanged. The cache itself checks that the call's path
+// still leads to the start. The function is nil if a dependency changed shortly
+// before the walk or later, because the change may have happened during the
+// read. size is the memory of the function, in bytes.
 func (w *watch) valid() (unchanged func() bool, size int) {
 	if w.over.Load() {
 		return nil, 0

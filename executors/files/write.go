@@ -16,8 +16,8 @@ type writeInput struct {
 	Content string `json:"content"`
 }
 
-// planWrite replaces the whole content. An existing file keeps its byte order mark
-// and its line endings.
+// planWrite replaces the whole content. An existing file keeps its byte order
+// mark and its line endings.
 func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
 	c, err := t.newChange(in.Path)
 	if err != nil {
@@ -54,8 +54,7 @@ func (t *tools) newChange(path string) (change, error) {
 	return c, nil
 }
 
-// overwritten is current, except that a missing file may also be one that cannot
-// be read.
+// overwritten is like current, but treats an unreadable file as missing.
 func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
 	if _, refused := t.roots.Readable().Refuses(tg.abs); refused {
 		if _, err := t.roots.Writing().Lstat(tg.abs); errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package pattern runs regular expressions that a model or a user wrote, so that
-// a search can be stopped.
+// Package pattern runs regular expressions from a model or a user, and can stop
+// a search early.
 //
 // Start with [Compile]. Package regexp takes time proportional to the length of
 // the text times the size of the pattern, and cannot be interrupted. Compile
@@ -30,12 +30,12 @@ type Pattern struct {
 	after func() *regexp.Regexp
 }
 
-// TooLargeError says that a pattern has more than MaxSize steps.
+// TooLargeError reports that a pattern has more than MaxSize steps.
 type TooLargeError struct{}
 
 // Error names the limit.
 func (TooLargeError) Error() string {
-	return fmt.Sprintf("it is too large: counted with its repetitions it has more than %d steps", MaxSize)
+	return fmt.Sprintf("it is too large: expanded with its repetitions it has more than %d steps", MaxSize)
 }
 
 // Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or one of
@@ -94,8 +94,8 @@ func looksBack(re *syntax.Regexp) bool {
 // String returns the source of the pattern.
 func (p *Pattern) String() string { return p.re.String() }
 
-// atOnce is how many steps are done between two calls of stopped: less than a
-// second.
+// atOnce is the number of steps between two calls of stopped. They need less
+// than a second.
 const atOnce = 1 << 25
 
 // Cost is about how many steps a search of n bytes takes.
@@ -120,7 +120,7 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	case p.Slow(len(text)):
 		r := &reader{text: text, stopped: stopped, every: max(1, atOnce/8/p.size)}
 		loc := re.FindReaderSubmatchIndex(r)
-		if r.over { // the match is one of a text that ends here
+		if r.over { // the match belongs to a text that ends here
 			return nil
 		}
 		return loc
@@ -138,9 +138,9 @@ func (p *Pattern) Match(text []byte, stopped func() bool) bool {
 	return p.Find(text, stopped) != nil
 }
 
-// FindFrom returns the start of the leftmost match at or after from, -1 if there is
-// no match or the search was stopped. The text before from counts
-// for ^ and \b.
+// FindFrom returns the start of the leftmost match at or after from, -1 if
+// there is no match or the search was stopped. The text before from affects ^
+// and \b.
 func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
 	if from == 0 || p.after == nil {
 		if loc := p.Find(text[from:], stopped); loc != nil {

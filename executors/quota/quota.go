@@ -60,7 +60,7 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)
 		}
 		return executors.Failuref(executors.QuotaBlocked, "the session's quota of %d tool calls is used up; %s was not run", most, call.Tool).
-			Hint("Call no more tools; answer with what you know, and tell the user that /clear starts the quota anew and that tools.max_tool_calls_per_session sets it.").
+			Hint("Call no more tools; answer with what you know, and tell the user that /clear resets the quota and that tools.max_tool_calls_per_session sets it.").
 			Result(), nil
 	}
 	return c.Executor.Execute(ctx, call)
@@ -86,8 +86,8 @@ func (l Limits) Validate() map[string]string {
 	return nil
 }
 
-// Tighten takes over the lower quota of a repository's file. It returns the keys
-// that the file set and that were not taken.
+// Tighten adopts the lower quota of a repository's file. It returns the keys of
+// that file that it ignored.
 func (l Limits) Tighten(repo Limits, has func(key string) bool) (Limits, []string) {
 	ours, theirs := l.MaxToolCallsPerSession, repo.MaxToolCallsPerSession
 	switch {

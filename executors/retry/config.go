@@ -6,21 +6,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
-// Config is the table [tools.retry]: how failed calls are run again.
+// Config is the table [tools.retry]: how failed calls are retried.
 type Config struct {
-	// MaxAttempts is how often a call is run again at most, after it failed for
-	// a reason outside of it. Default 2, so three runs in all; 0 means never.
-	// Only tools that may be run twice are: fetch and web_scrape.
+	// MaxAttempts is how often a call is retried at most, after a failure
+	// outside of it. Default 2, so three attempts in all; 0 means never. Only
+	// tools that may run twice are retried: fetch and web_scrape.
 	MaxAttempts int `toml:"max_attempts"`
-	// BaseMS is the longest wait before the first further try, in milliseconds;
-	// each one after doubles it. The actual wait is half of it or more. Default 500; 0
+	// BaseMS is the upper bound of the first wait, in milliseconds; it doubles
+	// with each retry. The actual wait is half of it or more. Default 500; 0
 	// means no wait.
 	BaseMS int `toml:"base_ms"`
-	// MaxMS is the upper bound of this wait, in milliseconds. Default
-	// 5000; it may not be less than base_ms. If a server asks for a longer
-	// wait, that is used within the budget.
+	// MaxMS is the largest upper bound of a wait, in milliseconds. Default
+	// 5000; it may not be less than base_ms. A longer wait that a server asks
+	// for is used within the budget.
 	MaxMS int `toml:"max_ms"`
-	// BudgetSecs is how long after the first failure another try may begin, in
+	// BudgetSecs is how long after the first failure a retry may begin, in
 	// seconds. Default 30; 0 means no limit, except that no wait exceeds five
 	// minutes.
 	BudgetSecs int `toml:"budget_secs"`
@@ -42,9 +42,9 @@ func (c Config) limits() backoff.Limits {
 	return backoff.Limits{MaxAttempts: c.MaxAttempts, BaseMS: c.BaseMS, MaxMS: c.MaxMS, BudgetSecs: c.BudgetSecs}
 }
 
-// Tighten takes over fewer attempts, a smaller budget, and an empty
-// parameter_reformat_provider. It returns the keys that the file set and that were not
-// taken.
+// Tighten adopts fewer attempts, a smaller budget, and an empty
+// parameter_reformat_provider. It returns the keys of the repository's file
+// that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	take := func(key string, tighter bool, set func()) {
@@ -70,7 +70,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // ReformatTimeout is how long the provider may take to reformat.
 func (c Config) ReformatTimeout() time.Duration {
 	if c.BudgetSecs == 0 {
-		return 30 * time.Second // no limit for waits must not let a turn hang
+		return 30 * time.Second // a turn must not hang even without a limit
 	}
 	return time.Duration(c.BudgetSecs) * time.Second
 }

@@ -1,12 +1,12 @@
-// Package retry is the link of the chain that runs a call again if it failed for a
-// reason outside of it: an overloaded server, a network that is down.
+// Package retry is the link of the chain that retries a call after a failure
+// outside of it, such as an overloaded server or a broken network.
 //
-// Start with [Config.Middleware]. It promises to run only idempotent tools again,
-// never one that may change something. A cancelled turn ends at once, also during a
-// wait. It does not find out why a call failed: it decides by the category alone.
+// Start with [Config.Middleware]. It promises to retry only idempotent tools,
+// never one that may change something. A cancelled turn ends at once, also
+// during a wait. It decides by the failure's category alone.
 //
-// Why does a timeout not cause a retry after the turn has ended? Because it was the
-// turn that ran out of time, not the call.
+// Why is there no retry after a timeout of the turn? Because the turn ran out
+// of time, not the call.
 package retry
 
 import (
@@ -81,16 +81,16 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 	}
 }
 
-// gaveUp is the note on a call whose next try would come too late.
+// gaveUp returns the note on a call whose next attempt would exceed the budget.
 func gaveUp(tries int, after time.Duration) string {
 	times := "once"
 	if tries > 1 {
 		times = fmt.Sprintf("%d times", tries)
 	}
 	if after > 0 {
-		return fmt.Sprintf("[tried %s; it may be asked again in %s]", times, after.Round(time.Second))
+		return fmt.Sprintf("[tried %s; the server accepts another attempt in %s]", times, after.Round(time.Second))
 	}
-	return fmt.Sprintf("[tried %s; there was no time for another try]", times)
+	return fmt.Sprintf("[tried %s; there was no time for another attempt]", times)
 }
 
 // drop releases the resources of a result that is not used.

@@ -87,10 +87,10 @@ func TestExecute(t *testing.T) {
 		"says nothing":       {nil, 0, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: false"},
 		"asked to wait":      {nil, web, []executors.Result{later(executors.RateLimited, 12*sec), ok}, 0, []time.Duration{0, 12 * sec}, "page"},
 		"asked for less":     {nil, web, []executors.Result{later(executors.RateLimited, 1), ok}, 0, []time.Duration{0, sec / 2}, "page"},
-		"asked for too much": {nil, web, []executors.Result{later(executors.RateLimited, 31*sec)}, 0, []time.Duration{0}, "[tried once; it may be asked again in 31s]"},
-		"no budget, an age":  {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Hour)}, 0, []time.Duration{0}, "[tried once; it may be asked again in 1h0m0s]"},
+		"asked for too much": {nil, web, []executors.Result{later(executors.RateLimited, 31*sec)}, 0, []time.Duration{0}, "[tried once; the server accepts another attempt in 31s]"},
+		"no budget, an age":  {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Hour)}, 0, []time.Duration{0}, "[tried once; the server accepts another attempt in 1h0m0s]"},
 		"no budget, a while": {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Minute), ok}, 0, []time.Duration{0, time.Minute}, "page"},
-		"budget spent":       {nil, web, []executors.Result{failure(executors.Timeout)}, 30 * sec, []time.Duration{0, 30*sec + sec/2}, "[tried 2 times; there was no time for another try]"},
+		"budget spent":       {nil, web, []executors.Result{failure(executors.Timeout)}, 30 * sec, []time.Duration{0, 30*sec + sec/2}, "[tried 2 times; there was no time for another attempt]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

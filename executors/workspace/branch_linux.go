@@ -146,8 +146,8 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 	return data, int64(len(data)), err
 }
 
-// mayRead judges a file before it is opened. A file with several hard links may be
-// a hidden one, and a hidden file must not be closed once it is open.
+// mayRead judges a file before it is opened. A file with several hard links may
+// be a hidden one, and a hidden file must stay open once it is open.
 func (b *Branch) mayRead(name string) error {
 	if err := plain(name); err != nil {
 		return err

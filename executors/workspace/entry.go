@@ -30,13 +30,13 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	}
 	if namesDirectory(path) {
 		if info, err := os.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s is a symbolic link, not a directory; to mean the link itself, leave out what follows its name", path)
+			return "", fmt.Errorf("%s is a symbolic link, not a directory; to name the link itself, remove the slash at the end", path)
 		}
 	}
 	return abs, nil
 }
 
-// namesDirectory reports whether a path is written as a directory's.
+// namesDirectory reports whether a path is written as a directory.
 func namesDirectory(path string) bool {
 	path = filepath.ToSlash(path)
 	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/.")

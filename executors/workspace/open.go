@@ -61,13 +61,12 @@ func (r *Roots) Open(abs string) (*os.File, fs.FileInfo, error) {
 	return dir.Open(name, os.O_RDONLY)
 }
 
-// errExchanged reports that another process replaced the file during the open, on
-// purpose or by chance.
-var errExchanged = errors.New("it was exchanged for something else while it was opened")
+// errExchanged reports that another process replaced the file during the open.
+var errExchanged = errors.New("it was replaced while it was opened")
 
 // Open opens the regular file name; flag is os.O_RDONLY or os.O_WRONLY. For
-// anything else it returns an *IrregularError, even if it replaced a regular file
-// just now. It never blocks. The caller closes the file.
+// anything else it returns an *IrregularError, even if that has just replaced a
+// regular file. It never blocks. The caller closes the file.
 func (d *Dir) Open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	before, err := d.Lstat(name)
 	if err != nil {

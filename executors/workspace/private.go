@@ -54,7 +54,7 @@ type PrivateError struct {
 
 // Error names the path and why it is refused.
 func (e *PrivateError) Error() string {
-	return fmt.Sprintf("%s is out of reach: it is among zeph-acp's own files, which no tool may touch", e.Path)
+	return fmt.Sprintf("%s is protected: it is one of zeph-acp's own files, which no tool may touch", e.Path)
 }
 
 // Private is a snapshot of the hidden files. It is not for concurrent use; a nil
@@ -134,8 +134,8 @@ func (p *Private) find(s *spot, place Place) {
 	p.own.looks[place.Dir] = look{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
 }
 
-// findSpot finds a directory that is hidden. It is known by its identity; its path
-// is followed only where it does not exist yet, or for who needs it.
+// findSpot finds a directory that is hidden, by its identity. It resolves the
+// path only if the directory does not exist yet, or if need is set.
 func findSpot(dir string, need bool) spot {
 	s := spot{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
@@ -221,8 +221,8 @@ func (p *Private) at(dir string) spots {
 	return found
 }
 
-// spotsAt returns the rules for the directory that info describes. If err kept it
-// from being examined, it is found by its path.
+// spotsAt returns the rules for the directory that info describes. If err
+// prevented its examination, spotsAt looks it up by its path.
 func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
 	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
@@ -327,7 +327,7 @@ func (p *Private) Dirs() []string {
 	return dirs
 }
 
-// keep stores a file that must not be closed.
+// keep holds a file that must not be closed.
 func (o *Own) keep(f *os.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

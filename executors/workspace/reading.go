@@ -56,21 +56,21 @@ const (
 	maxBraces  = 8
 )
 
-// CheckPattern returns what is wrong with a pattern of ReadRules, nil if nothing is.
+// CheckPattern returns the fault of a pattern of ReadRules, nil if it is valid.
 func CheckPattern(pattern string) error {
 	switch {
 	case strings.Trim(pattern, "/") == "" && pattern != "/":
-		return errors.New("an empty pattern")
+		return errors.New("the pattern is empty")
 	case len(pattern) > maxPattern || strings.Count(pattern, "{") > maxBraces:
-		return fmt.Errorf("a pattern of more than %d bytes or %d braces", maxPattern, maxBraces)
+		return fmt.Errorf("the pattern has more than %d bytes or %d braces", maxPattern, maxBraces)
 	case strings.ContainsRune(pattern, 0):
 		return fmt.Errorf("%q contains a NUL", pattern)
 	case !doublestar.ValidatePattern(pattern):
 		return fmt.Errorf("%q is not a valid glob; close each [ and {", pattern)
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		return fmt.Errorf("%q contains .., which no path without links has", pattern)
+		return fmt.Errorf("%q contains .., which no resolved path has", pattern)
 	case strings.HasPrefix(pattern, "~") && pattern != "~" && !strings.HasPrefix(pattern, "~/"):
-		return fmt.Errorf("%q: only ~/ is a home directory; write [~] for a name that begins so", pattern)
+		return fmt.Errorf("%q: only ~/ is a home directory; write [~] for a name that begins with ~", pattern)
 	}
 	return nil
 }
@@ -85,10 +85,10 @@ type Readable struct {
 	tops        map[string]view // of the outermost roots
 }
 
-// Reading returns the same roots with rules for what may be read. All methods that
-// resolve, stat, open or list paths return a *DeniedError for paths that the rules
-// refuse. Files outside the roots that an absolute pattern of Allow names can be
-// read as if they were inside.
+// Reading returns the same roots with rules for reading. All methods that
+// resolve, stat, open or list paths return a *DeniedError for paths that the
+// rules refuse. Files outside the roots that an absolute pattern of Allow
+// matches can be read as if they were inside.
 func (r *Roots) Reading(rules ReadRules) (*Roots, error) {
 	read, err := rules.compile(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Roots) Writing() *Roots {
 	return &out
 }
 
-// Readable returns the rules for what may be read, nil if there are none.
+// Readable returns the rules for reading, nil if there are none.
 func (r *Roots) Readable() *Readable { return r.read }
 
 func (rules ReadRules) compile(roots *Roots) (*Readable, error) {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// OutsideError reports that a path leads out of the roots.
+// OutsideError reports that a path leads outside the roots.
 type OutsideError struct {
-	Path  string   // absolute, where the path really leads
+	Path  string   // absolute, with symlinks resolved
 	Given string   // as it was written
 	Roots []string // the session's directories
 }
@@ -30,12 +30,12 @@ func (e *OutsideError) Error() string {
 // maxLinks limits the symlinks in one path. Linux allows 40, package filepath 255.
 const maxLinks = 255
 
-// Resolve turns a path from a model or a client into an absolute path without
+// Resolve converts a path from a model or a client to an absolute path without
 // symlinks. "~" is the home directory, a relative path starts from the cwd, and
-// "." and ".." are removed first. The path need not exist; symlinks are followed
-// even if their target does not exist. A path out of the roots gets an
-// *OutsideError, one to zeph-acp's own files a *PrivateError, and one that may not
-// be read a *DeniedError.
+// "." and ".." are removed first. The path need not exist; symlinks are
+// followed even if their target does not exist. The error is an *OutsideError
+// for a path outside the roots, a *PrivateError for one of zeph-acp's own
+// files, and a *DeniedError for a file that must not be read.
 func (r *Roots) Resolve(path string) (string, error) {
 	abs, err := r.absolute(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Roots) absolute(path string) (string, error) {
 	return filepath.Clean(abs), nil
 }
 
-// judge returns why resolved, the target of path, may not be used, nil if it may.
+// judge returns an error if resolved, the target of path, may not be used.
 func (r *Roots) judge(resolved, path string) error {
 	if r.Private().Hides(resolved) {
 		return &PrivateError{Path: path}

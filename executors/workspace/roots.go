@@ -6,9 +6,9 @@
 // symlink between check and use does not lead out of the roots.
 //
 // No path that the package returns or opens lies outside the roots or among
-// zeph-acp's own files ([Own]). Those are not even opened, under any name. The
-// package judges no other path inside the roots, and it cannot restrict a shell
-// command.
+// zeph-acp's own files ([Own]), which it does not open under any name. The
+// package restricts no other path inside the roots, and it cannot restrict a
+// shell command.
 //
 // No directory is kept open between calls: a root may be deleted and created again
 // during the session, and an idle session should cost nothing. Only a user who can

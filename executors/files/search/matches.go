@@ -7,9 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Matches collects the results of all files for the model. Each file is taken over
-// as a whole, in order, and the limits of the Searcher are applied here. So it does
-// not matter which files were searched meanwhile.
+// Matches collects the results of all files for the model. It adds whole files
+// in order and applies the limits of the Searcher. So the result does not
+// depend on which files were searched in parallel.
 type Matches struct {
 	*Searcher      // required
 	Hits      int  // matches shown
@@ -45,7 +45,7 @@ func (m *Matches) Text(pattern string) string {
 	}
 	text := strings.TrimSuffix(m.out.String(), "\n")
 	if m.More {
-		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or give a path or include]", executors.Count(m.Hits, "match"))
+		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or set path or include]", executors.Count(m.Hits, "match"))
 	}
 	return text
 }

@@ -117,8 +117,8 @@ func (n needle) cost(i int) int {
 	return bits
 }
 
-// weight is roughly how many bits of information the weakest needle has, less a
-// cost for each further needle.
+// weight is roughly how many bits of information the weakest needle has, minus
+// a cost for each further needle.
 func (ns needles) weight() int {
 	least := 0
 	for k, n := range ns {

@@ -19,9 +19,9 @@ type scan struct {
 	lines   int         // line breaks before the offset counted
 	counted int
 	first   int  // the line of the first match, from 1
-	done    int  // the lines before this offset are written or left out
+	done    int  // the lines before this offset are written or skipped
 	after   int  // lines still to write after the last match
-	text    bool // it is known to be no binary
+	text    bool // the data is known not to be binary
 	more    bool
 }
 
@@ -43,12 +43,12 @@ func (sc *scan) byNeedles() bool {
 	}
 }
 
-// workAtOnce is how many steps of a regex are done before the search asks whether
-// it is stopped.
+// workAtOnce is the number of steps of a regex between two calls of stopped.
 const workAtOnce = 1 << 20
 
-// blockLen is about how many bytes a regex without needles is tried on at once.
-// With more, package regexp uses a slower algorithm, and a cancel waits longer.
+// blockLen is the approximate size of a block for a regex without needles, in
+// bytes. On larger blocks package regexp uses a slower algorithm, and a cancel
+// waits longer.
 const blockLen = 8 << 10
 
 // byBlocks tries all lines, block by block. It returns false when no more can be

@@ -3,13 +3,13 @@
 // Start with [New]. [Searcher.File] searches one text, [Matches] collects the
 // results of many.
 //
-// It promises the matches of package regexp on each line by itself, without its
-// line ending. Limits count in the order of the files. So they do not depend on
-// which files were searched meanwhile. It stops soon after it is told to, and does
-// not search binaries. It neither reads files nor chooses them.
+// It promises the matches of package regexp on each line without its line
+// ending. Limits apply in the order of the files, so they do not depend on
+// scheduling. A stopped search ends soon. Binaries are not searched. The
+// package neither reads files nor chooses them.
 //
-// Why needles? Package regexp looks at each byte. Most patterns contain a literal
-// text, and a search for its rarest byte is many times faster.
+// Why needles? Package regexp examines each byte. Most patterns contain a
+// literal text, and a search for its rarest byte is many times faster.
 package search
 
 import (
@@ -51,8 +51,9 @@ func New(expr string, context, most, room int) (*Searcher, error) {
 	}, nil
 }
 
-// anchoredToText reports whether a regex has an anchor to the beginning or the end
-// of the text, so that it means another thing for a line than for a whole file.
+// anchoredToText reports whether a regex has an anchor to the beginning or the
+// end of the text. Such an anchor matches differently in a line than in a whole
+// file.
 func anchoredToText(pattern string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	return err != nil || hasTextAnchor(re)
@@ -75,10 +76,10 @@ type Found struct {
 	Line int    // 1-based, of the first match; 0 means no match
 	text string // the matches with the lines around them
 	ends []int  // in text, of each match with the lines around it
-	more bool   // there are more matches, but the limits allow no more
+	more bool   // there are more matches than the limits allow
 }
 
-// Size returns about how many bytes f holds.
+// Size returns the approximate size of f in bytes.
 func (f Found) Size() int { return len(f.text) }
 
 // Buffer is memory to search one file after the other. The zero value is ready to

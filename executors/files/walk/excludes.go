@@ -42,8 +42,8 @@ func UserExcludes(roots *workspace.Roots) string {
 	return readUser(roots, file)
 }
 
-// readUser reads a small regular file of the user, wherever links lead. It returns
-// "" for a file that cannot be read and for zeph-acp's own files.
+// readUser reads a small regular file of the user, and follows links. It
+// returns "" for a file that cannot be read and for zeph-acp's own files.
 func readUser(roots *workspace.Roots, name string) string {
 	if !filepath.IsAbs(name) {
 		return ""

@@ -15,15 +15,15 @@ const (
 	maxIgnore = 1 << 20 // bytes of a file of patterns; a larger file is not used
 )
 
-// ignore holds the files of patterns of one directory, which exclude entries there
-// and below, and those of the directories above. As in ripgrep all .ignore files
-// precede all .gitignore files, these precede .git/info/exclude, and that precedes
-// the user's own excludes (core.excludesFile). Among files of one kind the deepest
-// with a matching pattern decides, and in it the last matching pattern.
+// ignore holds the pattern files that apply to one directory: its own and those
+// of the directories above. The order of precedence is that of ripgrep: .ignore
+// files, .gitignore files, .git/info/exclude, the user's own excludes
+// (core.excludesFile). Among files of one kind the deepest with a matching
+// pattern decides, and in it the last matching pattern.
 //
-// A .gitignore holds without a repository too, but not for a repository inside of
-// it. The other files of git hold only in a repository. Files above the session's
-// roots do not count. A nil ignore excludes nothing.
+// A .gitignore also applies outside a repository, but not to a repository
+// nested below it. The other files of git apply only in a repository. Files
+// above the session's roots do not apply. A nil ignore excludes nothing.
 type ignore struct {
 	above     *ignore
 	dir       string // path of the directory from the root, "" or ending in "/"
@@ -31,10 +31,10 @@ type ignore struct {
 	git       *rules // .gitignore
 	exclude   *rules // .git/info/exclude
 	repo      bool   // a repository begins here
-	userRules *rules // the user's own; at the top alone
+	userRules *rules // the user's own; set only at the top
 }
 
-// load returns i with the files of patterns of the directory b, which has these
+// load returns i with the pattern files of the directory b, which has these
 // entries.
 func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	if i == nil {
@@ -85,9 +85,9 @@ func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules
 	return read(info)
 }
 
-// down returns the patterns that hold in the directory name of dir: those of i and
-// of dir. A walk in an ignored directory was asked for by name, so no pattern from
-// above holds there.
+// down returns the patterns that apply in the directory name of dir: those of i
+// and of dir. If the walk started in an ignored directory, that directory was
+// asked for by name, so no pattern from above applies there.
 func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
 	if i == nil {
 		return nil
@@ -141,8 +141,8 @@ func (i *ignore) match(dir, name string, isDir bool) bool {
 	return top.userRules.match(dir, len(repo.dir), name, isDir) == excluded
 }
 
-// verdict is the decision of a file of patterns on an entry; 0 means no pattern
-// matches.
+// verdict is the decision of one pattern file on an entry; 0 means that no
+// pattern matches.
 type verdict int8
 
 const (
@@ -151,7 +151,7 @@ const (
 )
 
 // rules are the patterns of one file: https://git-scm.com/docs/gitignore. Most
-// are literal names or extensions and are looked up, by their numbers in list.
+// are literal names or extensions, which maps find by their index in list.
 type rules struct {
 	list  []rule
 	names map[string][]int // of entries, wherever they are
@@ -210,7 +210,7 @@ func (r *rules) match(dir string, from int, name string, isDir bool) verdict {
 	return r.list[best].verdict
 }
 
-// parseRules parses a file of patterns; nil means no patterns. An invalid pattern
+// parseRules parses a pattern file; nil means no patterns. An invalid pattern
 // matches nothing, as in git.
 func parseRules(text string) *rules {
 	r := &rules{names: map[string][]int{}, exts: map[string][]int{}, paths: map[string][]int{}}

@@ -22,9 +22,9 @@ const (
 	maxAhead   = 16 << 20 // bytes of results that wait for earlier jobs
 )
 
-// walker is one walk. The work is divided into jobs, each a part of the tree;
-// workers pick the first in the order of the paths. The results of a job are taken
-// over as soon as all earlier results are.
+// walker is one walk. The work is divided into jobs, each a part of the tree.
+// Workers pick the first job in the order of the paths. The results of a job
+// are collected as soon as all earlier results are.
 type walker[T any] struct {
 	size    func(T) int
 	take    func(T) bool
@@ -36,9 +36,9 @@ type walker[T any] struct {
 	pending  int         // jobs not finished
 	busy     int         // jobs being worked on
 	open     int         // folders held open
-	ahead    int         // bytes of finished jobs that are not taken over
-	front    []cursor[T] // the job to take over next, last, after the jobs that contain it
-	budget   int         // entries that may still be taken over
+	ahead    int         // bytes of finished jobs that are not collected
+	front    []cursor[T] // the job to collect next, last, after the jobs that contain it
+	budget   int         // entries that may still be collected
 	unseen   Unseen
 	panicked any
 }
@@ -47,7 +47,7 @@ type walker[T any] struct {
 type folder struct {
 	up     *folder
 	name   string            // in up
-	in     string            // path from where the walk starts, "" or ending in "/"
+	in     string            // the patterns that apply in it
 	full   string            // the path from the outermost root
 	ign    *ignore           // the patterns that hold in it
 	branch *workspace.Branch // nil: closed, because too many are open
@@ -85,7 +85,7 @@ type problem struct {
 	hidden, denied bool
 }
 
-// cursor is the position up to which a job is taken over.
+// cursor is the position up to which a job is collected.
 type cursor[T any] struct {
 	job         *job[T]
 	item, count int
@@ -226,7 +226,7 @@ func (w *walker[T]) do(ctx context.Context, j *job[T], look Visit[T]) (opened *f
 	return f, kids
 }
 
-// trouble records err, if it is not nil, and reports whether path may be named.
+// trouble records err, if it is not nil. It reports whether path may be named.
 func (j *job[T]) trouble(at int, path string, err error) bool {
 	if err == nil {
 		return true
@@ -351,7 +351,7 @@ func (w *walker[T]) close(f *folder) {
 	w.open--
 }
 
-// advance takes over the results up to the first job that is not done.
+// advance collects the results up to the first job that is not done.
 func (w *walker[T]) advance() {
 	for !w.stopped.Load() && len(w.front) > 0 {
 		c := &w.front[len(w.front)-1]
@@ -382,7 +382,7 @@ func (w *walker[T]) advance() {
 	}
 }
 
-// spend counts entries, and ends the walk at the end of its budget.
+// spend counts entries. It ends the walk when its budget is exhausted.
 func (w *walker[T]) spend(count int) bool {
 	if count > w.budget {
 		w.unseen.Cut = true

@@ -1,17 +1,17 @@
-// Package walk visits the entries below a directory of a session, on several
-// goroutines and as git ignores files.
+// Package walk visits the entries below a directory of a session. It uses
+// several goroutines and honours git's ignore files.
 //
 // Start with [Do]; [PathMatcher] compiles a glob for the entries it visits.
 //
-// It promises that a walk stays inside the roots, whatever happens to directories
-// and symlinks meanwhile, that it opens neither zeph-acp's own files nor files that
-// may not be read, and that its result does not depend on scheduling: it is the
-// result of one goroutine that goes through the tree in the order of the paths.
-// It does not follow symlinks, and it does not look into files: that is up to the
-// visit.
+// It promises that a walk stays inside the roots, even if directories and
+// symlinks are replaced meanwhile. It opens neither zeph-acp's own files nor
+// files that the rules for reading refuse. Its result does not depend on
+// scheduling: it equals that of one goroutine that visits the tree in the order
+// of the paths. It does not follow symlinks, and it does not read files; the
+// visit may.
 //
-// Why another parser of .gitignore? The libraries match as doublestar or filepath
-// do. Git's wildmatch differs in classes, in braces and in "a/**".
+// Why another parser of .gitignore? Libraries match patterns as doublestar or
+// filepath do. Git's wildmatch differs in classes, in braces and in "a/**".
 package walk
 
 import (
@@ -30,7 +30,7 @@ const MaxEntries = 1_000_000
 type Tree struct {
 	Roots  *workspace.Roots // required
 	Dir    string           // absolute, as Roots.Resolve returned it
-	Ignore bool             // leave out the entries that files of patterns such as .gitignore name
+	Ignore bool             // leave out the entries that ignore files such as .gitignore exclude
 	Budget int              // entries that may be visited, such as MaxEntries
 }
 
@@ -44,21 +44,21 @@ type Entry struct {
 // Path is slash-separated and relative to the start of the walk.
 func (e Entry) Path() string { return e.In + e.Name }
 
-// Visit looks at one entry. Walks call it on several goroutines, in no order; ok
-// reports whether there is a result. stopped reports whether the walk has ended,
-// so that no result is needed any more.
+// Visit examines one entry. Walks call it on several goroutines, in any order.
+// ok reports whether there is a result. stopped reports whether the walk has
+// ended, so that no result is needed.
 type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
 
 // Do visits all entries below the directory of the tree. It passes the results to
 // take, in the order of the paths and one at a time, until take returns false.
 //
-// It leaves out .git and, with Tree.Ignore, the entries that files of patterns
-// exclude. It opens each directory inside of the one above, so that no exchange of
-// directories leads it out of the roots.
+// It leaves out .git and, with Tree.Ignore, the entries that ignore files
+// exclude. It opens each directory relative to the one above, so that no
+// replaced directory leads it out of the roots.
 //
-// The results are those of one goroutine that goes through the tree in order: the
-// budget too is counted in that order. newVisit is called once for each goroutine;
-// size returns about how many bytes a result holds.
+// The results, and the budget, are those of one goroutine that visits the tree
+// in order. newVisit is called once for each goroutine. size returns the
+// approximate size of a result in bytes.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
 	var ign *ignore
 	if tree.Ignore {
@@ -80,7 +80,7 @@ func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size fu
 
 // Unseen is the part of a tree that a walk could not see.
 type Unseen struct {
-	Cut    bool     // the budget did not last
+	Cut    bool     // the budget was exhausted
 	unread []string // entries that could not be read, each with its reason
 	more   int      // further ones, without their names
 	hidden bool     // zeph-acp's own files were left out
@@ -104,7 +104,7 @@ func (u *Unseen) add(p problem) {
 }
 
 // HiddenNote says that zeph-acp's own files are missing from a result.
-const HiddenNote = "[zeph-acp's own files are out of reach and left out]"
+const HiddenNote = "[zeph-acp's own files are protected and left out]"
 
 // DeniedNote says on a line of its own that n entries may not be read; it is ""
 // for 0.
@@ -120,10 +120,10 @@ func DeniedNote(n int) string {
 func (u Unseen) String() string {
 	var b strings.Builder
 	if u.Cut {
-		b.WriteString("\n[stopped after very many files: not all were looked at; give a path that is further down]")
+		b.WriteString("\n[stopped after very many files, before the end; use a deeper path]")
 	}
 	if len(u.unread) > 0 {
-		fmt.Fprintf(&b, "\n[could not look at %s", strings.Join(u.unread, ", "))
+		fmt.Fprintf(&b, "\n[could not read %s", strings.Join(u.unread, ", "))
 		if u.more > 0 {
 			fmt.Fprintf(&b, " and %d more", u.more)
 		}

@@ -104,7 +104,7 @@ func TestTooDeep(t *testing.T) {
 	}
 	root.Close()
 	n, unseen := readFiles(t, tree)
-	if text := unseen.String(); n != 1 || !strings.HasPrefix(text, "\n[could not look at ddd") || !strings.HasSuffix(text, "d (the path is too long)]") {
+	if text := unseen.String(); n != 1 || !strings.HasPrefix(text, "\n[could not read ddd") || !strings.HasSuffix(text, "d (the path is too long)]") {
 		t.Errorf("%d files%s", n, text)
 	}
 }
