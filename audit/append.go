@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lockWait is how long to wait for a process that holds the log. It holds it for
-// some microseconds, unless it was stopped in the middle.
+// lockWait is how long to wait for a process that holds the lock. A process
+// holds it for some microseconds, unless it was stopped meanwhile.
 const lockWait = 5 * time.Second
 
 // append writes one line, to a new file if the log would exceed its limit. The
@@ -88,7 +88,7 @@ func (l *Log) lockedAs(flags int, do func(*os.File) error) error {
 		if err == nil && current {
 			err = do(f)
 		}
-		if closeErr := f.Close(); err == nil { // and unlocks
+		if closeErr := f.Close(); err == nil { // and release the lock
 			err = closeErr
 		}
 		if err != nil || current {
@@ -97,8 +97,9 @@ func (l *Log) lockedAs(flags int, do func(*os.File) error) error {
 	}
 }
 
-// lock waits for the lock of a file that was opened as the log, and reports whether
-// it still is the log: the process that held the lock may have moved it.
+// lock waits for the lock of a file that was opened as the log. It reports
+// whether the file is still the log: the process that held the lock may have
+// moved it.
 func (l *Log) lock(f *os.File) (current bool, err error) {
 	start := time.Now()
 	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 5*time.Millisecond) {
@@ -110,7 +111,7 @@ func (l *Log) lock(f *os.File) (current bool, err error) {
 			break
 		}
 		if time.Since(start) > lockWait {
-			return false, fmt.Errorf("%s: another process has locked it and does not go on", l.file)
+			return false, fmt.Errorf("%s: another process holds its lock for too long", l.file)
 		}
 		time.Sleep(wait)
 	}

@@ -4,14 +4,14 @@
 // Start with [New], and put [Middleware] around the chain. [Log.Read] returns the
 // record, and [Log.Verify] reports whether it was changed.
 //
-// It promises that a call that cannot be recorded is not run. Each call has exactly
-// one line, even if it was denied or cancelled, or crashed the process. Any number
-// of processes may write to one log at once: lines are whole, and each carries the
-// hash of the line before it. Lines survive the end of the process, but not a power
-// cut: the log does not wait for the disk.
+// It promises that a call that cannot be recorded is not run. Each call has
+// exactly one line, even if it was denied or cancelled, or crashed the process.
+// Any number of processes may write to one log at once: lines are whole, and
+// each carries the hash of the line before it. Lines survive the end of the
+// process, but not a power failure: the log does not wait for the disk.
 //
 // It does not protect against users who can write the file: they can rewrite it
-// with new hashes, or cut off its end. Against that, keep a hash elsewhere.
+// with new hashes, or truncate it. To detect that, keep a hash elsewhere.
 //
 // Why is audit outermost? So that it records calls that a gate denied, and sees
 // only filtered results.
@@ -81,8 +81,8 @@ func (l *Log) Close() error {
 	return r.close()
 }
 
-// Recover writes the lines of calls whose processes are gone. Writing to the log
-// does so as well.
+// Recover writes the lines of calls whose processes have died. Each write to
+// the log also does that.
 func (l *Log) Recover() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 	slot, err := r.log.begin(entry)
 	if err != nil {
 		return executors.Failuref(executors.PermanentFailure, "%s was not run, since it cannot be recorded in the audit log: %v", call.Tool, err).
-			Hint("Do not call tools before the user has put that right: tell the user.").Result(), nil
+			Hint("Tell the user, and call no tools until the user has fixed the audit log.").Result(), nil
 	}
 	panicked := true
 	defer func() {

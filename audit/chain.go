@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 )
 
-// A line ends with the hash of the line before it and its own hash, which covers
-// the rest of the line. Both have a fixed place, so that a process can continue the
-// chain of another one after reading the last bytes of the file.
+// A line ends with the hash of the line before it and its own hash, which
+// covers the rest of the line. Both have a fixed position, so that a process
+// can continue the chain of another one after reading the last bytes of the
+// file.
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`

@@ -37,7 +37,7 @@ type Entry struct {
 	MCPServer   string `json:"mcp_server,omitempty"`
 	MCPCode     string `json:"mcp_error_code,omitempty"` // of a failure of that server
 
-	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have made up
+	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have invented
 
 	Result      Outcome             `json:"result"`
 	Category    executors.Category  `json:"error_category,omitempty"` // of every call that did not succeed
@@ -111,8 +111,8 @@ func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *E
 	return e
 }
 
-// claimSource returns where the content of a call comes from, by the kind of the
-// tool. A tool can set another source in the call's Record.
+// claimSource returns the source of a call's content, by the kind of the tool.
+// A tool can set another source in the call's Record.
 func claimSource(card executors.Card, kind executors.Kind) string {
 	switch kind = cmp.Or(card.Kind, kind); {
 	case card.Command != "" || kind == executors.KindExecute:
@@ -186,8 +186,8 @@ func (e *Entry) body() ([]byte, error) {
 	return encode(&short)
 }
 
-// encode returns JSON without control characters, which could drive the terminal
-// that shows the file: encoding/json escapes only some of them.
+// encode returns JSON without control characters, which could control the
+// terminal that shows the file. encoding/json escapes only some of them.
 func encode(e *Entry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// thought is the prefix of the members in which a model thinks aloud. The log leaves
-// them out.
+// thought is the prefix of the members with which a model thinks aloud. The log
+// omits them.
 const thought = "_tafc_think"
 
 // maxInput is the limit of the whole input, in bytes.
 const maxInput = 16 << 10
 
-// input returns a call's input for the log: without thoughts, redacted, with long
-// strings truncated. Input that is not JSON cannot be searched for thoughts; a
-// string that says so takes its place.
+// input returns a call's input for the log: without thoughts, redacted, with
+// long strings truncated. A note replaces input that is not JSON, since
+// thoughts cannot be found in it.
 func (l *Log) input(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
@@ -61,9 +61,9 @@ func (l *Log) clean(v any) any {
 	return v
 }
 
-// A text much longer than its limit is cut before it is redacted, too. That may cut
-// a secret, which the redactor would then not recognise, so the last bytes are
-// dropped, as many as the longest secret has.
+// A text much longer than its limit is also cut before it is redacted. The cut
+// may split a secret, which the redactor would then not recognise. So as many
+// bytes are dropped from the end as the longest secret has.
 const (
 	maxMasked = 128 << 10
 	maxSecret = 8 << 10

@@ -23,8 +23,8 @@ func makePrivate(f *os.File) error {
 	return f.Chmod(0o600)
 }
 
-// tryLock locks the file if it is not locked yet, and reports whether it did. The
-// lock belongs to f, also within a process, and ends when f is closed.
+// tryLock locks the file unless it is locked already, and reports whether it
+// did. The lock belongs to f, even within a process, and ends when f is closed.
 func tryLock(f *os.File) (locked bool, err error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {

@@ -25,9 +25,9 @@ type Line struct {
 // Pos returns the position of the line as file:line.
 func (l Line) Pos() string { return fmt.Sprintf("%s:%d", l.File, l.Number) }
 
-// Read calls each with every line, the oldest first: those of the previous log, which
-// became too large, then those of the log. It stops at the first error of each, and
-// returns it. A missing log has no lines. Read writes nothing.
+// Read calls each with every line, the oldest first: those of the previous log,
+// which became too large, then those of the log. It stops at the first error of
+// each and returns it. A missing log has no lines. Read does not write.
 func (l *Log) Read(each func(Line) error) error {
 	files, size, err := l.snapshot()
 	for _, f := range files {
@@ -90,8 +90,8 @@ func readLines(r io.Reader, name string, each func(Line) error) error {
 	})
 }
 
-// eachLine calls a function with every line without its newline. It truncates lines
-// that are longer than the log writes them.
+// eachLine calls a function with every line without its newline. It truncates
+// lines that are longer than any line of the log.
 func eachLine(r io.Reader, each func(line []byte, ended bool) error) error {
 	in := bufio.NewReaderSize(r, maxLine)
 	for {

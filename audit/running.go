@@ -20,9 +20,9 @@ import (
 // runSuffix begins the suffix of the files of running calls, after the log's name.
 const runSuffix = ".run-"
 
-// running is the file of the calls that run in this process. Each call has a slot in
-// it, as large as the largest line; the file is mostly holes. It is locked as long
-// as the process lives.
+// running is the file of the calls that run in this process. Each call has a
+// slot in it, as large as the largest line; the file is mostly holes. It is
+// locked as long as the process lives.
 type running struct {
 	file *os.File
 	used []bool // by slot
@@ -62,8 +62,8 @@ func (r *running) end(slot int) {
 }
 
 // clear empties a slot. If that fails, the log still has the call's line, and a
-// process that finds the slot looks there. A file without calls occupies no space, so
-// on a full disk the next call fails before it runs.
+// process that finds the slot looks for it there. A file without calls occupies
+// no space, so on a full disk the next call fails before it runs.
 func (r *running) clear(slot int) {
 	if slices.Contains(r.used, true) {
 		_, _ = r.file.WriteAt([]byte{'\n'}, int64(slot)*maxLine)
@@ -84,8 +84,8 @@ func (r *running) close() error {
 	return err
 }
 
-// recover writes the missing lines of calls whose processes are gone. The caller
-// has locked the log.
+// recover writes the missing lines of calls whose processes have died. The
+// caller has locked the log.
 func (l *Log) recover(f *os.File) error {
 	left, err := l.left()
 	for _, name := range left {
@@ -158,7 +158,7 @@ func readSlot(f *os.File, slot int64) ([]byte, error) {
 // It never moves the log, whose lock the caller holds.
 func (l *Log) interrupted(f *os.File, begun []byte) error {
 	var e Entry
-	if json.Unmarshal(begun, &e) != nil { // empty; or torn, so the call never ran
+	if json.Unmarshal(begun, &e) != nil { // empty, or torn; a call with a torn slot never ran
 		return nil
 	}
 	id, _, _ := bytes.Cut(begun, []byte(`,"tool":`)) // the part of a line that does not change when the call ends

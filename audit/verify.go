@@ -9,8 +9,8 @@ import (
 // Report describes a verified log.
 type Report struct {
 	Lines     int      // unchanged lines
-	Torn      []string // positions of pieces of lines: a process or the machine died while it wrote
-	Continues bool     // the first line follows one that is no longer there
+	Torn      []string // positions of partial lines: a process or the machine died during the write
+	Continues bool     // the first line follows one that no longer exists
 	First     string   // timestamps
 	Last      string
 	Hash      string // of the last line
@@ -51,7 +51,7 @@ func (r *Report) add(line Line) error {
 	case r.Lines == 0:
 		r.Continues, r.First = prev != "", line.Entry.Timestamp
 	case prev != r.Hash:
-		return &BrokenError{cmp.Or(r.gap, line.Pos()), "this does not follow the line before it: lines were removed, added, moved or changed here"}
+		return &BrokenError{cmp.Or(r.gap, line.Pos()), "the line does not follow the one before it: lines were removed, added, moved or changed here"}
 	}
 	r.Lines++
 	r.gap = ""

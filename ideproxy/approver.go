@@ -18,15 +18,16 @@ type Approver struct {
 	Session string
 }
 
-// lateCancel is how long after the answer "cancelled" a cancel of the turn may
-// arrive.
+// lateCancel is how long to wait for a cancel of the turn after the answer
+// "cancelled".
 const lateCancel = 200 * time.Millisecond
 
-// Approve sends the question with everything the user needs to judge the call:
-// several clients show nothing else.
+// Approve sends the question with all the details that the user needs to judge
+// the call: several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
 	if c := call.Card.Command; c != executors.Shown(c) {
-		// A user cannot judge a command that is cut, and a frame is bounded.
+		// A user cannot judge a truncated command, and a frame has a maximum
+		// size.
 		return "", fmt.Errorf("a command of %d bytes is too long to ask about", len(c))
 	}
 	var offered []acp.PermissionOption
@@ -36,17 +37,18 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	return a.Ask(ctx, question(call), offered)
 }
 
-// Ask sends any question, and returns the id of the option that was chosen; empty
-// if the question was dismissed. The error is ctx's cause if the turn ends first;
-// any other means that no one answered.
+// Ask sends any question and returns the id of the chosen option, empty if the
+// question was dismissed. The error is ctx's cause if the turn ends first; any
+// other error means that there was no answer.
 func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.PermissionOption) (string, error) {
 	outcome, err := a.Client.RequestPermission(ctx, acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: call, Options: options})
 	if err != nil {
 		return "", err
 	}
 	if outcome.Outcome == "cancelled" {
-		// It should mean that the turn is cancelled. Some clients send it just before
-		// they cancel, others when the user did not answer in time: wait to see which.
+		// It should mean that the turn is cancelled. Some clients send it just
+		// before they cancel, others when a question times out. Wait to see
+		// which.
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
@@ -62,9 +64,9 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return "", fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
-// question describes the call: its diff, the model's description, and the reasons
-// that gates gave. A command is in the title; one of several lines is repeated as
-// it is, since a title has one line.
+// question describes the call: its diff, the model's description, and the
+// reasons of gates. The title holds the command. A command of several lines is
+// repeated unchanged, since a title has one line.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
 		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
@@ -92,13 +94,12 @@ func question(call *executors.Call) acp.ToolCall {
 	return q
 }
 
-// described returns what the model says that the call is for; "" if it says
-// nothing.
+// described returns the model's description of the call, "" if there is none.
 func described(input json.RawMessage) string {
 	var in struct {
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(input, &in) // another type counts as none
+	_ = json.Unmarshal(input, &in) // a value of another type counts as missing
 	return executors.Shown(strings.TrimSpace(in.Description))
 }
 

@@ -18,14 +18,15 @@ type FS struct {
 	Client  *acp.Client
 	Session string
 	Roots   *workspace.Roots
-	// Disk is used for files that the client has no buffer for, and for the method
-	// that it does not offer.
+	// Disk is used for files without a buffer in the client, and for a method
+	// that the client does not offer.
 	Disk        files.FS
 	Read, Write bool // the methods that the client offers; at least one
 
 	mu sync.Mutex
-	// behind holds the text of buffers whose file was written on the disk, because
-	// the client cannot write. The client may not have noticed.
+	// behind holds the text of buffers whose file was written on the disk,
+	// because the client cannot write. The client may not have noticed the
+	// change.
 	behind map[string]string
 }
 
@@ -37,7 +38,7 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	switch _, err := f.Roots.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return f.readNew(ctx, path)
-	case err != nil: // a link may have come since the call was judged
+	case err != nil: // a link may have been created since the call was judged
 		return "", err
 	}
 	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
@@ -50,9 +51,9 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	return text, nil
 }
 
-// readNew reads a file that is not on the disk: the client may have a buffer that
-// was never saved, whose text must not be lost. Clients answer with errors of all
-// kinds, or with an empty text, if they have none.
+// readNew reads a file that is not on the disk. The client may have a buffer
+// that was never saved, whose text must not be lost. Clients without such a
+// buffer answer with various errors, or with an empty text.
 func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 	if quirksOf(f.Client.Info()).unbuffered {
 		return "", fs.ErrNotExist
@@ -69,8 +70,8 @@ func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 	return text, nil
 }
 
-// WriteFile writes through the editor. A client that can only read keeps its
-// unsaved changes: where its text differs from the disk, writing is refused.
+// WriteFile writes through the editor. If the client can only read and its text
+// differs from the disk, WriteFile refuses, to keep the unsaved changes.
 func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	if !f.Write {
 		if err := f.unsaved(ctx, path); err != nil {
@@ -94,7 +95,8 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	return nil
 }
 
-// writeBehind writes a file on the disk. The client may still show the old text.
+// writeBehind writes a file on the disk. The client may still show the old
+// text.
 func (f *FS) writeBehind(ctx context.Context, path, text string) error {
 	old, err := f.Disk.ReadFile(ctx, path)
 	if err := f.Disk.WriteFile(ctx, path, text); err != nil {
@@ -125,8 +127,8 @@ func (f *FS) isBehind(path, text string) bool {
 	return ok && old == text
 }
 
-// mkParents creates the directories that a new file needs: the protocol lets a
-// client create the file, not its parents.
+// mkParents creates the missing directories of a new file: by the protocol a
+// client creates the file, but not its parents.
 func (f *FS) mkParents(path string) error {
 	dir, err := f.Roots.Writing().MakeDir(filepath.Dir(path))
 	if err != nil {
@@ -135,8 +137,8 @@ func (f *FS) mkParents(path string) error {
 	return dir.Close()
 }
 
-// allowed fails for a path that no tool may use, though the client would open it: a
-// link may have been made since the call was judged.
+// allowed fails for a path that no tool may use, although the client would open
+// it. A link may have been created since the call was judged.
 func allowed(roots *workspace.Roots, path string) error {
 	if _, err := roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -144,8 +146,8 @@ func allowed(roots *workspace.Roots, path string) error {
 	return nil
 }
 
-// ReadsDisk reports whether files are read from the disk, so that a change there
-// can be seen.
+// ReadsDisk reports whether files are read from the disk, so that a change
+// there is visible.
 func (f *FS) ReadsDisk() bool { return !f.Read }
 
 // unsaved fails if the editor's text differs from the disk.
@@ -165,26 +167,26 @@ func (f *FS) unsaved(ctx context.Context, path string) error {
 		return err
 	}
 	if buffer != disk {
-		return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and takes no writes", f.Roots.Rel(path)).
+		return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and accepts no writes", f.Roots.Rel(path)).
 			Hint("Ask the user to save the file, then try again.")
 	}
 	return nil
 }
 
-// notMine reports whether the client does not know the method or the file, so that
-// the disk is used. Any other error is a refusal.
+// notMine reports whether the client does not support the method or has no such
+// file, so that the disk is used. Any other error is a refusal.
 func notMine(err error) bool {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	return ok && (refused.Unsupported() || refused.NotFound())
 }
 
-// refusal turns an error of the client into a failure for the model. Other errors,
-// such as a cancel, are returned as they are.
+// refusal converts an error of the client to a failure for the model. It
+// returns other errors, such as a cancel, unchanged.
 func refusal(err error, verb, path string) error {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	if !ok {
 		return err
 	}
 	return executors.Failuref(executors.PermanentFailure, "the editor refused to %s %s: %s", verb, path, refused.Message).
-		Hint("Ask the user; do not go around the editor.")
+		Hint("Ask the user; do not bypass the editor.")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 )
 
-// Background starts a command in a terminal. The terminal lives until the command
-// was stopped, or has ended and its end was reported.
+// Background starts a command in a terminal. The terminal is released when the
+// command was stopped, or when its end was reported.
 func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job, error) {
 	term, err := t.create(ctx, cmd)
 	if err == errNoTerminals {
@@ -51,8 +51,8 @@ func (j *job) await(ctx context.Context) {
 	}
 }
 
-// poll waits for the exit of a command whose client cannot wait for it. A terminal
-// that does not answer any more counts as ended, in an unknown way.
+// poll waits for the exit of a command if the client cannot wait for it. A
+// terminal that no longer answers counts as ended, with an unknown status.
 func (j *job) poll(ctx context.Context) acp.ExitStatus {
 	for {
 		shown, err := j.term.Output(ctx)
@@ -79,7 +79,7 @@ func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error
 	defer over.Stop()
 	for last := wait <= 0; ; {
 		select {
-		case <-j.done: // before the output is asked for, which is then complete
+		case <-j.done: // before the output is requested, which is then complete
 			out.Ended, last = true, true
 			ended(&out, j.status)
 			out.Release = j.term.Release
@@ -87,7 +87,7 @@ func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error
 		}
 		shown, err := j.term.Output(ctx)
 		if err != nil && out.Ended && ctx.Err() == nil {
-			out.Text = "[the editor did not give the output: " + err.Error() + "]"
+			out.Text = "[the editor did not return the output: " + err.Error() + "]"
 			return out, nil
 		}
 		if err != nil {
@@ -112,10 +112,10 @@ func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error
 	}
 }
 
-// Stop implements shell.Job. A terminal whose command does not end is given up:
-// releasing it kills the command.
+// Stop implements shell.Job. If the command does not end, Stop leaves the
+// terminal to its release, which kills the command.
 func (j *job) Stop(ctx context.Context) {
-	_ = j.term.Kill(ctx) // it may have ended by itself meanwhile
+	_ = j.term.Kill(ctx) // it may have ended in the meantime
 	select {
 	case <-j.done:
 	case <-time.After(settle):
@@ -125,21 +125,21 @@ func (j *job) Stop(ctx context.Context) {
 	<-j.done
 }
 
-// screen is the position in a terminal's output up to which it was reported: the
-// length, while the terminal keeps everything, and the last bytes, which mark the
-// position after the terminal has cut the beginning.
+// screen is the position up to which a terminal's output was reported. It is
+// the length while the terminal keeps everything. After the terminal has
+// dropped the beginning, the last reported bytes mark the position.
 type screen struct {
 	length int
 	end    string
 }
 
 // markBytes is how many bytes mark the position. They occur once, unless lines
-// repeat; then some output is reported twice, which is better than never.
+// repeat. Then some output is reported twice, which is better than lost output.
 const markBytes = 1 << 10
 
-// fresh returns the output since the last call. gap reports whether the terminal
-// dropped some of it. While the command runs, an incomplete rune at the end is left
-// for the next call.
+// fresh returns the output since the last call. gap reports whether the
+// terminal dropped some of it. While the command runs, an incomplete rune at
+// the end waits for the next call.
 func (s *screen) fresh(shown acp.TerminalOutput, ended bool) (text string, gap bool) {
 	all := shown.Output
 	if !ended {

@@ -14,11 +14,11 @@ import (
 // Terminals decides for all sessions of one connection whether commands run in the
 // client's terminals. Its methods may be called concurrently.
 //
-// Some clients join the arguments of terminal/create and have a shell split them
-// again, so that of an approved `cd build && rm -f *.o` the second half runs in
-// another directory. Where [quirksOf] does not know the client, one harmless command
-// decides at the first use; as long as it does not prove that arguments are kept,
-// commands run on this machine.
+// Some clients join the arguments of terminal/create and let a shell split them
+// again. Then the second half of an approved `cd build && rm -f *.o` runs in
+// another directory. For a client that [quirksOf] does not list, one harmless
+// command decides at the first use. Commands run on this machine until it has
+// proved that arguments arrive unchanged.
 type Terminals struct {
 	mu      sync.Mutex
 	decided arguments
@@ -26,8 +26,8 @@ type Terminals struct {
 	probing chan struct{} // closed when the running probe ends; nil without one
 }
 
-// State says for /status why the commands of a client with terminals run on this
-// machine; "" where they do not, or that is not decided yet.
+// State returns a line for /status if the commands of a client with terminals
+// run on this machine. It is "" otherwise, and before the decision.
 func (s *Terminals) State(client *acp.Client) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Terminals) State(client *acp.Client) string {
 	return "Commands: run on this machine, not in the editor's terminals: " + s.why
 }
 
-// lookUp decides about a known client. The mutex is held.
+// lookUp decides for a known client. The caller holds the mutex.
 func (s *Terminals) lookUp(client acp.Implementation) {
 	if s.decided == untried {
 		q := quirksOf(client)
@@ -47,7 +47,7 @@ func (s *Terminals) lookUp(client acp.Implementation) {
 }
 
 // usable reports whether commands may run in the client's terminals. Of several
-// first uses one probes, and the others wait for it. A probe that was cancelled
+// first calls one runs the probe, and the others wait for it. A cancelled probe
 // decides nothing. The error is the cause of ctx.
 func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) (arguments, string)) (bool, error) {
 	for {
@@ -76,7 +76,7 @@ func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe
 	}
 }
 
-// settle runs the probe and notes what it decided.
+// settle runs the probe and stores its decision.
 func (s *Terminals) settle(ctx context.Context, probe func(context.Context) (arguments, string)) {
 	got, why := probe(ctx)
 	s.mu.Lock()
@@ -88,9 +88,9 @@ func (s *Terminals) settle(ctx context.Context, probe func(context.Context) (arg
 	s.probing = nil
 }
 
-// The probe needs blanks, quotes, a glob and an expansion of a variable to arrive as
-// they are. It only writes, and what it writes is not in its script: a terminal may
-// echo that.
+// The probe requires that blanks, quotes, a glob and a variable arrive
+// unchanged. Its only effect is output, which differs from its script, since a
+// terminal may echo the script.
 const (
 	probeScript = `zeph=kept; [ "$zeph" = kept ] && printf '%s|' 'a b' '*' || echo lo''st`
 	probeKept   = "a b|*|"
@@ -99,7 +99,7 @@ const (
 
 const (
 	probeTime  = 5 * time.Second        // for all of a probe
-	probeAfter = 500 * time.Millisecond // for output that comes after the exit
+	probeAfter = 500 * time.Millisecond // for output that arrives after the exit
 	probeEvery = 50 * time.Millisecond
 )
 
@@ -107,7 +107,7 @@ const (
 func (t *Terminal) probe(ctx context.Context, cmd shell.Command) (arguments, string) {
 	const (
 		undecided = "this editor is unknown, and a harmless command could not be tried in its terminal: "
-		apart     = "this editor's terminals do not keep the arguments of a command apart"
+		apart     = "this editor's terminals join the arguments of a command"
 	)
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -140,7 +140,7 @@ func (t *Terminal) probe(ctx context.Context, cmd shell.Command) (arguments, str
 	}
 }
 
-// reason words why a probe failed.
+// reason describes why a probe failed.
 func reason(err error) string {
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
 		return refused.Message

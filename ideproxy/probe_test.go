@@ -70,7 +70,7 @@ func doubleQuoted(program string, args []string) *exec.Cmd {
 }
 
 func TestProbe(t *testing.T) {
-	const told = "do not keep the arguments"
+	const told = "join the arguments"
 	for name, tt := range map[string]struct {
 		spawn func(string, []string) *exec.Cmd
 		show  func(command, output string) string

@@ -6,21 +6,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// quirks is what is known about a client beyond its capabilities. The zero value is
-// an unknown client.
+// quirks describes a client's behaviour beyond its capabilities. The zero value
+// describes an unknown client.
 type quirks struct {
 	arguments arguments
-	// unbuffered says that the client reads files from the disk alone, so that it
-	// need not be asked about a file that is not there.
+	// unbuffered means that the client reads files only from the disk, so that
+	// it need not be asked about a missing file.
 	unbuffered bool
-	// holds says that the client runs a command read-only where [ReadOnlyMeta]
-	// says so.
+	// holds means that the client runs a command read-only if [ReadOnlyMeta] is
+	// true.
 	holds bool
 	why   string // one line for people: why commands do not run in its terminals
 }
 
-// arguments says whether terminal/create passes each argument on as it is. bash -c
-// SCRIPT is two arguments: without that, another command runs.
+// arguments says whether terminal/create passes each argument on unchanged.
+// bash -c SCRIPT has two arguments; if they are joined, another command runs.
 type arguments int
 
 const (
@@ -29,8 +29,8 @@ const (
 	lost
 )
 
-// clients are the clients whose behaviour was seen in their source, by
-// clientInfo.name. An entry holds from the version since on.
+// clients are the clients whose source was read, by clientInfo.name. An entry
+// applies from the version since on.
 var clients = []struct {
 	name, since string
 	quirks
@@ -38,16 +38,16 @@ var clients = []struct {
 }{
 	{
 		name:   "vscode-acp-client",
-		quirks: quirks{arguments: lost, why: "this editor joins the arguments of a command and has a shell split them again"},
+		quirks: quirks{arguments: lost, why: "this editor joins the arguments of a command and lets a shell split them again"},
 		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
 	},
 	{
 		name: "zed", since: "1.0.0", quirks: quirks{arguments: kept},
-		source: "https://github.com/zed-industries/zed/pull/42651", // before it, arguments were joined
+		source: "https://github.com/zed-industries/zed/pull/42651", // earlier versions joined arguments
 	},
 	{
 		name:   "acpx",
-		quirks: quirks{arguments: kept, unbuffered: true}, // and it prints an error for each file that it cannot read
+		quirks: quirks{arguments: kept, unbuffered: true}, // it also prints an error for each file that it cannot read
 		source: "https://github.com/openclaw/acpx/tree/main/src/acp",
 	},
 	{
@@ -58,12 +58,12 @@ var clients = []struct {
 	{name: "zeph-acp-replay", quirks: quirks{arguments: kept}, source: "protocol-fixtures"},
 }
 
-// ReadOnlyMeta is the member of terminal/create's _meta that is true for a command
-// that may only read. Only the client of zeph-acp run gets it: that client can have
-// the kernel hold the command.
+// ReadOnlyMeta is the member of terminal/create's _meta that is true for a
+// command that may only read. Only the client of zeph-acp run receives it: that
+// client can make the kernel restrict the command.
 const ReadOnlyMeta = "zeph-acp/readOnly"
 
-// quirksOf looks the client up.
+// quirksOf returns the quirks of the client.
 func quirksOf(client acp.Implementation) quirks {
 	for _, c := range clients {
 		if strings.EqualFold(c.name, client.Name) && !older(client.Version, c.since) {
@@ -93,8 +93,8 @@ func older(version, since string) bool {
 	return false
 }
 
-// number reads the digits that s, a part of a version, begins with: 0 for no part, -1
-// for one without digits.
+// number parses the digits at the beginning of s, a part of a version: 0 for an
+// empty part, -1 for one without digits.
 func number(s string) int {
 	if s == "" {
 		return 0

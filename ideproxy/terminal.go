@@ -6,9 +6,9 @@
 // Clients differ beyond their capabilities; quirks.go lists how, and [Terminals]
 // decides whether commands may run in the editor at all.
 //
-// The package promises that every terminal is released. If the client turns out not
-// to know a method, the work is done locally. If it refuses for any other reason,
-// the work is not done: the package never goes around the editor.
+// The package promises that every terminal is released. If the client does not
+// support a method, the work is done locally. If the client refuses for any
+// other reason, the work is not done: the package never bypasses the editor.
 package ideproxy
 
 import (
@@ -28,12 +28,12 @@ import (
 // Terminal runs commands in terminals of the client; it is a shell.Runner.
 type Terminal struct {
 	Client *acp.Client
-	// Shared decides whether the client's terminals are used; nil means that they
-	// are, without a probe.
+	// Shared decides whether to use the client's terminals; nil means to use
+	// them without a probe.
 	Shared *Terminals
-	// Local runs the command where the client's terminals are not used.
+	// Local runs the command if the client's terminals are not used.
 	Local shell.Runner
-	Block []string // prefixes of variables to withhold, in addition to those of shell.Env
+	Block []string
 	Extra []string // NAME=value, set for every command
 }
 
@@ -68,16 +68,16 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		if out.ExitCode != nil || out.Signal != "" { // the output has the exit status
 			return out, nil
 		}
-		err = executors.Failuref(executors.PermanentFailure, "the editor could not tell how the command ended: %s", refused.Message)
+		err = executors.Failuref(executors.PermanentFailure, "the editor did not report how the command ended: %s", refused.Message)
 	}
 	return out, err
 }
 
-// errNoTerminals says that the command has to run here.
+// errNoTerminals reports that the command has to run locally.
 var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
-// maxTerminal is how many bytes of output a terminal is asked to keep. They arrive in
-// one frame.
+// maxTerminal is the output limit of a terminal, in bytes. The output arrives
+// in one frame.
 const maxTerminal = 1 << 20
 
 // create starts the command in a terminal, and reports the terminal as an event.
@@ -123,12 +123,12 @@ func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*ac
 	return t.Client.CreateTerminal(ctx, req)
 }
 
-// holds reports whether the client has the kernel hold the command.
+// holds reports whether the client makes the kernel restrict the command.
 func (t *Terminal) holds(cmd shell.Command) bool {
 	return cmd.ReadOnly && quirksOf(t.Client.Info()).holds
 }
 
-// stop kills a command that ran out of time.
+// stop kills a command that exceeded its time limit.
 func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
 	defer cancel()
@@ -137,7 +137,7 @@ func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	return status
 }
 
-// headCut begins an output whose beginning the terminal dropped.
+// headCut begins an output if the terminal dropped its beginning.
 const headCut = "[… the beginning is cut …]\n"
 
 // collect reads the output of a command that has ended or was stopped.
@@ -150,7 +150,7 @@ func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out
 	shown, err := term.Output(ctx)
 	switch {
 	case err != nil:
-		out.Text = "[the editor did not give the output: " + err.Error() + "]"
+		out.Text = "[the editor did not return the output: " + err.Error() + "]"
 	case shown.Truncated:
 		out.Text, out.Truncated = headCut+shown.Output, true
 	default:
@@ -171,13 +171,13 @@ func ended(out *shell.Output, status acp.ExitStatus) {
 	}
 }
 
-// env returns the variables of a local command, with those that it must not see set
-// to "": the protocol cannot unset them.
+// env returns the variables of a local command. Withheld variables are set to
+// "", because the protocol cannot unset them.
 func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
 	block, extra := cmd.Env(t.Block, t.Extra)
 	var env []acp.EnvVariable
 	set := func(name, value string) {
-		env = slices.DeleteFunc(env, func(v acp.EnvVariable) bool { return v.Name == name }) // once, whichever a client would take
+		env = slices.DeleteFunc(env, func(v acp.EnvVariable) bool { return v.Name == name }) // once: clients differ in which duplicate they use
 		env = append(env, acp.EnvVariable{Name: name, Value: value})
 	}
 	for _, name := range shell.Blocked(os.Environ(), block) {

@@ -48,8 +48,8 @@ const Tool = "diagnostics"
 //go:embed diagnostics.md
 var description string
 
-// New returns the tool of one session. local describes how programs are started
-// here: which variables are removed and which are added.
+// New returns the tool of one session. local configures the local programs: the
+// variables that are removed and added.
 func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Registry {
 	t := &tool{local: local, roots: roots, cfg: cfg}
 	return executors.Registry{executors.Bind(executors.Tool{
@@ -113,7 +113,7 @@ func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
 	return p, err
 }
 
-// target returns the file or directory that a call names, without symlinks.
+// target resolves the path of a call to a file or directory without symlinks.
 func (t *tool) target(path string) (abs string, isDir bool, err error) {
 	if path == "" {
 		path = "."

@@ -34,8 +34,8 @@ func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// goOn appends a line to the message of the last diagnostic. A message that is
-// already longer than the limit for display stays as it is.
+// goOn appends a line to the message of the last diagnostic. A message that
+// already exceeds the limit for display stays unchanged.
 func goOn(found []Diagnostic, line string) {
 	if len(found) == 0 {
 		return
@@ -68,7 +68,7 @@ func severity(word string) Severity {
 // elements decodes the complete elements of the first JSON array in text. The end
 // of the array may be missing, and other output may surround it.
 func elements[T any](text string, each func(T)) {
-	tries := 64 // each may read the whole text
+	tries := 64 // each may parse the whole text
 	for line, rest := "", text; rest != "" && tries > 0; {
 		at := rest
 		if line, rest, _ = strings.Cut(rest, "\n"); !strings.HasPrefix(strings.TrimSpace(line), "[") {

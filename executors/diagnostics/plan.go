@@ -47,7 +47,7 @@ func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string
 	}
 	if len(f.found) == 0 {
 		return plan{}, executors.Failuref(executors.PermanentFailure, "no project to check in or around %s", t.roots.Rel(target)).
-			Hint("It looks for Cargo.toml, go.mod, tsconfig.json, a configuration of ESLint, and Python projects. Name the directory of one, or run the check in bash.")
+			Hint("The tool looks for Cargo.toml, go.mod, tsconfig.json, an ESLint configuration, and Python projects. Name the directory of one, or run the check in bash.")
 	}
 	slices.SortStableFunc(f.found, func(a, b project) int { return int(a.kind) - int(b.kind) })
 	p := plan{target: target}
@@ -58,7 +58,7 @@ func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string
 		t.add(&p, found, lints, !isDir)
 	}
 	if f.more {
-		p.warn("there are more projects than one call looks at; name the directory of one to check it")
+		p.warn("there are more projects than one call checks; name the directory of another one to check it")
 	}
 	return p, nil
 }
@@ -125,7 +125,7 @@ func (t *tool) addGo(p *plan, s step, part string, file bool) {
 	t.addStep(p, s, "go", nil, []string{"vet", "-json", part})
 }
 
-// mypyArgs override configured settings for the format of the output.
+// mypyArgs override settings that would change the output format.
 var mypyArgs = []string{
 	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
 }
@@ -143,7 +143,7 @@ func (t *tool) addPython(p *plan, s step, part string) {
 		name  string
 		parse func(stdout, stderr string) []Diagnostic
 		args  []string
-		wants bool // the project asks for it
+		wants bool // the project configures it
 	}{
 		{"ruff", parseRuff, []string{"check", "--no-fix", "--output-format", "json", part}, ruff != ""},
 		{"mypy", parseMypy, args, mypy != ""},
@@ -158,7 +158,7 @@ func (t *tool) addPython(p *plan, s step, part string) {
 	}
 }
 
-// namesFiles reports whether a configuration of mypy lists what to check.
+// namesFiles reports whether a configuration of mypy lists the files to check.
 func namesFiles(config string) bool {
 	for line := range strings.Lines(config) {
 		key, _, ok := strings.Cut(line, "=")
@@ -169,7 +169,7 @@ func namesFiles(config string) bool {
 	return false
 }
 
-// addStep adds a step if its program is installed, else a warning.
+// addStep adds a step if its program is installed, otherwise a warning.
 func (t *tool) addStep(p *plan, s step, program string, places []string, args []string) {
 	path, shown, ok := t.lookup(s.dir, program, places)
 	if !ok {
@@ -177,7 +177,7 @@ func (t *tool) addStep(p *plan, s step, program string, places []string, args []
 		return
 	}
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".cmd" || ext == ".bat" {
-		// cmd.exe parses these arguments again, by its own rules.
+		// cmd.exe parses these arguments again, by different rules.
 		for i, a := range args {
 			if strings.HasPrefix(a, `.\`) {
 				args[i] = "."
@@ -188,7 +188,7 @@ func (t *tool) addStep(p *plan, s step, program string, places []string, args []
 	p.steps = append(p.steps, s)
 }
 
-// Where projects keep their own programs.
+// Directories of a project's own programs.
 var (
 	nodePrograms   = []string{"node_modules/.bin"}
 	pythonPrograms = []string{".venv/bin", "venv/bin", ".venv/Scripts", "venv/Scripts"}

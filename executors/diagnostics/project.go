@@ -93,7 +93,7 @@ func (f *finder) down() {
 	f.below(dir, f.start, maxDepth, covered)
 }
 
-// below searches the directories of dir, whose path is abs. It does not follow
+// below searches the directories in dir, whose path is abs. It does not follow
 // links.
 func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds]bool) {
 	entries, _, err := dir.ReadDir(maxEntries)

@@ -59,10 +59,10 @@ func (r *report) broken(why string) {
 	r.warn(why)
 }
 
-// late records a program that ran out of time.
+// late records a program that exceeded the time limit.
 func (r *report) late(why string) {
 	r.failed = executors.Failuref(executors.Timeout, "the programs did not end in time; the list is not complete").
-		Hint("Name a smaller path, or run the check in bash in the background; a second call often is faster.")
+		Hint("Name a smaller path, or run the check in bash in the background; a second call is often faster.")
 	r.warn(why)
 }
 
@@ -133,10 +133,10 @@ func (r *report) result(most int) executors.Result {
 		}
 	}
 	if raw.Omitted > 0 {
-		lines = append(lines, fmt.Sprintf("[%d more left out, errors are shown first: mend these, or name a smaller path]", raw.Omitted))
+		lines = append(lines, fmt.Sprintf("[%d more left out; errors are shown first: fix these, or name a smaller path]", raw.Omitted))
 	}
 	if raw.Elsewhere > 0 {
-		lines = append(lines, fmt.Sprintf("[%d more in the project outside of %s]", raw.Elsewhere, r.roots.Rel(r.target)))
+		lines = append(lines, fmt.Sprintf("[%d more in the project outside %s]", raw.Elsewhere, r.roots.Rel(r.target)))
 	}
 	for _, w := range r.warnings {
 		lines = append(lines, "[warning: "+w+"]")
@@ -159,14 +159,13 @@ func (r *report) full(kept []placed) *executors.Spool {
 		lines[i] = p.whole
 	}
 	full, err := executors.NewSpool(strings.Join(lines, "\n") + "\n")
-	if err != nil { // the disk is full: the truncated result must do
+	if err != nil { // the disk is full: the truncated result has to suffice
 		return nil
 	}
 	return full
 }
 
-// keep selects the diagnostics to show, in order. The most severe come first, as
-// far as there is room.
+// keep selects the diagnostics to show, in order. It prefers the most severe.
 func (r *report) keep(most int) []placed {
 	byRank := slices.Clone(r.found)
 	slices.SortStableFunc(byRank, func(a, b placed) int { return rank(a.Severity) - rank(b.Severity) })
@@ -221,7 +220,7 @@ func (d Diagnostic) line() string {
 	return b.String()
 }
 
-// order sorts by place; equal ones stand next to each other.
+// order sorts by location, so that equal diagnostics are adjacent.
 func order(a, b Diagnostic) int {
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(rank(a.Severity), rank(b.Severity)), strings.Compare(a.Message, b.Message), strings.Compare(a.Code, b.Code))

@@ -32,7 +32,7 @@ func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, err
 	rep := &report{roots: t.roots, target: p.target, warnings: p.warnings}
 	for _, s := range p.steps {
 		if ctx.Err() == nil && within.Err() != nil {
-			rep.late(s.name + " was not run: the time of the call was over")
+			rep.late(s.name + " was not run: the time limit of the call was reached")
 			continue
 		}
 		found, err := t.start(within, s, rep)
@@ -40,7 +40,7 @@ func (t *tool) run(ctx context.Context, p plan, most int) (executors.Result, err
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, context.DeadlineExceeded):
-			rep.late(fmt.Sprintf("%s was stopped: the time of the call was over after %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
+			rep.late(fmt.Sprintf("%s was stopped: the call reached its time limit of %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
 		case errors.Is(err, errNoPackages):
 			rep.broken("there are no Go packages to check in " + t.roots.Rel(p.target))
 		case err != nil:
@@ -75,7 +75,7 @@ func (t *tool) start(ctx context.Context, s step, rep *report) ([]Diagnostic, er
 	stdout, stderr, cut := proc.Streams()
 	found := s.parse(stdout, stderr)
 	if cut {
-		rep.warn(s.name + " wrote more than is read, so its list is not complete")
+		rep.warn(s.name + " wrote more than the limit, so its list is not complete")
 	}
 	if err != nil {
 		return found, err

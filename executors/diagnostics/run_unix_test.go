@@ -203,7 +203,7 @@ ts/src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type 
 		t.Errorf("two: %s", res.ForModel())
 	}
 	res = run(t, root, `{"path":"rust/src/util.rs"}`)
-	if !strings.HasPrefix(res.ForModel(), "3 warnings\nrust/src/util.rs") || !strings.Contains(res.ForModel(), "[1 more in the project outside of rust/src/util.rs]") {
+	if !strings.HasPrefix(res.ForModel(), "3 warnings\nrust/src/util.rs") || !strings.Contains(res.ForModel(), "[1 more in the project outside rust/src/util.rs]") {
 		t.Errorf("file: %s", res.ForModel())
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// special are the address blocks that are not the public Internet, and what to
-// call them: every row of IANA's registries, those that it calls globally
-// reachable included where no web server can be behind them.
+// special are the address blocks outside the public Internet, with their names
+// for messages. They include every row of IANA's registries, even a block that
+// IANA calls globally reachable if no web server can have an address in it.
 //
 //	https://www.iana.org/assignments/iana-ipv4-special-registry
 //	https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -21,7 +21,7 @@ var special = []struct {
 	{netip.MustParsePrefix("10.0.0.0/8"), "a private network"},
 	{netip.MustParsePrefix("100.64.0.0/10"), "shared address space"},
 	{netip.MustParsePrefix("127.0.0.0/8"), "this machine"},
-	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"}, // Azure's: public by number alone
+	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"}, // Azure's: within a public block
 	{netip.MustParsePrefix("169.254.0.0/16"), "link-local or a cloud's metadata service"},
 	{netip.MustParsePrefix("172.16.0.0/12"), "a private network"},
 	{netip.MustParsePrefix("192.0.0.0/24"), "reserved for protocols"},
@@ -40,7 +40,7 @@ var special = []struct {
 	{netip.MustParsePrefix("::1/128"), "this machine"},
 	{netip.MustParsePrefix("::/128"), "the unspecified address"},
 	{netip.MustParsePrefix("::ffff:0:0/96"), "IPv4 in IPv6"},
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), "IPv4 in IPv6"}, // RFC 2765, before it was given up
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "IPv4 in IPv6"}, // RFC 2765, obsolete
 	{netip.MustParsePrefix("::/96"), "IPv4 in IPv6"},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), "a local translation of IPv4"},
 	{netip.MustParsePrefix("100::/64"), "discarded"},
@@ -50,7 +50,7 @@ var special = []struct {
 	{netip.MustParsePrefix("2001:db8::/32"), "for documentation"},
 	{netip.MustParsePrefix("2002::/16"), "a 6to4 tunnel"},
 	{netip.MustParsePrefix("2620:4f:8000::/48"), "an AS112 sink"},
-	{netip.MustParsePrefix("3ffe::/16"), "the 6bone of old"},
+	{netip.MustParsePrefix("3ffe::/16"), "the former 6bone"},
 	{netip.MustParsePrefix("3fff::/20"), "for documentation"},
 	{netip.MustParsePrefix("5f00::/16"), "segment routing"},
 	{netip.MustParsePrefix("fc00::/7"), "a private network"},
@@ -60,13 +60,13 @@ var special = []struct {
 }
 
 var (
-	globalUnicast = netip.MustParsePrefix("2000::/3")     // all of IPv6 that is handed out
-	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: how a network without IPv4 reaches all of it
+	globalUnicast = netip.MustParsePrefix("2000::/3")     // all allocated IPv6 addresses
+	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: IPv4 addresses from a network without IPv4
 )
 
-// unfitAddress returns why an address must not be contacted, "" for an address of
-// the public Internet. near are the networks that this machine is
-// in: what answers there is its neighbour, whatever the number.
+// unfitAddress returns why an address must not be contacted, "" for an address
+// of the public Internet. near are the networks of this machine: a host in them
+// is a neighbour, whatever its address.
 func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {
 		return "link-local"
@@ -95,11 +95,12 @@ func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 	return ""
 }
 
-// neighbours lists the networks of this machine's interfaces. A mask that would
-// take in much of the Internet, as those of tunnels, counts for the one address.
+// neighbours lists the networks of this machine's interfaces. For a mask that
+// would include much of the Internet, as some tunnels have, it lists only the
+// interface's address.
 func neighbours() []netip.Prefix {
 	var near []netip.Prefix
-	addrs, _ := net.InterfaceAddrs() // without them the numbers still decide
+	addrs, _ := net.InterfaceAddrs() // without them the other rules still apply
 	for _, a := range addrs {
 		p, err := netip.ParsePrefix(a.String())
 		if err != nil {

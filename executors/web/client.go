@@ -15,42 +15,42 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
 )
 
-// maxRedirects is how many redirects are followed.
+// maxRedirects is the largest number of redirects that are followed.
 const maxRedirects = 3
 
-// Client gets pages of web servers. It may be used concurrently; make it with
-// [NewClient].
+// Client requests pages from web servers. It may be used concurrently; make it
+// with [NewClient].
 type Client struct {
 	Config Config
 
 	net network
 }
 
-// NewClient returns a client that contacts the public Internet and nothing else.
+// NewClient returns a client that contacts only the public Internet.
 func NewClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
 
 func (c *Client) near() []netip.Prefix { return c.net.near() }
 
-// Page is what a server answered.
+// Page is the content of a successful response.
 type Page struct {
-	URL  *url.URL // where it is from, after redirects
+	URL  *url.URL // after redirects
 	Type string   // media type, lower case, without parameters
 	Text string   // UTF-8
 }
 
-// allowance is the time that a call has left.
+// allowance is the remaining time of a call.
 type allowance struct {
 	left time.Duration
-	secs int // of the whole call, for the message
+	secs int // the limit of the whole call, for the message
 }
 
 func (c *Client) timeout() allowance {
 	return allowance{time.Duration(c.Config.Timeout) * time.Second, c.Config.Timeout}
 }
 
-// spend runs do within the time that is left. An error is do's, a *Failure where
-// the time is over, or ctx's cause. A page that came whole only while its
-// connection was being closed is too late.
+// spend runs do within the remaining time. It returns the error of do, a
+// *Failure if the time is over, or ctx's cause. A page that is complete only
+// after the limit counts as too late.
 func (a *allowance) spend(ctx context.Context, do func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, a.left)
 	defer cancel()
@@ -66,9 +66,9 @@ func (a *allowance) spend(ctx context.Context, do func(context.Context) error) e
 	return err
 }
 
-// follow gets the page at a URL, by https and from the public Internet alone. Each
-// redirect must pass the same checks and then admit. A [*executors.Failure] says
-// what went wrong; any other error is ctx's cause.
+// follow requests the page at a URL, only by https and from the public
+// Internet. Each redirect must pass the same checks and then admit. A
+// [*executors.Failure] describes the problem; any other error is ctx's cause.
 func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit func(from, to *url.URL) error) (page Page, err error) {
 	u, err := c.Target(raw)
 	if err != nil {
@@ -101,8 +101,9 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 	}
 }
 
-// redirect checks the target of a redirect, before the user is asked about it. The
-// addresses of another host are looked up: the server that names it knows it.
+// redirect checks the target of a redirect before the user is asked about it.
+// It looks up the addresses of another host, whose name the redirecting server
+// already knows.
 func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
 	to, err := c.Target(next.String())
 	if err == nil && !sameHost(to.Host, from.Host) {
@@ -117,10 +118,10 @@ func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, e
 	return to, nil
 }
 
-// redirected adds to a failure the page that led to it.
+// redirected adds the redirecting page to a failure.
 func redirected(from *url.URL, err error) error {
 	f, ok := errors.AsType[*executors.Failure](err)
-	if ok && f.Category.Infrastructure() { // a name server that does not answer
+	if ok && f.Category.Infrastructure() { // a name server without an answer
 		return f
 	}
 	if ok {
@@ -129,7 +130,7 @@ func redirected(from *url.URL, err error) error {
 	return err
 }
 
-// sameHost reports whether two hosts are one to those who name them.
+// sameHost reports whether two hosts differ at most by a leading "www.".
 func sameHost(a, b string) bool {
 	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
@@ -188,22 +189,22 @@ func refused(u *url.URL, res *http.Response) *executors.Failure {
 	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		f.Hint("The page wants a login or no programs; use another source.")
+		f.Hint("The page requires a login or refuses programs; use another source.")
 	case http.StatusNotFound, http.StatusGone:
-		f.Hint("There is no such page; do not guess URLs, look for a page that links to it.")
+		f.Hint("The page does not exist; do not guess URLs, look for a page that links to it.")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		f.RetryAfter = backoff.RetryAfter(res.Header, time.Now())
 	}
 	return f
 }
 
-// unreachable returns the failure for a request without an answer.
+// unreachable returns the failure for a request without a response.
 func unreachable(host string, err error) error {
-	if f, ok := errors.AsType[*executors.Failure](err); ok { // of the dialer's own check
+	if f, ok := errors.AsType[*executors.Failure](err); ok { // from the dialer's own check
 		return f
 	}
 	if ce, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return executors.Failuref(executors.PermanentFailure, "%s has no certificate that holds for it: %v", host, ce.Err)
+		return executors.Failuref(executors.PermanentFailure, "%s has no valid certificate: %v", host, ce.Err)
 	}
 	return executors.Failuref(executors.NetworkError, "%s did not answer: %v", host, err)
 }

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Config says what may be asked of the web, and how much of an answer is taken.
-// It is the table [tools.scrape].
+// Config limits the requests to the web and the size of their responses. It is
+// the table [tools.scrape].
 type Config struct {
-	// Timeout is how long one call may take, redirects and all, in seconds.
+	// Timeout is how long one call may take, including redirects, in seconds.
 	// Default 15; 0 is refused.
 	Timeout int `toml:"timeout"`
-	// MaxBodyBytes is the size of the largest page that is taken, both as it is
-	// sent and unpacked. Default 1048576 (1 MiB), from 1 to 16777216 (16 MiB).
+	// MaxBodyBytes is the largest accepted size of a page, both compressed and
+	// decompressed. Default 1048576 (1 MiB), from 1 to 16777216 (16 MiB).
 	MaxBodyBytes int `toml:"max_body_bytes"`
-	// MaxOutputChars is how many characters of a page the model and the editor
-	// get. Default 50000, at least 1000.
+	// MaxOutputChars is how many characters of a page the result contains.
+	// Default 50000, at least 1000.
 	MaxOutputChars int `toml:"max_output_chars"`
-	// AllowedDomains, if there are any, are all that may be asked; no host that
-	// is an address is among them. "example.com" is that host alone,
-	// "*.example.com" are the hosts below it. Default none.
+	// AllowedDomains, if not empty, are the only hosts that may be contacted;
+	// no IP address is among them. "example.com" is that host alone,
+	// "*.example.com" matches the hosts below it. Default none.
 	AllowedDomains []string `toml:"allowed_domains"`
-	// DeniedDomains may not be asked, whatever AllowedDomains says. Default
-	// none.
+	// DeniedDomains may not be contacted, even if AllowedDomains includes them.
+	// Default none.
 	DeniedDomains []string `toml:"denied_domains"`
 
 	// repository are the AllowedDomains of the workspace's own file, if it sets
@@ -31,7 +31,8 @@ type Config struct {
 	repository *[]string
 }
 
-// Bounds of the limits. Pages are parsed in memory, so there is a largest one.
+// Bounds of the settings. MaxBodyBytes has a maximum because pages are parsed
+// in memory.
 const (
 	maxBody  = 16 << 20
 	minChars = 1000
@@ -57,16 +58,16 @@ func (c Config) Validate() map[string]string {
 	for key, list := range map[string][]string{"allowed_domains": c.AllowedDomains, "denied_domains": c.DeniedDomains} {
 		for _, d := range list {
 			if _, err := domain(d); err != nil {
-				wrong[key] = fmt.Sprintf("%q is no domain: want one such as example.com or *.example.com", d)
+				wrong[key] = fmt.Sprintf("%q is not a domain: want one such as example.com or *.example.com", d)
 			}
 		}
 	}
 	return wrong
 }
 
-// Tighten takes over from a repository's file lower limits, more denied domains,
-// and allowed domains as a further list that a host must be in. It returns the
-// keys that the file set and that were not taken.
+// Tighten adopts lower limits and more denied domains from a repository's file.
+// Its allowed domains become a second list that a host must be in. It returns
+// the keys of that file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	wrong := repo.Validate()
@@ -89,7 +90,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	case !has("allowed_domains"):
 	case len(repo.AllowedDomains) > 0:
 		c.repository = &repo.AllowedDomains
-	default: // in such a list, none means all
+	default: // an empty list would allow all hosts
 		ignored = append(ignored, "allowed_domains")
 	}
 	return c, ignored
@@ -113,7 +114,7 @@ func (c Config) unfitDomain(host string, isAddress bool) string {
 	return ""
 }
 
-// matches reports whether a list of domains names a host.
+// matches reports whether a list of domains includes a host.
 func matches(list []string, host string) bool {
 	for _, d := range list {
 		name, err := domain(d)
@@ -127,8 +128,8 @@ func matches(list []string, host string) bool {
 	return false
 }
 
-// domain returns an entry of a list of domains in the form of [Client.Target]'s
-// hosts: lower case, ASCII.
+// domain normalises an entry of a list of domains like the hosts of
+// [Client.Target]: lower case, ASCII.
 func domain(entry string) (string, error) {
 	name, below := strings.CutPrefix(entry, "*.")
 	h, err := parseHost(name)

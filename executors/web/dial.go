@@ -16,13 +16,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// network is the process edge: what tests replace. No setting reaches it, and
-// what it is asked to dial was checked before, in tests too.
+// network is the edge of the process, which tests replace. No setting changes
+// it. Every address is checked before it is dialled, in tests too.
 type network struct {
 	lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 	dial   func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 	near   func() []netip.Prefix
-	roots  *x509.CertPool // nil means those of the system
+	roots  *x509.CertPool // nil means the system's
 }
 
 func system() network {
@@ -33,8 +33,8 @@ func system() network {
 		near: neighbours,
 	}
 	n.dial = func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-		// Checked once more where the kernel is told to connect, so that no
-		// mistake above can lead elsewhere.
+		// The last check, before the kernel connects: a mistake above cannot
+		// lead to another address.
 		d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 			a, err := netip.ParseAddrPort(address)
 			if err != nil {
@@ -47,28 +47,29 @@ func system() network {
 	return n
 }
 
-// unfit is the failure of asking a name at an address, or nil.
+// unfit returns a failure if the address of a name must not be contacted.
 func unfit(name string, a netip.Addr, near []netip.Prefix) error {
 	if why := unfitAddress(a, near); why != "" {
-		return blocked("%s may not be asked: its address %s is not on the public Internet (%s)", name, a, why)
+		return blocked("%s may not be contacted: its address %s is not on the public Internet (%s)", name, a, why)
 	}
 	return nil
 }
 
-// Bounds of one connection.
+// Limits of one connection.
 const (
 	maxTries   = 4               // addresses of a host that are tried
 	tryTime    = 5 * time.Second // for each but the last
-	headerSize = 64 << 10        // of an answer, bytes
+	headerSize = 64 << 10        // of a response, in bytes
 )
 
-// addresses returns the addresses of a host, all of them checked: one that is not
-// public spoils the others, since which one answers is not the user's choice.
+// addresses returns the addresses of a host. If one of them is not public, it
+// refuses the host, since the user does not choose which one answers.
 func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	addrs := []netip.Addr{h.addr}
 	if !h.addr.IsValid() {
 		var err error
-		// The dot keeps the resolver from trying the local network's domains.
+		// The final dot keeps the resolver from trying the local network's
+		// domains.
 		addrs, err = c.net.lookup(ctx, h.name+".")
 		if err != nil {
 			if de, ok := errors.AsType[*net.DNSError](err); ok && de.IsNotFound {
@@ -79,7 +80,7 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	}
 	near := c.net.near()
 	for i, a := range addrs {
-		addrs[i] = a.Unmap() // what is checked is what is dialled
+		addrs[i] = a.Unmap() // so that the checked address is the dialled one
 		if err := unfit(h.name, addrs[i], near); err != nil {
 			return nil, err
 		}
@@ -90,11 +91,10 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	return addrs[:min(len(addrs), maxTries)], nil
 }
 
-// transport returns the transport of one request to u: it dials the addresses
-// that were checked and nothing else, whatever it is asked to dial. It keeps no
-// connection, so that none can serve another host; it takes no proxy from the
-// environment, since that would look names up by itself; and it speaks HTTP/1.1,
-// which all servers do.
+// transport returns the transport of one request to u. It dials only the
+// checked addresses, whatever name it receives. It keeps no connection, so that
+// no other host uses it. It ignores the proxies of the environment, which would
+// resolve names themselves. It speaks HTTP/1.1, which all servers support.
 func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transport {
 	port := uint16(443)
 	if ap, err := netip.ParseAddrPort("0.0.0.0:" + u.Port()); err == nil {
@@ -106,7 +106,7 @@ func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transpo
 		},
 		TLSClientConfig:        &tls.Config{RootCAs: c.net.roots, ServerName: h.name, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives:      true,
-		DisableCompression:     true, // it would not bound what is unpacked
+		DisableCompression:     true, // it would not limit the decompressed size
 		MaxResponseHeaderBytes: headerSize,
 		Protocols:              new(http.Protocols),
 	}
@@ -114,7 +114,7 @@ func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transpo
 	return t
 }
 
-// connect dials one address after the other.
+// connect dials the addresses in turn.
 func (c *Client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var errs []error
 	for i, a := range addrs {

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// markdown returns the readable content of an HTML page. The error is ctx's.
+// markdown converts the readable content of an HTML page to Markdown. The error
+// is ctx's cause.
 func markdown(ctx context.Context, page Page) (string, error) {
 	doc, err := parse(ctx, page.Text)
 	if ctx.Err() != nil {
@@ -30,15 +31,15 @@ func markdown(ctx context.Context, page Page) (string, error) {
 		body.Parent.RemoveChild(body)
 	}
 	p.prune(body, 0)
-	// Not escaped: a model reads snake_case as it is, and escaping takes the square
-	// of a text's length.
+	// Text is not escaped: a model understands snake_case without escapes, and
+	// escaping takes time quadratic in the length of a text.
 	conv := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(commonmark.WithListEndComment(false), commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip)),
 		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal), table.WithNewlineBehavior(table.NewlineBehaviorPreserve)),
 	))
 	out, err := conv.ConvertNode(body)
-	if err != nil { // nothing of ours can be: the nodes stay readable
+	if err != nil { // impossible for our own plugins: the nodes stay readable
 		return plain(page.Text), nil
 	}
 	out = bytes.TrimSpace(out)
@@ -49,7 +50,7 @@ func markdown(ctx context.Context, page Page) (string, error) {
 }
 
 // content returns the main part of a page: its only main element, else its only
-// article, else all of it.
+// article, else the whole page.
 func content(doc *html.Node) *html.Node {
 	for _, name := range []string{"main", "article", "body"} {
 		var found []*html.Node
@@ -74,7 +75,7 @@ func hasText(n *html.Node) bool {
 	return false
 }
 
-// first returns the first element of that name, or nil.
+// first returns the first element of that name, nil if there is none.
 func first(doc *html.Node, name string) *html.Node {
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == name {
@@ -91,7 +92,7 @@ func titleOf(doc *html.Node) string {
 	return ""
 }
 
-// baseOf returns the URL to which the page's links are relative.
+// baseOf returns the base URL of the page's links.
 func baseOf(doc *html.Node, page *url.URL) *url.URL {
 	if b := first(doc, "base"); b != nil {
 		if href := attribute(b, "href"); len(href) <= maxURL {
@@ -112,23 +113,23 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// Bounds of what the converter is given. Its work grows with depth times size
-// where blocks are nested, and with rows times columns in a table; a colspan of
-// a page of 70 bytes takes all memory.
+// Limits on the input of the converter. Its work grows with depth times size
+// for nested blocks, and with rows times columns for a table. A colspan in a
+// page of 70 bytes could exhaust the memory.
 const (
-	maxBlocks    = 12      // blocks in blocks
+	maxBlocks    = 12      // nesting depth of blocks
 	maxCells     = 5000    // rows times columns
 	maxAttribute = 2 << 10 // bytes
 	maxLinkBytes = 1 << 20 // of all links: each could repeat a long base
 )
 
-// pruner removes unreadable elements from a tree, and bounds the rest.
+// pruner removes unreadable elements from a tree and limits the rest.
 type pruner struct {
 	base      *url.URL
-	linkBytes int // that links may still take
+	linkBytes int // remaining for links
 }
 
-// prune prunes what is below n, which is in as many blocks.
+// prune prunes the tree below n, which is nested in that many blocks.
 func (p *pruner) prune(n *html.Node, blocks int) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
@@ -167,7 +168,8 @@ func (p *pruner) element(n *html.Node, blocks int) {
 	p.prune(n, blocks)
 }
 
-// keep returns an attribute as the converter may see it.
+// keep returns an attribute in the form for the converter, and whether to keep
+// it.
 func (p *pruner) keep(tag string, a html.Attribute) (string, bool) {
 	if len(a.Val) > maxAttribute {
 		return "", false
@@ -194,8 +196,8 @@ func (p *pruner) keep(tag string, a html.Attribute) (string, bool) {
 
 func rename(n *html.Node, name string) { n.Data, n.DataAtom = name, atom.Lookup([]byte(name)) }
 
-// isLarge reports whether a table has too many cells for the converter, or has
-// tables in it.
+// isLarge reports whether a table has too many cells for the converter, or
+// contains tables.
 func isLarge(n *html.Node) bool {
 	rows, columns := 0, 0
 	for d := range n.Descendants() {
@@ -217,8 +219,8 @@ func isLarge(n *html.Node) bool {
 	return rows*columns > maxCells
 }
 
-// flatten makes lines of a table's rows, with bars between the cells. A table in
-// it is looked at by itself.
+// flatten converts a table's rows to lines, with bars between the cells. It
+// treats a nested table separately.
 func flatten(n *html.Node) {
 	switch n.Data {
 	case "td", "th":
@@ -234,7 +236,7 @@ func flatten(n *html.Node) {
 	}
 }
 
-// isNoise reports whether an element is not for readers.
+// isNoise reports whether an element has no content for readers.
 func isNoise(tag string) bool {
 	switch tag {
 	case "script", "style", "noscript", "template", "head", "nav", "iframe", "object", "embed", "svg", "math", "canvas", "audio", "video", "source",
@@ -244,8 +246,8 @@ func isNoise(tag string) bool {
 	return false
 }
 
-// isHidden reports whether a reader would not see an element: what is written
-// there is for programs alone.
+// isHidden reports whether a browser would not show an element. Hidden text is
+// only for programs.
 func isHidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {

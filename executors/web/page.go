@@ -13,13 +13,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset" // the encodings of the web, as browsers find them
+	"golang.org/x/net/html/charset" // detects encodings as browsers do
 	"golang.org/x/text/transform"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// read reads the page of a successful answer.
+// read reads the page of a successful response.
 func (c *Client) read(u *url.URL, res *http.Response) (Page, error) {
 	page := Page{URL: u}
 	given := res.Header.Get("Content-Type")
@@ -54,8 +54,8 @@ func notText(u *url.URL, body []byte) *executors.Failure {
 	return executors.Failuref(executors.PermanentFailure, "%s is binary (%d bytes), not text", u, len(body))
 }
 
-// body reads all of an answer's body. What is sent and what it unpacks to are
-// bounded alike.
+// body reads the whole body of a response. The compressed and the decompressed
+// size have the same limit.
 func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 	limit := int64(c.Config.MaxBodyBytes)
 	sent := &bounded{r: res.Body, left: limit}
@@ -64,7 +64,7 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(bufio.NewReader(sent))
-		if err == io.EOF { // nothing was sent
+		if err == io.EOF { // the body is empty
 			return nil, nil
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 		}
 		r = &bounded{r: z, left: limit}
 	default:
-		return nil, executors.Failuref(executors.PermanentFailure, "%s is packed as %q, which nobody asked for", u, enc)
+		return nil, executors.Failuref(executors.PermanentFailure, "%s has the encoding %q, which was not requested", u, enc)
 	}
 	if res.ContentLength > limit {
 		return nil, c.broken(u, errTooLarge)
@@ -91,9 +91,9 @@ func (c *Client) broken(u *url.URL, err error) error {
 		return executors.Failuref(executors.PermanentFailure, "%s is larger than %d bytes", u, c.Config.MaxBodyBytes).
 			Hint("Look for a smaller page; the user can raise tools.scrape.max_body_bytes.")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
-		return executors.Failuref(executors.PermanentFailure, "%s is not packed as it says: %v", u, err)
+		return executors.Failuref(executors.PermanentFailure, "%s does not have the encoding that it declares: %v", u, err)
 	}
-	return executors.Failuref(executors.NetworkError, "%s broke off: %v", u, err)
+	return executors.Failuref(executors.NetworkError, "%s: the transfer broke off: %v", u, err)
 }
 
 func isCorrupt(err error) bool {
@@ -103,8 +103,8 @@ func isCorrupt(err error) bool {
 
 var errTooLarge = errors.New("too large")
 
-// bounded reads what is left and then fails, where [io.LimitReader] would end as
-// if that were all.
+// bounded reads up to a limit and then fails, unlike [io.LimitReader], which
+// reports the end of the file.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -122,15 +122,15 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decode makes valid UTF-8 of a body, as a browser finds its encoding: a byte
-// order mark, the header, a meta element, a guess. What cannot be read becomes
+// decode converts a body to valid UTF-8. It detects the encoding as a browser
+// does: byte order mark, header, meta element, guess. Invalid bytes become
 // U+FFFD.
 func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) {
 	enc, name, certain := charset.DetermineEncoding(body, given)
 	if !certain && (!isHTML || name == "windows-1252") && utf8.Valid(body) {
-		return string(body), nil // it was guessed from the first bytes alone, or from what only HTML has
+		return string(body), nil // the encoding was guessed from the first bytes alone, or from HTML markup
 	}
-	// One byte becomes three at most.
+	// One byte becomes at most three.
 	r := &bounded{r: transform.NewReader(bytes.NewReader(body), enc.NewDecoder()), left: 3 * int64(c.Config.MaxBodyBytes)}
 	data, err := io.ReadAll(r)
 	return strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), err
@@ -138,7 +138,7 @@ func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) 
 
 func (p Page) isHTML() bool { return p.Type == "text/html" || p.Type == "application/xhtml+xml" }
 
-// isText reports whether a media type is one to read.
+// isText reports whether a media type is readable text.
 func isText(t string) bool {
 	if strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "+yaml") {
 		return t != "image/svg+xml"

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxNodes is the size of the largest tree that is built of a page: some 100
-// MiB.
+// maxNodes is the largest tree that is built for a page, about 100 MiB.
 const maxNodes = 500_000
 
-// A parser's rules for unclosed elements let 44 KB of markup come to 4 million
-// nodes, and x/net/html bounds the depth of its tree but not the size. So size
-// tells beforehand, from the tokens alone, how many nodes a page comes to at
-// most: each open formatting element can be made anew for every text and element
-// that follows, and up to 32 more are made where one is closed across a block.
-// It stops counting above maxNodes.
+// size returns an upper bound for the number of nodes in the tree of a page,
+// computed from its tokens. It stops counting above maxNodes.
+//
+// A parser's rules for unclosed elements can turn 44 KB of markup into 4
+// million nodes, and x/net/html limits the depth of its tree but not the size.
+// The parser may repeat each open formatting element for every text and element
+// that follows, and up to 32 more if one is closed across a block.
 //
 //	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
 func size(page string) int {
-	var open []formatting // that the parser may still make anew
-	crossed := 0          // of open, those that a block was opened in: an end tag may leave them
+	var open []formatting // elements that the parser may repeat
+	crossed := 0          // of open, those around an open block: an end tag may leave them open
 	nodes := 4            // document, html, head, body
 	z := html.NewTokenizer(strings.NewReader(page))
 	for nodes <= maxNodes {
@@ -53,11 +53,11 @@ func size(page string) int {
 				nodes += 4 * min(8, same)
 			}
 		case kind == html.EndTagToken:
-			nodes++ // </p> and </br> make an element
+			nodes++ // </p> and </br> create an element
 		case isFormatting(name):
 			nodes += 1 + len(open)
 			open, crossed = opened(open, crossed, formatting{name, raw})
-			if len(open) > 512 { // deeper than the parser goes
+			if len(open) > 512 { // deeper than the parser's limit
 				return maxNodes + 1
 			}
 		default:
@@ -74,10 +74,10 @@ func size(page string) int {
 	return nodes
 }
 
-// formatting is one start tag of an element that the parser makes anew.
+// formatting is one start tag of an element that the parser repeats.
 type formatting struct{ name, tag string }
 
-// opened adds one; of equal ones the parser keeps three, and of links one.
+// opened adds an element. The parser keeps three equal ones, and one link.
 func opened(open []formatting, crossed int, f formatting) ([]formatting, int) {
 	same, first := 0, 0
 	for i, o := range open {
@@ -105,21 +105,21 @@ func isFormatting(tag string) bool {
 	return false
 }
 
-var errTangled = errors.New("its markup is nested too deep, or comes to too many elements")
+var errTangled = errors.New("its markup is nested too deeply, or has too many elements")
 
-// parse builds the tree of a page. It ends with ctx.
+// parse builds the tree of a page. It stops when ctx ends.
 func parse(ctx context.Context, page string) (*html.Node, error) {
 	if size(page) > maxNodes {
 		return nil, errTangled
 	}
 	doc, err := html.Parse(&ending{ctx, strings.NewReader(page)})
 	if ctx.Err() == nil && err != nil {
-		return nil, errTangled // all that it says of a page: nested deeper than 512
+		return nil, errTangled // the parser's only error for a page: more than 512 levels
 	}
 	return doc, err
 }
 
-// ending is a reader that ends with ctx.
+// ending is a reader that fails when ctx ends.
 type ending struct {
 	ctx context.Context
 	r   io.Reader
@@ -132,8 +132,8 @@ func (e *ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// plain returns the text of a page without building its tree, for pages whose tree
-// cannot be built.
+// plain returns the text of a page without building its tree, for a page that
+// is too large or too deep.
 func plain(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
@@ -162,8 +162,7 @@ func plain(page string) string {
 	}
 }
 
-// tidy removes spaces from the ends of lines, and leaves at most one empty line
-// between two.
+// tidy removes trailing spaces, and joins several empty lines into one.
 func tidy(text string) string {
 	var b strings.Builder
 	empty := true

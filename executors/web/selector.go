@@ -9,12 +9,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A selector and a page come from two strangers, and cascadia tries all ways in
-// which the ancestors of an element may fit "a b c d": on a deep page that never
-// ends. Here a selector is taken apart at its combinators, cascadia judges each
-// simple part, and one walk over the tree carries along which parts fit so far.
+// A selector and a page are both untrusted, and cascadia tries all combinations
+// of ancestors for "a b c d". On a deep page this takes exponential time. So
+// this package splits a selector at its combinators. cascadia judges each
+// compound part, and one walk over the tree tracks which parts match so far.
 
-// Bounds of a selector.
+// Limits on a selector.
 const (
 	maxSelector = 500 // bytes
 	maxParts    = 32  // of all groups together; one bit each
@@ -24,21 +24,21 @@ const (
 // part is one compound selector of a chain.
 type part struct {
 	sel        cascadia.Sel
-	combinator byte // how it hangs on the part before it: ' ', '>', '+', '~', or 0 for the first
-	last       bool // what fits here is selected
+	combinator byte // relation to the part before it: ' ', '>', '+', '~', or 0 for the first
+	last       bool // elements that match it are selected
 }
 
-// selector is one that was taken apart.
+// selector is a parsed selector.
 type selector struct {
 	parts  []part
-	pseudo int // pseudo-classes, which look at siblings and descendants
+	pseudo int // pseudo-classes, which examine siblings and descendants
 }
 
 // parseSelector parses a CSS selector. Its errors describe the mistake.
 func parseSelector(text string) (selector, error) {
 	var s selector
 	if len(text) > maxSelector {
-		return s, fmt.Errorf("is %d bytes long, more than %d", len(text), maxSelector)
+		return s, fmt.Errorf("has %d bytes, over the limit of %d", len(text), maxSelector)
 	}
 	pieces, err := split(text)
 	if err != nil {
@@ -53,14 +53,14 @@ func parseSelector(text string) (selector, error) {
 			return s, err
 		}
 		if len(group) != 1 || group[0].PseudoElement() != "" {
-			return s, fmt.Errorf("%q selects no element", p.text)
+			return s, fmt.Errorf("%q selects no elements", p.text)
 		}
 		last := i+1 == len(pieces) || pieces[i+1].combinator == 0
 		s.parts = append(s.parts, part{group[0], p.combinator, last})
 		s.pseudo += strings.Count(p.text, ":")
 	}
 	if len(s.parts) > maxParts {
-		return s, fmt.Errorf("has %d parts, more than %d", len(s.parts), maxParts)
+		return s, fmt.Errorf("has %d parts, over the limit of %d", len(s.parts), maxParts)
 	}
 	return s, nil
 }
@@ -70,8 +70,8 @@ type piece struct {
 	text       string
 }
 
-// split takes a selector apart at its combinators and commas. What is in
-// brackets, parentheses or quotes, or after a backslash, stays as it is.
+// split splits a selector at its combinators and commas. Text in brackets,
+// parentheses or quotes, or after a backslash, stays unchanged.
 func split(text string) ([]piece, error) {
 	var pieces []piece
 	var current strings.Builder
@@ -137,9 +137,9 @@ func split(text string) ([]piece, error) {
 	return pieces, nil
 }
 
-// flat refuses what would make judging one part a search of its own: combinators
-// within the parentheses of :has, :haschild and :not, and pseudo-classes but for
-// the plain ones in :not.
+// flat refuses a part that would need a search of its own: combinators within
+// the parentheses of :has, :haschild and :not, and pseudo-classes in :not,
+// except the plain ones.
 func flat(compound string) error {
 	lower := strings.ToLower(compound)
 	for _, name := range []string{":has(", ":haschild(", ":not("} {
@@ -151,15 +151,15 @@ func flat(compound string) error {
 			rest = after
 			end := strings.LastIndexByte(after, ')')
 			if end < 0 {
-				break // cascadia says what is wrong
+				break // cascadia reports the error
 			}
 			inner, err := split(after[:end])
 			if err != nil || strings.ContainsAny(after[:end], "(") || name != ":not(" && strings.Contains(after[:end], ":") {
-				return fmt.Errorf("%s…) takes only simple selectors here, such as %sa.b)", name, name)
+				return fmt.Errorf("%s…) accepts only simple selectors here, such as %sa.b)", name, name)
 			}
 			for _, p := range inner {
 				if p.combinator != 0 {
-					return fmt.Errorf("%s…) takes only simple selectors here, such as %sa.b)", name, name)
+					return fmt.Errorf("%s…) accepts only simple selectors here, such as %sa.b)", name, name)
 				}
 			}
 		}
@@ -167,19 +167,19 @@ func flat(compound string) error {
 	return nil
 }
 
-// find returns the elements that the selector selects, in the order of the page.
-// It ends with ctx.
+// find returns the selected elements in the order of the page. It stops when
+// ctx ends.
 func (s selector) find(ctx context.Context, doc *html.Node) ([]*html.Node, error) {
 	if s.pseudo > 0 && s.pseudo*work(doc, 0) > maxWork {
-		return nil, fmt.Errorf("has pseudo-classes, for which this page is too large; select without them")
+		return nil, fmt.Errorf("has pseudo-classes, and the page is too large for them; select without them")
 	}
 	w := walker{selector: s, ctx: ctx}
 	w.level(doc, 0, 0)
 	return w.found, ctx.Err()
 }
 
-// work estimates what judging one pseudo-class on all elements takes: each may
-// look at all its siblings, and at all that is in it.
+// work estimates the cost of one pseudo-class on all elements: each may examine
+// all its siblings and descendants.
 func work(n *html.Node, depth int) int {
 	children, sum := 0, 1+depth+len(n.Data)*depth
 	for c := range n.ChildNodes() {
@@ -189,17 +189,18 @@ func work(n *html.Node, depth int) int {
 	return sum + children*children
 }
 
-// walker carries bits along: bit i says that the chain fits up to part i.
+// walker tracks matches as bits: bit i means that the chain matches up to part
+// i.
 type walker struct {
 	selector
 	ctx   context.Context
 	found []*html.Node
 }
 
-// level visits the children of n; above are the bits that fit n or an ancestor
-// of it, and parent those that fit n.
+// level visits the children of n. above are the bits that match n or an
+// ancestor of it, and parent those that match n.
 func (w *walker) level(n *html.Node, above, parent uint32) {
-	var before, previous uint32 // bits that fit some sibling before, and the one just before
+	var before, previous uint32 // bits of any earlier sibling, and of the previous one
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type != html.ElementNode {
 			continue

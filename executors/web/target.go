@@ -13,15 +13,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// maxURL is the longest URL that is asked for, in bytes: servers refuse longer
-// ones, and what is in a URL leaves the machine.
+// maxURL is the longest URL that is requested, in bytes. Servers refuse longer
+// ones, and a URL can carry data off this machine.
 const maxURL = 4096
 
-// Target returns the URL that a call for raw would request, in one form for all
-// ways to write it: https, a host in lower-case ASCII without a dot at its end,
-// no user, no fragment, no default port. Rules are matched against it and people
-// are asked about it. Nothing is looked up, so that nothing leaves the machine
-// before the user agreed; addresses are checked again when they are known. The
+// Target returns the normalised URL of a request for raw: https, a host in
+// lower-case ASCII without a final dot, no user, no fragment, no default port.
+// Rules and the user judge this form. Target looks up no names, so that no data
+// leaves the machine before the user agrees; addresses are checked later. The
 // error is a [*executors.Failure].
 func (c *Client) Target(raw string) (*url.URL, error) {
 	u, h, err := parseURL(raw)
@@ -29,11 +28,11 @@ func (c *Client) Target(raw string) (*url.URL, error) {
 		return nil, err
 	}
 	if why := c.Config.unfitDomain(h.name, h.addr.IsValid()); why != "" {
-		return nil, blocked("%s may not be asked: %s", h.name, why)
+		return nil, blocked("%s may not be contacted: %s", h.name, why)
 	}
 	if h.addr.IsValid() {
 		if why := unfitAddress(h.addr, c.near()); why != "" {
-			return nil, blocked("%s may not be asked: it is not on the public Internet (%s)", h.name, why)
+			return nil, blocked("%s may not be contacted: it is not on the public Internet (%s)", h.name, why)
 		}
 	}
 	return u, nil
@@ -47,33 +46,33 @@ func blocked(format string, args ...any) *executors.Failure {
 
 func malformed(format string, args ...any) *executors.Failure {
 	return executors.Failuref(executors.InvalidParameters, "url: "+format, args...).
-		Hint("Give a whole URL such as https://example.com/page.")
+		Hint("Use a whole URL such as https://example.com/page.")
 }
 
-// parseURL parses a URL into the form of [Client.Target].
+// parseURL parses and normalises a URL as [Client.Target] describes.
 func parseURL(raw string) (*url.URL, host, error) {
 	if len(raw) > maxURL {
-		return nil, host{}, malformed("is %d bytes long, more than %d", len(raw), maxURL)
+		return nil, host{}, malformed("has %d bytes, over the limit of %d", len(raw), maxURL)
 	}
-	// Programs disagree on what these mean, which is how one host is checked and
-	// another asked.
+	// Programs interpret these characters differently, so that the checked host
+	// might not be the requested one.
 	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }); i >= 0 {
-		return nil, host{}, malformed("has a %q in it", raw[i])
+		return nil, host{}, malformed("contains %q", raw[i])
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err
 		}
-		return nil, host{}, malformed("%q cannot be read: %v", raw, err)
+		return nil, host{}, malformed("%q cannot be parsed: %v", raw, err)
 	}
 	switch {
 	case u.Scheme == "" || u.Host == "" && u.Scheme == "https":
-		return nil, host{}, malformed("%q has no https:// and host at its beginning", raw)
+		return nil, host{}, malformed("%q does not begin with https:// and a host", raw)
 	case u.Scheme != "https":
 		return nil, host{}, blocked("the scheme %q is not allowed, only https is", u.Scheme)
 	case u.User != nil:
-		return nil, host{}, blocked("a URL with a user or password in it is not asked for")
+		return nil, host{}, blocked("a URL with a user or password is not requested")
 	}
 	h, err := parseHost(u.Hostname())
 	if err != nil {
@@ -81,7 +80,7 @@ func parseURL(raw string) (*url.URL, host, error) {
 	}
 	bracketed := strings.HasPrefix(u.Host, "[")
 	if bracketed != h.addr.Is6() {
-		return nil, host{}, malformed("%q is no host", u.Host)
+		return nil, host{}, malformed("%q is not a host", u.Host)
 	}
 	port, err := parsePort(u.Port())
 	if err != nil {
@@ -105,8 +104,8 @@ func parseURL(raw string) (*url.URL, host, error) {
 
 var dots = strings.NewReplacer("%2e", ".", "%2E", ".")
 
-// parsePort returns the suffix of a host that names the port. Other than 443 only
-// ports are asked that no system service listens on.
+// parsePort returns the port as a suffix of the host, "" for 443. Of the other
+// ports it accepts those that no system service uses.
 func parsePort(port string) (string, error) {
 	if port == "" {
 		return "", nil
@@ -114,17 +113,17 @@ func parsePort(port string) (string, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	switch {
 	case err != nil || n == 0:
-		return "", malformed("%q is no port", port)
+		return "", malformed("%q is not a port", port)
 	case n == 443:
 		return "", nil
 	case n < 1024:
-		return "", blocked("port %d is not asked, only 443 and those from 1024", n)
+		return "", blocked("port %d is not allowed, only 443 and those from 1024", n)
 	}
 	return ":" + strconv.FormatUint(n, 10), nil
 }
 
-// asciiQuery escapes what url.Parse leaves in a query as it is and a request
-// line must not have.
+// asciiQuery escapes the characters that url.Parse leaves in a query but that a
+// request line must not contain.
 func asciiQuery(q string) string {
 	var b strings.Builder
 	for i := range len(q) {
@@ -137,14 +136,14 @@ func asciiQuery(q string) string {
 	return b.String()
 }
 
-// host is who is asked: a name, or an address spelled as netip does.
+// host is the host of a URL: a name, or an address in netip's spelling.
 type host struct {
 	name string
-	addr netip.Addr // not valid for a name
+	addr netip.Addr // invalid for a name
 }
 
-// private are the domains that are never on the public Internet: those for
-// special use, and those that networks use inside.
+// private are the domains that are never on the public Internet: special-use
+// domains, and those of internal networks.
 //
 //	https://www.iana.org/assignments/special-use-domain-names
 //	https://www.rfc-editor.org/rfc/rfc6762#appendix-G
@@ -165,7 +164,7 @@ func parseHost(name string) (host, error) {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= 0x80 }) >= 0 {
 		var err error
 		if ascii, err = idna.Lookup.ToASCII(name); err != nil {
-			return host{}, malformed("%q is no name of a host", name)
+			return host{}, malformed("%q is not a host name", name)
 		}
 	}
 	ascii = strings.ToLower(strings.TrimSuffix(ascii, "."))
@@ -173,9 +172,9 @@ func parseHost(name string) (host, error) {
 	last := labels[len(labels)-1]
 	switch {
 	case len(ascii) > 253 || slices.ContainsFunc(labels, func(l string) bool { return !isLabel(l) }):
-		return host{}, malformed("%q is no name of a host", name)
-	case isNumber(last): // 127.1, 0x7f000001, 017700000001: what it means differs
-		return host{}, blocked("%q is an odd spelling of an address", name)
+		return host{}, malformed("%q is not a host name", name)
+	case isNumber(last): // 127.1, 0x7f000001, 017700000001: programs interpret them differently
+		return host{}, blocked("%q is an ambiguous spelling of an address", name)
 	case slices.Contains(private, last):
 		return host{}, blocked("%q is a name of a private network", name)
 	case len(labels) == 1:
@@ -184,15 +183,15 @@ func parseHost(name string) (host, error) {
 	return host{name: ascii}, nil
 }
 
-// isLabel reports whether l may stand between the dots of a name. Underscores
-// and double hyphens are out of the standard and in use.
+// isLabel reports whether l may be a label of a host name. Underscores and
+// double hyphens violate the standard but are in use.
 func isLabel(l string) bool {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' }
 	return l != "" && len(l) <= 63 && strings.IndexFunc(l, odd) < 0
 }
 
-// isNumber reports whether a name that ends in this label is taken for an IPv4
-// address by some programs: https://url.spec.whatwg.org/#ends-in-a-number-checker
+// isNumber reports whether some programs interpret a name with this last label
+// as an IPv4 address: https://url.spec.whatwg.org/#ends-in-a-number-checker
 func isNumber(label string) bool {
 	digits, set := label, "0123456789"
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {

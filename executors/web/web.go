@@ -1,16 +1,17 @@
 // Package web offers the tools that read the web: fetch, which converts a page to
 // Markdown, and web_scrape, which extracts parts of one.
 //
-// Start with [New]. It promises that it asks nothing but the public Internet, by
-// https, and that it checks each address that it dials: the URL before anybody is
-// asked about it ([Client.Target]), its addresses once they are known, and the
-// dialled one in the dialer itself; each redirect again from the beginning. It
-// bounds size, time and memory whatever a server sends. Whether a host may be
-// asked at all is decided by the links around it, which judge the card's URL.
+// Start with [New]. The package promises that it contacts only the public
+// Internet, by https, and that it checks every address. It checks the URL
+// before the user is asked about it ([Client.Target]), its addresses after the
+// lookup, and the dialled address in the dialer itself. Each redirect is
+// checked from the beginning. Size, time and memory are bounded, whatever a
+// server sends. The links around the tools decide whether a host may be
+// contacted at all; they judge the card's URL.
 //
 // Why is each redirect judged like a call ([executors.Call.Admit])? Because the
-// user allowed a host, and any page that forwards to an address in its own URL
-// would take the call, and what the URL carries, to hosts that the user never saw.
+// user allowed one host. A page that forwards to an address in its own URL
+// could otherwise send the call, and the data in the URL, to any host.
 package web
 
 import (
@@ -59,7 +60,7 @@ func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in fetchInpu
 	return c.card(in.URL)
 }
 
-// card shows a request for a URL.
+// card returns the card of a request for a URL.
 func (c *Client) card(raw string) (executors.Card, error) {
 	u, err := c.Target(raw)
 	if err != nil {
@@ -68,8 +69,8 @@ func (c *Client) card(raw string) (executors.Card, error) {
 	return executors.Card{Title: titled(u.String()), Kind: executors.KindFetch, URL: u.String()}, nil
 }
 
-// titled returns a URL for a title: without the scheme that is meant where none is
-// written, and quoted where a colon is left.
+// titled returns a URL for a title: without the default scheme, and quoted if a
+// colon remains.
 func titled(url string) string {
 	if short := strings.TrimPrefix(url, "https://"); executors.Titled(short) == short {
 		return short
@@ -77,13 +78,13 @@ func titled(url string) string {
 	return executors.Titled(url)
 }
 
-// asked shows a URL that is refused, unless it may hold a password.
+// asked returns a refused URL for a title, unless it may contain a password.
 func asked(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User != nil || u.Opaque != "" || strings.Contains(raw, "@") || u.String() == "" {
-		return "a URL that cannot be asked"
+		return "a URL that cannot be shown"
 	}
-	return u.String() // escaped, so one line
+	return u.String() // escaped, so it is one line
 }
 
 func (c *Client) fetch(ctx context.Context, call *executors.Call, in fetchInput) (executors.Result, error) {
@@ -120,7 +121,7 @@ func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, erro
 	s, err := parseSelector(in.Select)
 	if err != nil {
 		return s, nil, executors.Failuref(executors.InvalidParameters, "select: %q %v", in.Select, err).
-			Hint("Give a CSS selector such as article h2 > a.")
+			Hint("Use a CSS selector such as article h2 > a.")
 	}
 	name, isAttr := strings.CutPrefix(in.Extract, "attr:")
 	switch {
@@ -147,11 +148,11 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInpu
 	}
 	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
 		if !page.isHTML() {
-			return "", executors.Failuref(executors.PermanentFailure, "%s is %q, not HTML", page.URL, page.Type).Hint("Use fetch for it.")
+			return "", executors.Failuref(executors.PermanentFailure, "%s is %q, not HTML", page.URL, page.Type).Hint("Use fetch instead.")
 		}
 		root, err := parse(ctx, page.Text)
 		if err != nil {
-			return "", executors.Failuref(executors.PermanentFailure, "%s cannot be taken apart: %v", page.URL, err).Hint("Use fetch for it.")
+			return "", executors.Failuref(executors.PermanentFailure, "%s cannot be parsed: %v", page.URL, err).Hint("Use fetch instead.")
 		}
 		nodes, err := sel.find(ctx, root)
 		if err != nil {
@@ -169,17 +170,17 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInpu
 			}
 		}
 		if found.count == 0 {
-			return fmt.Sprintf("No results for selector: %s (%d elements fit it)", in.Select, len(nodes)), nil
+			return fmt.Sprintf("No results for selector: %s (%d elements match it)", in.Select, len(nodes)), nil
 		}
 		return found.text.String(), nil
 	})
 }
 
-// maxExtracted bounds the values of one call, in bytes: elements within each
-// other repeat the same text.
+// maxExtracted bounds the values of one call, in bytes: nested elements repeat
+// the same text.
 const maxExtracted = 10 << 20
 
-// values are the extracted values that are not empty, one a line.
+// values are the extracted values that are not empty, one per line.
 type values struct {
 	text  strings.Builder
 	count int
@@ -195,15 +196,15 @@ func (v *values) add(value string) {
 	v.text.WriteString(value)
 }
 
-// stopped is the line below values where not all elements were looked at.
+// stopped returns the line below values if some elements were not examined.
 func stopped(after, all int) string {
 	if after == all {
 		return ""
 	}
-	return fmt.Sprintf("\n[stopped after %d of %d elements that fit the selector: raise limit, or narrow select]", after, all)
+	return fmt.Sprintf("\n[stopped after %d of %d elements that match the selector: raise limit, or narrow select]", after, all)
 }
 
-// run gets a page and makes the result of what extract returns for it, within the
+// run requests a page and returns the result of extract for it, within the
 // configured timeout. Time in which the user is asked does not count.
 func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extract func(context.Context, Page) (string, error)) (executors.Result, error) {
 	left, crossed, text := c.timeout(), false, ""
@@ -225,21 +226,21 @@ func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extr
 	}
 	res := c.bounded(text)
 	res.Raw = rawPage{URL: page.URL.String(), Type: page.Type, Characters: utf8.RuneCountInString(text), Truncated: res.Full != nil}
-	if !crossed { // else what was allowed once would be shown again
+	if !crossed { // a cached page would repeat a permission that was given once
 		res.Valid = always
 	}
 	return res, nil
 }
 
-// rawPage is the raw output: where the text is from, and how long it is.
+// rawPage is the raw output.
 type rawPage struct {
-	URL        string `json:"url"` // after redirects
+	URL        string `json:"url"`
 	Type       string `json:"content_type"`
 	Characters int    `json:"characters"` // of the extracted text
-	Truncated  bool   `json:"truncated"`  // the result has only the beginning
+	Truncated  bool   `json:"truncated"`  // the result contains only the beginning
 }
 
-// admit asks the links around the tool whether a redirect may be followed.
+// admit asks the links around the tool whether to follow a redirect.
 func admit(ctx context.Context, call *executors.Call, from, to *url.URL) error {
 	if call.Admit != nil {
 		return call.Admit(ctx, executors.Card{
@@ -253,11 +254,12 @@ func admit(ctx context.Context, call *executors.Call, from, to *url.URL) error {
 		Hint("If that is the page you want, call the tool with this URL.")
 }
 
-// always says that a page holds as long as the result cache keeps one.
+// always reports that a cached page is valid as long as the result cache keeps
+// it.
 func always() bool { return true }
 
-// bounded is the result for a text: its beginning where it is long, and then all of
-// it as the full text.
+// bounded returns the result for a text. If the text is long, the result
+// contains its beginning, and the whole as the full text.
 func (c *Client) bounded(text string) executors.Result {
 	total := utf8.RuneCountInString(text)
 	if total <= c.Config.MaxOutputChars {
@@ -271,7 +273,7 @@ func (c *Client) bounded(text string) executors.Result {
 	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))}
 	full, err := executors.NewSpool(text)
 	if err != nil {
-		res.Below("[the rest could not be kept: there is no room on this machine]")
+		res.Below("[the rest could not be stored: the disk is full]")
 		return res
 	}
 	res.Full = full

@@ -155,16 +155,16 @@ func TestScrape(t *testing.T) {
 		want              string
 	}{
 		"text":                  {"li", "", 0, "one 1\ntwo\nthree"},
-		"empty do not count":    {"li", "text", 2, "one 1\ntwo\n[stopped after 3 of 4 elements that fit the selector: raise limit, or narrow select]"},
-		"html":                  {"li", "html", 2, "one <b>1</b>\n<a href=\"/2\" title=\"x\">two</a>\n[stopped after 3 of 4 elements that fit the selector: raise limit, or narrow select]"},
+		"empty do not count":    {"li", "text", 2, "one 1\ntwo\n[stopped after 3 of 4 elements that match the selector: raise limit, or narrow select]"},
+		"html":                  {"li", "html", 2, "one <b>1</b>\n<a href=\"/2\" title=\"x\">two</a>\n[stopped after 3 of 4 elements that match the selector: raise limit, or narrow select]"},
 		"attribute":             {"a", "attr:href", 0, "/2\n/3"},
-		"attribute in capitals": {"a", "attr:HREF", 1, "/2\n[stopped after 1 of 2 elements that fit the selector: raise limit, or narrow select]"},
+		"attribute in capitals": {"a", "attr:HREF", 1, "/2\n[stopped after 1 of 2 elements that match the selector: raise limit, or narrow select]"},
 		"descendant":            {"body ul.a b", "", 0, "1"},
 		"child":                 {"ul > li > a", "", 0, "two\nthree"},
-		"child without":         {"body>a", "", 0, "No results for selector: body>a (0 elements fit it)"},
+		"child without":         {"body>a", "", 0, "No results for selector: body>a (0 elements match it)"},
 		"sibling":               {"h1 ~ p", "", 0, "last"},
 		"next":                  {"h1+ul>li:first-child", "", 0, "one 1"},
-		"not next":              {"h1 + p", "", 0, "No results for selector: h1 + p (0 elements fit it)"},
+		"not next":              {"h1 + p", "", 0, "No results for selector: h1 + p (0 elements match it)"},
 		"groups":                {"p, h1 , a[title]", "", 0, "T\ntwo\nlast"},
 		"attribute quoted":      {`a[href="/3"]`, "", 0, "three"},
 		"a comma in quotes":     {`li:contains("one 1"), a[href=", >"]`, "", 0, "one 1"},
@@ -172,7 +172,7 @@ func TestScrape(t *testing.T) {
 		"not":                   {"li:not(:empty)", "", 0, "one 1\ntwo\nthree"},
 		"not simple":            {"a:not([title])", "", 0, "three"},
 		"nth":                   {"li:nth-child(2n + 1)", "", 0, "one 1\ntwo"},
-		"missing attribute":     {"li", "attr:href", 0, "No results for selector: li (4 elements fit it)"},
+		"missing attribute":     {"li", "attr:href", 0, "No results for selector: li (4 elements match it)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := online(t, write("Content-Type: text/html", page))
@@ -256,7 +256,7 @@ func TestRefusedAnswers(t *testing.T) {
 		"large said":    {write("Content-Type: text/plain\nContent-Length: 2000000", ""), executors.PermanentFailure, "larger"},
 		"bomb":          {bomb(50 << 20), executors.PermanentFailure, "larger than 1048576 bytes"},
 		"endless empty": {emptyBlocks, executors.PermanentFailure, "larger"},
-		"not gzip":      {write("Content-Type: text/plain\nContent-Encoding: gzip", "hello hello hello"), executors.PermanentFailure, "not packed"},
+		"not gzip":      {write("Content-Type: text/plain\nContent-Encoding: gzip", "hello hello hello"), executors.PermanentFailure, "does not have the encoding"},
 		"brotli":        {write("Content-Type: text/plain\nContent-Encoding: br", "x"), executors.PermanentFailure, `"br"`},
 		"twice":         {write("Content-Type: text/plain\nContent-Encoding: gzip, gzip", "x"), executors.PermanentFailure, `"gzip, gzip"`},
 		"headers":       {write("X-A: "+strings.Repeat("x", 70<<10), "x"), executors.NetworkError, "header"},

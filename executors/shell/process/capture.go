@@ -22,7 +22,7 @@ type Captured struct {
 	Err  error            // why Full could not be written; nil if it could
 }
 
-// NewCapture returns a Capture that keeps limit bytes.
+// NewCapture returns a Capture that keeps up to limit bytes in its Spool.
 func NewCapture(limit int) *Capture {
 	tail := min(limit/2, endBytes)
 	return &Capture{full: &executors.Spool{}, room: limit - tail, end: buffer{tail: tail, full: true}}
@@ -33,7 +33,7 @@ func (c *Capture) Add(text []byte) {
 	if c.room > 0 {
 		n := runeCut(text, c.room)
 		c.room -= n
-		if n < len(text) { // later text must not come before the rest of this
+		if n < len(text) { // later text must not precede the rest of this text
 			c.room = 0
 		}
 		c.spool(text[:n])
@@ -42,8 +42,8 @@ func (c *Capture) Add(text []byte) {
 	c.end.write(text)
 }
 
-// spool adds text to full. Text that does not fit on the disk is dropped, so that
-// the program does not fail for it.
+// spool adds text to full. Text that does not fit on the disk is dropped, so
+// that the program does not fail because of it.
 func (c *Capture) spool(text []byte) {
 	if len(text) == 0 || c.fail != nil {
 		c.end.dropped += int64(len(text))

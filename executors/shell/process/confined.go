@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Confined returns the program as one that runs read-only, with a directory of its
-// own for temporary files. restrict restricts the calling thread, and what it
-// starts, to reading: it writes only below the directory temp.
+// Confined returns a copy of the program that runs read-only, with a temporary
+// directory of its own. restrict removes the right to write from the calling
+// thread and the programs that it starts, except below the directory temp.
 func (prog Program) Confined(restrict func(temp string) error) (Program, error) {
 	temp, err := os.MkdirTemp("", "zeph-acp-")
 	if err != nil {
@@ -21,7 +21,7 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 	}
 	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
 	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" && !exists(filepath.Join(cache, "go-build")) {
-		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // without a cache go does nothing
+		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // the go command fails without a cache
 	}
 	prog.Confine = func() error {
 		if err := restrict(temp); err != nil {

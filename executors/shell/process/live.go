@@ -9,12 +9,12 @@ import (
 const (
 	liveInterval = 25 * time.Millisecond // between two events of one program
 	livePiece    = 32 << 10              // bytes of one event
-	liveBytes    = 1 << 20               // of one program: clients keep all they receive
+	liveBytes    = 1 << 20               // of one program: clients keep all the output that they receive
 )
 
-// live passes output on while the program runs: at once, then once every
-// liveInterval. It never makes the program wait. After budget bytes it writes a
-// line that says so, and stops.
+// live passes output on while the program runs: the first text at once, then
+// once every liveInterval. The program never waits for it. After budget bytes
+// it writes a line that says so, and stops.
 type live struct {
 	emit func([]byte)  // called from one goroutine; may keep the bytes
 	more chan struct{} // holds one token while text is pending
@@ -55,7 +55,7 @@ func (l *live) write(text []byte) {
 	}
 }
 
-// close passes the rest on and waits until emit has returned.
+// close emits the rest and waits until emit has returned.
 func (l *live) close() {
 	close(l.stop)
 	<-l.done

@@ -1,21 +1,22 @@
-// Package process starts programs in sessions of their own, keeps what they write
-// and ends all that they started.
+// Package process starts programs in sessions of their own, keeps their output,
+// and ends all their processes.
 //
-// Start with [Start]: it returns a [Process], which is waited for, looked at and
-// released. A [Capture] keeps a long output that [Program].Sink delivers. A
-// [Reaper] does what is left to do if this process is killed.
+// Start with [Start]. It returns a [Process] to wait for, inspect and release.
+// A [Capture] keeps a long output that [Program].Sink delivers. A [Reaper]
+// cleans up if this process is killed.
 //
-// It promises that [Process.Wait] returns when the program has ended, whatever
-// holds its output open; that no member of its session runs after that; and that
-// memory stays bounded whatever is written. Text comes as valid UTF-8 in whole
-// runes.
+// It promises that [Process.Wait] returns when the program has ended, even if
+// another process holds its output open. No member of its session runs after
+// that. Memory stays bounded, however much the program writes. Output is valid
+// UTF-8 in whole runes.
 //
-// It does not choose what the program may see or do: the caller passes the
-// environment and what confines it. A program that leaves its session with
-// setsid(2) is not ended.
+// The caller restricts the program: it passes the environment and a function
+// that confines it. A program that leaves its session with setsid(2) is not
+// ended.
 //
-// Why the session and not the process group? Because timeout(1) and "set -m" make
-// groups of their own. Only Linux can list a session; elsewhere it is the group.
+// Why the session and not the process group? Because timeout(1) and "set -m"
+// make groups of their own. Only Linux can list a session; on other systems
+// only the process group ends.
 package process
 
 import (
@@ -30,7 +31,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// drainTime is how long output is still read that a daemon holds open.
+// drainTime is how long output is still read if a daemon holds the pipe open.
 const drainTime = 100 * time.Millisecond
 
 // Program describes a program to start.
@@ -39,20 +40,20 @@ type Program struct {
 	Args []string // without the program's name
 	Env  []string // NAME=value, the whole environment; PWD is set to Dir
 	Dir  string   // absolute path
-	// Head and Tail are how many bytes of output are kept of its beginning and
-	// of its end. An ACP terminal keeps the tail alone.
+	// Head and Tail are how many bytes are kept of the beginning and of the end
+	// of the output. An ACP terminal keeps only the tail.
 	Head, Tail int
-	// Split keeps stdout and stderr apart as well. They then come through two
-	// pipes, and writes to both in the same instant can change places; without
-	// it the order is exact.
+	// Split also keeps stdout and stderr separately. They then use two pipes,
+	// and simultaneous writes to both can change places. Without Split the
+	// order is exact.
 	Split bool
-	// Sink, if not nil, receives both streams whole as they come, in whole runes;
-	// Output then returns no text. It must not block and must not keep the bytes.
-	// It is not called concurrently, nor after the process is done.
+	// Sink, if not nil, receives all of both streams in whole runes; Output
+	// then returns no text. It must neither block nor keep the bytes. It is not
+	// called concurrently, nor after the process is done.
 	Sink func([]byte)
-	// Confine, if not nil, is called before the program starts, on the thread that
-	// starts it and nothing else. The program never has a right that this thread
-	// gave up. On an error the program does not start.
+	// Confine, if not nil, is called before the program starts, on a thread
+	// that starts only this program. The program never has a right that this
+	// thread dropped. On an error the program does not start.
 	Confine func() error
 	// Temp, if not empty, is a directory that is removed when the program's whole
 	// session has ended, or when the program did not start.
@@ -65,14 +66,14 @@ type Program struct {
 	Live func([]byte)
 }
 
-// Process is a running or ended program. Its methods may be called concurrently.
-// The owner waits until it is done, or calls Release.
+// Process is a running or ended program. Its methods may be called
+// concurrently. The owner must either wait until it is done or call Release.
 type Process struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // the program itself ended
-	kill   chan struct{} // closed when the program is to end
+	kill   chan struct{} // closed to end the program
 	once   sync.Once     // of kill
-	done   chan struct{} // its session ended and its output is complete
+	done   chan struct{} // closed when its session ended and its output is complete
 	live   *live         // nil without Program.Live
 	temp   string        // Program.Temp
 	reaper *Reaper
@@ -88,8 +89,8 @@ type Process struct {
 
 // Start starts a program in a session of its own, with empty stdin.
 //
-// Neither exec.CommandContext nor its WaitDelay serve here: between the end of
-// the program and the end of its output, the rest of its session is stopped.
+// exec.CommandContext and its WaitDelay do not suffice: between the end of the
+// program and the end of its output, the rest of its session must be stopped.
 func Start(prog Program) (*Process, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)
 	cmd.Dir = prog.Dir
@@ -116,13 +117,13 @@ func Start(prog Program) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
-	read := watch(readers) // before anything can be written
+	read := watch(readers) // before any process can write
 	started := make(chan error)
 	go p.hold(prog.Confine, started)
 	err = <-started
 	closeAll(writers)
 	if err != nil {
-		read(context.Background(), p.read) // finds the end at once
+		read(context.Background(), p.read) // reads end at once
 		closeAll(readers)
 		p.clean()
 		return nil, err
@@ -140,7 +141,7 @@ func Start(prog Program) (*Process, error) {
 
 // hold starts the program and waits for it on one thread. Linux kills a child
 // with Pdeathsig when the thread that started it ends, so this goroutine keeps
-// the thread until the child is gone. A thread that gave up rights is never
+// the thread until the child has ended. A thread that dropped rights is never
 // unlocked, so it ends with this goroutine.
 func (p *Process) hold(confine func() error, started chan<- error) {
 	runtime.LockOSThread()
@@ -158,7 +159,7 @@ func (p *Process) hold(confine func() error, started chan<- error) {
 	err = p.cmd.Start()
 	started <- err
 	if err == nil {
-		p.cmd.Wait() // ProcessState holds how it ended
+		p.cmd.Wait() // ProcessState then holds the exit status
 		close(p.exited)
 	}
 }
@@ -178,10 +179,10 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	select {
 	case <-p.exited:
 		p.exit = exitOf(p.cmd.ProcessState)
-	case <-time.After(grace): // stuck in the kernel: not even SIGKILL ends it now
+	case <-time.After(grace): // stuck in the kernel: even SIGKILL has no effect now
 	}
-	// Every process that could write is gone, so the pipes end by themselves unless
-	// a daemon holds them.
+	// Every process that could write has ended, so the pipes end too, unless a
+	// daemon holds them.
 	timer := time.AfterFunc(drainTime, giveUp)
 	output.Wait()
 	timer.Stop()
@@ -223,8 +224,8 @@ func (p *Process) write(i int, text []byte) {
 }
 
 // Wait waits until the program and its session have ended and the output is
-// complete. When ctx ends first it returns the cause of ctx, and the program runs
-// on.
+// complete. If ctx ends first, it returns the cause of ctx, and the program
+// keeps running.
 func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
 	select {
 	case <-p.done:
@@ -243,8 +244,8 @@ func (p *Process) Wait(ctx context.Context) (executors.Exit, error) {
 // complete.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Kill ends the program and its session, without waiting for the end. Output and
-// Wait still work.
+// Kill ends the program and its session, without waiting for their end. Output
+// and Wait still work.
 func (p *Process) Kill() { p.once.Do(func() { close(p.kill) }) }
 
 // Release ends the program if it still runs, and waits for its end.
@@ -254,7 +255,7 @@ func (p *Process) Release() {
 }
 
 // Output returns the kept text of both streams so far, whether some text was
-// dropped, and how the program ended. exit is nil while it runs.
+// dropped, and the exit status. exit is nil while the program runs.
 func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
 	select {
 	case <-p.done:

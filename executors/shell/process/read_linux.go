@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// watch prepares to read files. The returned function reads files in the order in
-// which they became readable. Two goroutines would read in the scheduler's order,
-// and could put an error message before the line that led to it.
+// watch prepares to read files. The returned function reads files in the order
+// in which they became readable. Separate goroutines would read in the
+// scheduler's order, which could put an error message before the line that
+// caused it.
 func watch(files []*os.File) readFunc {
 	if len(files) > 1 {
 		if q, err := newQueue(files); err == nil {
@@ -19,8 +20,8 @@ func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 }
 
-// queue is an epoll. Its list of ready files is in the order in which they became
-// ready, provided that a file leaves the list when it is reported: hence one-shot.
+// queue is an epoll instance. It lists ready files in the order in which they
+// became ready, if a reported file leaves the list: hence one-shot.
 type queue struct {
 	epoll *os.File // the runtime waits for it as for any other file
 	fd    int
@@ -72,7 +73,7 @@ func (q *queue) read(ctx context.Context, sink func(i int, chunk []byte)) {
 			n, _ = syscall.EpollWait(int(fd), events[:], 0)
 			return n > 0
 		})
-		if err != nil { // ctx ended: only the bytes written so far are read
+		if err != nil { // ctx ended: read only the bytes written so far
 			left--
 			if n, _ = syscall.EpollWait(q.fd, events[:], 0); n <= 0 {
 				return

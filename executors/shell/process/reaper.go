@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Reaper ends the sessions of programs that [Start] started if this process dies
-// without doing so, as by kill -9. The kernel ends a program with its parent, but
-// not the children of the program.
+// Reaper ends the sessions of programs that [Start] started if this process
+// dies before it can, for example by kill -9. The kernel ends a program with
+// its parent, but not the children of the program.
 //
-// It is a second process, which starts with the first program. It reads from a pipe
-// which sessions run. The pipe ends only when this process dies or calls Close; the
-// reaper then kills the remaining sessions.
+// It is a second process, which starts with the first program. It reads the
+// running sessions from a pipe. The pipe ends only when this process dies or
+// calls Close; the reaper then kills the remaining sessions.
 //
 // A nil Reaper does nothing. The methods may be called concurrently.
 type Reaper struct {
@@ -33,10 +33,10 @@ type Reaper struct {
 	closed  bool
 }
 
-// closing is how long Close waits for the process, which has nothing left to do.
+// closing is how long Close waits for the idle process to end.
 const closing = 100 * time.Millisecond
 
-// Close ends the process. Nothing may be started any more.
+// Close ends the process. No program may be started after it.
 func (r *Reaper) Close() {
 	if r == nil {
 		return
@@ -78,7 +78,7 @@ func (r *Reaper) add(session int, temp string) {
 		r.pipe = nil
 	}
 	if r.start() != nil {
-		return // the session may then outlive this process; the command must not fail for it
+		return // the session may then outlive this process, but the command must not fail
 	}
 	for session, temp := range r.running {
 		_ = r.say(session, temp)
@@ -94,7 +94,7 @@ func (r *Reaper) remove(session int) {
 	defer r.mu.Unlock()
 	delete(r.running, session)
 	if r.pipe != nil {
-		_, _ = fmt.Fprintf(r.pipe, "-%d\n", session) // a write error shows at the next add
+		_, _ = fmt.Fprintf(r.pipe, "-%d\n", session) // a write error also occurs at the next add
 	}
 }
 
@@ -111,14 +111,14 @@ func (r *Reaper) start() error {
 	defer in.Close()
 	cmd := r.Command()
 	cmd.Stdin = in
-	cmd.SysProcAttr = apart() // it must outlive what ends this process
+	cmd.SysProcAttr = apart() // it must outlive the signal that ends this process
 	if err := cmd.Start(); err != nil {
 		_ = out.Close()
 		return err
 	}
 	r.pipe, r.ended = out, make(chan struct{})
 	go func(ended chan struct{}) {
-		_ = cmd.Wait() // or it would stay as a zombie
+		_ = cmd.Wait() // avoid a zombie
 		close(ended)
 	}(r.ended)
 	return nil

@@ -10,47 +10,47 @@ import (
 	"golang.org/x/sys/unix" // capabilities are not in package syscall
 )
 
-// ownSession also makes the kernel kill the program when this process dies, for
-// whatever reason. It does not kill the children of the program.
+// ownSession also makes the kernel kill the program when this process dies for
+// any reason. The kernel does not kill the children of the program.
 func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// apart puts a helper into a session of its own, which signals for the group of
+// apart puts a helper into a session of its own, which signals to the group of
 // this process do not reach.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// shield drops CAP_SYS_PTRACE from this thread and the programs that it starts, and
-// reports whether the thread had it. Root with this capability can open the files
-// and change the memory of undumpable processes. This process is one, and its
-// stdout is the stream to the client. A program can still trace its own children.
-// Root can still read memory: that right is part of CAP_SYS_ADMIN, without which
-// too much fails.
+// shield drops CAP_SYS_PTRACE from this thread and the programs that it starts.
+// It reports whether the thread had the capability. With it, root can open the
+// files and change the memory of undumpable processes, such as this one, whose
+// stdout is the stream to the client. A program can still trace its own
+// children. Root can still read memory through CAP_SYS_ADMIN, which too many
+// programs need.
 func shield() (had bool, err error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
-		return false, fmt.Errorf("look at capabilities: %w", err)
+		return false, fmt.Errorf("read the capabilities: %w", err)
 	}
 	const bit = 1 << unix.CAP_SYS_PTRACE
 	bounded, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_PTRACE, 0, 0, 0)
 	if caps[0].Permitted&bit == 0 && (err != nil || bounded == 0 || unix.Geteuid() != 0) {
 		return false, nil
 	}
-	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // otherwise a program of root has it again
+	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // otherwise a program of root regains it
 	caps[0].Effective &^= bit
 	caps[0].Permitted &^= bit
 	caps[0].Inheritable &^= bit
 	if err := unix.Capset(&hdr, &caps[0]); err != nil {
-		return true, fmt.Errorf("give up capabilities: %w", err)
+		return true, fmt.Errorf("drop the capabilities: %w", err)
 	}
 	return true, nil
 }
 
-// signalSession sends sig, unless it is 0, to every process of the session, and
-// reports whether any was alive.
+// signalSession sends sig, unless it is 0, to every process of the session. It
+// reports whether any process was alive.
 func signalSession(sid int, sig syscall.Signal) bool {
-	syscall.Kill(-sid, sig) // the largest group at once: no fork gets away
+	syscall.Kill(-sid, sig) // the largest group at once, so that no fork escapes
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return syscall.Kill(-sid, 0) == nil
@@ -74,12 +74,12 @@ func inSession(pid, sid int) bool {
 	return errno == 0 && int(got) == sid
 }
 
-// zombie reports whether the process is dead and only waits for its parent to reap
-// it. In a container that may never happen.
+// zombie reports whether the process is dead and only waits for its parent to
+// reap it. In a container that may never happen.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return true // gone
+		return true // it no longer exists
 	}
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return bytes.HasPrefix(state, []byte("Z")) || bytes.HasPrefix(state, []byte("X"))

@@ -19,9 +19,9 @@ func apart() *syscall.SysProcAttr { return ownSession() }
 // shield does nothing: on Windows the owner of a process decides who may open it.
 func shield() (had bool, err error) { return false, nil }
 
-// signalSession ends the program with all its children, unless sig is 0, and
-// reports whether it was alive. Windows has no way to ask it to end. Children that
-// outlived the program are not found.
+// signalSession ends the program with all its children, unless sig is 0. It
+// reports whether the program was alive. Windows has no polite signal. Children
+// that outlived the program are not found.
 func signalSession(pid int, sig syscall.Signal) bool {
 	h, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {

@@ -68,7 +68,7 @@ func (b *buffer) write(text []byte) {
 		b.first = append(b.first, text[:n]...)
 		text, b.full = text[n:], n < len(text)
 	}
-	if over := len(text) - b.tail; over > 0 { // only its end can stay
+	if over := len(text) - b.tail; over > 0 { // only its end fits
 		b.dropped += int64(len(b.last) + over)
 		b.last, b.next = b.last[:0], 0
 		text = text[over:]

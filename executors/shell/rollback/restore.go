@@ -21,8 +21,9 @@ import (
 
 // restorer puts the files of a snapshot back.
 //
-// It writes each file under a temporary name in the same directory and renames it,
-// so that no file is ever there in part. It leaves unchanged files alone.
+// It writes each file under a temporary name in the same directory and renames
+// it, so that a reader never sees a part of a file. It leaves unchanged files
+// alone.
 type restorer struct {
 	*Snapshot
 	now    map[string]entry
@@ -31,8 +32,8 @@ type restorer struct {
 	modes  map[string]fs.FileMode // of directories that were made writable
 }
 
-// Restore puts back as many files as it can, and removes new ones. The error names
-// the files that it could not restore.
+// Restore restores as many files as it can and removes new ones. The error
+// names the files that it could not restore.
 func (s *Snapshot) Restore() (executors.Rollback, error) {
 	r := restorer{Snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
 	before := slices.Sorted(maps.Keys(s.before)) // directories before their entries
@@ -46,7 +47,7 @@ func (s *Snapshot) Restore() (executors.Rollback, error) {
 		return err
 	})
 	if err != nil {
-		return r.count, fmt.Errorf("look at what changed: %w", err)
+		return r.count, fmt.Errorf("find the changes: %w", err)
 	}
 	r.removeNew()
 	for _, abs := range before {
@@ -91,8 +92,8 @@ func (r *restorer) unlock(before []string) {
 	}
 }
 
-// removeNew removes new files and links, the deepest first, and new directories that
-// are empty after that.
+// removeNew removes new files and links, the deepest first, and then new
+// directories that are empty.
 func (r *restorer) removeNew() {
 	emptied := map[string]bool{}
 	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.now))) {
@@ -111,7 +112,7 @@ func (r *restorer) removeNew() {
 			if !was && !e.mode.IsDir() {
 				r.count.Deleted++
 			}
-		case e.mode.IsDir() && !was: // it contains files outside of the scope
+		case e.mode.IsDir() && !was: // it contains files outside the scope
 		default:
 			r.fail(abs, err)
 		}
@@ -187,7 +188,7 @@ func (r *restorer) same(abs string, e entry) bool {
 	}
 }
 
-// write writes the content of a file under a new name.
+// write writes the saved content of a file under a new name.
 func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	f, err := dir.Create(name, 0o600)
 	if err != nil {
@@ -200,8 +201,8 @@ func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	return errors.Join(err, f.Chmod(e.mode), f.Close())
 }
 
-// replace calls make with a temporary name, which no program can predict and
-// occupy, and renames the result to name.
+// replace calls make with a temporary name, which no program can predict, and
+// renames the result to name.
 func replace(dir *workspace.Dir, name string, make func(temp string) error) error {
 	temp := ".zeph-restore-" + rand.Text()
 	err := make(temp)
@@ -214,10 +215,10 @@ func replace(dir *workspace.Dir, name string, make func(temp string) error) erro
 	return err
 }
 
-// chmod sets the mode of a file or directory, even of one that cannot be opened.
+// chmod sets the mode of a file or directory, even if it cannot be opened.
 func (r *restorer) chmod(abs string, mode fs.FileMode) error {
 	top, rel := r.scope.root(abs)
-	root, err := os.OpenRoot(top) // does not follow links to the outside
+	root, err := os.OpenRoot(top) // does not follow links outside
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (r *restorer) touch(abs string, changed time.Time) {
 	}
 }
 
-// in calls do with the directory of abs. It makes a directory that is not writable
+// in calls do with the directory of abs. It makes a read-only directory
 // writable until the end of the restoration.
 func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {

@@ -1,16 +1,16 @@
-// Package rollback undoes what a command did to the files of a workspace.
+// Package rollback undoes the changes of a command to the files of a workspace.
 //
-// Start with [Take]: it copies the files of a [Scope] into a [Snapshot].
-// [Snapshot.Restore] puts them back and removes new files; [Snapshot.Close] frees
-// the copies. [Writes] says which files a script may write, so that a scope need
-// not be the whole workspace.
+// Start with [Take], which copies the files of a [Scope] into a [Snapshot].
+// [Snapshot.Restore] puts them back and removes new files; [Snapshot.Close]
+// frees the copies. [Writes] returns the files that a script may write, so that
+// a scope need not be the whole workspace.
 //
-// It promises that nothing outside of the workspace roots is read, written or
-// removed, wherever links lead; that no file is ever there in part; and that an
-// unchanged file is not touched. Modes come back as well.
+// It promises that nothing outside the workspace roots is read, written or
+// removed, wherever links lead. A reader never sees a part of a file. An
+// unchanged file stays untouched. Modes are restored too.
 //
-// It does not copy what is in .git, zeph-acp's own files, or pipes, sockets and
-// devices. It does not decide when a command has failed.
+// It does not copy files in .git, zeph-acp's own files, pipes, sockets or
+// devices. The caller decides when a command has failed.
 package rollback
 
 import (
@@ -38,10 +38,10 @@ const maxEntries = 200_000
 // chunkSize is how much of a file is copied or compared at once, in bytes.
 const chunkSize = 64 << 10
 
-// Snapshot is the state of a [Scope] before a command. One Spool holds the contents
-// of all files: it disappears with the process, and no other command can reach it.
-// Hard links would cost nothing, but a program that writes in place would write into
-// them.
+// Snapshot is the state of a [Scope] before a command. One Spool holds the
+// contents of all files. It disappears with the process, and no other command
+// can access it. Hard links would be cheaper, but a program that writes in
+// place would change them too.
 type Snapshot struct {
 	scope  Scope
 	before map[string]entry // by absolute path
@@ -62,12 +62,12 @@ func (e entry) sameKind(o entry) bool { return e.mode.Type() == o.mode.Type() }
 // Scope is the part of the workspace that a snapshot covers.
 type Scope struct {
 	roots *workspace.Roots
-	tops  []string // absolute, without links; files, directories, or nothing yet
+	tops  []string // absolute, without links; they need not exist
 	globs []string // of the covered files, relative to the innermost root
 }
 
-// NewScope returns the scope of a command that may write paths, or all files. globs
-// limit the covered files.
+// NewScope returns the scope of a command that may write paths, or all files.
+// It covers only files that globs match.
 func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) Scope {
 	roots = roots.Writing()
 	s := Scope{roots: roots, globs: globs}
@@ -94,8 +94,8 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 	return s
 }
 
-// add adds a path. If the path does not exist, it adds the first missing directory
-// on the way to it.
+// add adds a path. If the path does not exist, it adds the first missing
+// directory of the path.
 func (s *Scope) add(abs string) {
 	if s.roots.InGit(abs) {
 		return
@@ -132,9 +132,9 @@ func (s *Scope) root(abs string) (root, rel string) {
 	return root, rel
 }
 
-// survey visits the entries of the scope: directories before their entries, files
-// and links only where a glob covers them. It leaves out .git, since a partly
-// restored repository is broken.
+// survey visits the entries of the scope: directories before their entries,
+// files and links only if a glob covers them. It leaves out .git, since a
+// partly restored repository is broken.
 func (s *Scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
 	for _, top := range s.tops {
 		dir, name, err := s.roots.Parent(top)
@@ -197,7 +197,7 @@ func missing(err error) bool {
 }
 
 // Take makes a snapshot of at most limit bytes of content; 0 means any number.
-// The error states why no snapshot was made.
+// The error states why there is no snapshot.
 func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 	snap := &Snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
 	buf := make([]byte, chunkSize)
@@ -223,7 +223,7 @@ func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 		}
 		return err
 	})
-	if err == nil && limit > 0 && snap.data.Size() > limit { // files grew meanwhile
+	if err == nil && limit > 0 && snap.data.Size() > limit { // files grew in the meantime
 		err = tooLarge(limit)
 	}
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// writers are programs that write the files they name and no others, unless an
+// writers are programs that write only the files that they name, unless an
 // option asks for backups.
 var writers = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
 
-// Writes returns the files that a script may write, as absolute paths that are not
-// cleaned. all reports that it may write any file, which every unknown program may:
-// a wrong guess then only costs time.
+// Writes returns the files that a script may write, as absolute paths that are
+// not cleaned. all reports that it may write any file, as every unknown program
+// may. A wrong guess only costs time.
 func Writes(script string, sh command.Shell) (paths []string, all bool) {
 	s, err := command.Parse(script, sh)
 	if err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
@@ -42,13 +42,13 @@ func Writes(script string, sh command.Shell) (paths []string, all bool) {
 			}
 		}
 	}
-	for _, p := range paths { // from where a link before it leads
+	for _, p := range paths { // ".." depends on the links before it
 		all = all || slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 	}
 	return paths, all
 }
 
-// spelledOut reports whether the words are known and ask for no backups.
+// spelledOut reports whether the words are literal and ask for no backups.
 func spelledOut(args []command.Word) bool {
 	return !slices.ContainsFunc(args, func(a command.Word) bool {
 		short := strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--")

@@ -2,7 +2,7 @@ package sandbox
 
 import "strings"
 
-// Versions of Landlock's interface with which something came to be covered:
+// Versions of Landlock's interface that added the coverage of an operation:
 // https://docs.kernel.org/userspace-api/landlock.html#previous-limitations.
 const (
 	abiRefer    = 2  // moves between directories (Linux 5.19)
@@ -13,7 +13,7 @@ const (
 	abiUDP      = 10 // bind(2), connect(2) and send(2) of UDP
 )
 
-// covers tells a person what the sandbox holds at an ABI.
+// covers describes to the user what the sandbox restricts at an ABI.
 func covers(abi int, network bool) string {
 	parts := []string{"writes", "reads"}
 	if !network && abi >= abiTCP {

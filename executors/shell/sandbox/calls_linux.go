@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changes are the system calls that change something past Landlock: modes,
-// owners, times and attributes of files, and before Linux 6.2 their length.
-// Sockets are among them for what lies behind them, be it the network or a
-// service of this machine; pipes and socketpair(2) remain.
+// changes are the system calls with effects that Landlock does not cover: on
+// modes, owners, times and attributes of files, and before Linux 6.2 on their
+// length. They include sockets, which lead to the network or to a local
+// service. Pipes and socketpair(2) remain available.
 var changes = slices.Concat(oldChanges, []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
@@ -17,13 +17,14 @@ var changes = slices.Concat(oldChanges, []uint32{
 	unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_SOCKET,
 })
 
-// refuseCalls lets this thread, and what it executes, make none of the calls.
+// refuseCalls denies the calls to this thread and to the programs that it
+// executes.
 func refuseCalls(calls []uint32) error {
 	return install(func(arch uint32) []unix.SockFilter { return callFilter(arch, calls) })
 }
 
-// callFilter is a program for seccomp(2) that answers the calls with EACCES. As
-// in streamFilter, there are no calls of other architectures and no io_uring.
+// callFilter is a program for seccomp(2) that answers the calls with EACCES.
+// Like streamFilter it refuses io_uring and calls of other architectures.
 func callFilter(arch uint32, calls []uint32) []unix.SockFilter {
 	const (
 		number, architecture = 0, 4 // offsets in struct seccomp_data
@@ -34,7 +35,7 @@ func callFilter(arch uint32, calls []uint32) []unix.SockFilter {
 		ge   = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
 		ret  = unix.BPF_RET | unix.BPF_K
 	)
-	n := uint8(len(calls)) // each is one instruction, and a jump goes at most 255 further
+	n := uint8(len(calls)) // one instruction each; a jump skips at most 255
 	filter := []unix.SockFilter{
 		{Code: load, K: architecture},
 		{Code: eq, K: arch, Jf: n + 4},

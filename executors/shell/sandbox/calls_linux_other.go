@@ -2,5 +2,5 @@
 
 package sandbox
 
-// oldChanges are calls that only amd64 has.
+// oldChanges are system calls that only amd64 has.
 var oldChanges []uint32

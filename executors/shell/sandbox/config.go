@@ -17,9 +17,9 @@ type Config struct {
 	// Caches lets commands write the caches of build tools in the home
 	// directory, without which most of them fail. Default true.
 	Caches bool `toml:"caches"`
-	// ExtraWrite are files and directories that commands may write besides the
-	// session's directories and the temporary ones: absolute, or from "~/".
-	// Default none.
+	// ExtraWrite are files and directories that commands may write, in addition
+	// to the session's directories and the temporary ones. They are absolute or
+	// begin with "~/". Default none.
 	ExtraWrite []string `toml:"extra_write"`
 }
 
@@ -33,11 +33,11 @@ func (c Config) Validate() map[string]string {
 		rest, home := strings.CutPrefix(path, "~/")
 		switch {
 		case strings.ContainsRune(path, 0):
-			wrong["extra_write"] = "a path has no NUL"
+			wrong["extra_write"] = "must not contain a NUL"
 		case !home && !filepath.IsAbs(path):
-			wrong["extra_write"] = "must hold absolute paths, or such that begin with ~/; " + path + " is neither"
+			wrong["extra_write"] = "must hold absolute paths or paths that begin with ~/; " + path + " is neither"
 		case home && filepath.Clean(rest) == ".", !home && filepath.Dir(filepath.Clean(path)) == filepath.Clean(path):
-			wrong["extra_write"] = path + " leaves nothing to protect; name what is written in it"
+			wrong["extra_write"] = path + " leaves nothing to protect; name the directories in it that commands write"
 		case slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".."):
 			wrong["extra_write"] = path + " must not contain .."
 		}
@@ -45,8 +45,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over from a repository's file what switches the sandbox on or
-// makes it narrower, and names the keys that it ignored.
+// Tighten adopts settings of a repository's file that switch the sandbox on or
+// restrict it further. It returns the keys of that file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	narrow := func(key string, mine *bool, theirs, strict bool) {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main is what [Arg] starts: it takes the rules out of its environment, gives
-// up all other rights and becomes the program that args name, path first. Where
-// any of that fails it says so on stderr and returns the exit status; nothing
-// has run then. It needs nothing else of this program and comes before all of
-// it.
+// Main is the helper that [Arg] starts. It reads the rules from its
+// environment, drops all other rights and executes the program that args name,
+// path first. On an error it prints the reason to stderr and returns the exit
+// status; no program has run then. It must run before all other code of this
+// binary.
 func Main(args []string) int {
 	fmt.Fprintf(os.Stderr, "%s%v\n", marker, become(args))
 	return ExitCode
@@ -27,7 +27,8 @@ func become(args []string) error {
 	if len(args) < 2 {
 		return errors.New("there is no program to run")
 	}
-	// Rights are a thread's, and those of the thread that executes are kept.
+	// Rights belong to a thread, and the thread that executes a program passes
+	// its rights on.
 	runtime.LockOSThread()
 	if err := r.restrict(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Texts that programs print when they are refused something, in lower case.
+// Messages that programs print when a system call is denied, in lower case.
 var (
 	denials     = []string{"permission denied", "eacces", "cross-device", "access is denied"}
 	unreachable = []string{"connection refused", "econnrefused", "network is unreachable", "enetunreach"}
@@ -18,8 +18,8 @@ var (
 // maxHinted is how much of the end of an output is searched, in bytes.
 const maxHinted = 64 << 10
 
-// Hint returns advice for the model if the output of a failed command looks as if
-// the sandbox was the reason, else "".
+// Hint returns advice for the model if the output of a failed command suggests
+// that the sandbox was the reason, else "".
 func (s *Sandbox) Hint(output string) string {
 	if !s.On() {
 		return ""
@@ -32,12 +32,12 @@ func (s *Sandbox) Hint(output string) string {
 	denied := says(denials)
 	if denied {
 		if file := s.refused(output); file != "" {
-			return "[sandbox: " + file + " may not be read ([tools.file] deny_read): go on without it, or ask the user]"
+			return "[sandbox: " + file + " may not be read ([tools.file] deny_read): continue without it, or ask the user]"
 		}
 	}
 	off := !s.setup.Network && s.abi >= abiTCP
 	if off && (says(unreachable) || (denied || strings.Contains(lower, "operation not permitted")) && says(onSockets)) {
-		return "[sandbox: commands get no network ([tools.shell] allow_network = false): go on without it, or ask the user]"
+		return "[sandbox: commands have no network ([tools.shell] allow_network = false): continue without it, or ask the user]"
 	}
 	if !denied {
 		return ""
@@ -47,15 +47,15 @@ func (s *Sandbox) Hint(output string) string {
 	defer s.mu.Unlock()
 	if len(s.last.split) > 0 {
 		text += "; directly in " + strings.Join(s.last.split[:min(len(s.last.split), 3)], ", ") +
-			" they cannot read what they just made there: make it with one command and use it with the next, or work in a subdirectory"
+			" a command cannot read files that it has just created: create them with one command and use them with the next, or work in a subdirectory"
 	}
 	return text + "]"
 }
 
 var inQuotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`‘“]([^'\"`’”]+)['\"`’”]") })
 
-// refused returns the file that may not be read of those that the lines about a
-// refusal name, empty if they name none.
+// refused returns the unreadable file that a line about a denial names, empty
+// if no line names one.
 func (s *Sandbox) refused(output string) string {
 	if s.setup.Refuses == nil {
 		return ""

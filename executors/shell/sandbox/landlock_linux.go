@@ -9,42 +9,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights, as Landlock calls them. Listing directories is not among those that
-// are withheld: names are no secret, contents are.
+// Rights, as Landlock calls them. The right to list directories is not
+// restricted: only contents are secret, not names.
 const (
 	mayRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	mayWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
-	// A disk that a command of root made a node for would be read past all rules.
+	// A device node, made by a command of root, would give access to a disk
+	// past all rules.
 	mayMakeDevice = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 	mayControl    = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 
-	// ofFiles are the rights that something other than a directory can have.
+	// ofFiles are the rights that apply to files other than directories.
 	ofFiles = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE |
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// capabilities are those of root's that lead past Landlock: to the memory of
-// other processes, where the keys are, to raw disks, or into the kernel.
+// capabilities are those of root that bypass Landlock. They give access to the
+// memory of other processes, which holds keys, to raw disks, or to the kernel.
 var capabilities = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_SYS_RAWIO, unix.CAP_MKNOD,
 	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,
 }
 
-// dropCapabilities removes capabilities of this thread and of what it executes.
-// Linux forgets the signal for the parent's death when a program starts with fewer
-// capabilities than there were before, so they go first.
+// dropCapabilities removes capabilities of this thread and of the programs that
+// it executes. Linux resets the parent-death signal when a program starts with
+// fewer capabilities than before, so they are dropped first.
 func dropCapabilities(some []uintptr) error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
-		return fmt.Errorf("look at capabilities: %w", err)
+		return fmt.Errorf("read the capabilities: %w", err)
 	}
 	had := caps
 	for _, c := range some {
-		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // who may not has none to lose
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // fails only for a thread that lacks the capability
 		bit := uint32(1) << (c % 32)
 		caps[c/32].Effective &^= bit
 		caps[c/32].Permitted &^= bit
@@ -54,12 +55,12 @@ func dropCapabilities(some []uintptr) error {
 		return nil
 	}
 	if err := unix.Capset(&hdr, &caps[0]); err != nil {
-		return fmt.Errorf("give up capabilities: %w", err)
+		return fmt.Errorf("drop the capabilities: %w", err)
 	}
 	return nil
 }
 
-// handled returns what is withheld unless it is granted.
+// handled returns the rights that require a grant.
 func handled(abi int, network bool) *rules {
 	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl, NoTCP: !network}
 	if abi < abiRefer {
@@ -83,7 +84,8 @@ func handled(abi int, network bool) *rules {
 	return r
 }
 
-// Available tells the ABI of the kernel's Landlock, or 0 and why there is none.
+// Available returns the ABI of the kernel's Landlock; 0 comes with the reason
+// why there is none.
 func Available() (abi int, reason string) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch {
@@ -97,8 +99,8 @@ func Available() (abi int, reason string) {
 	return abi, ""
 }
 
-// restrict takes all rights that r does not grant from this thread, and from
-// what it executes. The thread must be locked.
+// restrict removes all rights that r does not grant from this thread and from
+// the programs that it executes. The thread must be locked.
 func (r *rules) restrict() error {
 	if err := dropCapabilities(capabilities); err != nil {
 		return err
@@ -112,7 +114,7 @@ func (r *rules) restrict() error {
 	return nil
 }
 
-// enforce has Landlock withhold from this thread what r does not grant.
+// enforce makes Landlock deny this thread all rights that r does not grant.
 func (r *rules) enforce() error {
 	ruleset, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{HandledAccessFS: r.FS, HandledAccessNet: r.Net, Scoped: r.Scoped}, 0)
 	if err != nil {
@@ -125,7 +127,7 @@ func (r *rules) enforce() error {
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new privileges: %w", err)
+		return fmt.Errorf("disable new privileges: %w", err)
 	}
 	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
 		return fmt.Errorf("enforce the Landlock ruleset: %w", err)
@@ -133,8 +135,8 @@ func (r *rules) enforce() error {
 	return nil
 }
 
-// add adds the rules of one grant. What is gone, or is something else by now,
-// gets none.
+// add adds the rules of one grant. It skips files that no longer exist or were
+// replaced.
 func (g grant) add(ruleset int, handled uint64) error {
 	dir, err := openDir(string(g.Dir), unix.O_PATH)
 	if err != nil {
@@ -169,7 +171,7 @@ func (e entry) add(ruleset, dir int, right uint64) error {
 		return nil
 	}
 	err = ll.LandlockAddPathBeneathRule(ruleset, &ll.PathBeneathAttr{AllowedAccess: right, ParentFd: fd}, 0)
-	if errors.Is(err, unix.EBADFD) { // files of the kernel's own, such as a pipe: nothing there is withheld
+	if errors.Is(err, unix.EBADFD) { // files of the kernel itself, such as a pipe, are never restricted
 		return nil
 	}
 	if err != nil {
@@ -178,7 +180,7 @@ func (e entry) add(ruleset, dir int, right uint64) error {
 	return nil
 }
 
-// lost lets pass what merely leaves something out of the grants.
+// lost ignores errors that only make the grants smaller.
 func lost(name string, err error) error {
 	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES, unix.EPERM, unix.ENXIO, unix.ENODEV, unix.ESTALE, unix.EAGAIN, unix.EIO, unix.ENOTCONN} {
 		if errors.Is(err, gone) {
@@ -188,7 +190,7 @@ func lost(name string, err error) error {
 	return fmt.Errorf("open %s: %w", name, err)
 }
 
-// openDir opens a directory to which no link leads.
+// openDir opens a directory without following links.
 func openDir(path string, mode uint64) (int, error) {
 	how := unix.OpenHow{Flags: mode | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
 	for {

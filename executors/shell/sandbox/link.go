@@ -8,13 +8,14 @@ import (
 
 // Outcome is the raw output of a tool that runs commands.
 type Outcome interface {
-	// Outcome returns the exit code of the command, nil if it is unknown, and what
-	// it wrote to stderr.
+	// Outcome returns the exit code of the command, nil if it is unknown, and
+	// its stderr.
 	Outcome() (exitCode *int, stderr string)
 }
 
-// Middleware explains to the model that the sandbox, and not the command, is the
-// reason for a failed call of next. Next runs its commands through [Sandbox.Wrap].
+// Middleware adds an explanation for the model if the sandbox, and not the
+// command, made a call of next fail. next runs its commands through
+// [Sandbox.Wrap].
 func (s *Sandbox) Middleware(next executors.Executor) executors.Executor {
 	if s == nil {
 		return next
@@ -34,8 +35,8 @@ func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors
 	}
 	if raw, ok := res.Raw.(Outcome); ok {
 		if reason, broken := failed(raw.Outcome()); broken {
-			broken := executors.Failuref(executors.PermanentFailure, "the sandbox could not be made, so nothing was run: %s", reason).
-				Hint("Ask the user: [tools.sandbox] in config.toml sets it.").Result()
+			broken := executors.Failuref(executors.PermanentFailure, "the sandbox could not be set up, so the command did not run: %s", reason).
+				Hint("Ask the user to check [tools.sandbox] in config.toml.").Result()
 			res.Failure, res.Text, res.Notes, res.Output = broken.Failure, "", nil, nil
 			return res, nil
 		}

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// child is one entry of a directory as getdents64(2) tells of it, which needs no
-// look at the file itself.
+// child is one entry of a directory as getdents64(2) reports it, without a stat
+// of the file.
 type child struct {
 	name string
-	ino  uint64 // of a mount point that of what lies below it
+	ino  uint64 // of a mount point: the inode number of the directory below it
 	kind byte   // DT_DIR and so on; DT_UNKNOWN is resolved
 }
 
-// listDir reads a directory to which no link leads.
+// listDir reads a directory without following links.
 func listDir(path string, buf []byte) (id, []child, error) {
 	fd, err := openDir(path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
@@ -46,7 +46,7 @@ func listDir(path string, buf []byte) (id, []child, error) {
 	}
 }
 
-// offsets in struct linux_dirent64, which is alike everywhere.
+// Offsets in struct linux_dirent64, which is the same on every architecture.
 const (
 	lengthAt = 16
 	kindByte = 18

@@ -6,27 +6,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory keeps which files were refused, so that a command which renames one
-// does not make it readable to the next. It is the sandbox's, for as long as
-// that lives.
+// memory records the refused files, so that a command which renames one does
+// not make it readable to the next command. It lives as long as the sandbox.
 type memory struct {
 	mu    sync.Mutex
 	files map[id]born
-	inos  map[uint64]bool // of files: what a directory tells without a look
+	inos  map[uint64]bool // inode numbers of files, which a directory lists without a stat of each
 }
 
-// born is when a file was made, which keeps it apart from a later one that got
-// its number. Where the file system does not know, it is zero for both.
+// born is the creation time of a file. It distinguishes the file from a later
+// one with the same inode number. It is zero if the file system does not record
+// it.
 type born struct {
 	sec  int64
 	nsec uint32
 }
 
-// maxMemory bounds the memory; the files of a refused directory count one by
-// one.
+// maxMemory bounds the memory. The files of a refused directory count
+// separately.
 const maxMemory = 200_000
 
-// add notes what is at path, and reports whether that is new.
+// add records the file at path, and reports whether it is new.
 func (m *memory) add(path string) bool {
 	i, b, ok := identify(path)
 	if !ok {
@@ -42,7 +42,7 @@ func (m *memory) add(path string) bool {
 	return true
 }
 
-// knows reports whether what is at path was refused under any name.
+// knows reports whether the file at path was refused under any name.
 func (m *memory) knows(path string, ino uint64) bool {
 	if !m.inos[ino] {
 		return false

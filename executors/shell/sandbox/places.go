@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// devices are what of /dev programs need. Disks, cameras and the like are not
-// among them; extra_write can name them.
+// devices are the entries of /dev that programs commonly need. Disks and
+// cameras are not among them; extra_write can name those.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"}
 
 // temporary returns the directories for temporary files, the usual one first.
 func temporary() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
 
-// caches returns what build tools write in the home directory: what they could
-// fetch or build again. Nothing in it is run unless somebody builds with it, so
-// no directory with programs is among them, and no configuration.
+// caches returns the directories of build tools in the home directory whose
+// contents can be downloaded or built again. They contain no configuration and
+// no programs that run by themselves.
 func caches(home string, getenv func(string) string) []string {
 	var all []string
 	add := func(variable, fallback string, below ...string) {
@@ -51,7 +51,7 @@ func caches(home string, getenv func(string) string) []string {
 	add("COMPOSER_CACHE_DIR", filepath.Join(".composer", "cache"), "")
 	add("", ".cabal", "packages")
 	add("CCACHE_DIR", ".ccache", "")
-	for _, variable := range []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR"} { // else below one of those
+	for _, variable := range []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR"} { // by default below one of those
 		if dir := getenv(variable); filepath.IsAbs(dir) {
 			all = append(all, dir)
 		}
@@ -59,8 +59,8 @@ func caches(home string, getenv func(string) string) []string {
 	return all
 }
 
-// software returns the directories in the home directory that hold programs: those
-// that PATH leads to, and what rustup keeps apart from its bin.
+// software returns the directories of programs in the home directory: those in
+// PATH, and the toolchains of rustup, which are not in its bin directory.
 func software(home string, getenv func(string) string) []string {
 	if home == "" {
 		return nil
@@ -77,15 +77,15 @@ func software(home string, getenv func(string) string) []string {
 // place is a file or directory that commands may write.
 type place struct {
 	path  string   // absolute, without links
-	links []string // where the links were that led to it
-	cache bool     // no repository: it is not searched for what must not be read
+	links []string // the links that led to it
+	cache bool     // not a repository: it is not searched for unreadable files
 }
 
-// places finds what commands may write. A link that lies where they write leads
-// nowhere, since they could have made it.
+// places returns the files and directories that commands may write. It ignores
+// a link inside a writable directory, since a command could have made it.
 func places(roots, scratch, caches, extra []string, home string) []place {
 	var all []place
-	for _, dir := range roots { // without links already
+	for _, dir := range roots { // without links
 		all = append(all, place{path: dir})
 	}
 	add := func(path string, cache bool) {
@@ -98,7 +98,7 @@ func places(roots, scratch, caches, extra []string, home string) []place {
 		add(dir, true)
 	}
 	for _, dir := range caches {
-		if p, ok := followed(dir); ok && !inside(p.path, home) { // GOPATH=~ or an ancestor: all of it
+		if p, ok := followed(dir); ok && !inside(p.path, home) { // GOPATH=~ or an ancestor would include everything
 			add(dir, true)
 		}
 	}
@@ -112,7 +112,7 @@ func places(roots, scratch, caches, extra []string, home string) []place {
 	})
 }
 
-// expand replaces "~/", of a home directory that is known.
+// expand replaces "~/" if the home directory is known.
 func expand(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		return filepath.Join(home, rest)
@@ -120,7 +120,8 @@ func expand(path, home string) string {
 	return filepath.Clean(path)
 }
 
-// followed follows the links of an absolute path to what exists.
+// followed resolves the links of an absolute path. ok is false if the target
+// does not exist.
 func followed(path string) (place, bool) {
 	if !filepath.IsAbs(path) {
 		return place{}, false
@@ -147,7 +148,7 @@ func followed(path string) (place, bool) {
 			continue
 		}
 		target, err := os.Readlink(next)
-		if p.links = append(p.links, next); err != nil || len(p.links) > 40 { // as Linux
+		if p.links = append(p.links, next); err != nil || len(p.links) > 40 { // the limit of Linux
 			return place{}, false
 		}
 		if filepath.IsAbs(target) {

@@ -16,36 +16,36 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// outsideAge is how long what lies outside of all that commands write is taken
-// for what it was.
+// outsideAge is how long the grants outside the writable directories are
+// reused.
 const outsideAge = time.Minute
 
-// planner finds what to grant. Landlock only knows grants, and they hold for all
-// below: so where something must not be read, the directory and those above it
-// are granted entry by entry.
+// planner computes the grants. A Landlock grant includes everything below a
+// directory. So a directory with a file that must not be read is granted entry
+// by entry, and so are the directories above it.
 type planner struct {
 	*Sandbox
 	private *workspace.Private
 	own     []string // paths of zeph-acp's files and directories
-	mixed   []string // directories where some files are zeph-acp's
-	linked  []uint64 // numbers of zeph-acp's files that have other names too
+	mixed   []string // directories in which only some files are zeph-acp's
+	linked  []uint64 // inode numbers of zeph-acp's files that have further hard links
 	buf     []byte
-	inside  int // entries left
+	inside  int // entries that may still be examined
 	outside int
-	learned bool           // memory grew
-	left    []string       // what lies beyond the bounds
-	home    map[string]int // entries seen, by directory in the home directory
+	learned bool           // the memory of refused files grew
+	left    []string       // directories beyond the limits
+	home    map[string]int // entries examined, by directory in the home directory
 	nodes   map[string]*node
 }
 
-// plan finds the grants that hold now.
+// plan returns the present grants.
 func (s *Sandbox) plan() (out planned) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
 	p := &planner{Sandbox: s, buf: make([]byte, 64<<10)}
 	p.findOwn()
 	starts := p.walkInside()
-	if p.learned { // what was found last may have other names in what was seen first
+	if p.learned { // a file found late may have another name that was examined before
 		starts = p.walkInside()
 	}
 	clean := make([]bool, len(starts))
@@ -78,8 +78,8 @@ func (s *Sandbox) plan() (out planned) {
 	return out
 }
 
-// ownScratch makes a directory for temporary files in the usual one, that
-// commands of this user share; empty if it cannot be this user's alone.
+// ownScratch makes a directory for temporary files in temp, which the commands
+// of this user share. It returns "" if another user could access it.
 func ownScratch(temp string) string {
 	dir := filepath.Join(temp, "zeph-acp-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -92,7 +92,7 @@ func ownScratch(temp string) string {
 	return dir
 }
 
-// findOwn finds where zeph-acp's own files are or will be.
+// findOwn finds the paths of zeph-acp's own files, which need not exist yet.
 func (p *planner) findOwn() {
 	p.private = p.setup.Roots.Private()
 	var paths []string
@@ -129,23 +129,23 @@ func real(path string) string {
 	return path
 }
 
-// outside is what was granted outside of the session's directories.
+// outside holds the grants outside the session's directories.
 type outside struct {
 	at     time.Time
-	clean  []bool // of the session's directories, then
+	clean  []bool // of the session's directories at that time
 	grants []grant
 	left   []string
 }
 
-// outsideGrants returns the grants for all but the session's directories.
-// clean reports which of those may be read as a whole.
+// outsideGrants returns the grants outside the session's directories. clean
+// reports which of the session's directories may be read as a whole.
 func (p *planner) outsideGrants(clean []bool) []grant {
 	if old := p.known; old != nil && time.Since(old.at) < outsideAge && slices.Equal(old.clean, clean) {
 		p.left = append(p.left, old.left...)
 		grants := slices.Clone(old.grants)
 		for i, g := range grants {
 			grants[i].Names = slices.Clone(g.Names)
-			for j, e := range g.Names { // others may have replaced files
+			for j, e := range g.Names { // files may have been replaced
 				grants[i].Names[j].ID, _ = idAt(strings.TrimSuffix(string(g.Dir), "/") + "/" + string(e.Name))
 			}
 		}
@@ -176,8 +176,8 @@ func (p *planner) outsideGrants(clean []bool) []grant {
 	return now.grants
 }
 
-// whole reports whether all of n may be read. Else it adds the grants for what
-// may be.
+// whole reports whether everything in n may be read. If not, it adds grants for
+// the readable part.
 func (p *planner) whole(n *node, grants *[]grant) bool {
 	if p.home[n.path] > maxHome {
 		return false
@@ -200,7 +200,7 @@ func (p *planner) whole(n *node, grants *[]grant) bool {
 			continue
 		}
 		e, ok := entry{Name: []byte(c.child.name), ID: c.id}, c.listed
-		if !ok { // the directory's word does not do: it does not see mounts
+		if !ok { // the directory entry does not suffice: it ignores mounts
 			e.ID, ok = idAt(strings.TrimSuffix(n.path, "/") + "/" + c.child.name)
 		}
 		if ok {
@@ -211,8 +211,9 @@ func (p *planner) whole(n *node, grants *[]grant) bool {
 	return false
 }
 
-// write adds the grants for changes at path and below, but not of zeph-acp's own
-// files: what is beside them cannot be made or removed either.
+// write adds the grants for changes at path and below, except for zeph-acp's
+// own files. Next to those files, commands can neither create nor remove
+// entries.
 func (p *planner) write(path string, grants []grant) []grant {
 	dir := names(path)
 	switch {
@@ -254,7 +255,7 @@ func (p *planner) one(path string, right uint64) grant {
 	return g
 }
 
-// firstOf names the first of many.
+// firstOf returns the first paths of a list in words.
 func firstOf(paths []string) string {
 	if len(paths) > 3 {
 		return fmt.Sprintf("%s and %d more directories", strings.Join(paths[:3], ", "), len(paths)-3)

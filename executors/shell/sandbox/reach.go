@@ -7,18 +7,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4" // the globs of deny_read
 )
 
-// reach describes where files may be that a pattern of deny_read names. It only
-// saves looking elsewhere, so it may say yes too often: what is refused is the
-// rules' to say.
+// reach describes the directories that may contain a file which a pattern of
+// deny_read matches. It only limits the search: it may include too much, since
+// the rules themselves decide.
 type reach struct {
-	parts    []string // of an absolute path; each matches one name
-	open     bool     // and below, at any depth, others
-	anywhere bool     // parts are of no use: the pattern holds in every directory
-	last     string   // pattern of the name; empty means any
+	parts    []string // patterns of an absolute path, one for each name
+	open     bool     // the files may also be at any depth below
+	anywhere bool     // parts is unused: the pattern applies in every directory
+	last     string   // pattern of the file name; empty means any
 }
 
-// newReach reads a pattern as workspace.ReadRules do. Those that are relative to
-// the roots become one reach for each.
+// newReach parses a pattern as workspace.ReadRules do. A pattern relative to
+// the roots returns one reach for each root.
 func newReach(pattern, home string, roots []string) []reach {
 	pattern = trim(pattern)
 	r := reach{last: lastName(pattern)}
@@ -44,8 +44,8 @@ func newReach(pattern, home string, roots []string) []reach {
 	return all
 }
 
-// from takes an absolute pattern as it is written, and with the links followed
-// that its literal beginning goes through.
+// from returns a reach for an absolute pattern as written, and another for the
+// target if the pattern's literal beginning leads through links.
 func (r reach) from(pattern string) []reach {
 	all := []reach{r.under(nil, pattern)}
 	base, rest := "/", strings.TrimPrefix(pattern, "/")
@@ -67,7 +67,7 @@ func (r reach) from(pattern string) []reach {
 	return all
 }
 
-// under adds the parts of a pattern to those of a directory.
+// under appends the parts of a pattern to those of a directory.
 func (r reach) under(dir []string, pattern string) reach {
 	for _, name := range dir {
 		r.parts = append(r.parts, literal.Replace(name))
@@ -85,7 +85,7 @@ func (r reach) under(dir []string, pattern string) reach {
 	return r
 }
 
-// below reports whether there may be such a file in dir or deeper.
+// below reports whether dir or a directory below it may contain such a file.
 func (r reach) below(dir []string) bool {
 	if r.anywhere {
 		return true
@@ -101,7 +101,7 @@ func (r reach) below(dir []string) bool {
 	return true
 }
 
-// named reports whether a file of that name may be one.
+// named reports whether a file of that name may match.
 func (r reach) named(name string) bool {
 	if r.last == "" || r.last == name {
 		return true
@@ -110,7 +110,8 @@ func (r reach) named(name string) bool {
 	return ok || err != nil
 }
 
-// trim takes off a pattern what says nothing: "a/", "a/**" and "a" mean the same.
+// trim removes a redundant end from a pattern: "a/", "a/**" and "a" are
+// equivalent.
 func trim(pattern string) string {
 	for strings.HasPrefix(pattern, "./") {
 		pattern = pattern[len("./"):]
@@ -124,7 +125,7 @@ func trim(pattern string) string {
 	}
 }
 
-// lastName is the pattern of the last name, empty if that cannot be told.
+// lastName returns the pattern of the last name, empty if any name is possible.
 func lastName(pattern string) string {
 	if strings.ContainsAny(pattern, `{\`) {
 		return ""
@@ -136,7 +137,7 @@ func lastName(pattern string) string {
 	return last
 }
 
-// names cuts an absolute path.
+// names splits an absolute path into its names.
 func names(path string) []string {
 	path = strings.Trim(filepath.Clean(path), "/")
 	if path == "" || path == "." {

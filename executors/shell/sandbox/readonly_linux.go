@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadOnly returns a function that restricts the calling thread, and all that
-// it starts, to reading: no file is written, made or removed except below the
-// directory temp, /dev/null aside; there is no network, no socket of a local
-// service, and no device to control. It returns nil where the kernel has no
-// Landlock.
+// ReadOnly returns a function that restricts the calling thread, and all
+// programs that it starts, to reading. They can write, create or remove files
+// only below the directory temp and in /dev/null. They have no network, no
+// sockets of local services, and no device control. It returns nil if the
+// kernel has no Landlock.
 //
-// Unlike the sandbox of [New] this needs no helper: its rules are few, so the
-// thread that starts a program takes them on itself, in some 50 µs. The thread
-// must be locked to its goroutine and must end with it.
+// Unlike the sandbox of [New] this needs no helper. Its few rules take some 50
+// µs on the thread that starts the program. The thread must be locked to its
+// goroutine and must end with it.
 func ReadOnly() func(temp string) error {
 	abi := abiHere()
 	if abi <= 0 {
@@ -28,8 +28,8 @@ func ReadOnly() func(temp string) error {
 
 var abiHere = sync.OnceValue(func() int { abi, _ := Available(); return abi })
 
-// readCapabilities are what root keeps: without them it could not read the files
-// of others. Writing is Landlock's to refuse.
+// readCapabilities are those that root keeps: without them it could not read
+// the files of other users. Landlock refuses the writes.
 var readCapabilities = []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH}
 
 func readOnly(abi int, temp string) error {
@@ -53,7 +53,7 @@ func readOnly(abi int, temp string) error {
 	return refuseCalls(changes)
 }
 
-// keepCapabilities returns up all capabilities of this thread but these.
+// keepCapabilities drops all capabilities of this thread except these.
 func keepCapabilities(keep []uintptr) error {
 	var gone []uintptr
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {

@@ -9,42 +9,44 @@ import (
 	"strings"
 )
 
-// rules is all that the helper enforces. Rights are Landlock's own bits.
+// rules are the restrictions that the helper enforces. Rights are Landlock's
+// own bits.
 type rules struct {
-	FS     uint64  `json:"fs"` // rights that nobody has without a grant
+	FS     uint64  `json:"fs"` // rights that require a grant
 	Net    uint64  `json:"net,omitempty"`
 	Scoped uint64  `json:"scoped,omitempty"`
-	NoTCP  bool    `json:"no_tcp,omitempty"` // nor any other stream socket that is not local
+	NoTCP  bool    `json:"no_tcp,omitempty"` // no TCP, and no other stream socket that is not local
 	Grants []grant `json:"grants"`
 }
 
-// grant returns rights on files and directories, and on all below these.
+// grant allows rights on files and directories, and on everything below these.
 type grant struct {
 	Dir   []byte  `json:"dir"` // absolute, without links; not always UTF-8
 	Right uint64  `json:"right"`
 	Names []entry `json:"names"` // in Dir; "." is Dir
 }
 
-// entry is known by its identity too: what has taken its place since is another
-// file, for which nothing was decided.
+// entry is a file identified by name and inode, so that a grant never applies
+// to a file that has replaced it.
 type entry struct {
 	Name []byte `json:"n"`
 	ID   id     `json:"i"`
 }
 
-// id tells one file from all others.
+// id identifies a file.
 type id struct{ Dev, Ino uint64 }
 
-// The variables that hold the rules: argv would show them to everybody, and a
-// file would have to be removed. Linux takes 128 KiB in one variable.
+// The environment variables that hold the rules. Arguments would be visible to
+// every process, and a file would have to be removed. Linux accepts 128 KiB in
+// one variable.
 const (
 	variable  = "ZEPH_SANDBOX_RULES_"
 	chunkSize = 100 << 10
 	maxChunks = 10
 )
 
-// errTooMany says that a system call could not take the rules.
-var errTooMany = errors.New("too many files beside such that must not be read")
+// errTooMany reports that the rules do not fit into a system call.
+var errTooMany = errors.New("too many files next to files that must not be read")
 
 // encode returns the rules as variables.
 func (r *rules) encode() ([]string, error) {
@@ -62,7 +64,7 @@ func (r *rules) encode() ([]string, error) {
 	return env, nil
 }
 
-// decode takes the rules out of an environment.
+// decode removes the rules from an environment and parses them.
 func decode(environ []string) (*rules, []string, error) {
 	var chunks [maxChunks]string
 	rest := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -78,7 +80,7 @@ func decode(environ []string) (*rules, []string, error) {
 	})
 	text := strings.Join(chunks[:], "")
 	if text == "" {
-		return nil, nil, errors.New("there are no rules; zeph-acp starts this itself, for [tools.sandbox], and there is nothing to call by hand")
+		return nil, nil, errors.New("there are no rules; zeph-acp itself starts this command, for [tools.sandbox]")
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -92,8 +94,8 @@ func decode(environ []string) (*rules, []string, error) {
 	return r, rest, nil
 }
 
-// fit encodes the rules; where they are too many it gives up the largest grants,
-// so that what they name cannot be read.
+// fit encodes the rules. If they do not fit, it drops the largest grants, so
+// that commands cannot read those files.
 func (r *rules) fit(notes *[]string) ([]string, error) {
 	for {
 		env, err := r.encode()
@@ -106,12 +108,13 @@ func (r *rules) fit(notes *[]string) ([]string, error) {
 				most = i
 			}
 		}
-		*notes = append(*notes, fmt.Sprintf("the %d files beside refused ones in %q are too many; commands cannot read them", len(r.Grants[most].Names), r.Grants[most].Dir))
+		*notes = append(*notes, fmt.Sprintf("commands cannot read the %d files next to refused ones in %q: they are too many for the kernel's rules", len(r.Grants[most].Names), r.Grants[most].Dir))
 		r.Grants = slices.Delete(r.Grants, most, most+1)
 	}
 }
 
-// withoutRules is env without variables that the helper would take for rules.
+// withoutRules returns env without the variables that the helper would read as
+// rules.
 func withoutRules(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, variable) })
 }

@@ -1,12 +1,12 @@
-// Package sandbox restricts local commands with Landlock, the Linux kernel's means
-// for a process to give up rights:
+// Package sandbox restricts local commands with Landlock, the Linux interface
+// through which a process drops rights:
 // https://docs.kernel.org/userspace-api/landlock.html.
 //
-// Start with [New], pass every program through [Sandbox.Wrap] before it starts, and
-// put [Sandbox.Middleware] around the tool. Wrap returns a program that first runs
-// this binary, as [Main], which restricts itself and then becomes the program. So
-// the program keeps its pid, session, standard files and parent-death signal, and
-// everything that it starts is restricted as well.
+// Start with [New], pass every program through [Sandbox.Wrap] before it starts,
+// and put [Sandbox.Middleware] around the tool. Wrap returns a program that
+// first runs this binary as [Main]. Main restricts itself and then executes the
+// program. So the program keeps its pid, session, standard files and
+// parent-death signal, and every process that it starts is restricted as well.
 //
 // It promises that a command writes only below the session's directories, the
 // temporary ones, the caches of build tools and the paths of extra_write. A command
@@ -14,15 +14,16 @@
 // It makes no TCP connection if the network is off. If the restriction fails, the
 // command does not run. docs/sandbox.md lists the limits.
 //
-// Why are the rules computed here and enforced in the helper? Landlock only has
-// grants, which include everything below a directory. Around a file that must not
-// be read, each neighbour needs a grant of its own, and a file that was refused once
-// must be recognised later. The helper checks that each grant still names the same
+// Why does this process compute the rules, and the helper enforce them? A
+// Landlock grant includes everything below a directory. Next to a file that
+// must not be read, each neighbour needs its own grant, and a refused file must
+// be recognised later. The helper checks that each grant still names the same
 // file.
 //
 // Why can a command not read a file that it creates next to a refused one? The
-// grants are made before it runs, so only the next command can read it. If the
-// directory for temporary files is affected, commands get a subdirectory of it.
+// grants are made before it runs, so only the next command can read the file.
+// If the directory for temporary files is affected, commands get a subdirectory
+// of it.
 package sandbox
 
 import (
@@ -53,16 +54,16 @@ const marker = "zeph-acp: sandbox: "
 type Setup struct {
 	Roots *workspace.Roots  // of the session, with zeph-acp's own files hidden
 	Own   []workspace.Place // where those files are
-	// Deny are the patterns of deny_read, and Refuses whether they name an
-	// absolute path without links; nil means that there are none.
+	// Deny are the patterns of deny_read. Refuses reports whether they match an
+	// absolute path without links; nil means that there are no patterns.
 	Deny    []string
 	Refuses func(abs string) bool
 	Network bool                // commands may use it
-	Home    string              // absolute; empty means that it is not known
-	Getenv  func(string) string // for the directories of caches
+	Home    string              // absolute; empty means unknown
+	Getenv  func(string) string // for the cache directories
 	Temp    []string            // directories for temporary files, the usual one first; nil means the system's
-	// Probe tells the ABI of Landlock, or 0 and why there is none; nil asks the
-	// kernel.
+	// Probe returns the ABI of Landlock; 0 comes with the reason why there is
+	// none. Nil asks the kernel.
 	Probe func() (abi int, reason string)
 }
 
@@ -72,13 +73,13 @@ type Sandbox struct {
 	cfg    Config
 	setup  Setup
 	abi    int
-	reason string // why there is none
+	reason string // why commands are not restricted
 	roots  []string
 	places []place
 	reach  []reach
 	memory memory
 
-	software []string // directories in the home directory that hold programs
+	software []string // directories with programs in the home directory
 	known    *outside // guarded by memory.mu
 
 	mu   sync.Mutex
@@ -89,8 +90,8 @@ type Sandbox struct {
 type planned struct {
 	grants  []grant
 	scratch string   // directory for temporary files, if it is not the usual one
-	split   []string // directories that commands write, where what is new is not readable
-	notes   []string // for a person
+	split   []string // writable directories in which a new file is unreadable at first
+	notes   []string // warnings for the user
 }
 
 // New returns the sandbox that cfg describes; nil if it is off.
@@ -132,8 +133,8 @@ func New(cfg Config, setup Setup) *Sandbox {
 // On reports whether commands run restricted.
 func (s *Sandbox) On() bool { return s != nil && s.abi > 0 }
 
-// Required reports whether no command may run outside of the sandbox, as in a
-// terminal of the client.
+// Required reports whether no command may run outside the sandbox, for example
+// in a terminal of the client.
 func (s *Sandbox) Required() bool { return s != nil && s.cfg.Required }
 
 // lacks returns the part of the configuration that this kernel does not support, or "".
@@ -157,7 +158,7 @@ func (s *Sandbox) Warning() string {
 	case lacks == "":
 		return ""
 	case s.cfg.Required:
-		return "commands are refused, since [tools.sandbox] requires a sandbox: " + lacks
+		return "commands are refused, because [tools.sandbox] requires a sandbox: " + lacks
 	case s.abi <= 0:
 		return "commands run without a sandbox: " + lacks
 	}
@@ -185,30 +186,30 @@ func (s *Sandbox) State() string {
 	return strings.Join(append([]string{text}, s.last.notes...), "; ")
 }
 
-// ReadOnlyState returns one line for people if the kernel cannot restrict commands to
-// reading, see [ReadOnly]; else "".
+// ReadOnlyState returns one line for people if the kernel cannot restrict
+// commands to reading, else "". See [ReadOnly].
 func ReadOnlyState() string {
 	abi, reason := Available()
 	switch {
 	case abi <= 0:
-		return "Read-only commands: not held by the kernel: " + reason
+		return "Read-only commands: not restricted by the kernel: " + reason
 	case abi < abiTCP:
-		return "Read-only commands: the kernel holds writes, and the network by seccomp alone (Linux 6.7 and later have rules for it)"
+		return "Read-only commands: the kernel restricts writes, and the network by seccomp alone (Linux 6.7 and later have rules for it)"
 	}
 	return ""
 }
 
-// Wrap returns the program that runs path in the sandbox. Path is looked up in
-// PATH unless it has a separator, args are without the program's name, and env
-// is its whole environment. An error is a [*executors.Failure]: the program must
-// not run then.
+// Wrap returns the program, arguments and environment that run path in the
+// sandbox. path is looked up in PATH unless it contains a separator, args are
+// without the program's name, and env is the whole environment. An error is a
+// [*executors.Failure]; the program must then not run.
 func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []string, error) {
 	if s == nil {
 		return path, args, env, nil
 	}
 	if lacks := s.lacks(); lacks != "" && s.cfg.Required {
-		return "", nil, nil, executors.Failuref(executors.PolicyBlocked, "no command runs here, since [tools.sandbox] requires a sandbox: %s", lacks).
-			Hint("Do without commands, or ask the user to change [tools.sandbox] required.")
+		return "", nil, nil, executors.Failuref(executors.PolicyBlocked, "no command runs here, because [tools.sandbox] requires a sandbox: %s", lacks).
+			Hint("Work without commands, or ask the user to change [tools.sandbox] required.")
 	}
 	if s.abi <= 0 {
 		return path, args, env, nil
@@ -223,7 +224,7 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	vars, err := r.fit(&p.notes)
 	if err != nil {
 		return "", nil, nil, executors.Failuref(executors.PermanentFailure, "the sandbox of the command could not be set up: %v", err).
-			Hint("The command did not run. Ask the user to look at [tools.sandbox].")
+			Hint("The command did not run. Ask the user to check [tools.sandbox].")
 	}
 	s.mu.Lock()
 	s.last = p
@@ -236,8 +237,8 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	return self(), append([]string{Arg, found, path}, args...), env, nil
 }
 
-// self returns the path of this binary as it was started, even if another file has
-// its name now.
+// self returns the path of the running binary, even if another file has taken
+// its name.
 func self() string {
 	if runtime.GOOS == "linux" {
 		const link = "/proc/self/exe"
@@ -252,7 +253,8 @@ func self() string {
 	return path
 }
 
-// failed reports whether a command did not run because its sandbox failed, and why.
+// failed reports whether a command did not run because its sandbox failed. It
+// returns the reason.
 func failed(code *int, stderr string) (reason string, ok bool) {
 	if code == nil || *code != ExitCode {
 		return "", false

@@ -491,8 +491,8 @@ func TestHelper(t *testing.T) {
 		env, args []string
 		want      string
 	}{
-		"by hand":       {nil, nil, "nothing to call by hand"},
-		"by hand, args": {nil, []string{"/bin/true", "true"}, "nothing to call by hand"},
+		"by hand":       {nil, nil, "itself starts this command"},
+		"by hand, args": {nil, []string{"/bin/true", "true"}, "itself starts this command"},
 		"damaged":       {[]string{variable + "0={\"fs\":1"}, []string{"/bin/true", "true"}, "damaged"},
 		"unknown":       {[]string{variable + "0={\"fs\":1,\"x\":1}"}, []string{"/bin/true", "true"}, "damaged"},
 		"empty":         {[]string{variable + "0={}"}, []string{"/bin/true", "true"}, "restrict nothing"},

@@ -8,17 +8,18 @@ import (
 	"runtime"
 )
 
-// Available tells the ABI of the kernel's Landlock, or 0 and why there is none.
+// Available returns the ABI of the kernel's Landlock; 0 comes with the reason
+// why there is none.
 func Available() (abi int, reason string) {
-	return 0, fmt.Sprintf("there is none for %s yet, only for Linux", runtime.GOOS)
+	return 0, fmt.Sprintf("there is no sandbox for %s yet, only for Linux", runtime.GOOS)
 }
 
-// ReadOnly returns nil: only Linux can hold commands to reading.
+// ReadOnly returns nil: only Linux can restrict commands to reading.
 func ReadOnly() func(temp string) error { return nil }
 
-// Main is what [Arg] starts on Linux.
+// Main runs the helper that [Arg] starts on Linux.
 func Main([]string) int {
-	fmt.Fprintln(os.Stderr, marker+"there is none for this system")
+	fmt.Fprintln(os.Stderr, marker+"there is no sandbox for this system")
 	return ExitCode
 }
 

@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// architectures are those whose system calls the filter knows, as seccomp calls
-// them; all of them are little-endian.
+// architectures are those whose system calls the filter supports, by their
+// names in seccomp. All of them are little-endian.
 var architectures = map[string]uint32{
 	"amd64":   unix.AUDIT_ARCH_X86_64,
 	"arm64":   unix.AUDIT_ARCH_AARCH64,
 	"riscv64": unix.AUDIT_ARCH_RISCV64,
 }
 
-// refuseStreams lets this thread, and what it executes, make no stream sockets
-// but local ones. Landlock looks at bind(2) and connect(2) alone: past these TCP
-// is connected by sendto(2) with MSG_FASTOPEN, listened to without bind(2), and
-// spoken by multipath and other sockets. Where the kernel has no seccomp there is
-// only Landlock.
+// refuseStreams denies this thread, and the programs that it executes, all
+// stream sockets except local ones. Landlock only checks bind(2) and
+// connect(2). TCP can bypass both: sendto(2) with MSG_FASTOPEN connects,
+// listen(2) works without bind(2), and there are multipath and other sockets. A
+// kernel without seccomp has only Landlock.
 func refuseStreams() error { return install(streamFilter) }
 
-// install makes filter that of this thread's system calls.
+// install installs a seccomp filter for this thread.
 func install(program func(arch uint32) []unix.SockFilter) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -40,8 +40,8 @@ func install(program func(arch uint32) []unix.SockFilter) error {
 	return nil
 }
 
-// streamFilter is a program for seccomp(2). The calls of other architectures, of
-// 32-bit programs that is, have other numbers: there are none then.
+// streamFilter is a program for seccomp(2). It refuses all calls of other
+// architectures, such as 32-bit programs, since their numbers differ.
 func streamFilter(arch uint32) []unix.SockFilter {
 	const (
 		number, architecture = 0, 4 // offsets in struct seccomp_data
@@ -60,7 +60,7 @@ func streamFilter(arch uint32) []unix.SockFilter {
 		{Code: eq, K: arch, Jf: 9},
 		{Code: load, K: number},
 		{Code: ge, K: x32, Jt: 7},
-		{Code: eq, K: unix.SYS_IO_URING_SETUP, Jt: 6}, // it makes sockets unseen
+		{Code: eq, K: unix.SYS_IO_URING_SETUP, Jt: 6}, // it makes sockets that the filter does not see
 		{Code: eq, K: unix.SYS_SOCKET, Jf: 6},
 		{Code: load, K: domain},
 		{Code: eq, K: unix.AF_UNIX, Jt: 4},

@@ -8,28 +8,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of one plan, in entries of directories. What lies beyond is not read by
-// commands.
+// Limits of one plan, in directory entries. Commands cannot read entries beyond
+// them.
 const (
 	maxInside  = 400_000 // of the session's directories
 	maxOutside = 100_000 // of all others
 	maxHome    = 20_000  // of one directory in the home directory
 )
 
-// node is a file or directory that was decided about.
+// node is a file or directory with its decision.
 type node struct {
 	path     string
 	names    []string
 	child    child
 	id       id      // of a directory that was listed
-	listed   bool    // else it is granted or not as a whole
-	refused  bool    // not to be read
-	done     bool    // its grants are given
-	clean    bool    // done, and all of it may be read
+	listed   bool    // otherwise it is granted or refused as a whole
+	refused  bool    // it must not be read
+	done     bool    // its grants were made
+	clean    bool    // done, and everything in it may be read
 	children []*node // of a listed one
 }
 
-// walkInside looks at the session's directories.
+// walkInside examines the session's directories.
 func (p *planner) walkInside() (starts []*node) {
 	p.inside, p.outside, p.left, p.learned = maxInside, maxOutside, nil, false
 	p.nodes = map[string]*node{}
@@ -46,8 +46,8 @@ func (p *planner) walkInside() (starts []*node) {
 	return starts
 }
 
-// walk looks at all below n that must be looked at, what is near before what is
-// deep.
+// walk examines the directories below n that may contain refused files, breadth
+// first.
 func (p *planner) walk(n *node) *node {
 	for queue := []*node{n}; len(queue) > 0; queue = queue[1:] {
 		queue = append(queue, p.look(queue[0])...)
@@ -55,14 +55,15 @@ func (p *planner) walk(n *node) *node {
 	return n
 }
 
-// look decides about the entries of a directory, and gives those to look at.
+// look decides about the entries of a directory, and returns the directories to
+// examine next.
 func (p *planner) look(n *node) (next []*node) {
 	if n.listed || n.refused || !p.mustList(n.names) {
 		return nil
 	}
 	i, all, err := p.entries(n.path)
 	if err != nil {
-		n.refused = true // not knowing what is in it
+		n.refused = true // its contents are unknown
 		return nil
 	}
 	n.id, n.listed = i, true
@@ -70,7 +71,7 @@ func (p *planner) look(n *node) (next []*node) {
 	under := p.under(n.names)
 	for _, c := range all {
 		if c.kind == unix.DT_LNK {
-			continue // where it leads is granted there or not
+			continue // its target is granted separately, or not at all
 		}
 		sub := p.decide(n, c, under)
 		n.children = append(n.children, sub)
@@ -81,7 +82,7 @@ func (p *planner) look(n *node) (next []*node) {
 	return next
 }
 
-// entries lists a directory, within the bounds.
+// entries lists a directory, within the limits.
 func (p *planner) entries(path string) (id, []child, error) {
 	budget := &p.outside
 	if p.insideRoot(path) {
@@ -101,8 +102,8 @@ func (p *planner) entries(path string) (id, []child, error) {
 	return i, all, err
 }
 
-// homePart returns the directory in the home directory that path lies in, if that
-// is none of the session's.
+// homePart returns the directory directly below the home directory that
+// contains path, "" if path is elsewhere or in a session's directory.
 func (p *planner) homePart(path string) string {
 	if p.setup.Home == "" || !inside(p.setup.Home, path) || p.insideRoot(path) {
 		return ""
@@ -114,8 +115,8 @@ func (p *planner) homePart(path string) string {
 	return filepath.Join(p.setup.Home, rel[0])
 }
 
-// decide reports whether an entry of n is refused; under are the patterns that may
-// hold in n.
+// decide returns the node of an entry of n, with its decision; under are the
+// patterns that may apply in n.
 func (p *planner) decide(n *node, c child, under []reach) *node {
 	sub := &node{child: c}
 	if c.kind == unix.DT_DIR || len(under) > 0 || len(p.own) > 0 {
@@ -147,8 +148,8 @@ func (p *planner) decide(n *node, c child, under []reach) *node {
 	return sub
 }
 
-// remember notes a refused file that commands could rename, with all that is in
-// it.
+// remember records a refused file or directory that commands could rename, with
+// its contents.
 func (p *planner) remember(path string, c child) {
 	if !p.writable(path) {
 		return
@@ -169,7 +170,7 @@ func (p *planner) remember(path string, c child) {
 	}
 }
 
-// mustList reports whether something in a directory may be refused.
+// mustList reports whether a directory may contain a refused file.
 func (p *planner) mustList(dir []string) bool {
 	path := "/" + strings.Join(dir, "/")
 	if len(dir) == 0 || path == "/dev" {
@@ -181,12 +182,13 @@ func (p *planner) mustList(dir []string) bool {
 	return len(p.memory.files) > 0 && p.searched(path)
 }
 
-// leadsToOwn reports whether something of zeph-acp is or will be below path.
+// leadsToOwn reports whether path is or contains a file of zeph-acp, even if
+// that does not exist yet.
 func (p *planner) leadsToOwn(path string) bool {
 	return slices.ContainsFunc(p.own, func(own string) bool { return own != path && inside(path, own) })
 }
 
-// under returns the patterns that may hold in a directory or below.
+// under returns the patterns that may apply in a directory or below.
 func (p *planner) under(dir []string) []reach {
 	var found []reach
 	path := ""
@@ -206,9 +208,9 @@ func (p *planner) under(dir []string) []reach {
 	return found
 }
 
-// searched reports whether a directory is one of those where patterns that hold
-// anywhere are looked for, or above one: the session's, and the home directory
-// without caches and installed programs.
+// searched reports whether patterns that apply anywhere are searched in a
+// directory, or below it: in the session's directories, and in the home
+// directory without caches and installed programs.
 func (p *planner) searched(path string) bool {
 	for _, root := range p.roots {
 		if inside(root, path) || inside(path, root) {
@@ -223,7 +225,7 @@ func (p *planner) searched(path string) bool {
 		!slices.Contains(p.software, p.homePart(path))
 }
 
-// writable reports whether commands may write in path.
+// writable reports whether commands may write path.
 func (p *planner) writable(path string) bool {
 	return slices.ContainsFunc(p.places, func(q place) bool { return inside(q.path, path) })
 }
