@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// AuthMethod is a way to authenticate: of agent type, which is done by
-// authenticate, or of type "terminal", which a client does by running the agent
-// with Args: https://agentclientprotocol.com/protocol/v1/authentication
+// AuthMethod is a way to authenticate:
+// https://agentclientprotocol.com/protocol/v1/authentication. For one of type
+// agent the client calls authenticate. For one of type "terminal" it runs the
+// agent with Args in a terminal.
 type AuthMethod struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -17,7 +18,7 @@ type AuthMethod struct {
 	Meta        *AuthMeta `json:"_meta,omitempty"`
 }
 
-// AuthMeta names the command that older clients run in a terminal.
+// AuthMeta is the command that older clients run in a terminal.
 type AuthMeta struct {
 	Terminal struct {
 		Label   string            `json:"label"`
@@ -27,22 +28,22 @@ type AuthMeta struct {
 	} `json:"terminal-auth"`
 }
 
-// authAPIKey stands first, since some clients call authenticate with the first
-// method unasked; it succeeds at once when there is anything to work with.
+// authAPIKey is the first method, because some clients call authenticate with
+// the first one without asking. It succeeds at once if a turn can run.
 var authAPIKey = AuthMethod{
 	ID:          "api-key",
 	Name:        "API key",
-	Description: "Uses the provider's key from the environment or from login; without one an Ollama on this machine, else the built-in provider, which needs none.",
+	Description: "Uses the provider's key from the environment or from login. Without a key it uses Ollama on this machine, else the built-in provider, which needs no key.",
 }
 
-// authLogin is the command login, for clients that have a terminal for it.
+// authLogin runs the command login, for clients with a terminal.
 var authLogin = AuthMethod{
 	ID:          "login",
 	Name:        "Log in",
 	Description: "Asks in a terminal for a provider and its key, and stores it.",
 }
 
-// authMethods are the methods that a client can use.
+// authMethods returns the methods that a client can use.
 func (s *Server) authMethods(c ClientCapabilities) []AuthMethod {
 	login := authLogin
 	switch {
@@ -72,12 +73,13 @@ func (p *authenticateRequest) validate() error {
 	return nil
 }
 
-// authenticate succeeds when there is something to work with.
+// authenticate succeeds if a turn can run.
 func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, error) {
 	return work{run: func() (any, error) {
 		err := s.Ready()
 		if err != nil && *p.MethodID == authLogin.ID {
-			// Clients should run it themselves, but some ask for it here.
+			// Clients should run it themselves, but some call authenticate
+			// instead.
 			err = fmt.Errorf("%w; login is done in a terminal, not here: run it there, then try again", err)
 		}
 		if err != nil {
@@ -87,8 +89,8 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, e
 	}}, nil
 }
 
-// logout forgets the stored keys. What needs one, a prompt in an open session
-// too, is refused until there is one again.
+// logout deletes the stored keys. A request that needs a key, also in an open
+// session, is refused until there is one again.
 func (s *Server) logout(context.Context, struct{}) (work, error) {
 	if s.Logout == nil {
 		return work{}, fmt.Errorf("%w: logout", errUnknownMethod)

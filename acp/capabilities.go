@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// ClientCapabilities is what the client can do. A member of the wrong type
-// counts as absent, and so does an unknown one: it never fails initialize.
+// ClientCapabilities are the capabilities of the client. A member of the wrong
+// type and an unknown member count as absent; neither fails initialize.
 type ClientCapabilities struct {
 	ReadTextFile     bool // fs/read_text_file
 	WriteTextFile    bool // fs/write_text_file
 	Terminal         bool // terminal/*
-	BooleanOptions   bool // config options without choices
+	BooleanOptions   bool // config options of type boolean
 	Notices          bool // updates of kind notice
 	Compaction       bool // updates of kind compaction_*
 	ElicitForm       bool // elicitation/create with a form
 	ElicitURL        bool // elicitation/create with a URL, elicitation/complete
 	AuthTerminal     bool // can run an authentication method in a terminal
-	MetaTerminalAuth bool // _meta.terminal-auth: the same in its older form
+	MetaTerminalAuth bool // _meta.terminal-auth: an older form of AuthTerminal
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
-	CancelRequest    bool // _meta.cancel_request: honours $/cancel_request; the protocol has no member for it
+	CancelRequest    bool // _meta.cancel_request: supports $/cancel_request; the protocol has no member for it
 }
 
-// UnmarshalJSON reads the known members and ignores mistakes in the others.
+// UnmarshalJSON parses the known members and ignores errors in the others.
 func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	isTrue := func(path ...string) bool { return string(member(b, path...)) == "true" }
 	isObject := func(path ...string) bool { return jsonKind(member(b, path...)) == "object" }
@@ -44,14 +44,14 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what a client that has these capabilities sends.
+// MarshalJSON writes the form that a client sends.
 func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 	type object = map[string]any
 	marker := func(on bool) any {
 		if on {
 			return object{}
 		}
-		return nil // null is as good as absent
+		return nil // null counts as absent
 	}
 	return json.Marshal(object{
 		"fs":       object{"readTextFile": c.ReadTextFile, "writeTextFile": c.WriteTextFile},
@@ -67,8 +67,8 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// AgentCapabilities is what the agent can do. Markers are objects, never
-// booleans: strict clients break on those.
+// AgentCapabilities are the capabilities of the agent. Markers are objects,
+// never booleans, which strict clients reject.
 type AgentCapabilities struct {
 	LoadSession         bool                `json:"loadSession,omitempty"`
 	PromptCapabilities  PromptCapabilities  `json:"promptCapabilities"`
@@ -79,8 +79,8 @@ type AgentCapabilities struct {
 }
 
 // PromptCapabilities lists the content that a prompt may have beyond text and
-// resource links. Like every capability, one that is false is left out: some
-// clients read the name alone.
+// resource links. Like every capability, a false one is omitted: some clients
+// check only for the name.
 type PromptCapabilities struct {
 	Image           bool `json:"image,omitempty"`
 	Audio           bool `json:"audio,omitempty"`
@@ -94,7 +94,7 @@ type MCPCapabilities struct {
 	SSE  bool `json:"sse,omitempty"`
 }
 
-// SessionCapabilities lists the session methods that the agent has.
+// SessionCapabilities lists the session methods of the agent.
 type SessionCapabilities struct {
 	List                  struct{} `json:"list"`
 	Delete                struct{} `json:"delete"`
@@ -103,20 +103,19 @@ type SessionCapabilities struct {
 	Close                 struct{} `json:"close"`
 }
 
-// AuthCapabilities lists the methods of authentication beyond
-// authenticate.
+// AuthCapabilities lists the authentication methods beyond authenticate.
 type AuthCapabilities struct {
 	Logout *struct{} `json:"logout,omitempty"`
 }
 
-// AgentMeta lists what the agent can do beyond the protocol.
+// AgentMeta lists the capabilities of the agent beyond the protocol.
 type AgentMeta struct {
 	Zeph struct {
 		Methods []string `json:"methods"` // extension methods, sorted
 	} `json:"zeph"`
 }
 
-// capabilities are those of the server.
+// capabilities returns the capabilities of the server.
 func (s *Server) capabilities() AgentCapabilities {
 	c := AgentCapabilities{
 		LoadSession:        true,

@@ -12,19 +12,20 @@ import (
 )
 
 // Client is the other side of the connection: the editor. Its methods may be
-// called concurrently; those that call it fail with a [*ClientError] when it
-// refuses, and with ctx's cause when ctx ends first. The late answer is then
-// ignored; see giveUp for when the client is told.
+// called concurrently. A method that sends a request fails with a
+// [*ClientError] if the client refuses, and with ctx's cause if ctx ends first.
+// A late answer is ignored; giveUp says when the client is notified.
 type Client struct {
 	stream *stream
 	conn   *jsonrpc2.Conn
 	said   atomic.Pointer[InitializeRequest] // nil before initialize
 
 	calling sync.Mutex // guards lastID and stream.call until jsonrpc2 has written it
-	lastID  uint64     // ids start at 1: some peers take null for 0
+	lastID  uint64     // ids start at 1: some peers treat 0 as null
 }
 
-// Capabilities is what the client said in initialize; nothing before that.
+// Capabilities returns the client's capabilities from initialize; none before
+// that.
 func (c *Client) Capabilities() ClientCapabilities {
 	if said := c.said.Load(); said != nil {
 		return said.ClientCapabilities
@@ -32,7 +33,7 @@ func (c *Client) Capabilities() ClientCapabilities {
 	return ClientCapabilities{}
 }
 
-// Info names the client; empty if it did not say.
+// Info returns the client's name and version; empty if initialize had none.
 func (c *Client) Info() Implementation {
 	if said := c.said.Load(); said != nil {
 		return said.ClientInfo
@@ -52,14 +53,14 @@ type sessionNotification struct {
 	Update    SessionUpdate `json:"update"`
 }
 
-// Update sends a session/update. It waits while the client is too far behind,
-// but not beyond ctx: the update itself is sent in any case.
+// Update sends a session/update. It waits while too much output is queued, but
+// not beyond ctx. The update is sent in any case.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
 	c.stream.out.room(ctx.Done())
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
 }
 
-// call makes a request and decodes its result into result.
+// call sends a request and decodes its result into result.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
 	id, waiter, err := c.dispatch(ctx, method, params)
 	if err != nil {
@@ -94,11 +95,11 @@ func answer(ctx context.Context, method string, waiter jsonrpc2.Waiter, result a
 	return nil
 }
 
-// giveUp sends $/cancel_request for a request whose answer is no longer wanted.
+// giveUp sends $/cancel_request for a request whose answer is no longer needed.
 //
 // After session/cancel the client settles its requests itself, and some clients
-// break on a notification about one that they have settled. The protocol lets
-// clients ignore it, so it goes only to those that declare it.
+// fail on a notification about a settled request. The protocol lets clients
+// ignore it, so it goes only to those that declare support.
 func (c *Client) giveUp(id uint64, cause error) {
 	if cause == ErrTurnCancelled || !c.Capabilities().CancelRequest {
 		return
@@ -106,7 +107,8 @@ func (c *Client) giveUp(id uint64, cause error) {
 	_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
 }
 
-// dispatch writes a request; see stream for why its payload goes by the side.
+// dispatch writes a request. stream explains why jsonrpc2 does not see its
+// payload.
 func (c *Client) dispatch(ctx context.Context, method string, params any) (uint64, jsonrpc2.Waiter, error) {
 	if ctx.Err() != nil {
 		return 0, jsonrpc2.Waiter{}, context.Cause(ctx)
@@ -123,8 +125,8 @@ func (c *Client) dispatch(ctx context.Context, method string, params any) (uint6
 	return c.lastID, w, err
 }
 
-// RequestPermission asks the user. A cancelled outcome is no error here; see
-// [PermissionOutcome].
+// RequestPermission asks the user. A cancelled outcome is not an error here;
+// see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
 	var r struct {
 		Outcome PermissionOutcome `json:"outcome"`
@@ -133,7 +135,7 @@ func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionReque
 	return r.Outcome, err
 }
 
-// ReadTextFile reads a whole file as the editor has it, unsaved changes
+// ReadTextFile returns the text of a file in the editor, unsaved changes
 // included.
 func (c *Client) ReadTextFile(ctx context.Context, sessionID, path string) (string, error) {
 	var r struct {
@@ -190,7 +192,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 		return t, err
 	case <-ctx.Done():
 		c.giveUp(id, context.Cause(ctx))
-		go func() { // a terminal that comes late would run on with no one to release it
+		go func() { // release a terminal that arrives late, which would otherwise keep running
 			if err := <-created; err == nil && r.TerminalID != "" {
 				t.ID = r.TerminalID
 				t.Release()
@@ -200,7 +202,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 	}
 }
 
-// cleanup is how long notices that clean up may take at the client.
+// cleanup is how long a cleanup notification may take at the client.
 const cleanup = 2 * time.Second
 
 type terminalRequest struct {
@@ -208,11 +210,11 @@ type terminalRequest struct {
 	TerminalID string `json:"terminalId"`
 }
 
-// Output is what the terminal shows: the tail, if the limit cut it.
+// Output returns the terminal's output: only the tail if it exceeded the limit.
 func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
 	var r TerminalOutput
 	if err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID}, &r); err != nil {
-		return TerminalOutput{}, err // a malformed answer may have been read in part
+		return TerminalOutput{}, err // a malformed answer may be decoded in part
 	}
 	return r, nil
 }
@@ -221,12 +223,12 @@ func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
 func (t *Terminal) Wait(ctx context.Context) (ExitStatus, error) {
 	var r ExitStatus
 	if err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{t.session, t.ID}, &r); err != nil {
-		return ExitStatus{}, err // a malformed answer may have been read in part
+		return ExitStatus{}, err // a malformed answer may be decoded in part
 	}
 	return r, nil
 }
 
-// Kill ends the command; the output stays.
+// Kill ends the command. The output remains.
 func (t *Terminal) Kill(ctx context.Context) error {
 	return t.client.call(ctx, "terminal/kill", terminalRequest{t.session, t.ID}, &struct{}{})
 }
@@ -236,12 +238,12 @@ func (t *Terminal) Kill(ctx context.Context) error {
 func (t *Terminal) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanup)
 	_, waiter, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
-	if err != nil { // the client is gone, and its terminals with it
+	if err != nil { // the client and its terminals no longer exist
 		cancel()
 		return
 	}
 	go func() {
 		defer cancel()
-		_ = waiter.Wait(ctx, nil) // nothing could be done about a refusal
+		_ = waiter.Wait(ctx, nil) // a refusal has no remedy
 	}()
 }

@@ -7,22 +7,22 @@ type Config struct {
 	// TerminalTimeoutSecs is how long a command may run in a terminal of the
 	// client, in seconds. Default 120; 0 means no limit.
 	TerminalTimeoutSecs int `toml:"terminal_timeout_secs"`
-	// MaxLineBytes is the longest line that is read as a frame, in bytes; a
-	// longer one is skipped. Default 64 MiB, from 1 KiB to 1 GiB.
+	// MaxLineBytes is the longest accepted frame, in bytes; a longer line is
+	// skipped. Default 64 MiB, from 1 KiB to 1 GiB.
 	MaxLineBytes int `toml:"max_line_bytes"`
-	// MaxQueueBytes is how much may wait to be written, in bytes, before
-	// session updates wait too. Default 4 MiB, from 1 KiB to 1 GiB.
+	// MaxQueueBytes is how many bytes may be queued for writing before session
+	// updates wait. Default 4 MiB, from 1 KiB to 1 GiB.
 	MaxQueueBytes int `toml:"max_queue_bytes"`
-	// MaxPromptTextBytes is how much text the text blocks of a prompt may have
-	// together, in bytes. Default 1 MiB, from 1 KiB to 1 GiB.
+	// MaxPromptTextBytes is the total size of the text blocks of a prompt, in
+	// bytes. Default 1 MiB, from 1 KiB to 1 GiB.
 	MaxPromptTextBytes int `toml:"max_prompt_text_bytes"`
-	// MaxAttachmentBytes is how large an image, a recording or an embedded
-	// resource of a prompt may be, in bytes, decoded. Default 20 MiB, from
-	// 1 KiB to 1 GiB; max_line_bytes limits the prompt as a whole.
+	// MaxAttachmentBytes is the decoded size of an image, a recording or an
+	// embedded resource of a prompt, in bytes. Default 20 MiB, from 1 KiB to 1
+	// GiB; max_line_bytes limits the whole prompt.
 	MaxAttachmentBytes int `toml:"max_attachment_bytes"`
 }
 
-// Defaults returns the defaults of the configuration.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20,
@@ -30,7 +30,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate returns what is wrong, by key.
+// Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	check := func(key string, n, low, high int) {
@@ -46,9 +46,9 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over a shorter terminal timeout of the repository's file. It
-// returns the keys that it left alone: the others are the connection's, which
-// serves more than one workspace.
+// Tighten adopts a shorter terminal timeout of the repository's file. It
+// returns the keys of that file that it ignored: the other settings apply to
+// the connection, which serves more than one workspace.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string
 	if has("terminal_timeout_secs") {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ContentBlock is a piece of a prompt or of a message; Type tells which members
-// count: https://agentclientprotocol.com/protocol/v1/content
+// ContentBlock is a part of a prompt or of a message. Type selects the members:
+// https://agentclientprotocol.com/protocol/v1/content
 //
-// What the blocks of a prompt promise beyond their form: Data and Blob are
-// base64 as RFC 4648, section 4, has it, without white space, and the MIME type
-// of an image is what the bytes are, whatever the client called them.
+// A block of a prompt also promises this: Data and Blob are base64 as in RFC
+// 4648, section 4, without white space. The MIME type of an image is that of
+// its bytes, whatever the client declared.
 type ContentBlock struct {
 	Type     string    `json:"type"`               // text, image, audio, resource_link or resource
 	Text     *string   `json:"text,omitempty"`     // text
@@ -32,17 +32,17 @@ type Resource struct {
 	Blob     *string `json:"blob,omitempty"`
 }
 
-// TextBlock makes a block of text.
+// TextBlock returns a block of text.
 func TextBlock(text string) ContentBlock { return ContentBlock{Type: "text", Text: &text} }
 
-// ImageBlock makes a block of a picture.
+// ImageBlock returns a block with an image.
 func ImageBlock(mimeType string, data []byte) ContentBlock {
 	return ContentBlock{Type: "image", MIMEType: mimeType, Data: base64.StdEncoding.EncodeToString(data)}
 }
 
-// Image is the picture of an image block, or of a resource block whose blob is
-// one: its MIME type, one of the four that every model with eyes takes, and its
-// base64. It is for blocks of a prompt.
+// Image returns the image of an image block, or of a resource block whose blob
+// is an image, in base64. The MIME type is one of the four that every vision
+// model accepts. b is a block of a prompt.
 func (b ContentBlock) Image() (mimeType, data string, ok bool) {
 	switch {
 	case b.Type == "image":
@@ -55,10 +55,10 @@ func (b ContentBlock) Image() (mimeType, data string, ok bool) {
 
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// imageType is the MIME type of what is in data, base64; empty if it is none of
+// imageType returns the MIME type of base64 data, "" if it is not one of
 // imageTypes.
 func imageType(data string) string {
-	head := make([]byte, 512) // as much as DetectContentType looks at
+	head := make([]byte, 512) // DetectContentType reads no more
 	n, _ := io.ReadFull(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)), head)
 	if t := http.DetectContentType(head[:n]); slices.Contains(imageTypes, t) {
 		return t
@@ -66,8 +66,8 @@ func imageType(data string) string {
 	return ""
 }
 
-// decodeBlock reads a block of a prompt: the members that its type needs must be
-// there; others of the wrong type count as absent.
+// decodeBlock parses a block of a prompt. The required members of its type must
+// be present; others of the wrong type count as absent.
 func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
 	if kind := jsonKind(raw); kind != "object" {
 		return b, paramsErrorf(field, "must be an object, not %s", kind)
@@ -116,15 +116,15 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 		key, to = "blob", &r.Blob
 	}
 	if !o.has(key) {
-		return nil, paramsErrorf(field, "needs text or blob")
+		return nil, paramsErrorf(field, "must have text or blob")
 	}
 	content, err := o.text(key)
 	*to = &content
 	return r, err
 }
 
-// check judges a block of a prompt beyond its form, and keeps what ContentBlock
-// promises.
+// check checks the contents of a block of a prompt, and ensures the promises of
+// ContentBlock.
 func (b *ContentBlock) check(field string, limit int) error {
 	switch b.Type {
 	case "image":
@@ -132,7 +132,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 			return err
 		}
 		if b.MIMEType = imageType(b.Data); b.MIMEType == "" {
-			return paramsErrorf(field+".data", "is not an image that is taken: PNG, JPEG, GIF or WebP")
+			return paramsErrorf(field+".data", "is not an image of a supported type: PNG, JPEG, GIF or WebP")
 		}
 	case "audio":
 		return checkBase64(field+".data", &b.Data, limit)
@@ -145,7 +145,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 func (r *Resource) check(field string, limit int) error {
 	if r.Blob == nil {
 		if n := len(*r.Text); n > limit {
-			return paramsErrorf(field+".text", "has %d bytes, and %d are taken", n, limit)
+			return paramsErrorf(field+".text", "has %d bytes, over the limit of %d", n, limit)
 		}
 		return nil
 	}
@@ -160,14 +160,14 @@ func (r *Resource) check(field string, limit int) error {
 	return nil
 }
 
-// checkBase64 takes white space out of data and judges the rest, without
-// holding what it decodes to. limit is in bytes, decoded.
+// checkBase64 removes white space from data and validates the rest, without
+// storing the decoded bytes. limit is in decoded bytes.
 func checkBase64(field string, data *string, limit int) error {
 	if strings.ContainsAny(*data, " \t\r\n") {
 		*data = strings.Join(strings.Fields(*data), "")
 	}
 	s := *data
-	// The decoder takes what follows after padding.
+	// The decoder accepts text after padding.
 	if i := strings.IndexByte(s, '='); len(s)%4 != 0 || i >= 0 && i < len(s)-2 {
 		return paramsErrorf(field, "is not base64")
 	}
@@ -178,7 +178,7 @@ func checkBase64(field string, data *string, limit int) error {
 	case n == 0:
 		return paramsErrorf(field, "is empty")
 	case n > int64(limit):
-		return paramsErrorf(field, "has %d bytes, and %d are taken", n, limit)
+		return paramsErrorf(field, "has %d bytes, over the limit of %d", n, limit)
 	}
 	return nil
 }

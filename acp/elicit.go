@@ -9,13 +9,12 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// ElicitRequest asks the user for something that is no permission: with Schema
-// by a form, else by sending him to URL.
-// https://agentclientprotocol.com/protocol/v1/elicitation
+// ElicitRequest asks the user for information: with Schema by a form, else by a
+// visit to URL. https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitRequest struct {
 	SessionID  string
 	ToolCallID string // may be empty
-	Message    string // what is asked for, and why
+	Message    string // the request and its reason
 	// Schema is a JSON Schema of a flat object: each property is a string, a
 	// number, an integer, a boolean or an array of strings. Clients show the
 	// properties in their order.
@@ -24,7 +23,7 @@ type ElicitRequest struct {
 	URL, ElicitationID string
 }
 
-// elicitation is an ElicitRequest as on the wire.
+// elicitation is an ElicitRequest on the wire.
 type elicitation struct {
 	SessionID       string          `json:"sessionId"`
 	ToolCallID      string          `json:"toolCallId,omitempty"`
@@ -35,10 +34,10 @@ type elicitation struct {
 	URL             string          `json:"url,omitempty"`
 }
 
-// ElicitAction is what the user did with an [ElicitRequest].
+// ElicitAction is the user's reaction to an [ElicitRequest].
 type ElicitAction string
 
-// What the user did. ElicitDecline is a no, ElicitCancel no answer.
+// The actions. ElicitDecline is a refusal, ElicitCancel no answer.
 const (
 	ElicitAccept  ElicitAction = "accept"
 	ElicitDecline ElicitAction = "decline"
@@ -48,8 +47,8 @@ const (
 // ElicitResult is the user's answer.
 type ElicitResult struct {
 	Action ElicitAction
-	// Content is what was entered, an object, after ElicitAccept of a form. The
-	// client may have held it against the schema or not.
+	// Content is the user's input, an object, after ElicitAccept of a form. The
+	// client may not have validated it against the schema.
 	Content json.RawMessage
 }
 
@@ -83,8 +82,8 @@ func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Elicit asks the user. A client that cannot is not asked: the error is then a
-// *ClientError that is Unsupported.
+// Elicit asks the user. It does not ask a client without support; the error is
+// then a *ClientError that is Unsupported.
 func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, error) {
 	const method = "elicitation/create"
 	can, err := c.Capabilities().ElicitForm, flat(p.Schema)
@@ -103,13 +102,13 @@ func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, err
 	}
 	var r ElicitResult
 	if err := c.call(ctx, method, wire, &r); err != nil {
-		return ElicitResult{}, err // a malformed answer may have been read in part
+		return ElicitResult{}, err // a malformed answer may be decoded in part
 	}
 	return r, nil
 }
 
-// ElicitComplete notifies the client that what an ElicitRequest with a URL was for
-// is done, so that it can take its question away. It needs ElicitURL.
+// ElicitComplete notifies the client that the action of an ElicitRequest with a
+// URL is complete, so that it can remove its question. It needs ElicitURL.
 func (c *Client) ElicitComplete(elicitationID string) error {
 	const method = "elicitation/complete"
 	if !c.Capabilities().ElicitURL {
@@ -125,7 +124,7 @@ func unsupported(method string) error {
 func (p ElicitRequest) checkURL() error {
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return fmt.Errorf("%q is no URL with http or https", p.URL)
+		return fmt.Errorf("%q is not an http or https URL", p.URL)
 	}
 	if p.ElicitationID == "" {
 		return fmt.Errorf("no id for %s", p.URL)
@@ -133,8 +132,8 @@ func (p ElicitRequest) checkURL() error {
 	return nil
 }
 
-// flat returns an error for a schema that no form can show. Schemas come from MCP servers
-// too.
+// flat returns an error for a schema that no form can show. Schemas also come
+// from MCP servers.
 func flat(schema json.RawMessage) error {
 	var s struct {
 		Type       string `json:"type"`
@@ -157,7 +156,7 @@ func flat(schema json.RawMessage) error {
 		case "string", "number", "integer", "boolean":
 		case "array":
 			if p.Items == nil || p.Items.Type != "string" && p.Items.Type != "" { // without a type it lists titled strings
-				return fmt.Errorf("schema of a form: %s is an array of something else than strings", name)
+				return fmt.Errorf("schema of a form: %s is an array of values other than strings", name)
 			}
 		default:
 			return fmt.Errorf("schema of a form: %s is of type %q, which no form can show", name, p.Type)

@@ -93,7 +93,7 @@ func TestElicitNot(t *testing.T) {
 		err  string
 	}{
 		"no form":     {urlOnly, form(`{"type":"object"}`), "does not support"},
-		"no URL":      {formOnly, link("https://a", "e"), "does not support"},
+		"not an http or https URL":      {formOnly, link("https://a", "e"), "does not support"},
 		"none":        {`{"elicitation":{}}`, form(`{"type":"object"}`), "does not support"},
 		"nested":      {formOnly, form(`{"type":"object","properties":{"a":{"type":"object"}}}`), `a is of type "object"`},
 		"untyped":     {formOnly, form(`{"type":"object","properties":{"a":{}}}`), `a is of type ""`},
@@ -101,8 +101,8 @@ func TestElicitNot(t *testing.T) {
 		"no items":    {formOnly, form(`{"type":"object","properties":{"a":{"type":"array"}}}`), "a is an array"},
 		"no object":   {formOnly, form(`{"type":"string"}`), `type is "string"`},
 		"no JSON":     {formOnly, form(`{`), "schema of a form"},
-		"file URL":    {urlOnly, link("file:///etc/passwd", "e"), "no URL"},
-		"javascript":  {urlOnly, link("javascript:alert(1)", "e"), "no URL"},
+		"file URL":    {urlOnly, link("file:///etc/passwd", "e"), "not an http or https URL"},
+		"javascript":  {urlOnly, link("javascript:alert(1)", "e"), "not an http or https URL"},
 		"no URL's id": {urlOnly, link("https://a", ""), "no id"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,17 +16,20 @@ const (
 	codeCancelled        = -32800
 )
 
-// What handlers return, and what it becomes on the wire.
+// The errors that handlers return, with their codes on the wire.
 var (
 	// ErrUnknownSession is -32002.
 	ErrUnknownSession = errors.New("unknown session")
-	// ErrAuthRequired is -32000; wrap it with what the user has to do.
+	// ErrAuthRequired is -32000. Wrap it with the action that the user has to
+	// take.
 	ErrAuthRequired = errors.New("authentication required")
-	// ErrTurnCancelled is the cause of a turn that session/cancel ended; a turn
-	// that ends for another reason, such as session/close, has a cause that wraps
-	// it. Either way the prompt is answered with StopCancelled, never with an error.
+	// ErrTurnCancelled is the cause of a turn that session/cancel ended. If a
+	// turn ends for another reason, such as session/close, its cause wraps
+	// ErrTurnCancelled. Either way the prompt is answered with StopCancelled,
+	// never with an error.
 	ErrTurnCancelled = errors.New("the turn was cancelled")
-	// ErrClosed is the cause with which everything ends when the client hangs up.
+	// ErrClosed is the cause of every context when the client closes the
+	// connection.
 	ErrClosed = errors.New("the client closed the connection")
 
 	errUnknownMethod = errors.New("method not found")
@@ -59,15 +62,16 @@ func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: %s (%d)", e.Method, e.Message, e.Code)
 }
 
-// Unsupported reports whether the client does not know the method.
+// Unsupported reports whether the client does not support the method.
 func (e *ClientError) Unsupported() bool { return e.Code == jsonrpc2.CodeMethodNotFound }
 
-// NotFound reports whether the client does not have the thing asked for.
+// NotFound reports whether the client does not have the requested resource.
 func (e *ClientError) NotFound() bool { return e.Code == codeResourceNotFound }
 
-// wireError is the only place where an error gets its code. The errors that a
-// person has to act on carry their sentence in data.details as well: Zed prefers
-// it to the message if it is the only member, and Toad shows nothing else.
+// wireError is the only function that assigns a code to an error. An error that
+// the user has to act on also carries its sentence in data.details: Zed shows
+// that instead of the message if it is the only member, and Toad shows nothing
+// else.
 func wireError(err error) *jsonrpc2.Error {
 	e := &jsonrpc2.Error{Message: err.Error()}
 	var params *ParamsError

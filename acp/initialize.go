@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Implementation names a program.
+// Implementation is the name and version of a program.
 type Implementation struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -22,8 +22,8 @@ type InitializeRequest struct {
 	ClientInfo         Implementation     `json:"clientInfo"`
 }
 
-// decode reads the params of initialize. What may be missing is so if it has the
-// wrong type.
+// decode parses the params of initialize. An optional member of the wrong type
+// counts as absent.
 func (p *InitializeRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo")
 	if !o.has("protocolVersion") {
@@ -47,7 +47,7 @@ type InitializeResponse struct {
 }
 
 // initialize answers with our version whatever the client's is, as the protocol
-// demands, and may be called again.
+// demands. It may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (work, error) {
 	s.client.said.Store(&p)
 	w := work{run: func() (any, error) {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// ListSessionsRequest asks for stored sessions:
+// ListSessionsRequest requests stored sessions:
 // https://agentclientprotocol.com/protocol/v1/session-list
 type ListSessionsRequest struct {
-	CWD    string `json:"cwd"`    // absolute; empty means those of every directory
-	Cursor string `json:"cursor"` // of the page before; empty means the first page
+	CWD    string `json:"cwd"`    // absolute; empty means every directory
+	Cursor string `json:"cursor"` // from the previous page; empty means the first page
 }
 
 func (p *ListSessionsRequest) validate() error {
@@ -40,7 +40,7 @@ func (s *Server) listSessions(ctx context.Context, p ListSessionsRequest) (work,
 	return work{run: func() (any, error) {
 		page, err := s.Sessions.List(ctx, p)
 		if page.Sessions == nil {
-			page.Sessions = []SessionInfo{} // strict clients do not take null
+			page.Sessions = []SessionInfo{} // strict clients reject null
 		}
 		return page, err
 	}}, nil

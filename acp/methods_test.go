@@ -144,7 +144,7 @@ func TestOptionsInOneWrite(t *testing.T) {
 
 func TestInitialize(t *testing.T) {
 	const (
-		apiKey = `{"id":"api-key","name":"API key","description":"Uses the provider's key from the environment or from login; without one an Ollama on this machine, else the built-in provider, which needs none."}`
+		apiKey = `{"id":"api-key","name":"API key","description":"Uses the provider's key from the environment or from login. Without a key it uses Ollama on this machine, else the built-in provider, which needs no key."}`
 		login  = `{"id":"login","name":"Log in","description":"Asks in a terminal for a provider and its key, and stores it."`
 		old    = login + `,"_meta":{"terminal-auth":{"label":"Log in","command":"/bin/zeph-acp","args":["login"],"env":{}}}}`
 		now    = login + `,"type":"terminal","args":["login"]}`

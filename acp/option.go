@@ -7,8 +7,9 @@ import (
 	"errors"
 )
 
-// Categories of session config options, by which clients find the one they
-// have a place for: https://agentclientprotocol.com/protocol/v1/session-config-options
+// Categories of session config options, by which clients recognise those with a
+// place in their interface:
+// https://agentclientprotocol.com/protocol/v1/session-config-options
 const (
 	CategoryMode    = "mode"
 	CategoryModel   = "model"
@@ -16,8 +17,8 @@ const (
 )
 
 // ConfigOption is a setting of a session that the user may change. Without
-// Options it is a boolean, which only clients with
-// [ClientCapabilities].BooleanOptions may be sent.
+// Options it is a boolean, which may only be sent to clients with
+// [ClientCapabilities].BooleanOptions.
 type ConfigOption struct {
 	ID          string
 	Name        string
@@ -27,7 +28,7 @@ type ConfigOption struct {
 	Options     []ConfigChoice
 }
 
-// ConfigChoice is a value that a ConfigOption can have.
+// ConfigChoice is a possible value of a ConfigOption.
 type ConfigChoice struct {
 	Value       string `json:"value"`
 	Name        string `json:"name"`
@@ -51,8 +52,8 @@ func (o ConfigOption) MarshalJSON() ([]byte, error) {
 	return marshal(wire)
 }
 
-// marshal is json.Marshal without HTML escapes: a diff full of < and & would grow
-// sixfold.
+// marshal is json.Marshal without HTML escapes, which would make a diff full of
+// < and & six times as long.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -75,9 +76,8 @@ type setOptionRequest struct {
 	value OptionValue
 }
 
-// decode reads the params of session/set_config_option. Older clients send no
-// type, and an unknown type may have a value in the form of a known
-// one.
+// decode parses the params of session/set_config_option. Older clients send no
+// type. A value of an unknown type may have the form of a known one.
 func (p *setOptionRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "configId", "type", "value")
 	session, err := o.text("sessionId")
@@ -131,8 +131,8 @@ func (p *setModelRequest) validate() error {
 	return p.sessionRequest.validate()
 }
 
-// setModel answers session/set_model, which is session/set_config_option of
-// clients from before there were options.
+// setModel answers session/set_model, which older clients send instead of
+// session/set_config_option.
 func (s *Server) setModel(_ context.Context, p setModelRequest) (work, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {

@@ -15,8 +15,8 @@ type PermissionOption struct {
 	Kind     string `json:"kind"` // allow_once, allow_always, reject_once or reject_always
 }
 
-// PermissionOutcome is the user's answer. OptionID is empty if the client had
-// none to give: "cancelled" means that the turn is cancelled, not that the user
+// PermissionOutcome is the user's answer. OptionID is empty if there is no
+// answer: "cancelled" means that the turn is cancelled, not that the user
 // rejects the call.
 type PermissionOutcome struct {
 	Outcome  string `json:"outcome"` // selected or cancelled
@@ -30,26 +30,26 @@ type CreateTerminalRequest struct {
 	Args            []string      `json:"args,omitempty"`
 	Env             []EnvVariable `json:"env,omitempty"`
 	CWD             string        `json:"cwd,omitempty"`             // absolute
-	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept, of the tail
+	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept of the tail
 
 	Meta map[string]any `json:"_meta,omitempty"`
 }
 
-// EnvVariable is set for a command.
+// EnvVariable is an environment variable of a command.
 type EnvVariable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// TerminalOutput is what a terminal shows.
+// TerminalOutput is the output of a terminal.
 type TerminalOutput struct {
 	Output     string      `json:"output"`
 	Truncated  bool        `json:"truncated"`
 	ExitStatus *ExitStatus `json:"exitStatus"` // nil while the command runs
 }
 
-// ExitStatus is how a command ended; both nil means that the client does not
-// know.
+// ExitStatus is the exit status of a command. If both fields are nil, the
+// client does not report it.
 type ExitStatus struct {
 	ExitCode *int    `json:"exitCode"`
 	Signal   *string `json:"signal"`

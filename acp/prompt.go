@@ -13,11 +13,11 @@ type PromptRequest struct {
 	Prompt []ContentBlock
 }
 
-// maxBlocks bounds the blocks of a prompt: each takes far more memory than the
-// few bytes that it may have on the wire.
+// maxBlocks bounds the blocks of a prompt, since a block of a few bytes on the
+// wire needs far more memory.
 const maxBlocks = 10_000
 
-// decode reads the params of session/prompt, which may be many MiB.
+// decode parses the params of session/prompt, which may have many MiB.
 func (p *PromptRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "prompt")
 	id, err := o.text("sessionId")
@@ -48,7 +48,7 @@ func (p *PromptRequest) decode(raw []byte) error {
 	return nil
 }
 
-// check judges the blocks beyond their form.
+// check checks the contents of the blocks.
 func (p *PromptRequest) check(c Config) error {
 	text := 0
 	for i := range p.Prompt {
@@ -61,12 +61,12 @@ func (p *PromptRequest) check(c Config) error {
 		}
 	}
 	if text > c.MaxPromptTextBytes {
-		return paramsErrorf("prompt", "has %d bytes of text, and %d are taken; attach what is long as a file", text, c.MaxPromptTextBytes)
+		return paramsErrorf("prompt", "has %d bytes of text, over the limit of %d; attach long text as a file", text, c.MaxPromptTextBytes)
 	}
 	return nil
 }
 
-// blank reports whether there is nothing but white space.
+// blank reports whether the blocks contain only white space.
 func blank(blocks []ContentBlock) bool {
 	for _, b := range blocks {
 		if b.Type != "text" || strings.TrimSpace(*b.Text) != "" {
@@ -76,7 +76,7 @@ func blank(blocks []ContentBlock) bool {
 	return true
 }
 
-// StopReason is why a turn ended:
+// StopReason is the reason why a turn ended:
 // https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
 type StopReason string
 
@@ -120,7 +120,7 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
 	}}, nil
 }
 
-// cancel handles session/cancel. With nothing to cancel it has no effect.
+// cancel handles session/cancel. It has no effect if no turn runs or waits.
 func (s *Server) cancel(_ context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err == nil {

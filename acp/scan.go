@@ -11,13 +11,13 @@ import (
 )
 
 // Why not encoding/json for everything? A prompt may be a line of many MiB.
-// encoding/json scans it once for every level of nesting and copies it for every
-// RawMessage; the functions below walk from the envelope to the blocks of a
-// prompt without a copy. They take only what json.Valid does and utf8.Valid too,
-// as classify lets it pass.
+// encoding/json scans it once for every level of nesting and copies it for
+// every RawMessage. The functions below go from the envelope to the blocks of a
+// prompt without a copy. Their input has passed json.Valid and utf8.Valid in
+// classify.
 
-// members are the members of an object, none of anything else. The values share
-// b's memory.
+// members iterates over the members of an object. Any other value has none. The
+// values share b's memory.
 func members(b []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		if jsonKind(b) != "object" {
@@ -37,8 +37,8 @@ func members(b []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// items are the elements of an array, or the keys and values of an object by
-// turns. They share b's memory.
+// items iterates over the elements of an array, or alternately over the keys
+// and values of an object. They share b's memory.
 func items(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := skipSpace(b, 1); b[i] != ']' && b[i] != '}'; {
@@ -60,7 +60,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue is the index after the value at i.
+// skipValue returns the index after the value at i.
 func skipValue(b []byte, i int) int {
 	for depth := 0; ; i++ {
 		switch b[i] {
@@ -83,7 +83,7 @@ func skipValue(b []byte, i int) int {
 	}
 }
 
-// skipString is the index after the string at i.
+// skipString returns the index after the string at i.
 func skipString(b []byte, i int) int {
 	for end := i + 1; ; end++ {
 		end += bytes.IndexByte(b[end:], '"')
@@ -97,8 +97,8 @@ func skipString(b []byte, i int) int {
 	}
 }
 
-// member is the value in nested objects that path leads to, the last one of that
-// name; nil if there is none.
+// member returns the value at a path of nested objects, nil if there is none.
+// The last of several members of one name counts.
 func member(b []byte, path ...string) []byte {
 	for _, name := range path {
 		var found []byte
@@ -112,15 +112,15 @@ func member(b []byte, path ...string) []byte {
 	return b
 }
 
-// object is an object of which some members count. Mistakes are named after
+// object holds the members of an object that the caller asked for. Errors name
 // field.
 type object struct {
 	field   string // empty for the params
 	members map[string][]byte
 }
 
-// objectOf reads the members of an object that keys names; there are none in
-// anything else.
+// objectOf returns the members of an object with the given keys. Any other
+// value has none.
 func objectOf(raw []byte, field string, keys ...string) object {
 	o := object{field, map[string][]byte{}}
 	for key, value := range members(raw) {
@@ -131,13 +131,13 @@ func objectOf(raw []byte, field string, keys ...string) object {
 	return o
 }
 
-// has reports whether key is there and not null.
+// has reports whether key is present and not null.
 func (o object) has(key string) bool {
 	kind := jsonKind(o.members[key])
 	return kind != "" && kind != "null"
 }
 
-// text is a string that must be there.
+// text returns a required string.
 func (o object) text(key string) (string, error) {
 	field := strings.TrimPrefix(o.field+"."+key, ".")
 	if !o.has(key) {
@@ -149,7 +149,7 @@ func (o object) text(key string) (string, error) {
 	return unquote(o.members[key]), nil
 }
 
-// name is text that must not be empty either.
+// name returns a required string that must not be empty.
 func (o object) name(key string) (string, error) {
 	s, err := o.text(key)
 	if err == nil && s == "" {
@@ -158,13 +158,13 @@ func (o object) name(key string) (string, error) {
 	return s, err
 }
 
-// optional is a string that may be missing, and is so if it is no string.
+// optional returns a string, "" if it is missing or not a string.
 func (o object) optional(key string) string {
 	s, _ := o.text(key)
 	return s
 }
 
-// jsonKind names the type of a value, which may be nil.
+// jsonKind names the type of a JSON value, which may be nil.
 func jsonKind(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -184,8 +184,8 @@ func jsonKind(b []byte) string {
 	return "number"
 }
 
-// unquote is the text of a string. It makes one copy, which does not share b's
-// memory.
+// unquote returns the text of a string. It makes one copy, which does not share
+// b's memory.
 func unquote(b []byte) string {
 	b = b[1 : len(b)-1]
 	i := bytes.IndexByte(b, '\\')
@@ -193,7 +193,7 @@ func unquote(b []byte) string {
 		return string(b)
 	}
 	var s strings.Builder
-	s.Grow(len(b)) // an escape is never shorter than what it stands for
+	s.Grow(len(b)) // an escape is never shorter than its character
 	for ; i >= 0; i = bytes.IndexByte(b, '\\') {
 		s.Write(b[:i])
 		r, n := unescape(b[i:])
@@ -204,8 +204,8 @@ func unquote(b []byte) string {
 	return s.String()
 }
 
-// unescape reads the escape at the start of b and returns its length. Half of a
-// surrogate pair is U+FFFD, as encoding/json has it.
+// unescape decodes the escape at the start of b and returns its length. Half of
+// a surrogate pair is U+FFFD, as in encoding/json.
 func unescape(b []byte) (rune, int) {
 	switch c := b[1]; c {
 	case 'b':

@@ -1,19 +1,20 @@
-// Package acp is the Agent Client Protocol, version 1: wire types, line framing,
-// dispatch of the client's requests, and typed calls to the client.
+// Package acp implements the Agent Client Protocol, version 1: wire types, line
+// framing, dispatch of the client's requests, and typed calls to the client.
 //
-// Start with [Server]: give it what opens sessions and let it Serve a pair of
-// pipes. The package promises that every request is answered exactly once, that
-// what is no request is answered or ignored as JSON-RPC demands and never ends
-// the connection, that frames are written in the order in which they were sent,
-// and that nothing it writes breaks the schema. It knows nothing of models and
-// tools; what it needs of sessions it states as [Sessions].
+// Start with [Server]: set its Sessions and call Serve with a pair of pipes.
+// The package promises that every request is answered exactly once. An invalid
+// line is answered or ignored as JSON-RPC demands, and never ends the
+// connection. Frames are written in the order in which they were sent, and
+// conform to the schema. The package does not depend on models and tools;
+// [Sessions] states its requirements.
 //
 // Why two phases in a handler? jsonrpc2 calls handlers on the read goroutine.
-// The first half of a handler runs there, in the order of the frames, and never
-// blocks: so a session/cancel finds the turn that the frame before it began. The
-// second half runs on its own goroutine and may call the client. It starts when
-// every frame that has arrived is taken, so that of a prompt and a cancel in one
-// write the prompt never wins, however fast its model is.
+// The first phase of a handler runs there, in the order of the frames, and
+// never blocks: so a session/cancel finds the turn that the frame before it
+// began. The second phase runs on its own goroutine and may call the client. It
+// starts after every frame that has arrived was handled. So if a prompt and a
+// cancel arrive in one write, the cancel always takes effect, however fast the
+// model is.
 //
 // Source: https://agentclientprotocol.com/protocol/v1/overview
 package acp
@@ -35,12 +36,12 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Version is the protocol version that this package speaks.
+// Version is the protocol version of this package.
 const Version = 1
 
 // drain is how long Serve waits at its end for turns to stop, and then again
-// for the last frames to be written. An editor that closed its end expects the
-// process to be gone within 2 seconds.
+// for the last frames to be written. An editor expects the process to end
+// within 2 seconds after it closed the connection.
 const drain = 900 * time.Millisecond
 
 // Server serves one connection.
@@ -48,52 +49,53 @@ type Server struct {
 	Config   Config
 	Agent    Implementation
 	Sessions Sessions
-	// Ready reports whether a turn could run: nil, or an error that wraps
-	// ErrAuthRequired and says what to do. Authenticate asks it each time, so
-	// that a key which appeared after the start is seen.
+	// Ready reports whether a turn could run: it returns nil, or an error that
+	// wraps ErrAuthRequired and names the required action. authenticate calls
+	// it each time, so that it finds a key which was added after the start.
 	Ready func() error
-	// Logout forgets the keys that login stored. Without it there is no logout.
+	// Logout deletes the keys that login stored. If it is nil, logout is not
+	// offered.
 	Logout func() error
-	// Initialized, if not nil, is called each time that initialize is answered.
+	// Initialized, if not nil, is called after each initialize.
 	Initialized func()
-	// Command is this program, an absolute path, for clients that want to be
-	// told how to start it for a login; may be empty.
+	// Command is the absolute path of this program, for clients that run it for
+	// a login; may be empty.
 	Command string
 	// Extensions are methods beyond the protocol, by name, which begins with
-	// "_". Params are JSON of any kind, and an empty object if there are none.
+	// "_". Their params are any JSON, an empty object if absent.
 	Extensions map[string]Extension
-	// Trace, if not nil, sees every line in both directions, without its
-	// newline. It is called from two goroutines.
+	// Trace, if not nil, is called with every line in both directions, without
+	// its newline. It is called from two goroutines.
 	Trace func(Side, []byte)
 	Log   *slog.Logger
 
 	stream *stream
 	client *Client
 
-	work    sync.WaitGroup // second halves that run
-	waiting []func()       // second halves to start when all frames at hand are taken; of the read goroutine
+	work    sync.WaitGroup // running second phases
+	waiting []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
 
 	mu       sync.Mutex
-	ending   bool                               // no second half is started any more
+	ending   bool                               // no further second phase starts
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
 }
 
 // Extension answers a request of a method beyond the protocol. It may be called
-// concurrently, and its result is any JSON; nil means an empty object.
+// concurrently. Its result is any JSON; nil means an empty object.
 type Extension = func(ctx context.Context, client *Client, params json.RawMessage) (result any, err error)
 
-// handler is the first half of a method: it decodes and reserves, and returns the
-// second half.
+// handler is the first phase of a method: it decodes and reserves, and returns
+// the second phase.
 type handler func(s *Server, ctx context.Context, params json.RawMessage) (work, error)
 
-// work is the second half of a method.
+// work is the second phase of a method.
 type work struct {
-	run    func() (any, error)       // nil means that result is there already
+	run    func() (any, error)       // nil means that result is already there
 	result any                       // nil means an empty object
 	sent   func(ctx context.Context) // called when the response is written, off the read goroutine; ctx is the connection's; may be nil
 }
 
-// handlers is the whole surface; anything else is -32601.
+// handlers lists all methods; the answer to any other is -32601.
 var handlers = map[string]handler{
 	"initialize":                typed((*Server).initialize),
 	"authenticate":              typed((*Server).authenticate),
@@ -108,17 +110,16 @@ var handlers = map[string]handler{
 	"session/cancel":            typed((*Server).cancel),
 	"session/set_mode":          typed((*Server).setMode),
 	"session/set_config_option": typed((*Server).setOption),
-	"session/set_model":         typed((*Server).setModel), // of clients from before config options
+	"session/set_model":         typed((*Server).setModel), // sent by clients without config options
 	"$/cancel_request":          typed((*Server).cancelRequest),
 }
 
-// Serve answers the client until in ends, out breaks or ctx is done. Then it
-// cancels every request, waits a moment for them to end, and returns nil, or
-// the error with which out broke. It closes in if it can, so that no one reads
-// on. Call it once.
+// Serve answers the client until in ends, out fails or ctx is done. Then it
+// cancels every request, waits briefly for them to end, and returns nil, or the
+// error of out. It closes in if it can, to stop the reader. Call it once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	stop := ctx.Done()
-	// Turns end because the connection does, whatever ended that.
+	// The end of the connection cancels turns, whatever its reason.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(ErrClosed)
 	w := newWriter(out, s.Config.MaxQueueBytes, s.Trace)
@@ -126,7 +127,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,
 		out: w, trace: s.Trace, idle: s.start, done: ctx.Done(), log: s.Log,
-		ended: func() { cancel(ErrClosed) }, // a call that failed must not look like a client that refused it
+		ended: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
 	s.client = &Client{stream: s.stream}
@@ -146,13 +147,13 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	case err = <-broken:
 	}
 	cancel(ErrClosed)
-	s.wait() // with the connection open: after a signal the client still takes answers
+	s.wait() // while the connection is open: after a signal the client still accepts answers
 	_ = conn.Close()
 	w.close(drain)
 	return err
 }
 
-// wait waits a moment for the running handlers to end.
+// wait waits briefly for the running handlers to end.
 func (s *Server) wait() {
 	s.mu.Lock()
 	s.ending = true
@@ -173,29 +174,28 @@ func (discard) Printf(string, ...any) {}
 // dispatcher is the jsonrpc2 handler of one connection.
 type dispatcher struct {
 	server *Server
-	ctx    context.Context // of the connection
+	ctx    context.Context
 	ready  chan struct{}
 }
 
-// Handle runs on the read goroutine: in frame order, and never for long.
+// Handle runs on the read goroutine: in frame order, and always briefly.
 func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
 	<-d.ready
 	s := d.server
 	f := s.stream.frame
-	s.stream.frame = frame{} // the line of a prompt must not be held until the next frame
+	s.stream.frame = frame{} // do not hold the line of a prompt until the next frame
 	large := len(f.params) > largeParams
 	s.handle(d.ctx, f.id, f.method, f.params)
 	if large {
-		debug.FreeOSMemory() // the line is read: before the turn doubles what is held
+		debug.FreeOSMemory() // the line is no longer needed; free it before the turn allocates as much again
 	}
 }
 
-// largeParams are params, in bytes, whose line is not left to the garbage
-// collector's own time.
+// largeParams is the size of params, in bytes, above which the memory of the
+// line is released at once.
 const largeParams = 1 << 20
 
-// handle answers one request, or takes one notification, which is never
-// answered.
+// handle answers one request, or handles one notification without an answer.
 func (s *Server) handle(conn context.Context, id json.RawMessage, method string, params json.RawMessage) {
 	reply := func(result any, err error) {
 		if id != nil {
@@ -232,7 +232,7 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	s.waiting = append(s.waiting, func() {
 		var result any
 		err := s.recovering(method, func() (err error) { result, err = w.run(); return err })
-		// The id is free before the answer is out: the client may use it again
+		// The id is free before the answer is written: the client may reuse it
 		// as soon as it reads the answer.
 		end()
 		reply(result, err)
@@ -240,8 +240,9 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	})
 }
 
-// handler is what answers a method; nil if there is nothing. A request without
-// an id has no effect: the client could not name a session that it opened.
+// handler returns the handler of a method, nil if there is none. A request
+// without an id has no effect: the client could not name the session that it
+// opened.
 func (s *Server) handler(id json.RawMessage, method string) handler {
 	if id == nil && method != "session/cancel" && method != "$/cancel_request" {
 		return nil
@@ -254,8 +255,8 @@ func (s *Server) handler(id json.RawMessage, method string) handler {
 	return handlers[method]
 }
 
-// start lets the second halves run; the read goroutine calls it when it has
-// taken every frame at hand.
+// start starts the second phases. The read goroutine calls it after every frame
+// that has arrived.
 func (s *Server) start() {
 	for _, second := range s.waiting {
 		s.spawn(second)
@@ -264,7 +265,7 @@ func (s *Server) start() {
 	s.waiting = s.waiting[:0]
 }
 
-// spawn runs f on its own goroutine, for which the end of Serve waits.
+// spawn runs f on its own goroutine. Serve waits for it at its end.
 func (s *Server) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +274,7 @@ func (s *Server) spawn(f func()) {
 	}
 }
 
-// begin notes a request as in flight until end is called.
+// begin records a request as in flight until end is called.
 func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if id == nil || string(id) == "null" {
@@ -284,7 +285,7 @@ func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 	defer s.mu.Unlock()
 	if _, ok := s.inFlight[key]; ok {
 		cancel(nil)
-		return nil, nil, fmt.Errorf("id %s is in use by a request that is not answered yet", key)
+		return nil, nil, fmt.Errorf("id %s belongs to a request that is not answered yet", key)
 	}
 	s.inFlight[key] = cancel
 	return ctx, func() {
@@ -295,7 +296,7 @@ func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 	}, nil
 }
 
-// recovering turns a panic of f into an error: the server lives on.
+// recovering converts a panic of f to an error, so that the server continues.
 func (s *Server) recovering(method string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -306,8 +307,8 @@ func (s *Server) recovering(method string, f func() error) (err error) {
 	return f()
 }
 
-// typed makes a handler from one with decoded params. Absent and null params
-// are an empty object, since some clients leave out what they need not say.
+// typed returns a handler that decodes the params for h. Absent and null params
+// count as an empty object, since some clients omit them.
 func typed[P any](h func(*Server, context.Context, P) (work, error)) handler {
 	return func(s *Server, ctx context.Context, raw json.RawMessage) (work, error) {
 		var p P
@@ -318,7 +319,7 @@ func typed[P any](h func(*Server, context.Context, P) (work, error)) handler {
 	}
 }
 
-// orEmpty is an empty object for params that are missing or null.
+// orEmpty returns an empty object for params that are missing or null.
 func orEmpty(raw json.RawMessage) json.RawMessage {
 	if kind := jsonKind(raw); kind == "" || kind == "null" {
 		return json.RawMessage("{}")
@@ -326,11 +327,11 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// validator is implemented by params with members that must be there.
+// validator is implemented by params with required members.
 type validator interface{ validate() error }
 
-// DecodeParams decodes params, valid JSON, into the struct that p points to. Its
-// error is a *ParamsError.
+// DecodeParams decodes params, valid JSON, into the struct that p points to.
+// Its error is a *ParamsError.
 func DecodeParams(raw json.RawMessage, p any) error {
 	if jsonKind(raw) != "object" {
 		return paramsErrorf("params", "must be an object")
@@ -345,7 +346,7 @@ func DecodeParams(raw json.RawMessage, p any) error {
 		case errors.As(err, &params):
 			return params
 		case errors.As(err, &wrong):
-			// encoding/json counts an embedded struct into the path.
+			// encoding/json includes an embedded struct in the path.
 			field := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "sessionRequest."), "NewSessionRequest.")
 			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 		}
@@ -357,7 +358,7 @@ func DecodeParams(raw json.RawMessage, p any) error {
 	return nil
 }
 
-// jsonType names what a Go type is on the wire.
+// jsonType returns the JSON type of a Go type.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -372,8 +373,8 @@ func jsonType(t reflect.Type) string {
 	return "an integer"
 }
 
-// cancelRequest handles $/cancel_request: it cancels the request of that id, if
-// it still runs, and is otherwise ignored. A prompt is then answered as after
+// cancelRequest handles $/cancel_request. It cancels the running request of
+// that id, and ignores other ids. A cancelled prompt is answered as after
 // session/cancel; other requests with -32800.
 func (s *Server) cancelRequest(_ context.Context, p struct {
 	RequestID json.RawMessage `json:"requestId"`

@@ -48,7 +48,7 @@ func TestFrames(t *testing.T) {
 		"number":              {`42`, invalid("not a JSON-RPC message: an object is expected")},
 		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
 		"null":                {`null`, invalid("not a JSON-RPC message: an object is expected")},
-		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("neither method nor result nor error")},
+		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("method, result and error are missing")},
 		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid("method must be a string")},
 		"no version":          {`{"id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
 		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},

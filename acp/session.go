@@ -6,53 +6,55 @@ import (
 	"path/filepath"
 )
 
-// Sessions is what the server needs of sessions. Its methods are called
-// concurrently.
+// Sessions opens, finds and lists sessions for the server. Its methods are
+// called concurrently.
 type Sessions interface {
-	// New opens a session. The request is valid as far as its form goes.
+	// New opens a session. The request has a valid form.
 	New(ctx context.Context, client *Client, p NewSessionRequest) (Session, error)
-	// Load opens a stored session again, or takes an open one, and sends all
-	// that happened in it before it returns. ErrUnknownSession if there is none.
+	// Load opens a stored session again, or adopts an open one. It sends the
+	// whole history before it returns. The error is ErrUnknownSession if there
+	// is no such session.
 	Load(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
-	// Resume is Load that sends nothing.
+	// Resume is Load without the history.
 	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
 	// List returns a page of the stored sessions, the newest first.
 	List(ctx context.Context, p ListSessionsRequest) (ListSessionsResponse, error)
 	// Delete closes a session if it is open, waits for it as Close does, and
-	// forgets all of it; that there is none is no error.
+	// deletes its data. It returns nil if there is no such session.
 	Delete(ctx context.Context, id string) error
 	// Find returns an open session, else ErrUnknownSession. It does not block.
 	Find(id string) (Session, error)
 }
 
-// Session is an open session. Its methods are called concurrently; Begin,
-// Cancel, SetMode, SetOption and Close on the read goroutine, in frame order. All
-// but Sync, and what Close gives, do not block.
+// Session is an open session. Its methods are called concurrently. Begin,
+// Cancel, SetMode, SetOption and Close are called on the read goroutine, in
+// frame order. Only Sync, and the function that Close returns, may block.
 type Session interface {
 	ID() string
-	// State is what the client shows of the session's settings.
+	// State returns the settings that the client shows.
 	State() SessionState
-	// Begin takes a place in the session's queue of turns, which End of the
-	// turn returns back.
+	// Begin reserves a place in the session's queue of turns. End of the turn
+	// frees it.
 	Begin(ctx context.Context) Turn
-	// Cancel ends the running turn and the queued ones with ErrTurnCancelled;
-	// it has no effect on later ones.
+	// Cancel ends the running turn and the queued ones with ErrTurnCancelled.
+	// It has no effect on later turns.
 	Cancel()
-	// SetMode changes the mode for the calls that follow; a *ParamsError if
-	// there is no such mode.
+	// SetMode changes the mode for the following calls. The error is a
+	// *ParamsError if there is no such mode.
 	SetMode(id string) error
-	// SetOption changes an option, the mode included, for the model calls that
-	// follow; a *ParamsError if there is no such option or value.
+	// SetOption changes an option, or the mode, for the following model calls.
+	// The error is a *ParamsError if there is no such option or value.
 	SetOption(id string, value OptionValue) error
-	// Opened is called when the client knows the session's id: from now on
-	// there may be updates.
+	// Opened is called when the client has received the session's id. Only then
+	// may updates be sent.
 	Opened()
-	// Sync keeps what SetMode and SetOption changed, and tells the client what
-	// their answers do not. It may block; ctx is the connection's.
+	// Sync stores the changes of SetMode and SetOption, and sends the client
+	// the updates that their answers lack. It may block; ctx is the
+	// connection's.
 	Sync(ctx context.Context)
-	// Close forgets the session, so that Find has it no more, and cancels its
-	// turns; what is stored stays. wait waits for the turns to give back their
-	// places: until then Load does not open the session again.
+	// Close removes the session, so that Find no longer returns it, and cancels
+	// its turns. Stored data remains. wait waits for the turns to end; until
+	// then Load does not open the session again.
 	Close() (wait func(context.Context) error)
 }
 
@@ -61,8 +63,8 @@ type Turn interface {
 	// Run waits for its place, runs the prompt and sends all its updates. It
 	// returns ErrTurnCancelled if the turn was cancelled.
 	Run(prompt []ContentBlock) (StopReason, error)
-	// End frees the place. It is called once, when the response is written:
-	// nothing of the next turn may be written before that.
+	// End frees the place. It is called once, after the response is written: no
+	// frame of the next turn may precede it.
 	End()
 }
 
@@ -94,8 +96,8 @@ func (p *NewSessionRequest) validate() error {
 	return nil
 }
 
-// MCPServer is an MCP server that the client wants in the session. Which fields
-// are set depends on Type.
+// MCPServer is an MCP server that the client adds to the session. Type
+// determines which fields are set.
 type MCPServer struct {
 	Type    string        `json:"type"` // empty means stdio; else http or sse
 	Name    string        `json:"name"`
@@ -134,7 +136,7 @@ func (m MCPServer) validate(field string) error {
 	return nil
 }
 
-// HTTPHeader goes with every request to an MCP server.
+// HTTPHeader is sent with every request to an MCP server.
 type HTTPHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -146,7 +148,7 @@ type LoadSessionRequest struct {
 	NewSessionRequest
 }
 
-// ID is the id of the session to load.
+// ID returns the id of the session to load.
 func (p *LoadSessionRequest) ID() string { return *p.SessionID }
 
 func (p *LoadSessionRequest) validate() error {
@@ -156,33 +158,33 @@ func (p *LoadSessionRequest) validate() error {
 	return p.NewSessionRequest.validate()
 }
 
-// SessionState is what a client shows of a session's settings. The mode is
-// there twice, since clients read either.
+// SessionState holds the settings of a session that a client shows. The mode is
+// there twice, because clients read either form.
 type SessionState struct {
 	Modes         SessionModeState `json:"modes"`
 	ConfigOptions []ConfigOption   `json:"configOptions"`
 }
 
-// NewSessionResponse names the session and its settings.
+// NewSessionResponse holds the session's id and its settings.
 type NewSessionResponse struct {
 	SessionID string `json:"sessionId"`
 	SessionState
 }
 
-// SessionModeState is the mode of a session and those it could have.
+// SessionModeState holds the current mode of a session and the available ones.
 type SessionModeState struct {
 	CurrentModeID  string        `json:"currentModeId"`
 	AvailableModes []SessionMode `json:"availableModes"`
 }
 
-// SessionMode is a way for the agent to work.
+// SessionMode is a working mode of the agent.
 type SessionMode struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// newSession answers session/new. No update of the session goes out before the
+// newSession answers session/new. No update of the session is sent before the
 // response: some clients hang on one, others drop it.
 func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (work, error) {
 	return opening(func() (Session, error) { return s.Sessions.New(ctx, s.client, p) }, func(sess Session) any {
@@ -190,7 +192,7 @@ func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (work, err
 	}), nil
 }
 
-// loadSession answers session/load, after all that happened in the session.
+// loadSession answers session/load, after the history of the session.
 func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (work, error) {
 	return s.reopening(ctx, s.Sessions.Load, p), nil
 }
@@ -210,7 +212,8 @@ func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Cl
 	}, func(sess Session) any { return sess.State() })
 }
 
-// opening is work that opens a session, which hears of it when the client does.
+// opening returns work that opens a session, and calls Opened after the
+// response.
 func opening(open func() (Session, error), response func(Session) any) work {
 	var sess Session
 	return work{
@@ -230,7 +233,7 @@ func opening(open func() (Session, error), response func(Session) any) work {
 	}
 }
 
-// sessionRequest is the params of methods that name a session.
+// sessionRequest holds the params of methods that name a session.
 type sessionRequest struct {
 	SessionID *string `json:"sessionId"`
 }
@@ -272,8 +275,8 @@ func (s *Server) setMode(_ context.Context, p setModeRequest) (work, error) {
 	return work{sent: sess.Sync}, sess.SetMode(*p.ModeID)
 }
 
-// closeSession answers session/close. The session is closed in frame order; the
-// response comes after the prompt's.
+// closeSession answers session/close. The session is closed in frame order. The
+// response follows that of the prompt.
 func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, error) {
 	sess, err := s.find(p)
 	if err != nil {
@@ -283,7 +286,7 @@ func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, erro
 	return work{run: func() (any, error) { return nil, wait(ctx) }}, nil
 }
 
-// deleteSession answers session/delete, like closeSession.
+// deleteSession answers session/delete in the same order as closeSession.
 func (s *Server) deleteSession(ctx context.Context, p sessionRequest) (work, error) {
 	if sess, err := s.find(p); err == nil {
 		sess.Close() // Delete waits

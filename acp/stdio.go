@@ -13,39 +13,39 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// stream is the ObjectStream under jsonrpc2: one line, one frame.
+// stream is the ObjectStream for jsonrpc2: one line is one frame.
 //
-// jsonrpc2 only reads in order and matches responses to our calls. A payload
-// never passes through it, since it would decode it into maps, escape it for
-// HTML and lose the type of an id: a request's payload waits in frame for the
-// handler that the read goroutine calls next, and a call's payload waits in
-// call for the WriteObject that DispatchCall makes.
+// jsonrpc2 only reads in order and matches responses to our calls. No payload
+// passes through it, since it would decode it into maps, escape it for HTML and
+// lose the type of an id. A request's payload waits in frame for the handler
+// that the read goroutine calls next. A call's payload waits in call for the
+// WriteObject that DispatchCall makes.
 //
-// What is not a frame is answered here, and reading goes on: jsonrpc2 would
-// close the connection.
+// An invalid line is answered here, and reading continues: jsonrpc2 would close
+// the connection.
 type stream struct {
 	in      *bufio.Reader
 	closer  io.Closer // of in; may be nil
-	maxLine int       // bytes, without the line's end
+	maxLine int       // bytes, without the line ending
 	out     *writer
 	trace   func(Side, []byte)
-	done    <-chan struct{} // closed at the connection's end, beyond which the reader must not wait
+	done    <-chan struct{} // closed at the end of the connection; the reader must not wait longer
 	idle    func()          // called on the read goroutine before it may wait for the client
-	ended   func()          // called when nothing more comes, before our open calls hear of it
+	ended   func()          // called at the end of the input, before our open calls fail
 	log     *slog.Logger
 
-	frame frame // the request that ReadObject returned last; of the read goroutine
+	frame frame // the request that ReadObject returned last; owned by the read goroutine
 	call  any   // the request that WriteObject writes next; guarded by Client.calling
 }
 
-// frame is one request or notification as it came.
+// frame is one request or notification as received.
 type frame struct {
 	id     json.RawMessage // compact; nil means a notification
 	method string
 	params json.RawMessage // nil means none; shares the memory of the line
 }
 
-// Side is who wrote a line of the wire.
+// Side is the author of a line on the wire.
 type Side string
 
 // The two sides.
@@ -54,7 +54,7 @@ const (
 	AgentSide  Side = "agent"
 )
 
-// message is the envelope of every frame that we write.
+// message is the envelope of every frame that we send.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      any             `json:"id,omitempty"`
@@ -66,8 +66,8 @@ type message struct {
 
 var null = json.RawMessage("null")
 
-// WriteObject writes the call that Client.call prepared; jsonrpc2 writes nothing
-// else.
+// WriteObject writes the call that Client.call prepared. jsonrpc2 writes no
+// other frames.
 func (s *stream) WriteObject(any) error {
 	return s.write(s.call)
 }
@@ -81,30 +81,30 @@ func (s *stream) write(m any) error {
 	return s.out.enqueue(line)
 }
 
-// reply answers the request with that id. That the client is gone is seen by the
-// reader too.
+// reply answers the request with that id. It ignores a closed connection, which
+// the reader also detects.
 func (s *stream) reply(id json.RawMessage, result any, err error) {
 	m := message{JSONRPC: "2.0", ID: id, Result: result}
 	switch {
 	case err != nil:
 		m.Error, m.Result = wireError(err), nil
 	case result == nil:
-		m.Result = struct{}{} // strict clients do not take null
+		m.Result = struct{}{} // strict clients reject null
 	}
 	if err := s.write(m); err != nil && !s.out.gone() {
-		// A result of ours that does not marshal must not leave the client waiting.
+		// A result that cannot be marshalled must not leave the client waiting.
 		s.log.Error("write response", "err", err)
 		_ = s.write(message{JSONRPC: "2.0", ID: id, Error: wireError(err)})
 	}
 }
 
-// refuse answers a line that is no request.
+// refuse answers a line that is not a request.
 func (s *stream) refuse(code int64, text string) {
 	s.log.Warn("bad frame", "code", code, "err", text)
 	_ = s.write(message{JSONRPC: "2.0", ID: null, Error: &jsonrpc2.Error{Code: code, Message: text}})
 }
 
-// Close makes a blocked ReadObject return where the input can be closed.
+// Close makes a blocked ReadObject return, if the input can be closed.
 func (s *stream) Close() error {
 	if s.closer == nil {
 		return nil
@@ -137,17 +137,17 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// edge is how much is kept of either end of a line over the limit, in bytes:
-// enough for the members that tell what it is.
+// edge is how much is kept of both ends of a line over the limit, in bytes. It
+// suffices for the members that identify the frame.
 const edge = 4 << 10
 
-// readLine reads up to the next newline or the end of input. A line over the
-// limit is skipped without being held: it comes back as its two ends.
+// readLine reads up to the next newline or the end of input. It does not store
+// a line over the limit, but returns its two ends.
 func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	if ahead, _ := s.in.Peek(s.in.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
 		s.idle()
 	}
-	// Of a long line append alone would hold several copies at its worst.
+	// For a long line, append alone could hold several copies.
 	var parts [][]byte
 	for size := 0; ; {
 		part, err := s.in.ReadSlice('\n')
@@ -162,8 +162,8 @@ func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	}
 }
 
-// ends is a line without what lies between its two ends. All parts but the last
-// are longer than an end.
+// ends returns the two ends of a line. All parts but the last are longer than
+// an end.
 func ends(parts [][]byte) []byte {
 	if n := len(parts); n > 3 {
 		parts = [][]byte{parts[0], parts[n-2], parts[n-1]}
@@ -175,9 +175,9 @@ func ends(parts [][]byte) []byte {
 	return line
 }
 
-// overLimit deals with a line of which there are only the ends. If they show
-// that it answers a call of ours, that call fails, since it would wait for ever;
-// anything else is refused.
+// overLimit handles a line of which only the ends are known. If they show an
+// answer to a call of ours, that call fails, since it would otherwise wait
+// forever. Any other line is refused.
 func (s *stream) overLimit(line []byte) []byte {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
 	m := outerMembers(line[:min(edge, len(line))], line[max(0, len(line)-edge):])
@@ -187,14 +187,14 @@ func (s *stream) overLimit(line []byte) []byte {
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
 	id, err := strconv.ParseUint(string(m["id"]), 10, 64)
-	if err != nil { // no id of ours, or none that can be seen
+	if err != nil { // not an id of ours, or not visible
 		return nil
 	}
 	return encodeStub(id, nil, &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"})
 }
 
-// outerMembers are the members of an object that can be seen at its two ends,
-// which may overlap. One that is cut has an empty value.
+// outerMembers returns the members of an object that are visible at its two
+// ends, which may overlap. A truncated member has an empty value.
 func outerMembers(head, tail []byte) map[string]json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
@@ -208,15 +208,15 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 			break
 		}
 		var value json.RawMessage
-		if dec.Decode(&value) != nil || !dec.More() { // a number at the end may be half of it
+		if dec.Decode(&value) != nil || !dec.More() { // a number at the end may be truncated
 			m[name] = json.RawMessage{}
 			break
 		}
 		m[name] = value
 	}
-	// What follows a comma up to the end of the line is members of the outer
-	// object exactly if it is the inside of an object: in a string or further in,
-	// quotes and brackets would not add up.
+	// The text after a comma up to the end of the line consists of members of
+	// the outer object exactly if it is the inside of an object. In a string or
+	// a nested value, quotes and brackets would be unbalanced.
 	for i, c := range tail {
 		if c != ',' {
 			continue
@@ -230,9 +230,8 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 	return m
 }
 
-// classify sorts a line into request, notification and response. It returns
-// the small frame that jsonrpc2 dispatches by, or nil if the line was dealt
-// with.
+// classify distinguishes requests, notifications and responses. It returns the
+// small frame that jsonrpc2 dispatches by, or nil if the line was handled.
 func (s *stream) classify(line []byte) []byte {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(line) {
@@ -260,13 +259,13 @@ func (s *stream) classify(line []byte) []byte {
 	case m.optional("jsonrpc") != "2.0":
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
 	case method == nil:
-		s.refuse(jsonrpc2.CodeInvalidRequest, "neither method nor result nor error")
+		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
 	case jsonKind(method) != "string":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
 	case !legalID(id):
 		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, an integer or null")
 	default:
-		// Not a part of the line, which the id would keep alive as long as the
+		// A copy, because the id would keep the line in memory as long as the
 		// request runs.
 		s.frame = frame{id: bytes.Clone(id), method: unquote(method), params: m.members["params"]}
 		return []byte(`{"jsonrpc":"2.0","method":""}`)
@@ -282,10 +281,10 @@ func legalID(raw json.RawMessage) bool {
 	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
 }
 
-// response passes jsonrpc2 the answer to one of our calls in a form that it
-// cannot stumble over. An answer that fits no call of ours is dropped: it is
-// never answered, or two peers could send each other errors for ever. An error
-// with a null id is none of ours; jsonrpc2 would take it for id 0.
+// response converts the answer to one of our calls to a form that is safe for
+// jsonrpc2. It drops an answer that matches no call. It never replies to one,
+// or two peers could send each other errors forever. An error with a null id is
+// not for a call of ours; jsonrpc2 would treat it as id 0.
 func (s *stream) response(id, result, fault json.RawMessage) []byte {
 	n, err := strconv.ParseUint(string(id), 10, 64)
 	hasResult, hasError := result != nil && string(result) != "null", fault != nil && string(fault) != "null"
@@ -312,7 +311,7 @@ func encodeStub(id uint64, result json.RawMessage, fault *jsonrpc2.Error) []byte
 		m.Result = result
 	}
 	b, err := json.Marshal(m)
-	if err != nil { // valid JSON went in
+	if err != nil { // the input is valid JSON
 		panic(err)
 	}
 	return b

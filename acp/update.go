@@ -36,16 +36,17 @@ const (
 	UpdateCompaction    = "compaction_update"
 )
 
-// MessageChunk is a piece of a message. Chunks of one message share its id.
+// MessageChunk is a part of a message. Chunks of one message share its id.
 type MessageChunk struct {
 	Update    string       `json:"sessionUpdate"` // UpdateUserMessage, UpdateAgentMessage or UpdateAgentThought
 	Content   ContentBlock `json:"content"`
 	MessageID string       `json:"messageId,omitempty"`
 }
 
-// ToolCall announces a tool call (UpdateToolCall, which needs a title), or
-// changes one (UpdateToolCallPatch: what is empty stays as it is; lists are
-// replaced whole). Without Update it is the toolCall of a permission request.
+// ToolCall announces a tool call (UpdateToolCall, which needs a title) or
+// changes one (UpdateToolCallPatch: an empty member stays unchanged, a list is
+// replaced as a whole). Without Update it is the toolCall of a permission
+// request.
 type ToolCall struct {
 	Update     string             `json:"sessionUpdate,omitempty"`
 	ToolCallID string             `json:"toolCallId"`
@@ -71,8 +72,8 @@ const (
 	ToolFailed     ToolStatus = "failed"
 )
 
-// ToolContent is a piece of what a client shows of a tool call; Type decides which
-// members count.
+// ToolContent is a part of a tool call that a client shows. Type selects the
+// members.
 type ToolContent struct {
 	Type       string        `json:"type"`                 // content, diff or terminal
 	Content    *ContentBlock `json:"content,omitempty"`    // content
@@ -82,8 +83,8 @@ type ToolContent struct {
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
 }
 
-// MarshalJSON writes a diff with its oldText, which is null for a new file: some
-// clients do not show a diff without the member.
+// MarshalJSON writes a diff with its oldText, which is null for a new file:
+// some clients do not show a diff without this member.
 func (c ToolContent) MarshalJSON() ([]byte, error) {
 	type plain ToolContent // without this method
 	if c.Type != "diff" {
@@ -103,8 +104,8 @@ type ToolCallLocation struct {
 	Line int    `json:"line,omitempty"` // 1-based
 }
 
-// ToolMeta carries the convention by which agents show output of commands that
-// they run themselves, for clients that say _meta.terminal_output.
+// ToolMeta shows the output of commands that the agent runs itself, for clients
+// that declare _meta.terminal_output.
 type ToolMeta struct {
 	Info   *TerminalInfo  `json:"terminal_info,omitempty"`
 	Output *TerminalBytes `json:"terminal_output,omitempty"`
@@ -117,13 +118,13 @@ type TerminalInfo struct {
 	CWD        string `json:"cwd,omitempty"`
 }
 
-// TerminalBytes is more output of it.
+// TerminalBytes is further output of it.
 type TerminalBytes struct {
 	TerminalID string `json:"terminal_id"`
 	Data       string `json:"data"`
 }
 
-// TerminalExit ends it.
+// TerminalExit reports its end.
 type TerminalExit struct {
 	TerminalID string  `json:"terminal_id"`
 	ExitCode   *int    `json:"exit_code"`
@@ -143,8 +144,8 @@ type PlanEntry struct {
 	Status   string `json:"status"`   // pending, in_progress or completed
 }
 
-// UsageUpdate says how full the context is, in tokens, and what the session has
-// cost so far.
+// UsageUpdate reports the size of the context, in tokens, and the cost of the
+// session so far.
 type UsageUpdate struct {
 	Update string `json:"sessionUpdate"` // UpdateUsage
 	Used   int    `json:"used"`
@@ -155,49 +156,49 @@ type UsageUpdate struct {
 // Cost is an amount of money.
 type Cost struct {
 	Amount   float64 `json:"amount"`
-	Currency string  `json:"currency"` // ISO 4217, or a unit of the provider's
+	Currency string  `json:"currency"` // ISO 4217, or a unit of the provider
 }
 
-// CommandsUpdate replaces the list of commands that the user can type.
+// CommandsUpdate replaces the list of slash commands.
 type CommandsUpdate struct {
 	Update            string    `json:"sessionUpdate"` // UpdateCommands
 	AvailableCommands []Command `json:"availableCommands"`
 }
 
-// Command is what the user can type as "/name rest".
+// Command is a slash command that the user can type as "/name rest".
 type Command struct {
 	Name        string        `json:"name"` // without the slash
 	Description string        `json:"description"`
-	Input       *CommandInput `json:"input,omitempty"` // nil for a command that takes nothing
+	Input       *CommandInput `json:"input,omitempty"` // nil for a command without arguments
 }
 
-// CommandInput describes the rest.
+// CommandInput describes the arguments.
 type CommandInput struct {
 	Hint string `json:"hint"`
 }
 
-// ModeUpdate names the mode that the session has now.
+// ModeUpdate names the current mode of the session.
 type ModeUpdate struct {
 	Update        string `json:"sessionUpdate"` // UpdateMode
 	CurrentModeID string `json:"currentModeId"`
 }
 
-// OptionsUpdate lists all config options as they are now.
+// OptionsUpdate lists all config options with their current values.
 type OptionsUpdate struct {
 	Update        string         `json:"sessionUpdate"` // UpdateOptions
 	ConfigOptions []ConfigOption `json:"configOptions"`
 }
 
-// InfoUpdate changes what lists of sessions show of this one. What is empty
-// stays as it is.
+// InfoUpdate changes the description of this session in lists. An empty member
+// stays unchanged.
 type InfoUpdate struct {
 	Update    string    `json:"sessionUpdate"` // UpdateInfo
 	Title     string    `json:"title,omitempty"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
 }
 
-// Notice shows the user a text that is no part of the conversation. Only
-// clients with [ClientCapabilities].Notices may be sent one.
+// Notice shows the user a text that is not part of the conversation. It may
+// only be sent to clients with [ClientCapabilities].Notices.
 type Notice struct {
 	Update      string `json:"sessionUpdate"` // UpdateNotice
 	Severity    string `json:"severity"`      // info, warning or error
@@ -205,18 +206,18 @@ type Notice struct {
 	Description string `json:"description,omitempty"`
 }
 
-// CompactionUpdate reports the state of a compaction of the context. Updates of one id are
-// one compaction: what is empty stays as it is. Only clients with
-// [ClientCapabilities].Compaction may be sent one.
+// CompactionUpdate reports the state of a compaction of the context. Updates
+// with one id belong to one compaction; an empty member stays unchanged. It may
+// only be sent to clients with [ClientCapabilities].Compaction.
 type CompactionUpdate struct {
 	Update       string           `json:"sessionUpdate"` // UpdateCompaction
 	CompactionID string           `json:"compactionId"`
 	Status       CompactionStatus `json:"status"`
-	Summary      []ContentBlock   `json:"summary,omitempty"` // what took the place of the messages
+	Summary      []ContentBlock   `json:"summary,omitempty"` // replaces the messages
 	Error        string           `json:"error,omitempty"`   // why it failed
 }
 
-// CompactionStatus is how far a compaction is.
+// CompactionStatus is the state of a compaction.
 type CompactionStatus string
 
 // The states of a compaction.

@@ -10,30 +10,30 @@ import (
 // in the order of enqueue.
 //
 // enqueue never blocks, so that the read loop and a cancel never wait for a
-// client that does not read. Who may wait, which is whoever sends session
-// updates, calls room first: that bounds the memory.
+// client that does not read. Senders of session updates first call room, which
+// may block: that bounds the memory.
 type writer struct {
 	w     io.Writer
-	limit int // bytes queued above which room waits
+	limit int // queued bytes above which room waits
 	trace func(Side, []byte)
 
-	wake chan struct{} // has a token when there is something to do
+	wake chan struct{} // holds a token if there is work
 	done chan struct{} // closed when the writer has ended
 
 	mu     sync.Mutex
 	queue  [][]byte
-	bytes  int           // of queue and of the frame that is being written
+	bytes  int           // of the queue and of the frame that is being written
 	roomy  chan struct{} // closed when bytes falls to limit or below; nil while there is room
-	closed bool          // nothing more is accepted; what is queued is still written
-	err    error         // the client is gone
+	closed bool          // no further frame is accepted; the queue is still written
+	err    error         // of the last Write
 }
 
 func newWriter(w io.Writer, limit int, trace func(Side, []byte)) *writer {
 	return &writer{w: w, limit: limit, trace: trace, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// enqueue takes a frame, its newline included. Its error is io.ErrClosedPipe
-// after close, else what the client's end of the pipe said.
+// enqueue queues a frame, including its newline. The error is io.ErrClosedPipe
+// after close, else the error of an earlier Write.
 func (w *writer) enqueue(frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *writer) enqueue(frame []byte) error {
 	return nil
 }
 
-// gone reports whether nothing is accepted any more.
+// gone reports whether frames are no longer accepted.
 func (w *writer) gone() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,12 +63,11 @@ func (w *writer) signal() {
 	}
 }
 
-// backlog is how many times the limit may be queued before the reader waits too:
-// a peer that sends on and on without reading would otherwise fill the memory
-// with answers.
+// backlog times the limit may be queued before the reader waits too. Otherwise
+// a peer that sends without reading would fill the memory with answers.
 const backlog = 16
 
-// pause makes the reader wait while far too much is queued.
+// pause makes the reader wait while the queue exceeds backlog times the limit.
 func (w *writer) pause(done <-chan struct{}) {
 	w.mu.Lock()
 	over := w.bytes > backlog*w.limit
@@ -78,8 +77,8 @@ func (w *writer) pause(done <-chan struct{}) {
 	}
 }
 
-// room waits until little enough is queued, or done is closed. It does not tell
-// which: a turn that was cancelled still sends its last few updates.
+// room waits until the queue is below the limit or done is closed. The caller
+// sends its update in both cases: a cancelled turn still has a few.
 func (w *writer) room(done <-chan struct{}) {
 	w.mu.Lock()
 	if w.bytes <= w.limit || w.closed || w.err != nil {
@@ -97,8 +96,8 @@ func (w *writer) room(done <-chan struct{}) {
 	}
 }
 
-// run writes until close and an empty queue, or until the client is gone; then
-// it returns what Write said.
+// run writes until the queue is empty after close, or until the client is gone.
+// It returns the error of Write.
 func (w *writer) run() error {
 	defer close(w.done)
 	for {
@@ -140,7 +139,7 @@ func (w *writer) written(n int, err error) {
 	}
 }
 
-// close lets what is queued be written and waits for it, at most for grace.
+// close waits at most grace until the queue is written.
 func (w *writer) close(grace time.Duration) {
 	w.mu.Lock()
 	w.closed = true
